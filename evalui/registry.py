@@ -46,6 +46,7 @@ PLUGINS: Mapping[str, PluginGroup] = {
     ),
     "metric": PluginGroup("evalui.metrics"),
     "analysis": PluginGroup("evalui.analyses"),
+    "harness": PluginGroup("evalui.harnesses", ("harness.{name}",)),
 }
 
 # Protects the loading of plug-ins, for all registries: a plug-in of one may look into another, and

@@ -389,6 +389,62 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class PrintedFigure:
+    """A figure of another harness, beside what its own log and evalui make of the same answers.
+
+    `printed` is as its files state it, where `full` stands for all right (1 or 100), and None if
+    they state none. `marked` is the mean of the marks that the harness gave the `n` answers that
+    are in its log, `ours` that of their credits under evalui's `reading`, both in 0..1 and None
+    where there are none. `differing` answers have another credit than mark, `tied` of them because
+    options tie, `unread` because evalui reads no option. `subject` "" is the whole dataset.
+    """
+
+    name: str
+    printed: float | None
+    full: float = 1.0
+    subject: str = ""
+    n: int = 0
+    marked: float | None = None
+    reading: str = ""
+    ours: float | None = None
+    differing: int = 0
+    tied: int = 0
+    unread: int = 0
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the marks in the log give the printed figure, to its last digit."""
+        return self.marked is not None and self.is_printed_as(self.marked)
+
+    def is_printed_as(self, share: float) -> bool:
+        """Whether a share in 0..1 is what was printed, to its last digit."""
+        if self.printed is None:
+            return False
+        decimals = len(f"{self.printed:.12f}".rstrip("0").partition(".")[2])
+        # The mean of a sum in another order may differ in the last of sixteen digits.
+        return abs(self.printed - share * self.full) <= 0.5 * 10**-decimals + 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class LogSource:
+    """Where the answers of a cell come from: the finished run of another `harness`.
+
+    `version` is the harness's, "" if its files do not state it. `files` are names without folders.
+    `missing` are keys of sentences: what the log does not hold, so that it stays empty here.
+    `left_out` counts answers of the log that cannot be used. `repeat` counts from 1 where the log
+    has several answers to one order of a question.
+    """
+
+    harness: str
+    version: str = ""
+    files: tuple[str, ...] = ()
+    figures: tuple[PrintedFigure, ...] = ()
+    missing: tuple[str, ...] = ()
+    left_out: int = 0
+    repeat: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One square of a run's matrix: which model answers which dataset in which mode.
 
@@ -423,7 +479,8 @@ class CellResult:
     `total` counts the trials planned. `state` is the cell's, `error` its message if it failed
     or the reason if it cannot run. A judge's cell has the `contestants` it compares, the `orders`
     in which it saw them, the rule for orders that `conflict`, how many battles a `strong` verdict
-    is, the `output` in which it gave its verdicts, and whether their form `says_neither`.
+    is, the `output` in which it gave its verdicts, and whether their form `says_neither`. `log` is
+    where answers come from that another harness has collected.
     """
 
     cell: Cell
@@ -438,3 +495,4 @@ class CellResult:
     strong: int = 1
     output: JudgeOutput = "text"
     says_neither: bool = True
+    log: LogSource | None = None

@@ -172,6 +172,25 @@ class RunDetail(RunProgress):
     cells: list[CellProgress]
 
 
+class ImportSent(Sent):
+    """The finished run of another harness: either an `upload` or a `path` on the server.
+
+    `mapping` names the columns of a CSV file of an upload, `role=column` each.
+    """
+
+    upload: str = ""
+    path: str = ""
+    name: str = Field(default="", max_length=120)
+    mapping: list[str] = Field(default=[])
+
+
+class ImportDone(Answered):
+    """The run that an import has made, and a sentence for each kind of answer left out of it."""
+
+    run: RunDetail
+    left_out: list[str]
+
+
 class RunPlan(Answered):
     """A run that is not started; a `hindrance` is why it could not be, "" if it could."""
 

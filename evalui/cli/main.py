@@ -1,6 +1,7 @@
 """The command line: the same core and the same figures as the screen.
 
-    evalui serve | demo | check FILE | run SPEC | runs | export RUN FORMAT | score KIND FILE
+    evalui serve | demo | check FILE | run SPEC | import PATH | runs | export RUN FORMAT
+           | gate BASELINE CANDIDATE | score KIND FILE
            | models list|add|remove | users | tokens | teams | share | worker | probe
            | backup FILE | restore FILE | doctor
 
@@ -19,7 +20,9 @@ from typing import TYPE_CHECKING, NoReturn, get_args
 
 from evalui.cli.check import add_check_command
 from evalui.cli.export import add_export_command
+from evalui.cli.gate import add_gate_command
 from evalui.cli.hosting import add_hosting_commands
+from evalui.cli.imports import add_import_command
 from evalui.cli.models import add_models_command
 from evalui.cli.people import add_people_commands
 from evalui.cli.remote import add_server_options, report_failures, run_on_server
@@ -125,6 +128,8 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     add_check_command(commands)
     add_score_command(commands)
     add_export_command(commands)
+    add_import_command(commands)
+    add_gate_command(commands)
     add_models_command(commands)
     add_hosting_commands(commands)
     add_people_commands(commands)

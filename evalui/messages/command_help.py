@@ -51,3 +51,35 @@ Read the verdict out of judges' replies. FILE has one JSON object per line:
 
 Prints a line for each: {"verdict": "B", "rule": "announced"}; verdict is null if unreadable.
 """
+IMPORT_HELP = """\
+Keep the finished run of another harness as a run of the store, beside those of evalui: the folder
+of lm-eval (--log_samples), Inspect (.eval, .json), EvalScope, OpenCompass, HELM, or a CSV file.
+
+A CSV file has a row for each answer, and --mapping names its columns:
+
+  evalui import answers.csv --mapping question=prompt options=A,B,C,D answer=key reply=output
+
+  question      the question (required), id its id
+  options       the columns of the options, with a comma between them
+  answer        the right option: its letter, its number from 1, or its text
+  reference     instead of options and answer: the text that a written answer is compared with
+  reply         what the model wrote, or instead of it
+  probabilities the columns of the probabilities of the options, with a comma between them
+  correct       what another program said of the answer: 1, 0, true, false, or a share
+  model, dataset, subject   columns, or in quotes texts: model='"gpt-x"'
+
+Prints each figure that the harness has printed, the mean of its own marks, and evalui's.
+"""
+GATE_HELP = """\
+Compare a candidate with its baseline on the same questions, question by question.
+
+BASELINE and CANDIDATE are each a folder of `evalui run`, the id of a run in the store (imported
+ones, too), or the log of another harness, which is read as `evalui import` reads it.
+
+  --allow 2     the candidate may be 2 points worse
+  --metric      accuracy, robust, mean_over_orders; a figure of written answers (rouge-l-f); or a
+                reading of answers (ln_char, harness)
+
+Prints a line for each dataset and mode that both have. Exit code: 0 the candidate is not worse by
+more than is allowed, 1 it is, 3 the questions are too few to tell; 2 bad input.
+"""

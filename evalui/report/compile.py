@@ -15,6 +15,7 @@ from evalui.registry import Registry
 from evalui.report.analyses.base import NO_VOTES, Analysis, Figures, Report
 from evalui.report.analyses.calibration import CALIBRATION
 from evalui.report.analyses.cost import COST
+from evalui.report.analyses.imported import IMPORTED
 from evalui.report.analyses.open_run import OPEN_ANSWERS
 from evalui.report.analyses.overview.document import LEFT_OUT, OVERVIEW
 from evalui.report.analyses.people.blocks import PEOPLE
@@ -35,6 +36,7 @@ _BUILT_IN: Mapping[str, Analysis] = {
     "open_answers": OPEN_ANSWERS,
     "people": PEOPLE,
     "left_out": LEFT_OUT,
+    "imported": IMPORTED,
     "statistics": STATISTICS,
     "position_bias": POSITION_BIAS,
     "calibration": CALIBRATION,
@@ -60,12 +62,13 @@ def compile_report(
     `votes` are those of people on each dataset, by its name; `expenses` are what the models took,
     `left_out` is what the run does not evaluate. `source` may know what is kept of a cell.
     """
+    imported = any(result.log for result in results)
     return Report(
         name,
         tuple(results),
         Figures(results, votes, source=source),
         baselines,
-        spec,
+        "" if imported else spec,  # which answers nothing again
         votes,
         tuple(expenses),
         tuple(left_out),
@@ -109,7 +112,7 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
 def frozen_blocks(report: Report, language: Language) -> tuple[Block, ...]:
     """What the pages of a run open with, for one page that is read without them."""
     report = report.in_language(language)
-    parts = (OVERVIEW, OPEN_ANSWERS, PEOPLE)
+    parts = (OVERVIEW, OPEN_ANSWERS, PEOPLE, IMPORTED)
     return tuple(
         block for part in parts if part.speaks(report) for block in part.blocks(report, language)
     )

@@ -12,7 +12,7 @@ from evalui.modes.prompts.templates import TEMPLATES, Template, choose_template
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.spec import OPEN, LimitPer, ModeSpec
 from evalui.scoring.parsing import choice, rating, verdict
-from evalui.types import Dataset, Generate, Pattern, Request, Sample, Variant
+from evalui.types import Dataset, Generate, LogSource, Pattern, Request, Sample, Variant
 from evalui.version import __version__
 
 _MOVED = "+naming"  # questions whose options name other options are moved, too
@@ -71,6 +71,43 @@ def signature(
         f"evalui:{__version__}",
     ]
     return "|".join(part for part in parts if part)
+
+
+def imported_signature(
+    dataset: str,
+    questions: int,
+    mode: ModeSpec,
+    log: LogSource,
+    *,
+    model: str,
+    task_version: str,
+    shots: int | None,
+    n_options: Sequence[int],
+) -> str:
+    """How the figures of answers are made that another harness has collected.
+
+    `dataset` has its digest behind it; `n_options` are the numbers of options of its questions.
+    What the log does not hold is left out: the seed, the temperature, how the prompt was made.
+    """
+    scorer = MODES[mode.mode]
+    task = f"@{task_version}" if task_version else ""
+    moved = "-".join(map(str, n_options)) + _MOVED if mode.pattern != "origin" else ""
+    parts = [
+        dataset,
+        f"n:{questions}",
+        f"mode:{mode.mode}",
+        f"prompt:{log.harness}{task}",
+        f"rule:{_rule(mode)}",
+        f"spell:{mode.spellings}" if scorer.abilities_needed == "next_token" else "",
+        f"shots:{shots}" if shots is not None else "",
+        f"orders:{mode.pattern}{moved}" if mode.mode != OPEN else "",
+        f"repeat:{log.repeat}" if log.repeat > 1 else "",
+        f"harness:{log.harness}@{log.version or '?'}",
+        f"model:{model}",
+        f"evalui:{__version__}",
+    ]
+    # A name with a bar would look like another part.
+    return "|".join(part.replace("|", "/") for part in parts if part)
 
 
 def _generation_parts(mode: ModeSpec) -> Iterator[str]:

@@ -14,7 +14,7 @@ from evalui.messages import sentence
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES, Template, parse_template
 from evalui.runs.contest import AnswersSpec, JudgingSpec
-from evalui.types import Ability, DatasetKind, Gives, Pattern, Spellings, Split
+from evalui.types import Ability, DatasetKind, Gives, LogSource, Pattern, Spellings, Split
 
 VERSION = 3  # what the screen and the examples write
 RUBRICS_BY_VERSION = 3  # from here on rubrics that are chosen by sample are of the second version
@@ -75,8 +75,9 @@ class DatasetSpec(BaseModel):
 class ModeSpec(GenerationSettings):
     """One mode with its parameters. `chat` None takes the model's own habit.
 
-    Written answers may be longer than those that only name an option. `judging` and `recorded`
-    (answers that are there already) stand in the plans of cells, never in a user's own file.
+    Written answers may be longer than those that only name an option. `judging`, `recorded`
+    (answers that are there already) and `log` (the harness that has collected them) stand in the
+    plans of cells, never in a user's own file.
     """
 
     mode: str
@@ -89,6 +90,7 @@ class ModeSpec(GenerationSettings):
     spellings: Spellings = "common"
     judging: JudgingSpec | None = None
     recorded: bool = False
+    log: LogSource | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -200,7 +202,7 @@ class RunSpec(BaseModel):
         if not self.models and not self.answers:
             raise ValueError("expected a model, or answers")
         for mode in self.modes:
-            if mode.mode == JUDGE or mode.judging or mode.recorded:
+            if mode.mode == JUDGE or mode.judging or mode.recorded or mode.log:
                 raise ValueError("judges belong under “judging”, answers under “answers”")
         return self
 

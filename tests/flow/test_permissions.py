@@ -262,6 +262,7 @@ API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("DELETE", "/datasets/{upload}"): ("own files", None),
     ("GET", "/runs"): ("page", None),
     ("POST", "/runs"): ("start", SPEC),
+    ("POST", "/imports"): ("start", {"upload": "x"}),
     ("GET", "/runs/{run}"): ("see", None),
     ("DELETE", "/runs/{run}"): ("change", None),
     ("POST", "/runs/{run}/stop"): ("change", None),

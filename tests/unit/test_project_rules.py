@@ -17,6 +17,7 @@ from evalui.datasets.questions.answers import ANSWER_KEYS
 from evalui.models import BACKENDS
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES
+from evalui.runs.harnesses import HARNESSES
 from evalui.types import Pattern
 
 ROOT = Path(__file__).parents[2]
@@ -86,6 +87,7 @@ def test_unit_tests_stand_where_the_product_does():
         ("formats.md", [*DATASET_FORMATS, *ANSWER_KEYS]),
         ("models.md", list(BACKENDS)),
         ("modes.md", [*MODES, *TEMPLATES, *get_args(Pattern)]),
+        ("import.md", list(HARNESSES)),
     ],
 )
 def test_every_registered_name_is_documented(page: str, names: list[str]):

@@ -9,6 +9,7 @@ from typing import Any
 from evalui.registry import Registry
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.cost import usage_objects, usage_rows
+from evalui.report.analyses.imported import imported_objects
 from evalui.report.analyses.people.figures import Votes, human_arenas
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.compile import added_blocks, blocks, markdown
@@ -96,6 +97,8 @@ def write_json(report: Report, language: Language) -> bytes:
         whole["people"] = encode(report.people)
     if report.left_out:
         whole["left_out"] = encode(report.left_out)
+    if imported := imported_objects(report.results):
+        whole["imported"] = imported
     if report.expenses:
         whole["expenses"] = usage_objects(report.expenses)
     if added := added_blocks(report, language):

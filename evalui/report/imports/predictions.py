@@ -4,7 +4,7 @@ Nothing is guessed: a row that does not fit ends the reading with its line and w
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,7 +16,7 @@ from evalui.scoring.choice.option_scores import reading_of_scores
 from evalui.scoring.parsing.choice import read_strict, read_tolerant
 from evalui.scoring.text_metrics import WordTokenizers, mean_scores, score_text
 from evalui.text_tokenizers import tokenize_en, tokenize_zh
-from evalui.types import LETTERS, FixedOrderReason, Pattern, Reading, Sample, Trial, Variant
+from evalui.types import LETTERS, FixedOrderReason, Reading, Sample, Trial, Variant
 
 _CHOICE_KEYS = {"id", "options", "answer", "permutation", "reply", "probabilities"}
 _ROUNDING = 0.02  # probabilities given to two decimals may sum to a little over 1
@@ -114,14 +114,6 @@ def abbreviated_json(value: Any) -> str:  # any JSON value
     """A value as an error quotes it: JSON, at most 60 characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "…"
-
-
-def pattern_of(variants: Iterable[Variant]) -> Pattern:
-    """The pattern whose orders these are: rotations make a circular one."""
-    distinct = set(variants)
-    if all(variant.is_origin for variant in distinct):
-        return "origin"
-    return "circular" if all(map(_is_rotation, distinct)) else "all_possible"
 
 
 def _lines(path: Path) -> list[str]:
@@ -259,12 +251,6 @@ def _shares(row: JsonlRow, size: int) -> tuple[float, ...]:
 
 def _list(value: Any) -> list[Any]:  # any JSON value; what is no list has no members
     return cast("list[Any]", value) if isinstance(value, list) else []
-
-
-def _is_rotation(variant: Variant) -> bool:
-    size = len(variant.permutation)
-    steps = {(content - slot) % size for slot, content in enumerate(variant.permutation)}
-    return len(steps) == 1
 
 
 # ---------------------------------------------------------------- answers and references

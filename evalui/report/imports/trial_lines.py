@@ -10,7 +10,8 @@ from typing import Any
 from evalui.datasets.questions.option_references import refers_to_other_options
 from evalui.errors import DataError
 from evalui.modes.open_answer import CREDIT_METRIC
-from evalui.report.imports.predictions import JsonlRow, pattern_of
+from evalui.report.imports.predictions import JsonlRow
+from evalui.scoring.choice.permutations import pattern_of
 from evalui.types import LETTERS, Cell, CellResult, Gives, Reading, Sample, Trial, Variant
 
 _CELL = ("dataset", "model", "mode", "signature")

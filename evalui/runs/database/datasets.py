@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from sqlite3 import Connection, Row
 from typing import get_args
 
@@ -76,6 +76,20 @@ def read_cell_dataset(database: Database, cell_id: int) -> Dataset:
 def _add_samples(
     connection: Connection, dataset_id: int, role: str, samples: Sequence[Sample]
 ) -> None:
+    rows = ((sample, encode_sample(sample)) for sample in samples)
+    insert_samples(connection, dataset_id, role, 0, rows)
+
+
+def insert_samples(
+    connection: Connection,
+    dataset_id: int,
+    role: str,
+    first: int,
+    encoded: Iterable[tuple[Sample, str]],
+) -> None:
+    """Inside a transaction: add samples with what `encode_sample` makes of them, from the place
+    `first` on.
+    """
     connection.executemany(
         "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -87,9 +101,9 @@ def _add_samples(
                 _line(sample),
                 sample.subject,
                 sample.question,
-                encode_sample(sample),
+                body,
             )
-            for place, sample in enumerate(samples)
+            for place, (sample, body) in enumerate(encoded, start=first)
         ),
     )
 

@@ -326,9 +326,10 @@ def _read_result(database: Database, row: CellRow, samples: Mapping[str, Sample]
         state=row.state,
         error=row.error,
     )
-    judging = ModeSpec.model_validate_json(row.plan).judging
+    plan = ModeSpec.model_validate_json(row.plan)
+    judging = plan.judging
     if judging is None:
-        return result
+        return replace(result, log=plan.log)
     return replace(
         result,
         contestants=read_contestants(database, row),

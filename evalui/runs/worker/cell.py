@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from sqlite3 import Connection
 
-from evalui.errors import ModelError, RequestRejected, Unreachable, joined_reasons
+from evalui.errors import DataError, ModelError, RequestRejected, Unreachable, joined_reasons
 from evalui.messages import sentence
 from evalui.models import Model, ModelEntry, NeedsAnswerKey
 from evalui.models.base import (
@@ -417,8 +417,10 @@ class CellRun:
 
     def grade(self, dataset: Dataset) -> None:
         """Grade the answers that were supplied with the cell, without a model; raises as `run`."""
-        recorded = read_recorded_answers(self._database, self._row.id)
         spec = ModeSpec.model_validate_json(self._row.plan)
+        if spec.log:  # who imported it was ended amid its log
+            raise DataError("import-interrupted")
+        recorded = read_recorded_answers(self._database, self._row.id)
         mode, setting = MODES[spec.mode], mode_settings(spec, ())
         queue.start_cell(self._database, self._lease, self._row.id, RECORDED)
         done = done_keys(self._database, self._row.id)

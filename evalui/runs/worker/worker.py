@@ -357,7 +357,7 @@ class Worker:
                     self._do_cell, lease, row, partial(_answer, model), entry, on_sent=sent.set
                 )
                 # The log names the run in these threads, too.
-                begun.append(threads.submit(copy_context().run, do))
+                begun.append(threads.submit(partial(copy_context().run, do)))
                 begun[-1].add_done_callback(lambda _, sent=sent: sent.set())
                 try:
                     sent.wait()

@@ -5,6 +5,7 @@ Ties in probability are never resolved by the order of the options (design rule 
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 from evalui.types import Reading
 
@@ -15,27 +16,29 @@ def normalise_scores(
     texts: Sequence[str],
     *,
     totals: Sequence[float],
-    tokens: Sequence[int],
-    unconditional: Sequence[float],
+    tokens: Sequence[int] | None,
+    unconditional: Sequence[float] | None,
 ) -> dict[str, tuple[float, ...]]:
     """The scores of one question's options by normalisation; the highest wins.
 
     `totals` are summed natural log-probabilities after the question, `unconditional` the same
-    without it, `tokens` the number of tokens summed. `texts` are the options without the blank
+    without it, `tokens` the number of tokens summed; a normalisation whose numbers are None is left
+    out. `texts` are the options without the blank
     before them: lm-eval's `acc_norm` divides by `len(choice)` in characters (code points), its
     `acc_bytes` by the length in UTF-8, and neither counts the delimiter.
     """
     assert all(texts), "an option is never empty"
-    assert min(tokens) > 0, "a continuation has at least one token"
-    return {
-        "raw": tuple(totals),
-        "un": tuple(map(_log_ratio, totals, unconditional)),
-        "ln_token": tuple(total / n for total, n in zip(totals, tokens, strict=True)),
-        "ln_char": tuple(total / len(text) for total, text in zip(totals, texts, strict=True)),
-        "ln_byte": tuple(
-            total / len(text.encode()) for total, text in zip(totals, texts, strict=True)
-        ),
-    }
+    assert tokens is None or min(tokens) > 0, "a continuation has at least one token"
+    scores = {"raw": tuple(totals)}
+    if unconditional is not None:
+        scores["un"] = tuple(map(_log_ratio, totals, unconditional))
+    if tokens is not None:
+        scores["ln_token"] = tuple(total / n for total, n in zip(totals, tokens, strict=True))
+    scores["ln_char"] = tuple(total / len(text) for total, text in zip(totals, texts, strict=True))
+    scores["ln_byte"] = tuple(
+        total / len(text.encode()) for total, text in zip(totals, texts, strict=True)
+    )
+    return scores
 
 
 def reading_of_tied_slots(slots: Sequence[int], target: int) -> Reading:
@@ -51,7 +54,11 @@ def reading_of_scores(scores: tuple[float, ...], target: int, rule: str) -> Read
     top = [slot for slot, score in enumerate(scores) if score == best]
     if len(top) > 1:
         return reading_of_tied_slots(top, target)
-    return Reading(top[0], float(top[0] == target), rule)
+    return _reading(top[0], float(top[0] == target), rule)
+
+
+# A run has few different readings and many trials, which then share them.
+_reading = lru_cache(maxsize=1024)(Reading)
 
 
 def _log_ratio(total: float, unconditional: float) -> float:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from evalui.types import LETTERS, Pattern, Variant
@@ -40,3 +40,16 @@ def variant_label(variant: Variant) -> str:
 
 def _inverse_permutation(permutation: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
+
+
+def pattern_of(orders: Iterable[Variant]) -> Pattern:
+    """The pattern whose orders these are, or are among: rotations make a circular one."""
+    moved = [order for order in orders if not order.is_origin]
+    if not moved:
+        return "origin"
+    return "circular" if all(map(_is_rotation, moved)) else "all_possible"
+
+
+def _is_rotation(order: Variant) -> bool:
+    size = len(order.permutation)
+    return len({(content - slot) % size for slot, content in enumerate(order.permutation)}) == 1

@@ -20,7 +20,7 @@ from evalui.access import (
 )
 from evalui.accounts.uploads import check_may_upload, forget_upload, record_upload
 from evalui.datasets.base import Layout
-from evalui.errors import UnknownRun
+from evalui.errors import SpecError, UnknownRun
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState, describe
 from evalui.report.analyses.base import Report
@@ -42,7 +42,9 @@ from evalui.runs.database.voting.ballots import VotingPairsCache
 from evalui.runs.database.voting.closing import is_voting_open
 from evalui.runs.database.voting.plans import VoterPairs
 from evalui.runs.database.voting.votes import read_run_verdicts
-from evalui.runs.fair_queue.limits import usual_limits
+from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
+from evalui.runs.harnesses import table_reader
+from evalui.runs.harnesses.importing import ImportedRun, import_run
 from evalui.runs.kept_summaries import summary_source
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
@@ -242,6 +244,32 @@ class AppService:
             if once and (earlier := once.run_of(connection, self.owner)):
                 return earlier
         return self.files.start(self._located(run), self._known_models(run), once)
+
+    def import_log(
+        self, *, upload: str = "", path: str = "", name: str = "", mapping: Sequence[str] = ()
+    ) -> ImportedRun:
+        """Keep the finished run of another harness, from an upload or a path on this machine.
+
+        Raises:
+            DataError: the files are no log, or there is no such upload.
+            NotAllowed: the person may not start runs, or names a path and is no administrator.
+            SpecError: neither or both are named, a mapping of a path, or columns that are not
+                there; and as `check_may_queue` does.
+        """
+        self.require("start")
+        if bool(upload) == bool(path) or (path and mapping):
+            raise SpecError("import-source")
+        if path:  # it may lead anywhere on the machine
+            self.require("administer")
+        owner, usual = self.owner, usual_limits(self.settings)
+        return import_run(
+            self.database,
+            [Path(path)] if path else self.uploads.paths(owner, upload),
+            name=name,
+            owner=owner,
+            reader=table_reader(mapping) if mapping else None,
+            admit=partial(check_may_queue, owner=owner, usual=usual),
+        )
 
     def _located(self, run: RunForm | SubmittedSpec) -> RunForm | SubmittedSpec:
         if isinstance(run, RunForm):

@@ -80,6 +80,7 @@ def test_every_part_of_a_report_is_a_registered_analysis():
         "open_answers",
         "people",
         "left_out",
+        "imported",
         "statistics",
         "position_bias",
         "calibration",

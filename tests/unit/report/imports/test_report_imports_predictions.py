@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from evalui.errors import DataError
-from evalui.report.imports.predictions import pattern_of, read_choices, read_replies, read_rows
+from evalui.report.imports.predictions import read_choices, read_replies, read_rows
+from evalui.scoring.choice.permutations import pattern_of
 from evalui.types import Variant
 
 _ROW = {"id": "q1", "options": ["Paris", "Rome", "Oslo"], "answer": "B", "reply": "A"}

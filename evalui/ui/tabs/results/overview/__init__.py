@@ -1,5 +1,6 @@
 """Results, Overview: the sentence, the lead table, and what folds below it."""
 
+from evalui.report.analyses.imported import IMPORTED
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.standing import standings
 from evalui.report.blocks import Block, Headline
@@ -49,9 +50,12 @@ def act(view: RunView, action: Action) -> Html:
 
 
 def _with_added(view: RunView, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The blocks with what analyses of other packages say before the signature, their last."""
+    """The blocks with what is known of imported answers, and what analyses of other packages say,
+    before the signature, their last.
+    """
     added = added_blocks(view.report, view.language).values()
-    return (*blocks[:-1], *(block for each in added for block in each), blocks[-1])
+    imported = IMPORTED.blocks(view.report, view.language) if IMPORTED.speaks(view.report) else ()
+    return (*blocks[:-1], *imported, *(block for each in added for block in each), blocks[-1])
 
 
 def answer_page(

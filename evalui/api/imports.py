@@ -1,0 +1,26 @@
+"""Finished runs of other harnesses: their files are uploaded as datasets are, then imported."""
+
+from fastapi import APIRouter, Response
+
+from evalui.api.problems import CheckedRoute, Service, Words, requires
+from evalui.api.runs import detail_of
+from evalui.api.schemas import ImportDone, ImportSent
+from evalui.report.analyses.overview.document import left_out_sentences
+
+router = APIRouter(route_class=CheckedRoute, prefix="/imports", tags=["imports"])
+
+
+@router.post("", status_code=201, dependencies=[requires("start")])
+def import_log(sent: ImportSent, response: Response, service: Service, t: Words) -> ImportDone:
+    """Keep the finished run of another harness: files of an `upload`, or a `path` on the server.
+
+    A folder is uploaded as a zip. A path is for administrators.
+    """
+    imported = service.import_log(
+        upload=sent.upload, path=sent.path, name=sent.name, mapping=sent.mapping
+    )
+    response.headers["Location"] = f"runs/{imported.run_id}"
+    return ImportDone(
+        run=detail_of(service, t, imported.run_id),
+        left_out=list(left_out_sentences(imported.left_out, t.language)),
+    )

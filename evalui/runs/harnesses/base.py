@@ -1,0 +1,86 @@
+"""What the log of another harness holds, whoever wrote it, and the registry of those that are read.
+
+A reader recognises its files among those that were given and returns a part for each dataset that
+a model has answered. Answers are read one after the other, so that a log of a million fits.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from evalui.registry import Registry
+from evalui.types import PrintedFigure
+
+# What decides an answer: the scores of letters or of whole options, or a reply that names an option
+# or is an answer in writing.
+Evidence = Literal["letters", "texts", "reply", "written"]
+# Why an answer of a log cannot be used; each has a sentence, `left-log-…`.
+Flaw = Literal["damaged", "gold", "several", "options", "again", "no-answer", "orders"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedAnswer:
+    """One answer of a log; slots and scores are in the order in which `options` were shown.
+
+    `gold` is the slot of the right option. `own_options` is the order of the dataset where the log
+    holds it beside the one shown. `totals` are natural log-probabilities of the options,
+    `unconditional` the same without the question, `greedy` says which option the model would have
+    written. `extracted` is the slot that the harness read in the `reply`. `marks` are what it gave
+    the answer, by the names of its figures. `marks_only`: the answer was in the log before, and
+    here is another mark of it.
+    """
+
+    id: str
+    question: str = ""
+    options: tuple[str, ...] = ()
+    gold: int | None = None
+    references: tuple[str, ...] = ()
+    subject: str = ""
+    own_options: tuple[str, ...] = ()
+    totals: tuple[float, ...] = ()
+    greedy: tuple[bool, ...] = ()
+    unconditional: tuple[float, ...] | None = None
+    reply: str = ""
+    extracted: int | None = None
+    marks: Mapping[str, float] = field(default_factory=dict[str, float])
+    marks_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FlawedAnswer:
+    """An answer that cannot be used; `place` is its file and line, or its file and id."""
+
+    place: str
+    flaw: Flaw
+
+
+@dataclass(frozen=True, slots=True)
+class LogPart:
+    """One dataset as one model answered it.
+
+    `version` is the harness's and `task_version` that of its task, "" where no file states it.
+    `readings` name evalui's reading that corresponds to a figure of the harness; `main_mark` is the
+    mark that says whether a reply was right, "" if there is none. `repeats`: a question may have
+    several answers. `missing` are keys of sentences, `log.missing-…`. `read` may be called once.
+    """
+
+    harness: str
+    dataset: str
+    model: str
+    evidence: Evidence
+    files: tuple[str, ...]
+    read: Callable[[], Iterator[LoggedAnswer | FlawedAnswer]]
+    version: str = ""
+    task_version: str = ""
+    shots: int | None = None
+    figures: tuple[PrintedFigure, ...] = ()
+    readings: Mapping[str, str] = field(default_factory=dict[str, str])
+    main_mark: str = ""
+    repeats: bool = False
+    missing: tuple[str, ...] = ()
+
+
+# From the files that were given, folders walked, to the parts among them that a reader knows.
+LogReader = Callable[[Sequence[Path]], tuple[LogPart, ...]]
+HARNESSES: Registry[LogReader] = Registry("harness")

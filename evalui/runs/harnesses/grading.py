@@ -1,0 +1,96 @@
+"""An answer of a log as a sample and a trial, graded as evalui grades its own."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from evalui.datasets.questions.option_references import refers_to_other_options
+from evalui.modes import MODES, ModeSettings
+from evalui.runs.harnesses.base import Evidence, LoggedAnswer, LogPart
+from evalui.runs.spec import OPEN
+from evalui.scoring.choice.option_scores import normalise_scores, reading_of_scores
+from evalui.types import GeneratedText, Logprob, Reading, Sample, Trial, Variant
+
+# The mode in which evalui asks what gives such answers.
+MODE_OF: Mapping[Evidence, str] = {
+    "letters": "multiple_choice",
+    "texts": "cloze",
+    "reply": "generation",
+    "written": OPEN,
+}
+HARNESS_READING = "harness"  # the option that the harness read, and the mark that it gave
+_NO_MARK = Reading(None, 0.0, "no-mark")
+_UNSET = ModeSettings(shots={})
+_NO_ORDER = Variant(())
+
+
+def logged_sample(answer: LoggedAnswer, own: tuple[str, ...], place: int) -> Sample:
+    """The question of an answer, its options in their `own` order; `place` counts from 1."""
+    metadata = {"line": str(place)}
+    if answer.subject:
+        metadata["subject"] = answer.subject
+    if answer.gold is None:
+        return Sample(answer.id, answer.question, target=answer.references, metadata=metadata)
+    target = own.index(answer.options[answer.gold])
+    return Sample(
+        answer.id,
+        answer.question,
+        own,
+        target,
+        metadata,
+        refers_to_other_options=refers_to_other_options(own),
+    )
+
+
+def grade_logged(part: LogPart, answer: LoggedAnswer, sample: Sample, order: Variant) -> Trial:
+    """The trial of an answer in an order of its options."""
+    mode = MODES[MODE_OF[part.evidence]]
+    if part.evidence == "letters":
+        greedy = answer.greedy or (False,) * len(answer.totals)
+        scored = [
+            Logprob(total, 1, is_top) for total, is_top in zip(answer.totals, greedy, strict=True)
+        ]
+        trial = mode.grade(sample, order, scored, _UNSET)
+        # Without the greedy letters nothing is known of what the model would have written.
+        return (
+            trial
+            if answer.greedy
+            else replace(trial, readings={"forced": trial.readings["forced"]}, reply=None)
+        )
+    if part.evidence == "texts":
+        return _grade_texts(answer, sample, order)
+    written = [GeneratedText(answer.reply)]
+    if part.evidence == "written":
+        return mode.grade(sample, _NO_ORDER, written, _UNSET)
+    trial = mode.grade(sample, order, written, _UNSET)
+    if not part.main_mark:
+        return trial
+    return replace(
+        trial, readings={**trial.readings, HARNESS_READING: _harness_reading(part, answer)}
+    )
+
+
+def _grade_texts(answer: LoggedAnswer, sample: Sample, order: Variant) -> Trial:
+    """As the mode `cloze` does with what a log holds; the lengths in tokens are not in it."""
+    target = order.permutation.index(int(sample.target)) if isinstance(sample.target, int) else 0
+    scores = normalise_scores(
+        answer.options, totals=answer.totals, tokens=None, unconditional=answer.unconditional
+    )
+    return Trial(
+        sample_id=sample.id,
+        variant=order,
+        target=target,
+        headline="raw",
+        readings={name: reading_of_scores(own, target, name) for name, own in scores.items()},
+        scores=scores,
+        fixed_reason=sample.fixed_reason,
+    )
+
+
+def _harness_reading(part: LogPart, answer: LoggedAnswer) -> Reading:
+    mark = answer.marks.get(part.main_mark)
+    if mark is None:
+        return _NO_MARK
+    choice = answer.gold if mark == 1.0 else answer.extracted
+    if choice == answer.gold and mark == 0.0:
+        choice = None  # its mark stands, whatever it read
+    return Reading(choice, mark, HARNESS_READING)

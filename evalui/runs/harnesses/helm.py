@@ -1,0 +1,184 @@
+"""HELM: `scenario_state.json`, and `stats.json` and `per_instance_stats.json` beside it.
+
+Of adapters, those that ask for a letter after all options (`multiple_choice_joint`) and those that
+ask for an answer in writing (`generation`) are read.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from evalui.errors import DataError
+from evalui.runs.harnesses.base import (
+    HARNESSES,
+    Flaw,
+    FlawedAnswer,
+    LoggedAnswer,
+    LogPart,
+)
+from evalui.runs.harnesses.files import (
+    JsonObject,
+    as_list,
+    as_number,
+    as_object,
+    as_text,
+    json_file,
+    json_object,
+)
+from evalui.runs.harnesses.options import slot_of
+from evalui.types import LETTERS, PrintedFigure
+
+NAME = "helm"
+_STATE = "scenario_state.json"
+_JOINT, _GENERATION = "multiple_choice_joint", "generation"
+_MARKS = ("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match")
+
+
+def read_helm(files: Sequence[Path]) -> tuple[LogPart, ...]:
+    """A part for each run among the files.
+
+    Raises:
+        DataError: a run is damaged, or of an adapter that is not read.
+    """
+    return tuple(_part(path) for path in files if path.name == _STATE)
+
+
+def _part(path: Path) -> LogPart:
+    state = json_object(path)
+    if state is None or not as_list(state.get("request_states")):
+        raise DataError("log-damaged", file=f"{path.parent.name}/{path.name}", reason="JSON?")
+    adapter = as_object(state.get("adapter_spec"))
+    method = as_text(adapter.get("method"))
+    if method not in (_JOINT, _GENERATION):
+        raise DataError("log-helm-method", file=path.parent.name, method=method)
+    has_options = method == _JOINT
+    marks = _instance_marks(path.parent)
+    figures = tuple(_figures(path.parent))
+    spec = json_object(path.parent / "run_spec.json") if _beside(path, "run_spec.json") else None
+    shots = as_number(adapter.get("max_train_instances"))
+    return LogPart(
+        harness=NAME,
+        dataset=_dataset(path, spec or {}),
+        model=as_text(adapter.get("model")) or as_text(adapter.get("model_deployment")) or "model",
+        evidence="reply" if has_options else "written",
+        files=(path.name,),
+        read=lambda: _answers(path, state, marks, has_options=has_options),
+        shots=None if shots is None else int(shots),
+        figures=figures,
+        readings=dict.fromkeys(_MARKS, "tolerant" if has_options else "exact_match"),
+        main_mark=_MARKS[0] if has_options and marks else "",
+        repeats=True,
+        missing=(
+            *(("one-order", "probabilities") if has_options else ()),
+            *(() if marks else ("marks",)),
+            *(() if figures else ("results",)),
+        ),
+    )
+
+
+def _beside(path: Path, name: str) -> bool:
+    return (path.parent / name).is_file()
+
+
+def _dataset(path: Path, spec: JsonObject) -> str:
+    """The run without its model: "mmlu:subject=anatomy"."""
+    name = as_text(spec.get("name")) or path.parent.name
+    scenario, colon, arguments = name.partition(":")
+    kept = [each for each in arguments.split(",") if each and not each.startswith("model")]
+    return scenario + (colon + ",".join(kept) if kept else "")
+
+
+def _figures(folder: Path) -> Iterator[PrintedFigure]:
+    """The means over all instances as they are: perturbed ones are other questions."""
+    if not (folder / "stats.json").is_file():
+        return
+    for stat in map(as_object, as_list(json_file(folder / "stats.json"))):
+        name = as_object(stat.get("name"))
+        value = as_number(stat.get("mean"))
+        if (
+            as_text(name.get("name")) in _MARKS
+            and value is not None
+            and not name.get("perturbation")
+        ):
+            yield PrintedFigure(as_text(name["name"]), value)
+
+
+def _instance_marks(folder: Path) -> dict[tuple[str, str], Mapping[str, float]]:
+    """The marks of each instance, by its id and the number of its worked examples' draw."""
+    if not (folder / "per_instance_stats.json").is_file():
+        return {}
+    marks: dict[tuple[str, str], Mapping[str, float]] = {}
+    for each in map(as_object, as_list(json_file(folder / "per_instance_stats.json"))):
+        if each.get("perturbation"):
+            continue
+        own: dict[str, float] = {}
+        for stat in map(as_object, as_list(each.get("stats"))):
+            name = as_text(as_object(stat.get("name")).get("name"))
+            if name in _MARKS and (value := as_number(stat.get("mean"))) is not None:
+                own[name] = value
+        marks[_key(each.get("instance_id"), each.get("train_trial_index"))] = own
+    return marks
+
+
+def _key(instance: object, draw: object) -> tuple[str, str]:
+    return as_text(instance), as_text(draw)
+
+
+def _answers(
+    path: Path,
+    state: JsonObject,
+    marks: Mapping[tuple[str, str], Mapping[str, float]],
+    *,
+    has_options: bool,
+) -> Iterator[LoggedAnswer | FlawedAnswer]:
+    for number, request in enumerate(map(as_object, as_list(state["request_states"]))):
+        instance = as_object(request.get("instance"))
+        if instance.get("perturbation"):
+            continue
+        key = _key(instance.get("id"), request.get("train_trial_index"))
+        read = _answer(request, instance, marks.get(key, {}), has_options=has_options)
+        place = f"{path.name}:{number}"
+        yield read if isinstance(read, LoggedAnswer) else FlawedAnswer(place, read)
+
+
+def _answer(
+    request: JsonObject, instance: JsonObject, marks: Mapping[str, float], *, has_options: bool
+) -> LoggedAnswer | Flaw:
+    result = as_object(request.get("result"))
+    completions = as_list(result.get("completions"))
+    if not completions or result.get("success") is False:
+        return "no-answer"
+    reply = as_text(as_object(completions[0]).get("text"))
+    id_ = as_text(instance.get("id"))
+    question = as_text(as_object(instance.get("input")).get("text")) or id_
+    references = [as_object(each) for each in as_list(instance.get("references"))]
+    texts = tuple(as_text(as_object(each.get("output")).get("text")) for each in references)
+    right = [
+        text
+        for text, each in zip(texts, references, strict=True)
+        if "correct" in as_list(each.get("tags"))
+    ]
+    if not has_options:
+        return LoggedAnswer(id_, question, references=tuple(right), reply=reply, marks=marks)
+    shown_by_letter = as_object(request.get("output_mapping"))
+    letters = [letter for letter in LETTERS if letter in shown_by_letter]
+    shown = tuple(as_text(shown_by_letter[letter]) for letter in letters)
+    if len(shown) < 2 or sorted(shown) != sorted(texts):
+        return "options"
+    if len(right) > 1:
+        return "several"
+    if not right:
+        return "gold"
+    return LoggedAnswer(
+        id_,
+        question,
+        shown,
+        shown.index(right[0]),
+        own_options=texts,
+        reply=reply,
+        # HELM takes the completion as it is, without the blanks around it, for a letter.
+        extracted=slot_of(reply.strip(), len(shown)),
+        marks=marks,
+    )
+
+
+HARNESSES.register(NAME)(read_helm)

@@ -1,0 +1,468 @@
+"""From the files of a finished run to a run in the store."""
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from evalui.access import LOCAL
+from evalui.datasets.base import Limits
+from evalui.errors import DataError, joined_reasons
+from evalui.messages import sentence
+from evalui.modes import MODES
+from evalui.runs.database.connection import Database
+from evalui.runs.database.imported_runs import (
+    add_imported_cell,
+    add_imported_dataset,
+    begin_import,
+    complete_imported_cell,
+    complete_imported_dataset,
+    discard_import,
+    drop_imported_dataset,
+    finish_import,
+    write_imported_samples,
+)
+from evalui.runs.database.queue import Admit
+from evalui.runs.database.records import Lease
+from evalui.runs.database.trials import write_trials
+from evalui.runs.harnesses.base import (
+    HARNESSES,
+    FlawedAnswer,
+    LoggedAnswer,
+    LogPart,
+    LogReader,
+)
+from evalui.runs.harnesses.files import opened_files
+from evalui.runs.harnesses.grading import MODE_OF, grade_logged, logged_sample
+from evalui.runs.harnesses.options import order_of
+from evalui.runs.signature import imported_signature
+from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
+from evalui.scoring.choice.permutations import pattern_of
+from evalui.types import (
+    Cell,
+    DatasetKind,
+    LeftOut,
+    LogSource,
+    PrintedFigure,
+    Sample,
+    Trial,
+    Variant,
+)
+
+_BATCH = 1 << 13  # answers in one transaction: as many as a block of columns has when it is full
+# Long texts take a millisecond each. What is read is written this soon: a run whose reader has been
+# silent for long is taken for one that lost it.
+_FLUSH_S = 5.0
+# Where one question has more options, only the order in which it came first is kept: the pages of
+# a question list all orders of a pattern, and seven options have 5,040.
+_MAX_MOVED_OPTIONS = 6
+_NO_ORDER = Variant(())
+_EQUAL = 1e-9  # a mark that a harness has rounded may differ by this
+Progress = Callable[[int], object]  # how many more answers have been read
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """What an import came to: the run, each of its cells with its log, and what it leaves out."""
+
+    run_id: str
+    name: str
+    sources: tuple[tuple[Cell, LogSource], ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def import_run(
+    database: Database,
+    paths: Sequence[Path],
+    *,
+    name: str = "",
+    owner: str = LOCAL,
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+    reader: LogReader | None = None,
+    admit: Admit | None = None,
+    progress: Progress = lambda _: None,
+) -> ImportedRun:
+    """Keep the finished run that files hold, and return what it came to.
+
+    `reader` reads them in place of the registered ones, which recognise them by their contents.
+    `admit` raises where the owner may not keep one more run.
+
+    Raises:
+        DataError: the files are no log, or one that cannot be read; the message has the cure.
+        SpecError: as `admit` does.
+        StoreError: the store cannot be written. In all three cases nothing is kept.
+    """
+    with opened_files(paths, limits) as files:
+        parts = recognise(files, reader)
+        title = name or ", ".join(dict.fromkeys(part.dataset for part in parts))
+        lease = begin_import(database, title, owner, admit=admit)
+        try:
+            return _import_parts(database, lease, owner, title, parts, progress)
+        except BaseException:
+            discard_import(database, lease)
+            raise
+
+
+def recognise(files: Sequence[Path], reader: LogReader | None = None) -> tuple[LogPart, ...]:
+    """The parts of all logs among the files, folders walked; names of models made distinct.
+
+    Raises:
+        DataError: no reader knows any of the files, or one knows what they lack.
+    """
+    readers = [reader] if reader else [HARNESSES[name] for name in HARNESSES]
+    parts = [part for read in readers for part in read(files)]
+    if not parts:
+        names = ", ".join(path.name for path in files[:3])
+        raise DataError("log-unknown", files=names or "-", known=", ".join(HARNESSES))
+    uses: Counter[tuple[str, str, str]] = Counter()
+    distinct: list[LogPart] = []
+    for part in parts:
+        key = (part.dataset, part.model, part.evidence)
+        uses[key] += 1
+        again = f"{part.model} ({uses[key]})" if uses[key] > 1 else part.model
+        distinct.append(replace(part, model=again))
+    return tuple(distinct)
+
+
+def _import_parts(
+    database: Database,
+    lease: Lease,
+    owner: str,
+    title: str,
+    parts: Sequence[LogPart],
+    progress: Progress,
+) -> ImportedRun:
+    sources: list[tuple[Cell, LogSource]] = []
+    left_out: list[LeftOut] = []
+    flaws: Counter[str] = Counter()
+    names: dict[str, str] = {}  # of datasets, with the digest of the one that has it
+    for part in parts:
+        one = _PartImport(database, lease, owner, part, place=len(sources), progress=progress)
+        sources += one.run(names)
+        left_out += one.left_out
+        flaws += one.flaws
+    if not sources:
+        why = joined_reasons(flaws) if flaws else sentence("error.log-flaw-empty")
+        files = ", ".join(name for part in parts for name in part.files[:1])
+        raise DataError("log-no-answers", files=files, why=why)
+    spec = RunSpec(
+        version=3,
+        name=title,
+        datasets=[
+            DatasetSpec(path=list(source.files), name=cell.dataset)
+            for cell, source in {cell.dataset: (cell, source) for cell, source in sources}.values()
+        ],
+        models=list(dict.fromkeys(cell.model for cell, _ in sources)),
+        modes=[ModeSpec(mode=mode) for mode in dict.fromkeys(cell.mode for cell, _ in sources)],
+    )
+    finish_import(database, lease, title, spec, left_out)
+    return ImportedRun(lease.run_id, title, tuple(sources), tuple(left_out))
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What the answers of a part come to in one figure of the harness."""
+
+    n: int = 0
+    marked: float = 0.0
+    n_ours: int = 0
+    ours: float = 0.0
+    differing: int = 0
+    tied: int = 0
+    unread: int = 0
+
+    def figure(self, printed: PrintedFigure, reading: str) -> PrintedFigure:
+        """The printed figure with what was counted."""
+        return replace(
+            printed,
+            n=self.n,
+            marked=self.marked / self.n if self.n else None,
+            reading=reading,
+            ours=self.ours / self.n_ours if self.n_ours == self.n > 0 else None,
+            differing=self.differing,
+            tied=self.tied,
+            unread=self.unread,
+        )
+
+
+@dataclass(slots=True)
+class _OpenCell:
+    """A cell that is being written: answers that were the n-th to one order of their question."""
+
+    id: int
+    cell: Cell
+    batch: list[Trial] = field(default_factory=list[Trial])
+    orders: set[Variant] = field(default_factory=set[Variant])
+    last_order: Variant | None = None
+
+
+class _PartImport:
+    """Reads one part of a log into a dataset and its cells: one, and another for each repeat."""
+
+    def __init__(
+        self,
+        database: Database,
+        lease: Lease,
+        owner: str,
+        part: LogPart,
+        *,
+        place: int,
+        progress: Progress,
+    ) -> None:
+        self._database, self._lease, self._owner, self._part = database, lease, owner, part
+        self._place, self._progress = place, progress
+        self._cells: list[_OpenCell] = []
+        self._samples: list[Sample] = []
+        self._known: dict[str, tuple[Sample, Counter[Variant]]] = {}  # where questions repeat
+        self._ids: set[str] = set()  # where they do not: a million ids, and no questions
+        self._subjects: set[str] = set()
+        self._n_samples = 0
+        self._digest = hashlib.sha256()
+        self._tallies: dict[tuple[str, str], _Tally] = {}
+        self._flaws: Counter[str] = Counter()
+        self._first_flaw: dict[str, str] = {}
+        self._dataset_id = 0
+
+    def run(self, names: dict[str, str]) -> list[tuple[Cell, LogSource]]:
+        """Read the part to its end; `names` are those that datasets of the run have.
+
+        A part without an answer that can be used leaves nothing but its `flaws`.
+        """
+        part, read, reported, flushed = self._part, 0, 0, time.monotonic()
+        self._dataset_id = add_imported_dataset(
+            self._database, self._lease, part.dataset, self._kind, part.files, self._owner
+        )
+        for read, answer in enumerate(part.read(), start=1):
+            self._take(answer)
+            if not read % _BATCH or time.monotonic() - flushed > _FLUSH_S:
+                self._flush()
+                self._progress(read - reported)
+                reported, flushed = read, time.monotonic()
+        self._flush()
+        self._progress(read - reported)
+        if not self._n_samples:
+            drop_imported_dataset(self._database, self._lease, self._dataset_id)
+            return []
+        return self._complete(names)
+
+    @property
+    def left_out(self) -> Iterator[LeftOut]:
+        """The answers that cannot be used, by their reason, each with the place of the first."""
+        dataset = self._part.dataset
+        for flaw, n in self._flaws.items():
+            yield LeftOut(f"log-{flaw}", dataset, self._first_flaw[flaw], rows=n)
+
+    @property
+    def flaws(self) -> Counter[str]:
+        """How many answers cannot be used, by the reason in a few words."""
+        words = {sentence(f"error.log-flaw-{flaw}"): n for flaw, n in self._flaws.items()}
+        return Counter[str](words)
+
+    @property
+    def _kind(self) -> DatasetKind:
+        return "general_qa" if self._part.evidence == "written" else "multiple_choice"
+
+    def _take(self, answer: LoggedAnswer | FlawedAnswer) -> None:
+        if isinstance(answer, FlawedAnswer):
+            self._leave_out(answer.place, answer.flaw)
+            return
+        if answer.marks_only:
+            self._count(answer, None)
+            return
+        placed = self._placed(answer)
+        if placed is None:
+            return
+        sample, order, repeat = placed
+        trial = grade_logged(self._part, answer, sample, order)
+        cell = self._cell(repeat)
+        if order is not cell.last_order:  # nearly always the same object
+            cell.orders.add(order)
+            cell.last_order = order
+        cell.batch.append(trial)
+        self._count(answer, trial)
+
+    def _leave_out(self, place: str, flaw: str) -> None:
+        self._flaws[flaw] += 1
+        self._first_flaw.setdefault(flaw, place)
+
+    def _placed(self, answer: LoggedAnswer) -> tuple[Sample, Variant, int] | None:
+        """The question of an answer, the order in which it was shown, and which answer to that
+        order this is; None if it cannot be used.
+        """
+        own = answer.own_options or answer.options
+        if self._part.repeats and answer.id in self._known:
+            sample, seen = self._known[answer.id]
+            own = sample.choices
+        else:
+            if answer.id in self._ids:
+                self._leave_out(answer.id, "again")
+                return None
+            sample, seen = None, None
+        order = order_of(answer.options, own) if answer.options else _NO_ORDER
+        if order is None:
+            self._leave_out(answer.id, "options")
+            return None
+        if sample is None:
+            sample = logged_sample(answer, own, self._n_samples + 1)
+            seen = self._add_sample(sample)
+        elif answer.gold is not None and order.permutation[answer.gold] != sample.target:
+            # The text that is right in this order is another than in the first.
+            self._leave_out(answer.id, "gold")
+            return None
+        if not order.is_origin and len(own) > _MAX_MOVED_OPTIONS:
+            self._leave_out(answer.id, "orders")
+            return None
+        if seen is None:
+            return sample, order, 0
+        repeat = seen[order]
+        seen[order] += 1
+        return sample, order, repeat
+
+    def _add_sample(self, sample: Sample) -> Counter[Variant] | None:
+        """Keep a new question; what is returned counts the answers to each order of it."""
+        self._n_samples += 1
+        self._samples.append(sample)
+        if sample.subject:
+            self._subjects.add(sample.subject)
+        if not self._part.repeats:
+            self._ids.add(sample.id)
+            return None
+        seen = Counter[Variant]()
+        self._known[sample.id] = sample, seen
+        return seen
+
+    def _cell(self, repeat: int) -> _OpenCell:
+        while len(self._cells) <= repeat:
+            mode = MODE_OF[self._part.evidence]
+            label = f"{mode} {len(self._cells) + 1}" if self._cells else mode
+            gives = MODES[mode].gives
+            cell = Cell(self._part.dataset, self._part.model, mode, label, "origin", "", gives)
+            place = self._place + len(self._cells)
+            log = LogSource(self._part.harness, self._part.version)
+            id_ = add_imported_cell(self._database, self._lease, place, self._dataset_id, cell, log)
+            self._cells.append(_OpenCell(id_, cell))
+        return self._cells[repeat]
+
+    def _count(self, answer: LoggedAnswer, trial: Trial | None) -> None:
+        for name, mark in answer.marks.items():
+            credit = _credit(trial, self._part.readings.get(name, "")) if trial else None
+            self._count_one("", name, mark, credit)
+            if answer.subject:
+                self._count_one(answer.subject, name, mark, credit)
+
+    def _count_one(self, subject: str, name: str, mark: float, credit: "_Credit | None") -> None:
+        tally = self._tallies.get((subject, name))
+        if tally is None:
+            tally = self._tallies[subject, name] = _Tally()
+        tally.n += 1
+        tally.marked += mark
+        if credit is None:
+            return
+        value, tied, unread = credit
+        tally.n_ours += 1
+        tally.ours += value
+        if abs(value - mark) > _EQUAL:
+            tally.differing += 1
+            tally.tied += tied
+            tally.unread += unread
+
+    def _flush(self) -> None:
+        """Write what has been read: questions before their answers."""
+        first = self._n_samples - len(self._samples)
+        if self._samples:
+            written = write_imported_samples(
+                self._database, self._lease, self._dataset_id, first, self._samples
+            )
+            self._digest.update(written + b"\n")
+            self._samples = []
+        for cell in self._cells:
+            if cell.batch:
+                write_trials(self._database, self._lease, cell.id, cell.batch)
+                cell.batch = []
+
+    def _complete(self, names: dict[str, str]) -> list[tuple[Cell, LogSource]]:
+        part, digest = self._part, self._digest.hexdigest()
+        name, n = part.dataset, 1
+        while names.setdefault(name, digest) != digest:  # other questions under the same name
+            n += 1
+            name = f"{part.dataset} ({n})"
+        key = hashlib.sha256(f"imported|{name}|{self._kind}|{digest}".encode()).hexdigest()
+        complete_imported_dataset(
+            self._database,
+            self._lease,
+            self._dataset_id,
+            name=name,
+            key=key,
+            sha256=digest,
+            questions=self._n_samples,
+            left_out=self._flaws.total(),
+        )
+        figures = tuple(self._figures())
+        completed: list[tuple[Cell, LogSource]] = []
+        for repeat, open_cell in enumerate(self._cells, start=1):
+            source = LogSource(
+                part.harness,
+                part.version,
+                part.files,
+                figures,
+                part.missing,
+                self._flaws.total(),
+                repeat,
+            )
+            pattern = pattern_of(open_cell.orders)
+            plan = ModeSpec(
+                mode=open_cell.cell.mode,
+                shots=part.shots or 0,
+                pattern=pattern,
+                recorded=True,
+                log=source,
+                spellings="lm_eval" if part.evidence == "letters" else "common",
+            )
+            signed = imported_signature(
+                f"{name}@{digest[:8]}",
+                self._n_samples,
+                plan,
+                source,
+                model=part.model,
+                task_version=part.task_version,
+                shots=part.shots,
+                n_options=sorted({len(order.permutation) for order in open_cell.orders}),
+            )
+            cell = replace(open_cell.cell, dataset=name, pattern=pattern, signature=signed)
+            complete_imported_cell(
+                self._database, self._lease, open_cell.id, cell, plan, questions=self._n_samples
+            )
+            completed.append((cell, source))
+        return completed
+
+    def _figures(self) -> Iterator[PrintedFigure]:
+        """What the harness printed, then figures of whole datasets that only its log has."""
+        readings, none = self._part.readings, _Tally()
+        printed = {(each.subject, each.name): each for each in self._part.figures}
+        for (subject, name), figure in printed.items():
+            tally = self._tallies.get((subject, name), none)
+            yield tally.figure(figure, readings.get(name, ""))
+        for (subject, name), tally in self._tallies.items():
+            if not subject and ("", name) not in printed:
+                yield tally.figure(PrintedFigure(name, None), readings.get(name, ""))
+
+
+class _Credit(NamedTuple):
+    """evalui's credit of a trial, whether options tie, and whether nothing could be read."""
+
+    value: float
+    tied: bool
+    unread: bool
+
+
+def _credit(trial: Trial, name: str) -> _Credit | None:
+    """The credit under a reading or a text figure; None if the trial has no such thing."""
+    if reading := trial.readings.get(name):
+        unread = reading.choice is None and not reading.tied
+        return _Credit(reading.credit, reading.tied, unread)
+    if scores := trial.scores.get(name):
+        return _Credit(scores[0], tied=False, unread=False)
+    return None

@@ -1,0 +1,284 @@
+"""Inspect: `.eval`, a zip archive with a file for each sample, and `.json`, one object.
+
+Newer versions pack the members with Zstandard, which Python's own zip module reads from 3.14 on.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalui.datasets.files.archive import ARCHIVE_ERRORS
+from evalui.errors import DataError
+from evalui.runs.harnesses.base import (
+    HARNESSES,
+    Flaw,
+    FlawedAnswer,
+    LoggedAnswer,
+    LogPart,
+)
+from evalui.runs.harnesses.files import (
+    JsonObject,
+    as_list,
+    as_number,
+    as_object,
+    as_text,
+    head_of,
+    json_object,
+    parsed,
+)
+from evalui.runs.harnesses.options import options_of, slot_of
+from evalui.types import PrintedFigure
+
+if sys.version_info >= (3, 14):
+    import zipfile
+
+    from compression.zstd import ZstdError
+else:
+    from backports.zstd import ZstdError, zipfile
+
+NAME = "inspect"
+_DAMAGES = (*ARCHIVE_ERRORS, zipfile.BadZipFile, ZstdError)
+_HEADER, _START, _SAMPLES = "header.json", "_journal/start.json", "samples/"
+# Inspect's marks: correct, partial, incorrect, no answer.
+_MARKS: Mapping[str, float] = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_MEANS = ("accuracy", "mean")  # metrics that are the mean of the marks
+_SPREADS = ("stderr", "bootstrap_stderr", "std", "var")
+
+
+def read_inspect(files: Sequence[Path]) -> tuple[LogPart, ...]:
+    """A part for each log among the files.
+
+    Raises:
+        DataError: a log is damaged, is not finished, or was written without its samples.
+    """
+    logs = [_open_archive(path) for path in files if path.suffix == ".eval"]
+    logs += [_open_json(path) for path in files if _is_json_log(path)]
+    return tuple(_part(log) for log in logs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """One log: what stands before its samples, and a reader of the samples in the dataset's order.
+
+    A sample that cannot be read is None, with its name.
+    """
+
+    path: Path
+    header: JsonObject
+    samples: Callable[[], Iterator[tuple[str, JsonObject | None]]]
+
+
+def _open_archive(path: Path) -> _Log:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            head = _HEADER if _HEADER in names else _START
+            header = as_object(parsed(archive.read(head)) if head in names else None)
+    except _DAMAGES as error:
+        raise DataError("log-damaged", file=path.name, reason=str(error)) from error
+    members = [name for name in names if name.startswith(_SAMPLES)]
+    if not as_object(header.get("eval")):
+        raise DataError("log-damaged", file=path.name, reason=f"{_HEADER}?")
+    if not members:
+        _reject(path, header)
+    order = _places(header)
+
+    def place(name: str) -> tuple[int, int, str]:
+        id_, _, epoch = name.removeprefix(_SAMPLES).removesuffix(".json").rpartition("_epoch_")
+        return int(epoch) if epoch.isdecimal() else 0, order.get(id_, len(order)), id_
+
+    def samples() -> Iterator[tuple[str, JsonObject | None]]:
+        with zipfile.ZipFile(path) as archive:
+            for name in sorted(members, key=place):
+                try:
+                    sample = as_object(parsed(archive.read(name)))
+                except _DAMAGES:
+                    sample = None
+                yield name, sample or None
+
+    return _Log(path, header, samples)
+
+
+def _is_json_log(path: Path) -> bool:
+    if path.suffix != ".json":
+        return False
+    head = head_of(path)
+    return b'"eval"' in head and b'"status"' in head and b'"version"' in head
+
+
+def _open_json(path: Path) -> _Log:
+    header = json_object(path)
+    if header is None:
+        raise DataError("log-damaged", file=path.name, reason="JSON?")
+    if not as_list(header.get("samples")):
+        _reject(path, header)
+    order = _places(header)
+
+    def place(sample: JsonObject) -> tuple[float, int]:
+        return as_number(sample.get("epoch")) or 0, order.get(as_text(sample.get("id")), len(order))
+
+    def samples() -> Iterator[tuple[str, JsonObject | None]]:
+        for sample in sorted(map(as_object, as_list(header["samples"])), key=place):
+            yield as_text(sample.get("id")), sample or None
+
+    return _Log(path, header, samples)
+
+
+def _reject(path: Path, header: JsonObject) -> None:
+    state = as_text(header.get("status"))
+    if state and state != "success":
+        raise DataError("log-inspect-state", file=path.name, state=state)
+    raise DataError("log-inspect-samples", file=path.name)
+
+
+def _places(header: JsonObject) -> dict[str, int]:
+    """The place of each sample in its dataset: samples are logged in the order they are done in."""
+    ids = as_list(as_object(as_object(header.get("eval")).get("dataset")).get("sample_ids"))
+    return {as_text(id_): place for place, id_ in enumerate(ids)}
+
+
+def _part(log: _Log) -> LogPart:
+    run = as_object(log.header.get("eval"))
+    _, first = next(log.samples(), ("", None))
+    has_options = len(as_list((first or {}).get("choices"))) > 1
+    figures = tuple(_figures(log.header))
+    means = _means(first or {}, figures)
+    main = next(iter(means.values()), [""])[0]
+    # Of scorers of written answers, these two compare them with the target as `exact_match` does.
+    readings = {
+        name: "tolerant" if has_options else "exact_match"
+        for score, names in means.items()
+        for name in names
+        if has_options or score in ("match", "exact")
+    }
+    results = as_object(log.header.get("results"))
+    return LogPart(
+        harness=NAME,
+        dataset=as_text(run.get("task")).rpartition("/")[2] or log.path.stem,
+        model=as_text(run.get("model")) or "model",
+        evidence="reply" if has_options else "written",
+        files=(log.path.name,),
+        read=lambda: _answers(log, means, has_options=has_options),
+        version=as_text(as_object(run.get("packages")).get("inspect_ai")),
+        task_version=as_text(run.get("task_version")),
+        figures=figures,
+        readings=readings,
+        main_mark=main if has_options else "",
+        repeats=True,
+        missing=(
+            *(("one-order", "probabilities") if has_options else ()),
+            *(() if results else ("results",)),
+        ),
+    )
+
+
+def _figures(header: JsonObject) -> Iterator[PrintedFigure]:
+    for score in map(as_object, as_list(as_object(header.get("results")).get("scores"))):
+        for metric in map(as_object, as_object(score.get("metrics")).values()):
+            name = as_text(metric.get("name")).rpartition("/")[2]
+            value = as_number(metric.get("value"))
+            if value is not None and name not in _SPREADS:
+                yield PrintedFigure(f"{as_text(score.get('name'))}/{name}", value)
+
+
+def _means(sample: JsonObject, figures: Sequence[PrintedFigure]) -> dict[str, list[str]]:
+    """For each scorer the figures that are means of its marks; of one without any, its accuracy."""
+    printed = {figure.name for figure in figures}
+    means: dict[str, list[str]] = {}
+    for score in as_object(sample.get("scores")):
+        known = [f"{score}/{name}" for name in _MEANS if f"{score}/{name}" in printed]
+        means[score] = known or [f"{score}/{_MEANS[0]}"]
+    return means
+
+
+def _answers(
+    log: _Log, means: Mapping[str, Sequence[str]], *, has_options: bool
+) -> Iterator[LoggedAnswer | FlawedAnswer]:
+    for name, sample in log.samples():
+        place = f"{log.path.name}:{name}"
+        if sample is None:
+            yield FlawedAnswer(place, "damaged")
+            continue
+        read = _answer(sample, means, has_options=has_options)
+        yield read if isinstance(read, LoggedAnswer) else FlawedAnswer(place, read)
+
+
+def _answer(
+    sample: JsonObject, means: Mapping[str, Sequence[str]], *, has_options: bool
+) -> LoggedAnswer | Flaw:
+    output = as_object(sample.get("output"))
+    if not as_list(output.get("choices")) or sample.get("error"):
+        return "no-answer"
+    reply = _text(as_object(as_object(as_list(output["choices"])[0]).get("message")).get("content"))
+    targets = [as_text(each) for each in as_list(sample.get("target"))]
+    targets = targets or [as_text(sample.get("target"))]
+    scores = {name: as_object(each) for name, each in as_object(sample.get("scores")).items()}
+    marks = {
+        figure: mark
+        for name, score in scores.items()
+        if (mark := _mark(score.get("value"))) is not None
+        for figure in means.get(name, ())
+    }
+    id_, question = as_text(sample.get("id")), _question(sample)
+    subject = as_text(as_object(sample.get("metadata")).get("subject"))
+    if not has_options:
+        references = tuple(filter(None, targets))
+        return LoggedAnswer(
+            id_, question, references=references, subject=subject, reply=reply, marks=marks
+        )
+    own = tuple(map(as_text, as_list(sample.get("choices"))))
+    if len(own) < 2:
+        return "options"
+    if len(targets) > 1:
+        return "several"
+    gold = slot_of(targets[0], len(own))
+    if gold is None:
+        return "gold"
+    shown = _shown(sample, own)
+    score = scores.get(next(iter(means), ""), {})
+    return LoggedAnswer(
+        id_,
+        question,
+        shown,
+        shown.index(own[gold]),
+        subject=subject,
+        own_options=own,
+        reply=reply,
+        extracted=slot_of(score.get("answer"), len(own)),
+        marks=marks,
+    )
+
+
+def _shown(sample: JsonObject, own: tuple[str, ...]) -> tuple[str, ...]:
+    """The options as the prompt shows them; a solver may have moved them."""
+    for message in reversed([*map(as_object, as_list(sample.get("messages")))]):
+        if message.get("role") == "user":
+            shown = options_of(_text(message.get("content")))
+            if sorted(shown) == sorted(own):
+                return shown
+    return own
+
+
+def _question(sample: JsonObject) -> str:
+    given = sample.get("input")
+    if isinstance(given, str):
+        return given
+    turns = [each for each in map(as_object, as_list(given)) if each.get("role") == "user"]
+    return _text(turns[-1].get("content")) if turns else as_text(sample.get("id"))
+
+
+def _text(content: Any) -> str:
+    """The text of a message; what the model thought, pictures and the like are no part of it."""
+    if isinstance(content, str):
+        return content
+    parts = map(as_object, as_list(content))
+    return "\n".join(as_text(each.get("text")) for each in parts if each.get("type") == "text")
+
+
+def _mark(value: Any) -> float | None:
+    return _MARKS.get(value) if isinstance(value, str) else as_number(value)
+
+
+HARNESSES.register(NAME)(read_inspect)

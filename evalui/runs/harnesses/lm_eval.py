@@ -1,0 +1,441 @@
+"""lm-evaluation-harness 0.4: `samples_*.jsonl` of `--log_samples`, and `results_*.json` beside.
+
+Each line is a question. Of a choice it has the log-likelihood of each continuation and whether it
+is the greedy one: letters after the options, or the texts of options that the prompt does not show.
+A task of several filters has a line for each filter.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalui.errors import DataError
+from evalui.runs.harnesses.base import (
+    HARNESSES,
+    Evidence,
+    Flaw,
+    FlawedAnswer,
+    LoggedAnswer,
+    LogPart,
+)
+from evalui.runs.harnesses.files import (
+    JsonObject,
+    as_list,
+    as_number,
+    as_object,
+    as_text,
+    first_object,
+    json_lines,
+    json_object,
+)
+from evalui.runs.harnesses.options import options_of, question_of, slot_of
+from evalui.types import LETTERS, PrintedFigure
+
+NAME = "lm-eval"
+_SAMPLES = re.compile(r"samples_(?P<task>.+?)(?:_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+))?$")
+_RESULTS = re.compile(r"results(?:_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+))?$")
+_KEYS = {"doc_id", "doc", "target", "arguments", "filtered_resps"}
+_NO_FIGURES = ("alias", "name", "sample_len", "sample_count")
+# evalui's reading of the same answers, by the metric of lm-eval.
+_READINGS: Mapping[Evidence, Mapping[str, str]] = {
+    "letters": {"acc": "forced", "acc_norm": "forced"},
+    "texts": {"acc": "raw", "acc_norm": "ln_char", "acc_bytes": "ln_byte", "acc_mutual_info": "un"},
+    "reply": {"exact_match": "tolerant", "acc": "tolerant"},
+    "written": {"exact_match": "exact_match"},
+}
+_MISSING: Mapping[Evidence, tuple[str, ...]] = {
+    "letters": ("one-order",),
+    "texts": ("one-order-texts", "tokens"),
+    "reply": ("one-order",),
+    "written": (),
+}
+
+
+def read_lm_eval(files: Sequence[Path]) -> tuple[LogPart, ...]:
+    """The parts of all its logs among the files; tasks of a group are one dataset.
+
+    Raises:
+        DataError: there are results and no samples.
+    """
+    logs = [_TaskLog.of(path, files) for path in files if _has_samples(path)]
+    if not logs:
+        if results := next((path for path in files if _has_results(path)), None):
+            raise DataError("log-lm-eval-results", file=results.name)
+        return ()
+    groups: dict[tuple[Path, str, str, Evidence], list[_TaskLog]] = {}
+    for log in logs:
+        key = (log.path.parent, log.time, log.dataset, log.evidence)
+        groups.setdefault(key, []).append(log)
+    return tuple(_part(group) for group in groups.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _TaskLog:
+    """The samples of one task; `dataset` is the group that the task belongs to, or the task."""
+
+    path: Path
+    task: str
+    time: str
+    dataset: str
+    evidence: Evidence
+    results: JsonObject
+
+    @classmethod
+    def of(cls, path: Path, files: Iterable[Path]) -> "_TaskLog":
+        name = _SAMPLES.match(path.stem)
+        task, time = (name["task"], name["time"] or "") if name else (path.stem, "")
+        results = _results_beside(path, time, files)
+        first = first_object(path) or {}
+        return cls(path, task, time, _root(task, results), _evidence(first), results)
+
+    @property
+    def delimiter(self) -> str:
+        """What stands between the prompt and a continuation."""
+        config = as_object(as_object(self.results.get("configs")).get(self.task))
+        return as_text(config.get("target_delimiter", " "))
+
+
+def _has_samples(path: Path) -> bool:
+    if path.suffix != ".jsonl":
+        return False
+    return (first_object(path) or {}).keys() >= _KEYS
+
+
+def _has_results(path: Path) -> bool:
+    if path.suffix != ".json" or not _RESULTS.match(path.stem):
+        return False
+    return {"results", "configs"} <= (json_object(path) or {}).keys()
+
+
+def _results_beside(path: Path, time: str, files: Iterable[Path]) -> JsonObject:
+    """The results of the same moment in the same folder, else the only ones there; {} if none."""
+    beside = [each for each in files if each.parent == path.parent and _RESULTS.match(each.stem)]
+    same = [each for each in beside if time and each.stem.endswith(time)]
+    chosen = same[:1] or (beside if len(beside) == 1 else [])
+    return (json_object(chosen[0]) or {}) if chosen else {}
+
+
+def _root(task: str, results: JsonObject) -> str:
+    """The outermost group of a task, the task itself if it is in none."""
+    parents = {
+        as_text(child): group
+        for group, children in as_object(results.get("group_subtasks")).items()
+        for child in as_list(children)
+    }
+    seen = {task}
+    while (parent := parents.get(task)) and parent not in seen:
+        seen.add(parent)
+        task = parent
+    return task
+
+
+def _evidence(sample: JsonObject) -> Evidence:
+    """What decides the answers of a task, by its first line."""
+    calls = _calls(sample)
+    if calls and isinstance(calls[0][1], str) and len(calls) > 1:
+        letters = _letters(calls)
+        return "letters" if letters and _shown_options(sample, calls, letters) else "texts"
+    options = options_of(calls[0][0]) if calls else ()
+    named = slot_of(sample.get("target"), len(options)) is not None
+    return "reply" if len(options) > 1 and named else "written"
+
+
+def _part(logs: Sequence[_TaskLog]) -> LogPart:
+    first = logs[0]
+    results, dataset, evidence = first.results, first.dataset, first.evidence
+    missing = _MISSING[evidence] + (() if results else ("results",))
+    tasks = [log.task for log in logs]
+    subjects = dict.fromkeys(tasks, "") if tasks == [dataset] else _subjects(tasks, dataset)
+    figures = [*_figures(results, dataset, "")] if results else []
+    for task, subject in subjects.items():
+        figures += _figures(results, task, subject) if subject else ()
+    readings = _READINGS[evidence]
+    metrics = {figure.name for figure in figures} | {name for log in logs for name in _names(log)}
+    main = next((name for name in metrics if name.partition(",")[0] in readings), "")
+    return LogPart(
+        harness=NAME,
+        dataset=dataset,
+        model=_model(results, first.path),
+        evidence=evidence,
+        files=tuple(log.path.name for log in logs),
+        read=lambda: _answers(logs, subjects),
+        version=as_text(results.get("lm_eval_version")),
+        task_version=as_text(as_object(results.get("versions")).get(dataset)),
+        shots=_shots(results, tasks[0]),
+        figures=tuple(figures),
+        readings={name: readings[key] for name in metrics if (key := _metric(name)) in readings},
+        main_mark=main,
+        missing=missing,
+    )
+
+
+def _metric(name: str) -> str:
+    return name.partition(",")[0]
+
+
+def _names(log: _TaskLog) -> Iterator[str]:
+    sample = first_object(log.path) or {}
+    return (f"{name},{_filter(sample)}" for name in _metrics(sample))
+
+
+def _subjects(tasks: Sequence[str], dataset: str) -> dict[str, str]:
+    """The task names without the name of their group before them."""
+    return {task: task.removeprefix(f"{dataset}_") for task in tasks}
+
+
+def _shots(results: JsonObject, task: str) -> int | None:
+    number = as_number(as_object(results.get("n-shot")).get(task))
+    return None if number is None else int(number)
+
+
+def _model(results: JsonObject, path: Path) -> str:
+    arguments = as_object(as_object(results.get("config")).get("model_args"))
+    name = as_text(results.get("model_name"))
+    name = name or as_text(arguments.get("pretrained")) or as_text(arguments.get("model"))
+    name = name or path.parent.name
+    return Path(name).name if name.startswith(("/", ".")) else name
+
+
+def _figures(results: JsonObject, task: str, subject: str) -> Iterator[PrintedFigure]:
+    """What is printed of a task or a group; standard errors are no figures of their own."""
+    printed = as_object(as_object(results.get("results")).get(task))
+    printed = as_object(as_object(results.get("groups")).get(task)) or printed
+    for name, value in printed.items():
+        if name in _NO_FIGURES or "_stderr" in name or isinstance(value, dict):
+            continue
+        if (number := as_number(value)) is not None:
+            yield PrintedFigure(name, number, subject=subject)
+
+
+def _answers(
+    logs: Sequence[_TaskLog], subjects: Mapping[str, str]
+) -> Iterator[LoggedAnswer | FlawedAnswer]:
+    for log in logs:
+        subject = subjects[log.task]
+        delimiter, first_filter = log.delimiter, ""
+        for number, sample in json_lines(log.path):
+            if sample is None or not sample.keys() >= _KEYS:
+                yield FlawedAnswer(f"{log.path.name}:{number}", "damaged")
+                continue
+            first_filter = first_filter or _filter(sample)
+            id_ = as_text(sample["doc_id"])
+            id_ = f"{log.task}/{id_}" if subject else id_
+            marks = _marks(sample)
+            if _filter(sample) != first_filter:
+                yield LoggedAnswer(id_, subject=subject, marks=marks, marks_only=True)
+                continue
+            known = _Known(id_, subject, marks)
+            read = _answer(sample, known, log.evidence, delimiter)
+            if isinstance(read, LoggedAnswer):
+                yield read
+            else:
+                yield FlawedAnswer(f"{log.path.name}:{number}", read)
+
+
+class _Known(NamedTuple):
+    """What is known of a line before its answer is read."""
+
+    id: str
+    subject: str
+    marks: Mapping[str, float]
+
+
+def _answer(
+    sample: JsonObject, known: _Known, evidence: Evidence, delimiter: str
+) -> LoggedAnswer | Flaw:
+    """The answer of a line, or why it cannot be used."""
+    calls = _calls(sample)
+    if not calls:
+        return "no-answer"
+    if isinstance(sample["target"], list):
+        return "several"
+    if evidence in ("letters", "texts"):
+        return _scored(sample, known, calls, evidence, delimiter)
+    replies = as_list(sample.get("resps"))
+    reply = as_list(replies[0]) if replies else []
+    if not reply or not isinstance(reply[0], str):
+        return "no-answer"
+    prompt = calls[0][0]
+    if evidence == "written":
+        return LoggedAnswer(
+            known.id,
+            _question(sample, prompt),
+            references=(as_text(sample["target"]),),
+            subject=known.subject,
+            reply=reply[0],
+            marks=known.marks,
+        )
+    options = options_of(prompt)
+    gold = slot_of(sample["target"], len(options))
+    if gold is None:
+        return "gold"
+    extracted = as_list(sample["filtered_resps"])
+    return LoggedAnswer(
+        known.id,
+        _question(sample, prompt),
+        options,
+        gold,
+        subject=known.subject,
+        reply=reply[0],
+        extracted=slot_of(extracted[0] if extracted else None, len(options)),
+        marks=known.marks,
+    )
+
+
+def _scored(
+    sample: JsonObject,
+    known: _Known,
+    calls: Sequence[tuple[str, Any]],
+    evidence: Evidence,
+    delimiter: str,
+) -> LoggedAnswer | Flaw:
+    scores = [as_list(each) for each in as_list(sample["filtered_resps"])]
+    try:
+        totals = tuple(float(each[0]) for each in scores)
+    except (IndexError, TypeError, ValueError):
+        return "damaged"
+    greedy = tuple(str(each[1]) == "True" for each in scores if len(each) > 1)
+    unconditional: tuple[float, ...] | None = None
+    half = len(calls) // 2
+    if len(calls) % 2 == 0 and calls[half][0] == "" != calls[0][0]:
+        unconditional, calls = totals[half:], calls[:half]
+        totals, greedy = totals[:half], greedy[:half]
+    if not len(calls) == len(totals) > 1:
+        return "damaged"
+    options = (
+        _shown_options(sample, calls, _letters(calls))
+        if evidence == "letters"
+        else _continued(calls, delimiter)
+    )
+    if len(options) != len(totals) or len(totals) > len(LETTERS) or not all(options):
+        return "options"
+    if as_number(sample.get("acc")) not in (None, 0.0, 1.0):
+        return "several"  # a share of the probability, as of TruthfulQA's second form
+    gold = _gold(sample, options, calls, totals)
+    if gold is None:
+        return "gold"
+    return LoggedAnswer(
+        known.id,
+        _question(sample, calls[0][0]),
+        options,
+        gold,
+        subject=known.subject,
+        marks=known.marks,
+        totals=totals,
+        greedy=greedy if len(greedy) == len(totals) else (),
+        unconditional=unconditional,
+    )
+
+
+def _gold(
+    sample: JsonObject,
+    options: Sequence[str],
+    calls: Sequence[tuple[str, Any]],
+    totals: Sequence[float],
+) -> int | None:
+    """The slot of the right option; None if the target, the options and the mark disagree.
+
+    A target such as "2" may be a place or a text. Where the log has `acc`, which lm-eval gives for
+    the first of the best options, only what agrees with it counts.
+    """
+    target = sample["target"]
+    readings: list[int] = []
+    text = str(target).strip()
+    if text.isdecimal() and int(text) < len(options):
+        readings.append(int(text))
+    readings += [place for place, call in enumerate(calls) if str(call[1]).strip() == text]
+    readings += [place for place, each in enumerate(options) if each == text]
+    if not readings and (slot := slot_of(target, len(options))) is not None:
+        readings.append(slot)
+    acc = as_number(sample.get("acc"))
+    if acc is not None:
+        best = max(range(len(totals)), key=totals.__getitem__)
+        readings = [slot for slot in readings if (slot == best) == (acc == 1.0)]
+    elif len(set(readings)) > 1:
+        return None
+    return readings[0] if readings else None
+
+
+def _calls(sample: JsonObject) -> list[tuple[str, Any]]:
+    """Each request: the prompt, and the continuation or the settings; [] if they are unreadable."""
+    arguments: Any = sample.get("arguments")
+    listed = list(as_object(arguments).values()) or as_list(arguments)
+    calls: list[tuple[str, Any]] = []
+    for each in listed:
+        pair = [*as_object(each).values()] or as_list(each)
+        if len(pair) < 2 or not isinstance(pair[0], str):
+            return []
+        calls.append((pair[0], pair[1]))
+    return calls
+
+
+def _letters(calls: Sequence[tuple[str, Any]]) -> tuple[str, ...]:
+    """The continuations if they are A, B, C, ...; else ()."""
+    named = tuple(str(call[1]).strip().strip("().") for call in calls)
+    return named if len(named) > 1 and named == tuple(LETTERS[: len(named)]) else ()
+
+
+def _shown_options(
+    sample: JsonObject, calls: Sequence[tuple[str, Any]], letters: Sequence[str]
+) -> tuple[str, ...]:
+    """The texts that letters stand for: as the prompt shows them, else as the question's row has
+    them.
+    """
+    if len(options := options_of(calls[0][0])) == len(letters):
+        return options
+    row = as_object(sample.get("doc"))
+    for key in ("choices", "options"):
+        listed = as_object(row.get(key)).get("text") or row.get(key)
+        if len(texts := tuple(map(as_text, as_list(listed)))) == len(letters):
+            return texts
+    if all(letter in row for letter in letters):
+        return tuple(as_text(row[letter]) for letter in letters)
+    return ()
+
+
+def _continued(calls: Sequence[tuple[str, Any]], delimiter: str) -> tuple[str, ...]:
+    """The texts of options that are scored one by one.
+
+    Where each option continues another prompt in the same way (Winogrande), it is what the prompts
+    differ in.
+    """
+    texts = tuple(str(call[1]).removeprefix(delimiter) for call in calls)
+    if len(set(texts)) > 1:
+        return texts
+    prompts = [call[0] for call in calls]
+    shared = 0
+    while all(len(each) > shared and each[shared] == prompts[0][shared] for each in prompts):
+        shared += 1
+    start = prompts[0].rfind(" ", 0, shared) + 1
+    return tuple(each[start:].strip() for each in prompts)
+
+
+def _question(sample: JsonObject, prompt: str) -> str:
+    row = as_object(sample.get("doc"))
+    for key in ("question", "query", "goal", "sentence", "ctx", "input", "problem"):
+        if text := as_text(row.get(key)).strip():
+            return text
+    return question_of(prompt) or prompt.strip() or as_text(sample["doc_id"])
+
+
+def _filter(sample: JsonObject) -> str:
+    return as_text(sample.get("filter")) or "none"
+
+
+def _metrics(sample: JsonObject) -> list[str]:
+    """The names of the metrics of a line; older logs do not list them."""
+    if named := [as_text(name) for name in as_list(sample.get("metrics"))]:
+        return named
+    known = {*_KEYS, "resps", "filter", "doc_hash", "prompt_hash", "target_hash"}
+    return [name for name in sample if name not in known]
+
+
+def _marks(sample: JsonObject) -> dict[str, float]:
+    filter_ = _filter(sample)
+    numbers = ((name, as_number(sample.get(name))) for name in _metrics(sample))
+    return {f"{name},{filter_}": value for name, value in numbers if value is not None}
+
+
+HARNESSES.register(NAME)(read_lm_eval)

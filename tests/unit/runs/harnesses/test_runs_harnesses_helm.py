@@ -1,0 +1,53 @@
+"""Runs of HELM: letters after all options, and what is not read."""
+
+import json
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+from harness_examples import LOGS, figures_of, imported
+
+from evalui.errors import DataError
+from evalui.runs.database.connection import Database
+from evalui.runs.database.trials import read_results
+
+
+def test_the_marks_of_instances_give_what_helm_printed(database: Database):
+    figures = figures_of(imported(database, "helm"), "geography")
+    assert {name: figure.printed for (_, name), figure in figures.items()} == {
+        "exact_match": 0.25,
+        "quasi_exact_match": 0.25,
+        "prefix_exact_match": 0.25,
+        "quasi_prefix_exact_match": 0.25,
+    }
+    assert all(figure.confirmed for figure in figures.values())
+
+
+def test_a_sentence_that_helm_does_not_read_is_the_difference(database: Database):
+    # "It is B" is right, and no letter alone.
+    figure = figures_of(imported(database, "helm"), "geography")["", "exact_match"]
+    assert (figure.ours, figure.differing) == (0.375, 1)
+
+
+def test_the_order_of_the_references_is_the_own_one(database: Database, tmp_path: Path):
+    folder = tmp_path / "geography"
+    copytree(LOGS / "helm/geography", folder)
+    path = folder / "scenario_state.json"
+    state = json.loads(path.read_text())
+    request = state["request_states"][0]
+    request["output_mapping"] = dict(
+        zip("ABCD", ["Rome", "Madrid", "Berlin", "Paris"], strict=True)
+    )
+    path.write_text(json.dumps(state))
+    run = imported(database, folder)
+    (result,) = read_results(database, run.run_id)
+    trial = result.trials[0]
+    assert (trial.variant.permutation, trial.target) == ((1, 2, 3, 0), 3)
+    assert result.samples["geography-0"].choices == ("Paris", "Rome", "Madrid", "Berlin")
+
+
+def test_another_adapter_is_named(database: Database, tmp_path: Path):
+    state = {"adapter_spec": {"method": "ranking_binary"}, "request_states": [{}]}
+    (tmp_path / "scenario_state.json").write_text(json.dumps(state))
+    with pytest.raises(DataError, match="ranking_binary"):
+        imported(database, tmp_path)

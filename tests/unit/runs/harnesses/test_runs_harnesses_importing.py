@@ -1,0 +1,153 @@
+"""What every import does, whoever wrote the log: recognise, keep apart, leave nothing half done."""
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from harness_examples import LOGS, choice_line, imported, write_lm_eval
+
+from evalui.errors import DataError, SpecError
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.imported_runs import add_imported_cell, add_imported_dataset, begin_import
+from evalui.runs.database.runs import read_cells, read_run, read_runs
+from evalui.runs.database.trials import read_results
+from evalui.runs.harnesses import importing
+from evalui.runs.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
+from evalui.runs.worker.worker import Worker
+from evalui.types import Cell, LogSource
+
+
+def part_of(*answers: LoggedAnswer | FlawedAnswer, repeats: bool = False) -> LogPart:
+    return LogPart(
+        harness="lm-eval",
+        dataset="d",
+        model="m",
+        evidence="reply",
+        files=("f",),
+        read=lambda: iter(answers),
+        repeats=repeats,
+    )
+
+
+def answer(id_: str, options: Sequence[str] = ("x", "y"), gold: int = 0) -> LoggedAnswer:
+    return LoggedAnswer(id_, f"Question {id_}?", tuple(options), gold, reply="A")
+
+
+def test_one_folder_may_hold_logs_of_every_harness(database: Database):
+    run = imported(database, ".")
+    names = {source.harness for _, source in run.sources}
+    assert names == {"lm-eval", "inspect", "evalscope", "opencompass", "helm"}
+    assert read_run(database, run.run_id).state == "done"
+
+
+def test_the_same_questions_are_one_dataset_for_all_models(database: Database, tmp_path: Path):
+    lines = [choice_line(number) for number in range(3)]
+    folders = [write_lm_eval(tmp_path / name, lines) for name in ("a", "b")]
+    run = imported(database, *folders)
+    cells = read_cells(database, run.run_id)
+    assert [cell.cell.model for cell in cells] == ["a", "b"]
+    assert len({cell.dataset_key for cell in cells}) == 1
+    again = imported(database, *folders)
+    assert {cell.dataset_key for cell in read_cells(database, again.run_id)} == {
+        cells[0].dataset_key
+    }
+
+
+def test_other_questions_under_one_name_get_another(database: Database, tmp_path: Path):
+    run = imported(
+        database,
+        write_lm_eval(tmp_path / "a", [choice_line(0)]),
+        write_lm_eval(tmp_path / "b", [choice_line(7)]),
+    )
+    assert [cell.dataset for cell, _ in run.sources] == ["capitals", "capitals (2)"]
+
+
+def test_two_runs_of_one_model_are_kept_apart(database: Database, tmp_path: Path):
+    folders = [tmp_path / name / "m" for name in ("first", "second")]
+    run = imported(database, *(write_lm_eval(each, [choice_line()]) for each in folders))
+    assert [cell.model for cell, _ in run.sources] == ["m", "m (2)"]
+
+
+def test_repeats_of_an_order_are_cells_and_orders_are_not(database: Database):
+    moved = answer("q", ("y", "x"), gold=1)
+    part = part_of(answer("q"), moved, answer("q"), answer("q"), repeats=True)
+    run = imported(database, "lmeval", reader=lambda _: (part,))
+    results = read_results(database, run.run_id)
+    assert [len(result.trials) for result in results] == [2, 1, 1]
+    assert [result.cell.pattern for result in results] == ["circular", "origin", "origin"]
+    assert [source.repeat for _, source in run.sources] == [1, 2, 3]
+
+
+def test_orders_of_many_options_are_left_out(database: Database):
+    options = [str(number) for number in range(8)]
+    moved = answer("q", options[::-1], gold=7)
+    part = part_of(answer("q", options), moved, repeats=True)
+    run = imported(database, "lmeval", reader=lambda _: (part,))
+    assert [(each.rule, each.rows) for each in run.left_out] == [("log-orders", 1)]
+
+
+def test_a_zip_of_a_folder_is_unpacked_within_its_folder(database: Database, tmp_path: Path):
+    folder = write_lm_eval(tmp_path / "m", [choice_line()])
+    packed = tmp_path / "log.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path in folder.iterdir():
+            archive.write(path, f"../../out/{path.name}")
+    run = imported(database, packed)
+    assert len(run.sources) == 1
+    assert not (tmp_path.parent / "out").exists()
+
+
+def test_an_error_amid_a_log_leaves_nothing(database: Database):
+    def read() -> Iterator[LoggedAnswer]:
+        yield answer("q")
+        raise DataError("log-damaged", file="f", reason="cut")
+
+    part = part_of(repeats=False)
+    broken = LogPart(**{name: getattr(part, name) for name in LogPart.__slots__} | {"read": read})
+    with pytest.raises(DataError, match="cut"):
+        imported(database, "lmeval", reader=lambda _: (broken,))
+    assert read_runs(database) == []
+    assert database.rows("SELECT * FROM dataset") == []
+
+
+def test_who_may_keep_no_more_runs_imports_none(database: Database):
+    def refuse(_: object) -> None:
+        raise SpecError("limit-stored", stored="1", limit="1")
+
+    with pytest.raises(SpecError):
+        imported(database, "lmeval", admit=refuse)
+    assert read_runs(database) == []
+
+
+def test_an_import_that_was_killed_fails_with_a_sentence(database: Database):
+    lease = begin_import(database, "killed")
+    dataset = add_imported_dataset(database, lease, "d", "multiple_choice", ["f"], "local")
+    cell = Cell("d", "m", "cloze", "cloze", "origin", "")
+    add_imported_cell(database, lease, 0, dataset, cell, LogSource("lm-eval"))
+    assert queue.requeue_lost(database, worker=lease.worker) == 1
+    Worker(database, dict).run_once()
+    row = read_run(database, lease.run_id)
+    assert row.state == "failed"
+    assert "import the log again" in row.error
+
+
+def test_files_that_are_no_log_are_named_with_what_is_read(database: Database):
+    with pytest.raises(DataError, match=r"questions.py.*evalscope, helm"):
+        imported(database, "make/questions.py")
+
+
+def test_a_golden_table_needs_its_mapping(database: Database):
+    with pytest.raises(DataError, match="needs --mapping"):
+        imported(database, "table")
+    assert (LOGS / "table/answers.csv").exists()
+
+
+def test_slow_answers_are_written_as_they_come(database: Database, monkeypatch: pytest.MonkeyPatch):
+    # Else a worker would take the run for one that lost its reader.
+    monkeypatch.setattr(importing, "_FLUSH_S", 0.0)
+    reported: list[int] = []
+    part = part_of(*(answer(f"q{number}") for number in range(3)))
+    imported(database, "lmeval", reader=lambda _: (part,), progress=reported.append)
+    assert reported == [1, 1, 1, 0]

@@ -1,0 +1,115 @@
+"""Logs of Inspect: zips with Zstandard members, epochs apart, orders by the texts of options."""
+
+import json
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from harness_examples import LOGS, figures_of, imported
+
+from evalui.errors import DataError
+from evalui.runs.database.connection import Database
+from evalui.runs.database.trials import read_results
+
+
+@pytest.mark.parametrize(
+    ("file", "dataset", "figure", "printed"),
+    [
+        ("geography.eval", "geography", "choice/accuracy", 0.3125),
+        ("geography_shuffled.eval", "geography", "choice/accuracy", 0.125),
+        ("arithmetic.json", "arithmetic", "match/accuracy", 0.75),
+        ("arithmetic.json", "arithmetic", "includes/accuracy", 0.75),
+    ],
+)
+def test_the_marks_in_the_log_give_what_inspect_printed(
+    database: Database, file: str, dataset: str, figure: str, printed: float
+):
+    found = figures_of(imported(database, f"inspect/{file}"), dataset)["", figure]
+    assert (found.printed, found.confirmed) == (printed, True)
+
+
+def test_epochs_are_cells_of_their_own(database: Database):
+    run = imported(database, "inspect/geography.eval")
+    first, second = read_results(database, run.run_id)
+    assert (first.cell.label, second.cell.label) == ("generation", "generation 2")
+    assert len(first.trials) == len(second.trials) == 8
+    assert "|repeat:2|" in second.cell.signature
+    # The answers of the second epoch are others.
+    replies = [[trial.reply for trial in one.trials] for one in (first, second)]
+    assert replies[0] != replies[1]
+
+
+def test_a_mark_stands_beside_what_evalui_reads(database: Database):
+    run = imported(database, "inspect/geography.eval")
+    first, _ = read_results(database, run.run_id)
+    for trial in first.trials:
+        assert set(trial.readings) == {"tolerant", "strict", "harness"}
+        assert trial.readings["harness"].credit in (0.0, 1.0)
+
+
+def test_questions_are_in_the_order_of_the_dataset(database: Database):
+    run = imported(database, "inspect/geography.eval")
+    assert list(read_results(database, run.run_id)[0].samples) == [
+        f"geography-{number}" for number in range(8)
+    ]
+
+
+def sample_of(log: Path, name: str) -> dict[str, object]:
+    from backports.zstd import zipfile
+
+    with zipfile.ZipFile(log) as archive:
+        return json.loads(archive.read(name))
+
+
+def eval_file(path: Path, samples: list[dict[str, object]], **header: object) -> Path:
+    """A log of older versions, whose members are deflated."""
+    run = {
+        "task": "geography",
+        "model": "m",
+        "dataset": {"sample_ids": ["geography-0"]},
+        "packages": {"inspect_ai": "0.3.1"},
+    }
+    with ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps({"status": "success", "eval": run} | header))
+        for sample in samples:
+            archive.writestr(
+                f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample)
+            )
+    return path
+
+
+def test_epochs_in_other_orders_are_orders_of_one_cell(database: Database, tmp_path: Path):
+    own = sample_of(LOGS / "inspect/geography.eval", "samples/geography-0_epoch_1.json")
+    moved = {
+        **own,
+        "epoch": 2,
+        "choices": ["Rome", "Madrid", "Berlin", "Paris"],
+        "target": "D",
+        "messages": [],
+    }
+    run = imported(database, eval_file(tmp_path / "log.eval", [own, moved]))
+    (result,) = read_results(database, run.run_id)
+    assert result.cell.pattern == "circular"
+    assert [trial.variant.permutation for trial in result.trials] == [(0, 1, 2, 3), (1, 2, 3, 0)]
+    assert [trial.target for trial in result.trials] == [0, 3]
+
+
+def test_an_order_whose_right_text_is_another_is_left_out(database: Database, tmp_path: Path):
+    own = sample_of(LOGS / "inspect/geography.eval", "samples/geography-0_epoch_1.json")
+    moved = {**own, "epoch": 2, "choices": ["Rome", "Madrid", "Berlin", "Paris"], "messages": []}
+    run = imported(database, eval_file(tmp_path / "log.eval", [own, moved]))
+    assert [(each.rule, each.rows) for each in run.left_out] == [("log-gold", 1)]
+
+
+def test_an_unfinished_log_says_what_to_do(database: Database, tmp_path: Path):
+    with pytest.raises(DataError, match=r"its state is started.*eval-retry"):
+        imported(database, eval_file(tmp_path / "log.eval", [], status="started"))
+    with pytest.raises(DataError, match="--no-log-samples"):
+        imported(database, eval_file(tmp_path / "log.eval", []))
+
+
+def test_a_damaged_archive_says_so(database: Database, tmp_path: Path):
+    broken = tmp_path / "log.eval"
+    broken.write_bytes((LOGS / "inspect/geography.eval").read_bytes()[:9000])
+    with pytest.raises(DataError, match=r"log.eval is damaged.*Copy it again"):
+        imported(database, broken)
