@@ -78,8 +78,9 @@ def add_imported_cell(
         renew_lease(connection, lease)
         row = connection.execute(
             "INSERT INTO cell (run, place, dataset, source, dataset_name, model, mode, gives,"
-            " label, pattern, signature, fingerprint, plan, questions, total, requests, state, started,"
-            " written) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, 0, 0, 0, 'running', ?, ?)"
+            " label, pattern, signature, fingerprint, plan, questions, total, requests, state,"
+            " started, written)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, 0, 0, 0, 'running', ?, ?)"
             " RETURNING id",
             (
                 lease.run_id,
