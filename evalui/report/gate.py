@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from evalui.errors import SpecError
-from evalui.messages import localized, sentence
+from evalui.messages import localized
 from evalui.report.numbers import count, signed_points
 from evalui.scoring.cell_summary import pair_summary
 from evalui.scoring.cell_trials import scores_by_question
@@ -41,7 +41,9 @@ class GateCheck:
         """What came of it, in one English sentence."""
         test = self.test
         needed = (
-            sentence("gate.needed", n=count(test.needed)) if test.needed else sentence("gate.never")
+            localized("gate.needed", "en", n=count(test.needed))
+            if test.needed
+            else localized("gate.never", "en")
         )
         return localized(
             f"gate.{test.decision}",
