@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -354,14 +354,8 @@ class Worker:
                     self._check_draining()
                 sent = threading.Event()
                 work = partial(_answer, model)
-                begun.append(
-                    threads.submit(
-                        # The log names the run in these threads, too.
-                        copy_context().run,
-                        *(self._do_cell, lease, row, work, entry),
-                        on_sent=sent.set,
-                    )
-                )
+                do = partial(self._do_cell, lease, row, work, entry, on_sent=sent.set)
+                begun.append(threads.submit(_run_in, copy_context(), do))
                 begun[-1].add_done_callback(lambda _, sent=sent: sent.set())
                 try:
                     sent.wait()
@@ -439,6 +433,11 @@ def worker_name(pid: int) -> str:
 
 def _answer(model: Model, job: CellRun, dataset: Dataset) -> None:
     job.run(model, dataset)
+
+
+def _run_in(context: Context, work: Callable[[], bool]) -> bool:
+    """What work comes to in a thread whose log names the run, too."""
+    return context.run(work)
 
 
 def _error_text(error: Exception) -> str:
