@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -353,11 +353,9 @@ class Worker:
                 if begun:
                     self._check_draining()
                 sent = threading.Event()
-                do = partial(
-                    self._do_cell, lease, row, partial(_answer, model), entry, on_sent=sent.set
-                )
-                # The log names the run in these threads, too.
-                begun.append(threads.submit(partial(copy_context().run, do)))
+                work = partial(_answer, model)
+                do = partial(self._do_cell, lease, row, work, entry, on_sent=sent.set)
+                begun.append(threads.submit(_run_in, copy_context(), do))
                 begun[-1].add_done_callback(lambda _, sent=sent: sent.set())
                 try:
                     sent.wait()
@@ -435,6 +433,11 @@ def worker_name(pid: int) -> str:
 
 def _answer(model: Model, job: CellRun, dataset: Dataset) -> None:
     job.run(model, dataset)
+
+
+def _run_in(context: Context, work: Callable[[], bool]) -> bool:
+    """What work comes to in a thread whose log names the run, too."""
+    return context.run(work)
 
 
 def _error_text(error: Exception) -> str:
