@@ -9,7 +9,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
+from statistics import median
 from types import MappingProxyType
+from typing import Literal
 
 from evalui.models.base import ModelEntry, loads_weights, traits_of
 from evalui.models.memory_estimate import hidden_size
@@ -35,6 +37,12 @@ from evalui.types import (
 _IMPORT_S, _OPEN_S, _PARAMETERS_PER_S = 6.0, 0.5, 5e8
 # Tokens of a reply that names an option, and of any other, until the model has written one here.
 _LETTER_TOKENS, _REPLY_TOKENS = 4, 128
+# A guess is off by up to so much: the speed a catalog states is another machine's, and of replies
+# nobody knows the length before the first one. First uses were off by 4, and by 12 with replies.
+_GUESSED_SPEED_FACTOR, _GUESSED_REPLY_FACTOR = 5.0, 4.0
+# One speed that was measured does not tell how far the next one lies from it; several do.
+_SINGLE_SPEED_FACTOR = 2.0
+_SAME_SIZE_FACTOR = 1.5  # requests whose work differs by less than this are measured alike
 
 # Tokens that a model wrote for each request of a mode, see `usage.mean_reply_tokens`.
 ReplyTokens = Mapping[tuple[str, str], float]
@@ -50,11 +58,24 @@ _DEFAULT_HIDDEN_SIZE = 2048  # hidden size of a model that does not state its ow
 
 
 @dataclass(frozen=True, slots=True)
+class TimeRange:
+    """Seconds from `low` to `high`.
+
+    `source` is "measured" if this server has timed every model in its mode, else "guessed".
+    """
+
+    low: float
+    high: float
+    source: Literal["measured", "guessed"]
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """Requests in all, prompt tokens in all (roughly), requests already answered, and seconds.
 
-    `seconds` includes loading the models. It is None while a model has not been timed in one of
-    its modes, and its catalog entry does not state its speed. `judged` requests go to judges.
+    `seconds` includes loading the models, `range` is how far from them the time may be. Both are
+    None while a model has not been timed in one of its modes, and its catalog entry does not state
+    its speed. `judged` requests go to judges.
     `dollars` is what the requests not yet answered cost, roughly: every reply as long as this
     model's were so far, or as it may be, and the answers that a judge will read of middling length.
     None if no model of the run has a price.
@@ -66,6 +87,17 @@ class Estimate:
     seconds: float | None
     judged: int = 0
     dollars: float | None = None
+    range: TimeRange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """Seconds that a part of a run usually takes, and the least and the most."""
+
+    usual: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    measured: bool = True
 
 
 def estimate(
@@ -90,7 +122,7 @@ def estimate(
     ]
     sizes = _sizes([plan for plan, _ in able], datasets)
     spent = [
-        _seconds(plan, plan.requests - hits, size, throughputs)
+        _cell_time(plan, plan.requests - hits, size, throughputs)
         for (plan, hits), size in zip(able, sizes, strict=True)
     ]
     prices = [
@@ -98,17 +130,31 @@ def estimate(
         for (plan, hits), size in zip(able, sizes, strict=True)
         if plan.entry.input_price or plan.entry.output_price
     ]
-    timed = [seconds for seconds in spent if seconds is not None]
+    timed = [time for time in spent if time is not None]
     loads = _loading([plan.entry for plan, _ in able if plan.requests], loading)
+    time = _in_all([*timed, *loads]) if len(timed) == len(spent) else None
     return Estimate(
         requests=sum(plan.requests for plan, _ in able),
         tokens=sum(
             round(plan.requests * size.sent) for (plan, _), size in zip(able, sizes, strict=True)
         ),
         cached=sum(hits for _, hits in able),
-        seconds=sum(timed) + loads if len(timed) == len(spent) else None,
+        seconds=time.usual if time else None,
         judged=sum(plan.requests for plan, _ in able if plan.mode.judging),
         dollars=sum(prices) if prices else None,
+        range=TimeRange(time.low, time.high, "measured" if time.measured else "guessed")
+        if time
+        else None,
+    )
+
+
+def _in_all(times: Sequence[_Time]) -> _Time:
+    """One after another. What makes one slower than usual makes the others slower, too."""
+    return _Time(
+        sum(time.usual for time in times),
+        sum(time.low for time in times),
+        sum(time.high for time in times),
+        all(time.measured for time in times),
     )
 
 
@@ -127,43 +173,94 @@ def _size_key(plan: CellPlan) -> tuple[str, str]:
     return plan.source, plan.mode.model_dump_json()
 
 
-def _seconds(plan: CellPlan, requests: int, size: RequestSize, paces: Throughputs) -> float | None:
-    """By the model's own speed where its requests were most alike, else by its entry's."""
+def _cell_time(
+    plan: CellPlan, requests: int, size: RequestSize, speeds: Throughputs
+) -> _Time | None:
+    """By the model's own speeds where its requests were most alike, else by its entry's."""
     if not requests:
-        return 0.0
-    entry, timed = plan.entry, _measured_throughputs(plan, paces)
-    usual = _LETTER_TOKENS if MODES[plan.mode_name].shows_options else _REPLY_TOKENS
-    written = min(plan.mode.max_tokens, usual) if _writes(plan) else 0
-    if not timed:
-        load = workload(entry, replace(size, written=written))
-        return requests * load / entry.speed if entry.speed else None
+        return _Time()
+    measured = _speeds_in_mode(plan, speeds)
+    known = measured or _speeds_in_other_modes(plan, speeds)
+    if not known:
+        return _time_by_entry(plan, requests, size)
+    usual, shortest, longest = (replace(size, written=n) for n in _reply_lengths(plan))
 
-    def growth(pace: Throughput) -> float:
+    def growth(speed: Throughput, now: RequestSize) -> float:
         """How much more a request gives to compute now; a reply is as long as it was."""
         # Where none was timed, prompts tell how fast the model is, but not how long it writes.
-        now = replace(size, written=pace.size.written or written)
-        return workload(entry, now) / workload(entry, pace.size)
+        now = replace(now, written=speed.size.written or now.written)
+        return workload(plan.entry, now) / workload(plan.entry, speed.size)
 
-    nearest = min(timed, key=lambda pace: abs(math.log(growth(pace))))
-    return requests / nearest.rate * growth(nearest)
+    distances = [abs(math.log(growth(speed, usual))) for speed in known]
+    nearest = min(distances)
+    alike = [
+        speed
+        for speed, distance in zip(known, distances, strict=True)
+        if distance - nearest < math.log(_SAME_SIZE_FACTOR)
+    ]
+    # Work of another size does not take exactly as much longer as it is larger.
+    doubt = math.exp(nearest / 2) * (
+        _SINGLE_SPEED_FACTOR ** (1 / len(alike)) if measured else _GUESSED_SPEED_FACTOR
+    )
+    return _Time(
+        median(requests / speed.rate * growth(speed, usual) for speed in alike),
+        min(requests / speed.rate * growth(speed, shortest) for speed in alike) / doubt,
+        max(requests / speed.rate * growth(speed, longest) for speed in alike) * doubt,
+        measured=bool(measured),
+    )
 
 
-def _measured_throughputs(plan: CellPlan, paces: Throughputs) -> list[Throughput]:
-    """What was measured of the model: in the mode, else with requests of the same kind, else any.
+def _time_by_entry(plan: CellPlan, requests: int, size: RequestSize) -> _Time | None:
+    """By the speed that the catalog states, None if it states none."""
+    entry = plan.entry
+    if not entry.speed:
+        return None
+    usual, low, high = (
+        requests * workload(entry, replace(size, written=written)) / entry.speed
+        for written in _reply_lengths(plan)
+    )
+    low, high = low / _GUESSED_SPEED_FACTOR, high * _GUESSED_SPEED_FACTOR
+    return _Time(usual, low, high, measured=False)
+
+
+def _reply_lengths(plan: CellPlan) -> tuple[float, float, float]:
+    """Tokens of a reply until the model has written one here: as usual, the fewest, the most.
+
+    What a rule replies is there at once, however long it is.
+    """
+    if not _writes(plan) or traits_of(plan.entry).rule_based:
+        return 0.0, 0.0, 0.0
+    names_option = MODES[plan.mode_name].shows_options
+    usual = float(min(plan.mode.max_tokens, _LETTER_TOKENS if names_option else _REPLY_TOKENS))
+    most = min(plan.mode.max_tokens, usual * _GUESSED_REPLY_FACTOR)
+    return usual, usual / _GUESSED_REPLY_FACTOR, most
+
+
+def _speeds_in_mode(plan: CellPlan, speeds: Throughputs) -> list[Throughput]:
+    """What was measured of the model in the mode."""
+    return [speed for mode, speed in _speeds_of(plan, speeds) if mode == plan.mode_name]
+
+
+def _speeds_in_other_modes(plan: CellPlan, speeds: Throughputs) -> list[Throughput]:
+    """What was measured of the model with requests of the same kind, else any.
 
     Of another kind only what scored prompts counts: it says how fast the model reads.
     """
-    own = [
-        (mode, pace)
-        for (model, mode, _), pace in paces.items()
-        if model == plan.entry.name and pace.size.distinct and mode in MODES
-    ]
+    own = _speeds_of(plan, speeds)
     kind = _generates(plan.mode_name)
-    return (
-        [pace for mode, pace in own if mode == plan.mode_name]
-        or [pace for mode, pace in own if _generates(mode) == kind]
-        or [pace for mode, pace in own if not _generates(mode)]
-    )
+    return [speed for mode, speed in own if _generates(mode) == kind] or [
+        speed for mode, speed in own if not _generates(mode)
+    ]
+
+
+def _speeds_of(plan: CellPlan, speeds: Throughputs) -> list[tuple[str, Throughput]]:
+    """What was measured of the model, each with the mode."""
+    return [
+        (mode, speed)
+        for (model, mode, _), measured in speeds.items()
+        for speed in measured
+        if model == plan.entry.name and speed.size.distinct and mode in MODES
+    ]
 
 
 def _writes(plan: CellPlan) -> bool:
@@ -177,24 +274,27 @@ def _generates(mode: str) -> bool:
     return MODES[mode].abilities_needed == "generate"
 
 
-def _loading(entries: Iterable[ModelEntry], times: LoadingTimes) -> float:
-    """Seconds until the models that compute here are loaded, one after another.
+def _loading(entries: Iterable[ModelEntry], times: LoadingTimes) -> list[_Time]:
+    """The time until each model that computes here is loaded, one after another.
 
     The first one of a worker that has not loaded any waits for the libraries, too. One that a
     worker keeps loaded is there at once, unless another one takes its place before.
     """
     here = {entry.name: entry for entry in entries if loads_weights(entry)}
-    seconds = 0.0
+    loads: list[_Time] = []
     for place, entry in enumerate(here.values()):
         weights = entry.parameters / _PARAMETERS_PER_S
         if place == 0 and entry.name in times.loaded:
             continue
         if place == 0 and not times.is_warm:
-            usual = max(times.cold.values(), default=_IMPORT_S + weights)
-            seconds += times.cold.get(entry.name, usual)
+            others = max(times.cold.values(), default=_IMPORT_S + weights)
+            usual = times.cold.get(entry.name, others)
         else:
-            seconds += times.warm.get(entry.name, _OPEN_S + weights)
-    return seconds
+            usual = times.warm.get(entry.name, _OPEN_S + weights)
+        measured = entry.name in times.cold or entry.name in times.warm
+        doubt = _SINGLE_SPEED_FACTOR if measured else _GUESSED_SPEED_FACTOR
+        loads.append(_Time(usual, usual / doubt, usual * doubt, measured))
+    return loads
 
 
 def _dollars(plan: CellPlan, requests: int, tokens: float, written: ReplyTokens) -> float:

@@ -1,6 +1,7 @@
-"""How fast each model was last time, and which requests are answered already."""
+"""How fast each model was the last times, and which requests are answered already."""
 
 import json
+import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -15,7 +16,8 @@ from evalui.types import Dataset
 
 # Making the prompts of more than this takes longer than a person waits for an estimate.
 _MAX_LOOKUPS = 3_000
-
+# Speeds of a model in a mode that are kept: enough to see how far they lie apart.
+_KEPT_SPEEDS = 12
 
 # By the cell's own rate, else by that of its model and mode; a run without a cell to do is absent.
 _REMAINING_SQL = """
@@ -26,8 +28,10 @@ _REMAINING_SQL = """
             WHEN c.rate > 0 THEN (c.total - c.done) / c.rate
             ELSE c.requests * (1.0 - 1.0 * c.done / c.total) / p.rate
         END AS seconds
-        FROM cell c LEFT JOIN pace p ON p.model = c.model AND p.mode = c.mode
-            AND p.shots = coalesce(json_extract(c.plan, '$.shots'), 0)
+        FROM cell c LEFT JOIN pace p ON p.id = (
+            SELECT max(id) FROM pace WHERE model = c.model AND mode = c.mode
+                AND shots = coalesce(json_extract(c.plan, '$.shots'), 0)
+        )
         WHERE c.run IN (SELECT value FROM json_each(?)) AND c.state IN ('waiting', 'running')
     )
     SELECT run, sum(seconds) AS seconds, count(*) = count(seconds) AS all_known
@@ -50,7 +54,7 @@ class RequestSize:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """How fast a model last was in a mode with a number of worked examples.
+    """How fast a model was once in a mode with a number of worked examples.
 
     `rate` is in requests per second, `size` that of one (nothing if an older version measured).
     """
@@ -59,7 +63,8 @@ class Throughput:
     size: RequestSize = RequestSize()
 
 
-Throughputs = Mapping[tuple[str, str, int], Throughput]  # by model, mode and number of shots
+# By model, mode and number of shots, the newest last.
+Throughputs = Mapping[tuple[str, str, int], Sequence[Throughput]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +90,12 @@ def store_throughput(
     fingerprint: str,
     throughput: Throughput,
 ) -> None:
-    """Remember how fast a model was in a mode; the latest counts."""
+    """Remember how fast a model was in a mode; of older ones the last few stay."""
     size = throughput.size
     with database.writing() as connection:
         connection.execute(
-            "INSERT OR REPLACE INTO pace VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO pace (model, mode, shots, fingerprint, rate, sent, distinct_, written)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 model,
                 mode,
@@ -101,17 +107,27 @@ def store_throughput(
                 size.written,
             ),
         )
+        connection.execute(
+            "DELETE FROM pace WHERE id IN (SELECT id FROM pace"
+            " WHERE model = ? AND mode = ? AND shots = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+            (model, mode, shots, _KEPT_SPEEDS),
+        )
 
 
 def throughputs(database: Database) -> Throughputs:
-    """How fast models were."""
-    rows = database.rows("SELECT * FROM pace")
-    return {
-        (row["model"], row["mode"], row["shots"]): Throughput(
-            row["rate"], RequestSize(row["sent"], row["distinct_"], row["written"])
-        )
-        for row in rows
-    }
+    """How fast models were, as they are now: on the device and with the files of the last time."""
+    rows = database.rows("SELECT * FROM pace ORDER BY id")
+    latest = {_speed_key(row): row["fingerprint"] for row in rows}
+    speeds: dict[tuple[str, str, int], list[Throughput]] = {key: [] for key in latest}
+    for row in rows:
+        if row["fingerprint"] == latest[_speed_key(row)]:
+            size = RequestSize(row["sent"], row["distinct_"], row["written"])
+            speeds[_speed_key(row)].append(Throughput(row["rate"], size))
+    return speeds
+
+
+def _speed_key(row: sqlite3.Row) -> tuple[str, str, int]:
+    return row["model"], row["mode"], row["shots"]
 
 
 def store_loading_time(
@@ -145,8 +161,8 @@ def count_cached(
     A model that has never run here has no known fingerprint and counts as 0. Of a cell of more than
     3,000 requests those of some questions stand for all. `datasets` are by `CellPlan.source`.
     """
-    # The rowid grows with every replacement, so the newest fingerprint of a model comes last.
-    rows = database.rows("SELECT model, fingerprint FROM pace ORDER BY rowid")
+    # The newest fingerprint of a model comes last.
+    rows = database.rows("SELECT model, fingerprint FROM pace ORDER BY id")
     fingerprints = {row["model"]: row["fingerprint"] for row in rows}
     return tuple(
         _hits(database, plan, datasets[plan.source], fingerprints.get(plan.entry.name, ""))

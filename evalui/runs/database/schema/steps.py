@@ -326,6 +326,29 @@ _THIRTEENTH = (
     "UPDATE cell SET gives = 'verdicts' WHERE mode = 'judge'",
 )
 
+# Several speeds of a model in a mode, not its last one alone: how far they lie apart is told.
+_FOURTEENTH = (
+    "ALTER TABLE pace RENAME TO last_pace",
+    """
+    CREATE TABLE pace (
+        id INTEGER PRIMARY KEY,
+        model TEXT NOT NULL,
+        mode TEXT NOT NULL,
+        shots INTEGER NOT NULL,
+        fingerprint TEXT NOT NULL,
+        rate REAL NOT NULL,
+        sent REAL NOT NULL,
+        distinct_ REAL NOT NULL,
+        written REAL NOT NULL
+    ) STRICT
+    """,
+    "INSERT INTO pace (model, mode, shots, fingerprint, rate, sent, distinct_, written)"
+    " SELECT model, mode, shots, fingerprint, rate, sent, distinct_, written"
+    " FROM last_pace ORDER BY rowid",
+    "DROP TABLE last_pace",
+    "CREATE INDEX pace_of_mode ON pace (model, mode, shots)",
+)
+
 Step = tuple[str | Callable[[sqlite3.Connection], None], ...]
 MIGRATIONS: tuple[Step, ...] = (
     _FIRST,
@@ -341,6 +364,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _ELEVENTH,
     _TWELFTH,
     _THIRTEENTH,
+    _FOURTEENTH,
 )
 
 

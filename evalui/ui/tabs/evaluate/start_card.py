@@ -7,7 +7,7 @@ from evalui.messages import Messages
 from evalui.proportions import smallest_visible_gap
 from evalui.report.html import Html, div, el
 from evalui.report.numbers import dollars
-from evalui.runs.estimate import Estimate
+from evalui.runs.estimate import Estimate, TimeRange
 from evalui.runs.fair_queue.place import QueueAhead
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import duration, format_large_count
@@ -35,7 +35,6 @@ def cost_rows(
     """What the run will send, take and cost, in words and figures."""
     judged = ((t("cost.judged"), f"{cost.judged:,}"),) if cost.judged else ()
     cached = ((t("cost.cached"), f"{cost.cached:,}"),) if cost.cached else ()
-    time = t("cost.unknown") if cost.seconds is None else _about_time(t, cost.seconds)
     price = t("cost.about_dollars", n=dollars(cost.dollars)) if cost.dollars is not None else ""
     names = priced[0] if len(priced) == 1 else t("cost.models", n=len(priced))
     return (
@@ -43,7 +42,7 @@ def cost_rows(
         *judged,
         *cached,
         (t("cost.tokens"), format_large_count(cost.tokens)),
-        (t("cost.time"), time),
+        (t("cost.time"), _time(t, cost.range) if cost.range else t("cost.unknown")),
         (t("cost.queue"), _ahead(t, ahead)),
         *(((t("cost.dollars", names=names), price),) if price else ()),
     )
@@ -90,8 +89,11 @@ def start_card(
     )
 
 
-def _about_time(t: Messages, seconds: float) -> str:
-    return t("cost.about", time=duration(t, seconds))
+def _time(t: Messages, span: TimeRange) -> str:
+    """From the least to the most, and whether it was measured."""
+    low, high = duration(t, span.low), duration(t, span.high)
+    words = t("cost.about", time=low) if low == high else t("cost.from_to", low=low, high=high)
+    return t(f"cost.{span.source}", time=words)
 
 
 def _ahead(t: Messages, ahead: QueueAhead) -> str:

@@ -24,14 +24,43 @@ def done(database: Database) -> None:
     assert Worker(database, lambda: CATALOG).run_once()
 
 
-def test_the_latest_rate_counts(database: Database) -> None:
-    size = RequestSize(sent=9.0, distinct=3.0, written=1.0)
-    for shots, pace in ((5, Throughput(10.0)), (5, Throughput(20.0, size)), (0, Throughput(30.0))):
-        store_throughput(database, "m", "cloze", shots, fingerprint="f", throughput=pace)
+def store(database: Database, *speeds: Throughput, shots: int = 5, fingerprint: str = "f") -> None:
+    for speed in speeds:
+        store_throughput(database, "m", "cloze", shots, fingerprint=fingerprint, throughput=speed)
+
+
+def test_speeds_are_kept_the_newest_last(database: Database) -> None:
+    old, new = Throughput(10.0), Throughput(20.0, RequestSize(sent=9.0, distinct=3.0, written=1.0))
+    store(database, old, new)
+    store(database, Throughput(30.0), shots=0)
     assert throughputs(database) == {
-        ("m", "cloze", 5): Throughput(20.0, size),
-        ("m", "cloze", 0): Throughput(30.0),
+        ("m", "cloze", 5): [old, new],
+        ("m", "cloze", 0): [Throughput(30.0)],
     }
+
+
+def test_of_many_speeds_the_last_twelve_stay(database: Database) -> None:
+    speeds = [Throughput(float(rate)) for rate in range(1, 16)]
+    store(database, Throughput(0.5), shots=0)
+    store(database, *speeds)
+    kept = throughputs(database)
+    assert kept["m", "cloze", 5] == speeds[3:]
+    assert kept["m", "cloze", 0] == [Throughput(0.5)]
+
+
+def test_speeds_on_another_device_or_with_other_files_count_no_longer(database: Database) -> None:
+    store(database, Throughput(10.0), fingerprint="on the processor")
+    store(database, Throughput(900.0), fingerprint="on the GPU")
+    assert throughputs(database) == {("m", "cloze", 5): [Throughput(900.0)]}
+
+
+def test_each_run_adds_its_speed(database: Database) -> None:
+    slow = ModelEntry("perfect", "scripted", options={"rule": "perfect", "delay": 1e-6})
+    for pattern in ("origin", "circular"):
+        add_run(database, spec(mode="generation", pattern=pattern), dataset(30))
+        assert Worker(database, lambda: {"perfect": slow}).run_once()
+    (measured,) = throughputs(database).values()
+    assert len(measured) == 2
 
 
 def test_a_model_that_never_ran_has_answered_nothing(database: Database) -> None:
@@ -71,7 +100,7 @@ def test_too_few_requests_tell_no_rate(database: Database) -> None:
 def test_a_speed_is_kept_with_the_size_of_its_requests(database: Database) -> None:
     add_run(database, spec(mode="generation"), dataset(30))
     assert Worker(database, lambda: CATALOG).run_once()
-    (found,) = throughputs(database).values()
+    ((found,),) = throughputs(database).values()
     assert found.size.sent > found.size.distinct > 0
     assert found.size.written == 1  # the letter
 

@@ -65,6 +65,21 @@ def test_errors_of_the_first_schema_keep_their_text(connection: sqlite3.Connecti
     assert [decode_sentence(error) for error in kept] == ['It "broke".', ""]
 
 
+def test_the_last_speeds_of_an_older_store_are_the_first_of_several(
+    connection: sqlite3.Connection,
+) -> None:
+    migrate(connection, MIGRATIONS[:13])
+    rows = [("m", "cloze", 0, "f", 10.0, 9.0, 3.0, 1.0), ("m", "cloze", 5, "f", 5.0, 0.0, 0.0, 0.0)]
+    connection.executemany("INSERT INTO pace VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    migrate(connection, MIGRATIONS)
+    kept = connection.execute("SELECT * FROM pace ORDER BY id").fetchall()
+    assert kept == [(1, *rows[0]), (2, *rows[1])]
+    connection.execute(
+        "INSERT INTO pace (model, mode, shots, fingerprint, rate, sent, distinct_, written)"
+        " VALUES ('m', 'cloze', 0, 'f', 20.0, 0, 0, 0)"
+    )
+
+
 _EN = "This rule needs a reference answer and a form it knows; it cannot decide here."
 
 

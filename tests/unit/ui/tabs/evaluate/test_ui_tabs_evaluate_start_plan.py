@@ -1,14 +1,20 @@
 import time
 from collections.abc import Callable
 
+import pytest
+
 from evalui.messages import messages
+from evalui.runs.estimate import Estimate, TimeRange
 from evalui.runs.fair_queue.limits import UserLimits
+from evalui.runs.fair_queue.place import QueueAhead
 from evalui.runs.fair_queue.spending import Spending, add_spending
+from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.services.run_form import read_run_form
 from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
+from evalui.ui.tabs.evaluate.start_card import cost_rows
 
 GPU_EN = "Your GPU time is used up until Monday. The run waits; nothing is lost."
 GPU_ZH = "本周 GPU 时间已用完，周一恢复。任务会等待，不会丢失。"
@@ -47,3 +53,23 @@ def test_a_limit_that_is_reached_is_stated_before_the_start(
     assert "disabled" in before.rpartition("<")[2] + after.partition(">")[0]
     # A click that came first is refused with the same sentence.
     assert "1 of your runs wait already" in (tab.act(Action("start", {}, form)) or "")
+
+
+@pytest.mark.parametrize(
+    ("span", "english", "chinese"),
+    [
+        (TimeRange(12.0, 40.0, "measured"), "12 s – 40 s, measured", "12 秒至 40 秒，实测"),
+        (TimeRange(6.0, 600.0, "guessed"), "6 s – 10 min, guessed", "6 秒至 10 分钟，推测"),
+        (TimeRange(0.1, 0.4, "measured"), "about 1 s, measured", "约 1 秒，实测"),
+        (None, "not yet known", "尚不清楚"),
+    ],
+    ids=["measured", "guessed", "at once", "unknown"],
+)
+def test_the_time_is_a_range_and_says_where_it_comes_from(
+    span: TimeRange | None, english: str, chinese: str
+):
+    languages: tuple[tuple[Language, str], ...] = (("en", english), ("zh", chinese))
+    for language, words in languages:
+        t = messages(language)
+        rows = dict(cost_rows(t, Estimate(1, 1, 0, None, range=span), QueueAhead(0, 0.0, ""), ()))
+        assert rows[t("cost.time")] == words
