@@ -47,6 +47,8 @@ def with_defaults(
     form = form | {"modes": modes, "kinds": [str(kind) for kind in kinds]}
     if "judging" not in form and set(kinds) - {CHOICE}:
         form |= _default_judging(form, datasets, [model.state for model in models])
+    elif "subjective" in new and not field_values(form, "judging"):
+        form |= {"rubric": ""}  # marks were the default of the files before; nobody chose them
     return form
 
 

@@ -97,6 +97,22 @@ def test_the_judge_is_off_for_questions_and_answers(tab: EvaluateTab, desk: AppS
     assert 'value="score10-en.2" selected' in page
 
 
+@pytest.mark.parametrize("judging", [[], ["yes"]])
+def test_marks_that_nobody_chose_give_way_to_duels(
+    tab: EvaluateTab, desk: AppService, act: MakeAct, judging: list[str]
+):
+    shown: Form = {
+        "uploads": [desk.store_upload([("qa.jsonl", lines(QA))])],
+        "kinds": ["general_qa"],
+        "modes": ["question_answer"],
+        "judging": judging,
+        "judges": ["reference-judge"],
+        "rubric": "score10-en.2",  # as the page chose for this file
+    }
+    page = tab.act(act("uploaded", shown, upload=str(open_form(desk)["uploads"][0])))
+    assert ('value="score10-en.2" selected' in page) == bool(judging)
+
+
 def test_a_file_of_each_kind_offers_the_modes_of_both(
     tab: EvaluateTab, desk: AppService, act: MakeAct
 ):
