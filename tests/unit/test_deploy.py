@@ -31,7 +31,7 @@ def settings_of(unit: Path) -> list[tuple[str, str]]:
 def test_a_unit_runs_a_command_that_there_is(unit: Path):
     program, *arguments = shlex.split(dict(settings_of(unit))["ExecStart"])
     assert program == "/opt/evalui/bin/evalui"
-    assert callable(cli._parser().parse_args(arguments).command)
+    assert callable(cli._parser(arguments).parse_args(arguments).command)
 
 
 def test_both_units_are_closed_in_the_same_way():
@@ -147,7 +147,7 @@ def test_a_container_runs_as_nobody_special_with_a_volume_and_a_health_check():
     code = json.loads(last["HEALTHCHECK"].partition("CMD ")[2])
     compile(code[2], "health check", "exec")
     entry = [*json.loads(last["ENTRYPOINT"]), *json.loads(last["CMD"])]
-    assert callable(cli._parser().parse_args(entry[1:]).command)
+    assert callable(cli._parser(entry[1:]).parse_args(entry[1:]).command)
     environment = dict(pair.split("=", 1) for pair in last["ENV"].split())
     names = {name for name in environment if name.startswith("EVALUI_")}
     assert {name.removeprefix("EVALUI_").lower() for name in names} <= set(Settings.model_fields)

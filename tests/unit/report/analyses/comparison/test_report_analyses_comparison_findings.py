@@ -81,7 +81,7 @@ def test_the_support_gives_range_test_and_questions(name: str, expected: str):
         ("two level", "Not enough to tell: the plausible range, "),
         (
             "two of few questions",
-            "Not enough to tell: p = .125, corrected for the pairs and exact for few questions.",
+            "Not enough to tell: p = .125, corrected and, for few questions, exact.",
         ),
         ("two alike", "No difference is shown on 120 questions."),
         ("three, two on top", "2 of 3 pairs are told apart after correction."),
