@@ -60,7 +60,10 @@ window.evalui = {};
     const text = from.nodeName === "TEXTAREA" ? from.defaultValue : "";
     attributes(from, to);
     children(from, to);
-    if (from.matches("input") && !from.matches("[type=file]") && said !== to.getAttribute("value")) {
+    // What is typed in a field of search, and not sent yet, stays.
+    const typing = from === document.activeElement && from.type === "search" && from.value !== from.sent;
+    const settable = from.matches("input") && !from.matches("[type=file]") && !typing;
+    if (settable && said !== to.getAttribute("value")) {
       from.value = to.getAttribute("value") ?? "";
     }
     if (from.nodeName === "TEXTAREA" && text !== to.defaultValue) from.value = to.defaultValue;

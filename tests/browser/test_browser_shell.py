@@ -99,6 +99,14 @@ def test_a_search_stands_in_the_address_once_and_keeps_the_cursor(page: Any, run
     search = page.locator("#tab-results input[type=search]")
     search.press_sequentially("plus", delay=150)
     page.wait_for_url("**=plus**")
+    # Slowly, so that what was typed first is answered while the rest is typed.
+    search.fill("")
+    page.wait_for_url(lambda url: "plus" not in url)
+    search.press_sequentially("plus plus", delay=300)
+    page.wait_for_url("**=plus+plus**")
+    expect(search).to_have_value("plus plus")
+    search.fill("plus")
+    page.wait_for_url(lambda url: url.endswith("=plus"))
     expect(search).to_be_focused()
     expect(search).to_have_value("plus")
     assert page.evaluate("history.length") <= before + 1
