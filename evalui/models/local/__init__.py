@@ -241,7 +241,7 @@ class TransformersModel:
             [context.ids for context in contexts],
             max_tokens=like.max_tokens,
             temperature=like.temperature,
-            sampling={name: like.setting(name) for name in ("top_k", "top_p", "min_p")},
+            sampling={name: like.setting(name) for name in weights.SAMPLING},
             seeds=[self._seed_of(prompt) for prompt in prompts],
             stop_check=lambda _, ids: self._has_stop(ids, like.stop),
             token_budget=self._token_budget,

@@ -14,6 +14,8 @@ from evalui.errors import ModelError
 from evalui.messages import Sentence, sentence
 from evalui.models.tokenization import THINKING_SWITCH
 
+# How tokens are drawn, beside the temperature: names of settings, of generate() and of vLLM.
+SAMPLING = ("top_k", "top_p", "min_p")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
 _SETTINGS = ("*.json", "*.jinja", "*.model", "*.txt")
@@ -86,7 +88,7 @@ def has_chat_template(folder: Path) -> bool:
 
 def honoured_settings(path: str) -> frozenset[str]:
     """The settings of writing that a model in a folder or on the hub has."""
-    sampling = {"temperature", "top_k", "top_p", "min_p"}
+    sampling = {"temperature", *SAMPLING}
     return frozenset(sampling | ({"thinking"} if _can_switch_thinking(Path(path)) else set()))
 
 

@@ -238,9 +238,7 @@ class VllmModel:
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "sampling": {
-                name: value
-                for name, value in request.settings
-                if name in ("top_k", "top_p", "min_p")
+                name: value for name, value in request.settings if name in weights.SAMPLING
             },
             "stop": request.stop,
             "json_schema": request.json_schema,

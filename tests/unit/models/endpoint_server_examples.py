@@ -275,3 +275,16 @@ def _completion(can: Behaviour, body: Json) -> Reply:
 def _told(choices: list[Json], *, read: int) -> Json:
     usage = {"prompt_tokens": read, "completion_tokens": 2}
     return {"model": MODEL, "choices": choices, "usage": usage}
+
+
+class Names:
+    """A resolver that answers from a list, one entry for each time; the last one stays."""
+
+    def __init__(self, *answers: list[str]) -> None:
+        self.answers = list(answers)
+        self.asked = 0
+
+    def __call__(self, *_: object) -> list[str]:
+        answer = self.answers[min(self.asked, len(self.answers) - 1)]
+        self.asked += 1
+        return answer

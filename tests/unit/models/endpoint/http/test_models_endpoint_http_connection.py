@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import httpcore
 import pytest
-from endpoint_server_examples import Reply, ToyServer
+from endpoint_server_examples import Names, Reply, ToyServer
 
 from evalui.errors import ModelError
 from evalui.models.endpoint.http.connection import (
@@ -14,19 +14,6 @@ from evalui.models.endpoint.http.connection import (
 )
 
 METADATA = "169.254.169.254"
-
-
-class Names:
-    """A resolver that answers from a list, one entry for each time; the last one stays."""
-
-    def __init__(self, *answers: list[str]) -> None:
-        self.answers = list(answers)
-        self.asked = 0
-
-    def __call__(self, *_: object) -> list[str]:
-        answer = self.answers[min(self.asked, len(self.answers) - 1)]
-        self.asked += 1
-        return answer
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from endpoint_server_examples import Reply, ToyServer
+from endpoint_server_examples import Names, Reply, ToyServer
 from yarl import URL
 
 from evalui.errors import ModelError
@@ -20,19 +20,6 @@ from evalui.models.endpoint.http.addresses import Resolve
 from evalui.models.endpoint.http.session import Session
 
 METADATA = "169.254.169.254"
-
-
-class Names:
-    """A resolver that answers from a list, one entry for each time; the last one stays."""
-
-    def __init__(self, *answers: list[str]) -> None:
-        self.answers = list(answers)
-        self.asked = 0
-
-    def __call__(self, *_: object) -> list[str]:
-        answer = self.answers[min(self.asked, len(self.answers) - 1)]
-        self.asked += 1
-        return answer
 
 
 @pytest.fixture
