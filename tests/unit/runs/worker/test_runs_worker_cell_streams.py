@@ -1,7 +1,6 @@
 """A cell whose model takes further requests while it answers: nothing waits for the slowest."""
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
@@ -171,14 +170,11 @@ def test_no_more_is_sent_than_is_needed_soon(database: Database, held: Lease):
         if sum(model.asked.values()) == WIDTH:  # the last that can be in flight
             await asyncio.sleep(0.2)
             queue.cancel(database, held.run_id)
-        if model.answered == 0:
-            await asyncio.sleep(60)
+        await asyncio.Event().wait()
         planned.append(1)
 
-    began = time.monotonic()
     with pytest.raises(Cancelled):
         work(database, held, answering)
-    assert time.monotonic() - began < 10
     assert planned == []
 
 
