@@ -1,6 +1,7 @@
 """A cell whose model takes further requests while it answers: nothing waits for the slowest."""
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
@@ -87,6 +88,10 @@ class Stream:
     @property
     def width(self) -> int:
         return self.jobs.width
+
+    @property
+    def max_width(self) -> int:
+        return self.jobs.max_width
 
     def send(self, requests: Sequence[tuple[int, Request]], *, first: bool = False) -> None:
         self.jobs.send([(key, self.model.job(each)) for key, each in requests], first=first)
@@ -176,6 +181,19 @@ def test_no_more_is_sent_than_is_needed_soon(database: Database, held: Lease):
     with pytest.raises(Cancelled):
         work(database, held, answering)
     assert planned == []
+
+
+def test_how_many_are_sent_at_a_time_is_saved_with_the_answers(database: Database, held: Lease):
+    async def answering(model: Model, _request: Request) -> None:
+        width = model.pool.slots[0].limit.width
+        width.now, width._hold_until = 12, math.inf  # as after a storm of refusals
+
+    work(database, held, answering)
+    (cell,) = read_cells(database, held.run_id)
+    assert (cell.width, cell.max_width) == (12, WIDTH)
+    queue.start_cell(database, held, cell.id, "f")
+    (cell,) = read_cells(database, held.run_id)
+    assert (cell.width, cell.max_width) == (0, 0)
 
 
 def test_a_rejected_request_is_told_and_the_others_go_on(database: Database, held: Lease):

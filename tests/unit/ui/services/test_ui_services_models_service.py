@@ -193,7 +193,7 @@ def test_a_choice_of_models_shows_that_one_is_being_requested(
     desk.settings.models.write_text(FAR, encoding="utf-8")
     (state,) = desk.states()
     assert state.problem == "It has not told yet what it can do. Look again in a few seconds."
-    assert slow.asked == 1
+    wait_for(lambda: slow.asked == 1)
 
 
 def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one(
