@@ -196,6 +196,21 @@ def test_how_many_are_sent_at_a_time_is_saved_with_the_answers(database: Databas
     assert (cell.width, cell.max_width) == (0, 0)
 
 
+def test_requests_that_begin_alike_are_sent_one_after_another(database: Database, held: Lease):
+    """The orders of a question follow each other, and questions as in the file, whose subjects
+    share worked examples: a server's cache of prefixes finds them.
+    """
+    sent: list[int] = []
+
+    async def answering(_model: Model, request: Request) -> None:
+        sent.append(int(str(request).partition("What is ")[2].split()[0]))
+        await asyncio.sleep(0)
+
+    work(database, held, answering)
+    assert sent == [number for number in dict.fromkeys(sent) for _ in range(4)]
+    assert sent == sorted(sent)
+
+
 def test_a_rejected_request_is_told_and_the_others_go_on(database: Database, held: Lease):
     async def answering(_model: Model, request: Request) -> None:
         if is_question(7)(request):
