@@ -13,9 +13,9 @@ from evalui.api.events import RunFeeds
 from evalui.api.page import api_page
 from evalui.api.problems import BodyLimitMiddleware, Service, add_problems
 from evalui.api.schemas import Me, Problem
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.fair_queue.limits import limits_of, usual_limits
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.compare import CompareTab
 from evalui.version import __version__
 

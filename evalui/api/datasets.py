@@ -15,6 +15,12 @@ from evalui.api.schemas import (
     RightsSent,
     UploadedDatasets,
 )
+from evalui.app.column_memory import fitting_layout
+from evalui.app.files.receiving import receive_upload
+from evalui.app.run_form import write_kept_columns
+from evalui.app.service import AppService
+from evalui.app.team_datasets import TeamDataset, read_team_datasets, take_dataset
+from evalui.app.uploads import UploadedFiles
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import columns_of
 from evalui.errors import DataError, EvaluiError
@@ -22,13 +28,7 @@ from evalui.messages import Messages
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.submit import layout_of
 from evalui.runs.submitted import UploadedDataset
-from evalui.ui.services.column_memory import fitting_layout
-from evalui.ui.services.files.receiving import receive_upload
-from evalui.ui.services.run_form import write_kept_columns
-from evalui.ui.services.service import AppService
-from evalui.ui.services.uploads import UploadedFiles
 from evalui.ui.sharing.rights import state_rights
-from evalui.ui.sharing.team_datasets import TeamDataset, read_team_datasets, take_dataset
 
 _FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
 _FIELDS = {"type": "object", "required": ["files"], "properties": {"files": _FILES}}

@@ -8,9 +8,9 @@ from evalui.access import may
 from evalui.accounts.shares import DEFAULT_SHARE_DAYS, Share, link_of, list_shares
 from evalui.api.problems import CheckedRoute, Service, Words, requires
 from evalui.api.schemas import Answered
+from evalui.app.service import AppService
 from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.ui.components.form import Form
-from evalui.ui.services.service import AppService
 from evalui.ui.sharing.links import withdraw
 from evalui.ui.tabs.compare import CompareTab
 from evalui.ui.tabs.results.sharing import share_run

@@ -7,13 +7,13 @@ from fastapi import APIRouter
 
 from evalui.api.problems import CheckedRoute, Service, Words, requires
 from evalui.api.schemas import CheckedJson, ModelShown, ModelTested
+from evalui.app.models_service import group_of
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelStatus, find_entry
 from evalui.models.new_model import NewModelForm
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.ui.services.models_service import group_of
-from evalui.ui.services.service import AppService
 
 ModelSent = Annotated[NewModelForm, CheckedJson]
 router = APIRouter(route_class=CheckedRoute, prefix="/models", tags=["models"])

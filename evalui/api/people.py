@@ -13,12 +13,12 @@ from evalui.api.links import address_of
 from evalui.api.problems import CheckedRoute, Service, Words, requires
 from evalui.api.runs import details_of
 from evalui.api.schemas import Answered, CheckedJson, RunDetail
+from evalui.app.readings import PersonUse, read_live_runs, read_people
 from evalui.runs.fair_queue.decisions import QueueDecisions, read_decisions
 from evalui.runs.fair_queue.limits import UserLimits, usual_limits
 from evalui.ui.components.fragment import Action
 from evalui.ui.deeds import DEEDS
 from evalui.ui.tabs.admin.changes import CHANGES, PRIORITIES, set_limits
-from evalui.ui.tabs.admin.readings import PersonUse, read_live_runs, read_people
 
 # Each is a change of the Admin page: its `do`, and in braces and as the query the values it takes.
 CHANGES_BY_ROUTE: Mapping[str, str] = {

@@ -16,11 +16,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evalui.access import Deed
 from evalui.api.schemas import Problem
+from evalui.app.service import AppService
 from evalui.errors import DataError, EvaluiError, SpecError, UnknownName
 from evalui.messages import Messages, language_of, messages, preferred_language
 from evalui.models.new_model import InvalidModelForm
-from evalui.ui.services.service import AppService
-from evalui.ui.web.middleware import route_of, status_of
+from evalui.web.middleware import route_of, status_of
 
 MAX_BODY = 2**20  # bytes of a request without files
 _MEDIA_TYPE = "application/problem+json"

@@ -18,6 +18,8 @@ from evalui.api.schemas import (
     RunPlan,
     RunProgress,
 )
+from evalui.app.run_labels import LIVE_STATES
+from evalui.app.service import AppService
 from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
@@ -32,8 +34,6 @@ from evalui.runs.request_key import RequestKey
 from evalui.runs.submitted import SubmittedSpec
 from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
 from evalui.types import CellResult
-from evalui.ui.services.run_labels import LIVE_STATES
-from evalui.ui.services.service import AppService
 from evalui.ui.sharing.rights import state_rights
 from evalui.ui.tabs.evaluate.start_plan import hindrance_of, warnings_of
 from evalui.ui.web.downloads import export_of

@@ -19,6 +19,8 @@ from evalui.api.links import LinkMade, address_of
 from evalui.api.problems import CheckedRoute, Service, requires
 from evalui.api.runs import AS_LINES
 from evalui.api.schemas import Answered, Sent
+from evalui.app.service import AppService
+from evalui.app.team_votes import TeamProgress, assign_people, end_voting, team_progress
 from evalui.runs.database.voting import ballots, votes
 from evalui.runs.database.voting.adjudications import (
     ContestedPair,
@@ -27,8 +29,6 @@ from evalui.runs.database.voting.adjudications import (
 )
 from evalui.runs.database.voting.plans import MAX_VOTERS
 from evalui.types import Outcome
-from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import TeamProgress, assign_people, end_voting, team_progress
 from evalui.ui.tabs.annotate.result import import_votes
 from evalui.ui.web.downloads import votes_of
 

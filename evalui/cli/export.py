@@ -64,6 +64,6 @@ def _pieces(
         from evalui.runs.database.trials import read_results
 
         return TRIAL_FILES[given.format](read_results(database, given.run))
-    from evalui.ui.services.service import AppService
+    from evalui.app.service import AppService
 
     return AppService(settings, database).export(given.run, given.format, given.language)[1]

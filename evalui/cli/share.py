@@ -46,9 +46,9 @@ def _share(given: argparse.Namespace) -> int:
 
 def _make(settings: "Settings", database: "Database", given: argparse.Namespace) -> int:
     from evalui.access import Person
+    from evalui.app.service import AppService
     from evalui.runs.database.runs import read_run
     from evalui.ui.current_person import acting_as
-    from evalui.ui.services.service import AppService
     from evalui.ui.tabs.results.sharing import share_run
 
     # Who can read the store may everything; the link is the owner's, as those made on the page.

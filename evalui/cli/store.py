@@ -10,7 +10,7 @@ from evalui.errors import SpecError, StoreError
 from evalui.local_runs import load_settings
 
 if TYPE_CHECKING:
-    from evalui.ui.services.service import AppService
+    from evalui.app.service import AppService
 
 
 def read_text(path: Path) -> str:
@@ -31,9 +31,9 @@ def opened_service(given: argparse.Namespace, *, read_only: bool) -> "Generator[
         StoreError: there is none.
     """
     from evalui.access import LOCAL_PERSON
+    from evalui.app.service import AppService
     from evalui.runs.database.connection import Database
     from evalui.ui.current_person import acting_as
-    from evalui.ui.services.service import AppService
 
     settings = load_settings()
     path: Path = given.database or settings.database

@@ -16,6 +16,7 @@ from flow_examples import wait_until
 
 from evalui.access import Person
 from evalui.accounts.audit import read_audit
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.models.endpoint.keys import SECRET_VARIABLE
 from evalui.runs.database.connection import Database
@@ -23,8 +24,7 @@ from evalui.runs.database.runs import read_cells, read_run
 from evalui.settings import Settings
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.admin import VIEWS, AdminTab
 from evalui.ui.tabs.models import ModelsTab
 from evalui.ui.tabs.runs import RunsTab

@@ -29,17 +29,17 @@ from evalui.accounts.shares import revoke_share
 from evalui.accounts.teams import add_team, grant, join_team
 from evalui.accounts.tokens import add_token
 from evalui.api.application import PREFIX
+from evalui.app.samples import sample_form
+from evalui.app.service import AppService
 from evalui.messages import LANGUAGES, messages
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
 from evalui.ui.deeds import DEEDS
-from evalui.ui.services.samples import sample_form
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.sharing import share_run
-from evalui.ui.web.address import access_token, cookie_of
 from evalui.ui.web.doors.guests import guest_cookie
+from evalui.web.address import access_token, cookie_of
 
 PASSWORD = "correct horse battery"
 Outcome = str  # in, sign in, no, unknown, ended

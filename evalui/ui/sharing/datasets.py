@@ -1,16 +1,16 @@
 """Evaluate, what teams share: which of them may use a dataset, and the datasets of others."""
 
 from evalui.accounts.teams import dataset_of
+from evalui.app.service import AppService
+from evalui.app.team_datasets import read_team_datasets, take_dataset
+from evalui.app.uploads import upload_of
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, span
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.ui.components.format import size
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import link_button, table, titled
-from evalui.ui.services.service import AppService
-from evalui.ui.services.uploads import upload_of
 from evalui.ui.sharing.rights import change_right, team_switches
-from evalui.ui.sharing.team_datasets import read_team_datasets, take_dataset
 
 TAKE = "take"  # the action that takes a dataset of a team
 RIGHTS = ("grant", "ungrant")

@@ -15,6 +15,7 @@ from evalui.accounts.shares import (
     revoke_share,
 )
 from evalui.accounts.uploads import check_may_upload
+from evalui.app.service import AppService
 from evalui.errors import AccountError
 from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.export.spreadsheets import shown_tables_csv
@@ -26,7 +27,6 @@ from evalui.types import Language
 from evalui.ui.components.form import PANEL, Form, field_value
 from evalui.ui.components.format import day
 from evalui.ui.components.widgets import button, copy_button, link_button, select, table, titled
-from evalui.ui.services.service import AppService
 
 SHARE = "share"  # the panel in addresses, and the action that makes a link
 

@@ -5,13 +5,13 @@ from typing import get_args
 
 from evalui.access import Right, may
 from evalui.accounts.teams import ThingKind, grant, revoke, rights_of
+from evalui.app.service import AppService
 from evalui.errors import AccountError
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.runs.database.queue import bump_revision
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import button
-from evalui.ui.services.service import AppService
 
 _RIGHTS: tuple[Right, ...] = get_args(Right)
 # What lets a team do something, and its word: who may use a dataset sees it.

@@ -14,16 +14,16 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
 from starlette.types import Send
 
+from evalui.app.files.views import UploadView
+from evalui.app.run_labels import file_name
+from evalui.app.samples import EXAMPLES
+from evalui.app.service import AppService
+from evalui.app.team_votes import VOTE_FILES, vote_file
 from evalui.errors import EvaluiError, UnknownName
 from evalui.messages import Messages, Sentence, language_of, messages, sentence
 from evalui.report.export.formats import FORMATS
 from evalui.types import Language
-from evalui.ui.services.files.views import UploadView
-from evalui.ui.services.run_form import read_layout
-from evalui.ui.services.run_labels import file_name
-from evalui.ui.services.samples import EXAMPLES
-from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import VOTE_FILES, vote_file
+from evalui.ui.run_form import read_layout
 
 Route = Callable[..., object]
 _MOST_AT_ONCE = 5000  # trials of a run whose files are made in this process, and sent with a size

@@ -12,10 +12,10 @@ from ui_examples import GOOD, MODELS
 
 from evalui.access import Person, Role
 from evalui.api.application import create_api
+from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.service import AppService
 
 
 @pytest.fixture

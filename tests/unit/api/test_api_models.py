@@ -7,9 +7,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from evalui.access import Person
+from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.service import AppService
 
 ENDPOINT: dict[str, Any] = {
     "name": "far",

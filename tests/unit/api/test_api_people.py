@@ -14,9 +14,9 @@ from evalui.accounts.people import add_person, find_person
 from evalui.accounts.sessions import start_session
 from evalui.accounts.tokens import add_token, person_of_token
 from evalui.api import runs
+from evalui.app.service import AppService
 from evalui.runs.fair_queue.limits import UserLimits, limits_of, usual_limits
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.service import AppService
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from store_examples import open_database
 
+from evalui.app.service import AppService
 from evalui.runs.database import queue
 from evalui.runs.database.datasets import add_dataset, read_cell_dataset
 from evalui.runs.database.records import CellRow, Lease
@@ -23,7 +24,6 @@ from evalui.types import (
     Trial,
     Variant,
 )
-from evalui.ui.services.service import AppService
 
 NAMES = ("late", "early", "weak")
 CATALOG = """

@@ -6,11 +6,11 @@ from pathlib import Path
 from store_examples import open_database
 from ui_examples import MODELS
 
+from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 
 LETTERS = "ABCD"
 

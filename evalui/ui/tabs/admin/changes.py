@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 
 from evalui.access import ROLES, Role
 from evalui.accounts import audit, invitations, people, sessions, shares, teams
+from evalui.app.readings import read_signed_in
+from evalui.app.service import AppService
 from evalui.errors import SpecError
 from evalui.runs.database import queue
 from evalui.runs.fair_queue.decisions import (
@@ -16,8 +18,6 @@ from evalui.runs.fair_queue.decisions import (
 )
 from evalui.runs.fair_queue.limits import UserLimits, usual_limits, write_limits
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.service import AppService
-from evalui.ui.tabs.admin.readings import read_signed_in
 
 GIGABYTE = 1e9
 PRIORITIES = (-1, 0, 1, 2)

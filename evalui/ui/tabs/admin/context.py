@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from evalui.app.readings import LiveRun, PersonUse, read_live_runs, read_people
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, span
 from evalui.runs.fair_queue.limits import UserLimits, usual_limits
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.widgets import bar, card
-from evalui.ui.services.service import AppService
-from evalui.ui.tabs.admin.readings import LiveRun, PersonUse, read_live_runs, read_people
 
 _NEARLY = 0.9  # of a limit
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from evalui.accounts.guests import GUEST
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join
@@ -25,7 +26,6 @@ from evalui.ui.components.form import ClientStateError, Form, field_value
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import alert, empty, note, page_head, table, titled
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.ballot import (
     NAME_LENGTH,
     Voter,

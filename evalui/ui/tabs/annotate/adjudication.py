@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import get_args
 from urllib.parse import urlencode
 
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.runs.database.records import RunRow
@@ -15,7 +16,6 @@ from evalui.types import Outcome
 from evalui.ui.components.form import ClientStateError
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import button, card, hidden, page_head, table, titled
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.ballot import CHOICES, Voter, shown_pair
 
 _OUTCOMES: dict[str, Outcome] = {name: name for name in get_args(Outcome)}

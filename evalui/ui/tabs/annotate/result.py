@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalui.accounts.guests import GUEST
 from evalui.accounts.people import read_accounts
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import (
@@ -21,7 +22,6 @@ from evalui.scoring.arena.battles import BattleTally, tallies
 from evalui.scoring.arena.verdicts import battles_from_verdicts
 from evalui.types import Verdict
 from evalui.ui.components.widgets import note
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.ballot import Voter, save_link, voting_as
 
 

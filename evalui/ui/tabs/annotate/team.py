@@ -10,6 +10,8 @@ from evalui.accounts.guests import (
     read_guest_links,
     revoke_guest_link,
 )
+from evalui.app.service import AppService
+from evalui.app.team_votes import VOTE_FILES, assign_people, end_voting, team_progress
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.words import join_sentences
@@ -32,8 +34,6 @@ from evalui.ui.components.widgets import (
     text_input,
     titled,
 )
-from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import VOTE_FILES, assign_people, end_voting, team_progress
 from evalui.ui.tabs.annotate.adjudication import decide, decided_card, decision_page
 from evalui.ui.tabs.annotate.ballot import Voter, page_frame, save_link
 

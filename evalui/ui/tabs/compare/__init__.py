@@ -6,6 +6,8 @@ Its whole state is an address: the cells, the measure, the pair, and the questio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from evalui.app.run_labels import mode_label
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError, SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.comparison.blocks import comparison_blocks
@@ -19,8 +21,6 @@ from evalui.scoring.cell_summary import pair_summary
 from evalui.ui.components.form import PANEL, Form, field_value, field_values
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import alert, note, page_head, select
-from evalui.ui.services.run_labels import mode_label
-from evalui.ui.services.service import AppService
 from evalui.ui.sharing.links import (
     SHARE,
     SharedPage,

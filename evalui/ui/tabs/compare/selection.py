@@ -4,6 +4,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalui.app.run_labels import mode_label
+from evalui.app.service import AppService
 from evalui.errors import UnknownRun
 from evalui.messages import Messages
 from evalui.report.analyses.comparison.figures import Contender
@@ -15,8 +17,6 @@ from evalui.runs.database.runs import is_recorded, read_cells, read_runs
 from evalui.scoring.statistics import paired_tests
 from evalui.ui.components.format import format_time
 from evalui.ui.components.widgets import card, empty, search_field, tick, titled
-from evalui.ui.services.run_labels import mode_label
-from evalui.ui.services.service import AppService
 
 MAX_CELLS = 8  # cells side by side: 28 pairs
 _ENDED = ("done", "failed", "cancelled")

@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 
+from evalui.app.files.views import PlannedCell, PlannedRun, UploadView
+from evalui.app.run_form import RunForm
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError, SpecError
 from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
 from evalui.runs.fair_queue.place import queue_ahead
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.services.files.views import PlannedCell, PlannedRun, UploadView
-from evalui.ui.services.run_form import RunForm, read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.evaluate.judge_choice import is_single
 from evalui.ui.tabs.evaluate.model_choice import remote_destinations
 from evalui.ui.tabs.evaluate.start_card import StartNotes, cost_rows, gap_remark, start_card

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping
 from functools import cached_property
 
+from evalui.app.run_labels import LIVE_STATES, mode_label, settings_label
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.overview.narrative import with_question
@@ -13,8 +15,6 @@ from evalui.runs.database.runs import read_cells
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Cell, Language
-from evalui.ui.services.run_labels import LIVE_STATES, mode_label, settings_label
-from evalui.ui.services.service import AppService
 
 
 def first_real(cells: Mapping[int, Cell], baselines: Collection[str]) -> int | None:

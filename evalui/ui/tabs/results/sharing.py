@@ -1,5 +1,6 @@
 """Results, the panel of who else may see a run: links to a frozen page, and rights of teams."""
 
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.compile import frozen_blocks, meanings
 from evalui.report.html import Html, div, el
@@ -7,7 +8,6 @@ from evalui.report.render.shared import FrozenContent
 from evalui.ui.components.form import Form
 from evalui.ui.components.format import day
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.service import AppService
 from evalui.ui.sharing.links import SharedPage, chosen_days, make_link, share_panel, withdraw
 from evalui.ui.sharing.rights import change_right, team_switches
 from evalui.ui.tabs.results.run_view import RunView

@@ -9,6 +9,8 @@ from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from evalui.app.run_labels import LIVE_STATES, owned_label
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
@@ -42,8 +44,6 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.services.run_labels import LIVE_STATES, owned_label
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.runs.outcome import outcome
 from evalui.ui.tabs.runs.place_text import held_text, place_text, start_text
 from evalui.ui.tabs.runs.progress_table import (

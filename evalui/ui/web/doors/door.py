@@ -14,7 +14,7 @@ from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
 from evalui.ui.web.doors.guests import find_guest
-from evalui.ui.web.middleware import route_of
+from evalui.web.middleware import route_of
 
 # These state nothing about runs, models or people.
 PUBLIC_PATHS = frozenset({"/healthz", "/readyz"})

@@ -10,10 +10,10 @@ from ui_examples import GOOD, MODELS
 
 from evalui.access import LOCAL_PERSON, Person
 from evalui.accounts.people import add_person
+from evalui.app.service import AppService
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from evalui.accounts.people import (
 from evalui.accounts.sessions import start_session
 from evalui.accounts.shares import add_share, list_shares, new_share
 from evalui.accounts.teams import add_team, join_team, read_teams
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError, NotAllowed
 from evalui.messages import messages
 from evalui.models.new_model import NewModelForm
@@ -37,7 +38,6 @@ from evalui.types import Language
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
 from evalui.ui.deeds import DEEDS
-from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.admin import VIEWS, AdminTab
 from evalui.ui.tabs.admin.changes import CHANGES

@@ -10,6 +10,7 @@ from store_examples import open_database
 from ui_examples import HOSTILE
 
 from evalui.access import Person
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database import queue, trials
 from evalui.runs.database.column_blocks import decode_columns
@@ -20,8 +21,7 @@ from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.compare import CompareTab
 from evalui.ui.tabs.compare.questions import PAGE_SIZE
 from evalui.ui.tabs.compare.selection import (
