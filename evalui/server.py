@@ -117,7 +117,7 @@ def create_app(settings: Settings) -> ASGIApp:
     app = FastAPI(lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     attachment = Attachment(app, settings.data_dir / "gradio")
     shells = [AppShell(service, language) for language in LANGUAGES]
-    add_routes(app, service)
+    add_routes(app, service.with_sender(current_person))
     monitoring = Monitoring(settings, database)
     monitoring.add_routes(app)
     for folder in _STATIC:

@@ -14,9 +14,7 @@ from evalui.api.page import api_page
 from evalui.api.problems import BodyLimitMiddleware, Service, add_problems
 from evalui.api.schemas import Me, Problem
 from evalui.app.service import AppService
-from evalui.messages import messages
 from evalui.runs.fair_queue.limits import limits_of, usual_limits
-from evalui.ui.tabs.compare import CompareTab
 from evalui.version import __version__
 
 PREFIX = "/api/v1"
@@ -36,7 +34,6 @@ def create_api(service: AppService) -> FastAPI:
     )
     api.state.service = service
     api.state.feeds = RunFeeds(service.database, current=partial(_current, service))
-    api.state.comparisons = CompareTab(service, messages(service.settings.language))
     add_problems(api)
     api.add_middleware(BodyLimitMiddleware, elsewhere=("/datasets",))
     for part in (datasets, imports, runs, voting, links, models, people):

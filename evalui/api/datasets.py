@@ -6,7 +6,6 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
-from evalui.accounts.teams import dataset_of
 from evalui.api.problems import CheckedRoute, Service, Words, requires
 from evalui.api.schemas import (
     ColumnsShown,
@@ -19,6 +18,7 @@ from evalui.app.column_memory import fitting_layout
 from evalui.app.files.receiving import receive_upload
 from evalui.app.run_form import write_kept_columns
 from evalui.app.service import AppService
+from evalui.app.sharing import state_dataset_rights
 from evalui.app.team_datasets import TeamDataset, read_team_datasets, take_dataset
 from evalui.app.uploads import UploadedFiles
 from evalui.datasets.base import Layout
@@ -28,7 +28,6 @@ from evalui.messages import Messages
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.submit import layout_of
 from evalui.runs.submitted import UploadedDataset
-from evalui.ui.sharing.rights import state_rights
 
 _FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
 _FIELDS = {"type": "object", "required": ["files"], "properties": {"files": _FILES}}
@@ -84,8 +83,7 @@ def take(upload_id: str, service: Service, t: Words) -> UploadedDatasets:
 def set_rights(upload_id: str, team: str, sent: RightsSent, service: Service) -> None:
     """State whether a team of the sender's may use a dataset of theirs."""
     _about(service, upload_id)
-    thing = dataset_of(service.owner, upload_id)
-    state_rights(service, "dataset", thing, team, sent.rights)
+    state_dataset_rights(service, upload_id, team, sent.rights)
 
 
 @router.post("/{upload_id}/columns", dependencies=[requires("start")])

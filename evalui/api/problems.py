@@ -21,6 +21,7 @@ from evalui.errors import DataError, EvaluiError, SpecError, UnknownName
 from evalui.messages import Messages, language_of, messages, preferred_language
 from evalui.models.new_model import InvalidModelForm
 from evalui.web.middleware import route_of, status_of
+from evalui.web.sender import sender_of
 
 MAX_BODY = 2**20  # bytes of a request without files
 _MEDIA_TYPE = "application/problem+json"
@@ -46,8 +47,13 @@ _STATUS_BY_KEY = {
 
 
 async def service_of(request: Request) -> AppService:
-    """The service that the application was made with."""
-    return request.app.state.service
+    """The service that the application was made with, for whoever sends the request."""
+    return _service_for(request)
+
+
+def _service_for(request: Request) -> AppService:
+    service: AppService = request.app.state.service
+    return service.acting_for(sender_of(request.scope))
 
 
 async def messages_of(request: Request) -> Messages:
@@ -90,7 +96,7 @@ class CheckedRoute(APIRoute):
         requirements = [each for each in declared if isinstance(each, Requirement)]
 
         def check(request: Request) -> None:
-            service: AppService = request.app.state.service
+            service = _service_for(request)
             for each in requirements:
                 service.require(each.deed, request.path_params[each.run] if each.run else "")
 

@@ -20,6 +20,7 @@ from evalui.api.schemas import (
 )
 from evalui.app.run_labels import LIVE_STATES
 from evalui.app.service import AppService
+from evalui.app.sharing import state_run_rights
 from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
@@ -34,7 +35,6 @@ from evalui.runs.request_key import RequestKey
 from evalui.runs.submitted import SubmittedSpec
 from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
 from evalui.types import CellResult
-from evalui.ui.sharing.rights import state_rights
 from evalui.ui.tabs.evaluate.start_plan import hindrance_of, warnings_of
 from evalui.ui.web.downloads import export_of
 
@@ -125,7 +125,7 @@ def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
 @router.put("/{run_id}/rights/{team}", dependencies=[requires("change", "run_id")])
 def set_rights(run_id: str, team: str, sent: RightsSent, service: Service, t: Words) -> RunDetail:
     """State what a team of one's own may do with a run; for its owner and administrators."""
-    state_rights(service, "run", run_id, team, sent.rights)
+    state_run_rights(service, run_id, team, sent.rights)
     return detail_of(service, t, run_id)
 
 

@@ -5,6 +5,7 @@ A setting at its default is left out, so two runs that differ in one setting dif
 
 import json
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from evalui.app.run_form import JUDGE_TOKENS, default_max_tokens
@@ -187,6 +188,31 @@ def _columns(dataset: DatasetSpec) -> str:
 
 def _distinct(texts: Iterable[str]) -> list[str]:
     return [text for text in dict.fromkeys(texts) if text]
+
+
+def day(t: Messages, at: float) -> str:
+    """ "30 June", in the server's time zone."""
+    then = datetime.fromtimestamp(at).astimezone()
+    month = t("shared.months").split("/")[then.month - 1]
+    return t("shared.day", day=then.day, month=month)
+
+
+def run_facts(t: Messages, run: RunRow, cells: Sequence[CellRow], moment: str) -> list[str]:
+    """The only dataset, numbers of questions and models, who judged, when, unusual settings."""
+    answering = [cell for cell in cells if cell.cell.gives != "verdicts"]
+    datasets = {cell.cell.dataset for cell in answering}
+    sizes = {cell.dataset_key: cell.questions for cell in answering}
+    models = len({cell.cell.model for cell in answering})
+    judges = dict.fromkeys(cell.cell.model for cell in cells if cell.cell.gives == "verdicts")
+    judged = [t("setting.judges", names=t("list.comma").join(judges))] if judges else []
+    return [
+        *(datasets - {run.name} if len(datasets) == 1 else ()),
+        t.count("results.questions", sum(sizes.values())),
+        t.count("results.models", models),
+        *judged,
+        moment,
+        *settings_label(t, run),
+    ]
 
 
 def file_name(run: RunRow, extension: str) -> str:

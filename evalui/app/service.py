@@ -1,13 +1,23 @@
-"""What every tab works with: settings, the store, the uploads, and the user."""
+"""What every use case works with: settings, the store, the uploads, and the person of a call."""
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Generator, Hashable, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Generator,
+    Hashable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
+from typing import Self
 
 from evalui.access import (
     ANONYMOUS,
@@ -68,7 +78,6 @@ from evalui.runs.submitted import SubmittedSpec, locate
 from evalui.scoring.arena.cast_votes import CastVote
 from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Language, Sample
-from evalui.ui.current_person import current_person
 
 NamedParts = tuple[str, Iterable[bytes]]
 # Of each cell: its state, how many trials are done, its error, when it began and when it ended.
@@ -85,8 +94,9 @@ _NAMED_FILES = 3  # of an upload, in its name
 class AppService:
     """One per server; safe to share between threads.
 
-    What it does is done for whoever sends the request; without a request for LOCAL_PERSON, or on a
-    server with accounts for nobody.
+    What it does is done for one person: `acting_for` gives the same service to another one, with
+    the same store, files and kept results. The service that a server begins with acts for
+    LOCAL_PERSON, on a server with accounts for nobody.
     """
 
     def __init__(
@@ -94,7 +104,6 @@ class AppService:
     ) -> None:
         self.settings = settings
         self.database = database
-        self.models = ModelsService(settings, database, lambda: self.person)
         self.voting_pairs = VotingPairsCache(database)
         self.voter_pairs = VoterPairs(database, self.voting_pairs)
         self.uploads = UploadStore(
@@ -105,26 +114,47 @@ class AppService:
         self.cache = ResultCache(_CACHE_BYTES)
         self.pages = ResultCache(_PAGE_BYTES)
         self.runs = MomentaryRuns(database, self.cache)
-        self.column_memory = ColumnMemory(
-            settings.data_dir / "columns", lambda: self.owner, read_only=settings.read_only
-        )
         self.exports = ExportProcesses(partial(export_command, database.path, settings.models))
         runner = files or FilesHere(settings, database)
         self.files = FileReader(runner, self.uploads, self.cache, lambda: self.person)
+        self._bind(lambda: None)
+        # None of what is kept depends on who reads it: `run` has looked before.
         self._report = self.cache.memoize_newest(self._compile)
         self._sizes = self.cache.memoize_newest(self._measure)
         # A vote changes the revision of its run, but nothing of what its models and judges did.
         self._report_without_votes = self.cache.memoize_newest(self._compile_without_votes)
         self._result = self.cache.memoize_newest(self._read_result)
+        # Of whoever asks: for use cases that have looked whether the person may see its run.
+        self.kept_result = self._newest_result
         self._spec = self.cache.memoize(read_spec)
         # Reports, comparisons and results of one dataset hold the same questions.
         self._questions = self.cache.memoize(self._read_questions)
 
+    def _bind(self, sender: Callable[[], Person | None]) -> None:
+        self._sender = sender
+        self.models = ModelsService(self.settings, self.database, lambda: self.person)
+        self.column_memory = ColumnMemory(
+            self.settings.data_dir / "columns",
+            lambda: self.owner,
+            read_only=self.settings.read_only,
+        )
+        self.files = self.files.with_sender(lambda: self.person)
+
+    def with_sender(self, sender: Callable[[], Person | None]) -> Self:
+        """The same service for whom `sender` names at each call; None is nobody in particular."""
+        other = copy(self)
+        other._bind(sender)
+        return other
+
+    def acting_for(self, person: Person | None) -> Self:
+        """The same service for this person; None is nobody in particular."""
+        return self.with_sender(lambda: person)
+
     @property
     def person(self) -> Person:
-        """Who sends the request."""
+        """For whom all is done."""
         alone = LOCAL_PERSON if self.settings.auth == "token" else ANONYMOUS
-        return current_person() or alone
+        return self._sender() or alone
 
     @property
     def owner(self) -> str:
@@ -308,14 +338,21 @@ class AppService:
 
     def report(self, run_id: str, language: Language) -> Report:
         """The figures of a run, its cells in order; kept until the run changes."""
-        report = self._report(run_id, self.run(run_id).revision)
+        return self._spoken_report(run_id, self.run(run_id).revision, language)
+
+    def _spoken_report(self, run_id: str, revision: int, language: Language) -> Report:
+        report = self._report(run_id, revision)
         # Computed anew each time: prices may have changed since the figures were worked out.
         spent = usage.model_usages(self.database, run_id, self.models.all_models())
         return replace(report, expenses=tuple(spent)).in_language(language)
 
     def result(self, row: CellRow) -> CellResult:
         """One cell with all its trials; kept until its run changes."""
-        return self._result(row.run_id, row.id, self.run(row.run_id).revision)
+        self.run(row.run_id)  # which the person may see
+        return self.kept_result(row)
+
+    def _newest_result(self, row: CellRow) -> CellResult:
+        return self._result(row.run_id, row.id, self.runs.read(row.run_id).revision)
 
     def export(self, run_id: str, extension: str, language: Language) -> NamedParts:
         """The name of a run as a file, and the file piece by piece as it is made.
@@ -368,15 +405,15 @@ class AppService:
         return read_result(self.database, run_id, cell_id, self._questions_of)
 
     def _questions_of(self, row: CellRow) -> Mapping[str, Sample]:
-        return self._questions(row.dataset_key, self.run(row.run_id).owner, row.questions)
+        return self._questions(row.dataset_key, self.runs.read(row.run_id).owner, row.questions)
 
     def _read_questions(self, dataset_key: str, owner: str, n: int) -> Mapping[str, Sample]:
         samples = read_dataset(self.database, dataset_key, owner).samples[:n]
         return {sample.id: sample for sample in samples}
 
     def _measure(self, run_id: str, language: Language, revision: int) -> Mapping[str, int]:
-        del revision  # part of the key: another revision, another size
-        return estimate_sizes(self.database, self.report(run_id, language), run_id, language)
+        report = self._spoken_report(run_id, revision, language)
+        return estimate_sizes(self.database, report, run_id, language)
 
     def _compile(self, run_id: str, revision: int) -> Report:
         del revision  # part of the key: another revision, other figures

@@ -33,12 +33,11 @@ def opened_service(given: argparse.Namespace, *, read_only: bool) -> "Generator[
     from evalui.access import LOCAL_PERSON
     from evalui.app.service import AppService
     from evalui.runs.database.connection import Database
-    from evalui.ui.current_person import acting_as
 
     settings = load_settings()
     path: Path = given.database or settings.database
     if not path.exists():
         raise StoreError("no-store", path=str(path))
     settings = settings.model_copy(update={"data_dir": path.parent, "read_only": read_only})
-    with closing(Database(path, read_only=read_only)) as database, acting_as(LOCAL_PERSON):
-        yield AppService(settings, database)
+    with closing(Database(path, read_only=read_only)) as database:
+        yield AppService(settings, database).acting_for(LOCAL_PERSON)

@@ -24,6 +24,7 @@ from evalui.ui.components.disk_notice import disk_notice
 from evalui.ui.components.form import PANEL, Form, field_value, field_values, read_form
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import language_links, note, theme_button
+from evalui.ui.current_person import current_person
 from evalui.ui.deeds import required_deed
 from evalui.ui.sharing.notices import notice_line
 
@@ -74,7 +75,7 @@ class AppShell:
     """One language of the application."""
 
     def __init__(self, service: AppService, language: Language) -> None:
-        self.service = service
+        self.service = service.with_sender(current_person)
         self.language: Language = language
         self.t = messages(language)
         self._tabs: dict[str, Tab] = {}

@@ -1,11 +1,12 @@
-"""The uploads of whoever sends a request, as pages see them: some kB of each, kept for the next."""
+"""The uploads of a person, as pages see them: some kB of each, kept for the next."""
 
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from evalui.access import Person
 from evalui.app.files.runners import FileRunner
@@ -52,6 +53,12 @@ class FileReader:
         self._waiting: Counter[str] = Counter()
         # An upload cannot change. Of requests for the same file, one waits for a process.
         self._ask_once = cache.memoize(self._ask)
+
+    def with_sender(self, person: Callable[[], Person]) -> Self:
+        """The same reader, with the same turns and kept answers, for another person."""
+        other = copy(self)
+        other._person = person
+        return other
 
     def view(self, upload: str, layout: Layout) -> UploadView:
         """An upload as a dataset.

@@ -7,11 +7,11 @@ from fastapi.responses import HTMLResponse, Response
 
 from evalui.access import LOCAL
 from evalui.accounts.shares import Share, find_share, read_page, read_table
+from evalui.app.run_labels import day
 from evalui.app.service import AppService
 from evalui.errors import ModelError, StoreError
 from evalui.messages import LANGUAGES, Messages
 from evalui.report.render.shared import TABLE_LINK
-from evalui.ui.components.format import day
 from evalui.ui.web.downloads import Route
 from evalui.ui.web.languages import PARAMETER, visitor_language
 from evalui.web.middleware import plain_page

@@ -17,7 +17,7 @@ from evalui.models.endpoint.http.addresses import check_url
 from evalui.models.new_model import InvalidModelForm, NewModelForm
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
-from evalui.ui.current_person import acting_as
+from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.models import ModelsTab
 
@@ -38,7 +38,7 @@ def box(tmp_path: Path) -> Iterator[AppService]:
         data_dir=tmp_path / "data", models=models, auth="password", endpoint_hosts=["127.0.0.0/8"]
     )
     settings.data_dir.mkdir()
-    made = AppService(settings, Database(settings.database))
+    made = AppService(settings, Database(settings.database)).with_sender(current_person)
     for team in ("red", "blue"):
         add_team(made.database, team, by=LOCAL_PERSON)
     yield made

@@ -18,7 +18,7 @@ from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
-from evalui.ui.current_person import acting_as
+from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.run_form import read_run_form
 
 
@@ -27,7 +27,7 @@ def _desk(folder: Path) -> AppService:
     models.write_text(MODELS, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, open_database(settings.database))
+    return AppService(settings, open_database(settings.database)).with_sender(current_person)
 
 
 @pytest.fixture

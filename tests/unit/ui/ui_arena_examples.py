@@ -24,6 +24,7 @@ from evalui.types import (
     Trial,
     Variant,
 )
+from evalui.ui.current_person import current_person
 
 NAMES = ("late", "early", "weak")
 CATALOG = """
@@ -65,7 +66,7 @@ def open_desk(folder: Path) -> AppService:
     models.write_text(CATALOG, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, open_database(settings.database))
+    return AppService(settings, open_database(settings.database)).with_sender(current_person)
 
 
 def questions(n: int = 12, *, text: str = "", capability: str = "facts") -> Dataset:

@@ -15,6 +15,7 @@ from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
 from evalui.ui.web.doors.guests import find_guest
 from evalui.web.middleware import route_of
+from evalui.web.sender import with_sender
 
 # These state nothing about runs, models or people.
 PUBLIC_PATHS = frozenset({"/healthz", "/readyz"})
@@ -51,7 +52,7 @@ class Gate:
                 answer = problem("store.title", 503)
             if isinstance(answer, Person):
                 with acting_as(answer):
-                    await self.app(scope, receive, send)
+                    await self.app(with_sender(scope, answer), receive, send)
             else:
                 await (answer or self.app)(scope, receive, send)
 
