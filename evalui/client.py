@@ -16,7 +16,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from evalui.api.schemas import (
     ModelShown,
-    Problem,
     RunDetail,
     RunPage,
     RunProgress,
@@ -26,6 +25,7 @@ from evalui.errors import EvaluiError, SpecError, Unreachable
 from evalui.messages import Sentence
 from evalui.models.endpoint.http.addresses import host_of, is_http_url, is_loopback, literal_ip
 from evalui.models.endpoint.http.connection import connection_pool
+from evalui.web.schemas import Problem
 
 _TIMEOUTS = {"connect": 10.0, "write": 60.0, "read": 600.0}  # a server reads large files
 _PATIENCE_S, _RETRY_S = 120.0, 1.0  # for a server that is started again while a run is followed

@@ -80,7 +80,7 @@ SLOW = {
     "test_ui_tabs_results_open.py",
     "test_ui_components_texts.py",
     "test_ui_tabs_results.py",
-    "test_server_routes.py",
+    "test_ui_web_routes.py",
     "test_server.py",
     "test_server_store.py",
     "test_api_application.py",

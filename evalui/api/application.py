@@ -12,10 +12,11 @@ from evalui.api import datasets, imports, links, models, people, runs, voting
 from evalui.api.events import RunFeeds
 from evalui.api.page import api_page
 from evalui.api.problems import BodyLimitMiddleware, Service, add_problems
-from evalui.api.schemas import Me, Problem
+from evalui.api.schemas import Me
 from evalui.app.service import AppService
 from evalui.runs.fair_queue.limits import limits_of, usual_limits
 from evalui.version import __version__
+from evalui.web.schemas import Problem
 
 PREFIX = "/api/v1"
 _PROBLEM = {"application/problem+json": {"schema": Problem.model_json_schema()}}

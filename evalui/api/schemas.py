@@ -38,16 +38,6 @@ def _translated(text: str, info: ValidationInfo) -> str:
 Translated = Annotated[str, BeforeValidator(_translated)]
 
 
-class Problem(Answered):
-    """RFC 9457. `detail` is a sentence in the Accept-Language, `key` names it in any language."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    key: str
-
-
 class Me(Answered):
     """Who sends the request, what they may do at all, and the `limits` of what they may take."""
 

@@ -7,6 +7,7 @@ from evalui.access import may
 from evalui.accounts.audit import record
 from evalui.accounts.guests import GUEST
 from evalui.accounts.people import find_person
+from evalui.app.permissions import checks, requires
 from evalui.app.service import AppService
 from evalui.errors import NotAllowed, SpecError
 from evalui.runs.database.records import RunRow
@@ -34,6 +35,7 @@ class TeamProgress:
     differing: int
 
 
+@requires("change", "run_id")
 def team_progress(
     service: AppService, run_id: str
 ) -> tuple[TeamProgress, tuple[ContestedPair, ...]]:
@@ -48,6 +50,7 @@ def team_progress(
     return TeamProgress(plan, is_open, people, pairs, waiting), contested
 
 
+@requires("change", "run_id")
 def assign_people(service: AppService, run_id: str, people: Sequence[str], overlap: int) -> None:
     """Assign the pairs of a run to people who may vote on it; nobody named ends the plan.
 
@@ -56,7 +59,6 @@ def assign_people(service: AppService, run_id: str, people: Sequence[str], overl
         SpecError: somebody has no account that may vote on it, or the overlap does not fit.
         UnknownRun: the person may not see the run.
     """
-    service.require("change", run_id)
     named = [name.strip() for name in people if name.strip()]
     if service.settings.auth != "token":
         run = service.run(run_id)
@@ -64,13 +66,14 @@ def assign_people(service: AppService, run_id: str, people: Sequence[str], overl
     keep_plan(service.database, run_id, named, overlap)
 
 
+@requires("change", "run_id")
 def end_voting(service: AppService, run_id: str) -> None:
     """Close the vote of all on a run, which shows what people said; raises as `assign_people`."""
-    service.require("change", run_id)
     close_voting(service.database, run_id, service.owner)
     record(service.database, service.person, "close-vote", f"run {run_id}")
 
 
+@checks("that the person may see the run, and that its vote has ended")
 def vote_file(service: AppService, run_id: str, extension: str) -> Iterable[bytes]:
     """The votes of a run as one of `VOTE_FILES`.
 

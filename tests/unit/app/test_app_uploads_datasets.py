@@ -17,12 +17,12 @@ from evalui.messages import messages
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.spec import read_spec
 from evalui.runs.worker.worker import Worker
-from evalui.server import add_routes
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.evaluate import EvaluateTab
 from evalui.ui.tabs.results import ResultsTab
+from evalui.ui.web.routes import add_routes
 
 MakeAct = Callable[..., Action]
 QA = '{"query": "Capital of Spain?", "response": "Madrid"}\n'

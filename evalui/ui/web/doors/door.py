@@ -7,7 +7,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evalui.access import ANONYMOUS, Person
 from evalui.accounts.tokens import person_of_token
-from evalui.api.problems import problem_answer
 from evalui.errors import StoreError
 from evalui.messages import messages
 from evalui.runs.database.connection import Database
@@ -15,6 +14,7 @@ from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
 from evalui.ui.web.doors.guests import find_guest
 from evalui.web.middleware import route_of
+from evalui.web.problems import problem_answer
 from evalui.web.sender import with_sender
 
 # These state nothing about runs, models or people.

@@ -16,12 +16,12 @@ from evalui.app.sharing import share_run
 from evalui.errors import AccountError, NotAllowed, SpecError
 from evalui.messages import messages
 from evalui.runs.database.queue import delete
-from evalui.server import add_routes
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.compare import CompareTab
 from evalui.ui.tabs.results import ResultsTab
+from evalui.ui.web.routes import add_routes
 
 ADMIN = Person("ann", "admin")
 

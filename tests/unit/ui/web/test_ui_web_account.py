@@ -16,8 +16,8 @@ from evalui.accounts.sign_in import sign_in
 from evalui.accounts.tokens import add_token, person_of_token, read_tokens
 from evalui.app.service import AppService
 from evalui.errors import AccountError
-from evalui.server import add_routes
 from evalui.ui.current_person import acting_as
+from evalui.ui.web.routes import add_routes
 
 pytestmark = pytest.mark.usefixtures("cheap_passwords")
 

@@ -23,9 +23,9 @@ from evalui.runs.database.voting.votes import (
     next_ballots,
     read_votes,
 )
-from evalui.server import add_routes
 from evalui.ui.components.fragment import Action
 from evalui.ui.tabs.annotate import AnnotateTab
+from evalui.ui.web.routes import add_routes
 
 MakeAct = Callable[..., Action]
 TAG = re.compile(r"<[^>]+>")

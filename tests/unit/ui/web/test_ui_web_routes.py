@@ -16,8 +16,8 @@ from ui_examples import FAULTY, GOOD
 from evalui.app.exports import ExportFailed
 from evalui.app.service import AppService
 from evalui.report.export.formats import FORMATS
-from evalui.server import add_routes
-from evalui.ui.web.downloads import ExportResponse
+from evalui.ui.web.routes import add_routes
+from evalui.web.downloads import ExportResponse
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_a_larger_run_is_sent_as_another_process_makes_it(
 ):
     run_id = finished(name="Midterm")
     small = client.get(f"/export/{run_id}.{extension}?lang=zh")
-    monkeypatch.setattr("evalui.ui.web.downloads._MOST_AT_ONCE", 0)
+    monkeypatch.setattr("evalui.web.downloads._MOST_AT_ONCE", 0)
     monkeypatch.setattr(desk, "export", None)  # nothing is written here
     large = client.get(f"/export/{run_id}.{extension}?lang=zh")
     assert large.content == small.content
@@ -124,7 +124,7 @@ def test_an_export_that_fails_is_broken_off(
     monkeypatch: pytest.MonkeyPatch,
 ):
     run_id = finished()
-    monkeypatch.setattr("evalui.ui.web.downloads._MOST_AT_ONCE", 0)
+    monkeypatch.setattr("evalui.web.downloads._MOST_AT_ONCE", 0)
     with desk.database.writing() as connection:
         connection.execute("UPDATE trial_block SET body = x'00'")
     with pytest.raises(ExportFailed):
