@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from evalui.api.events import RunFeeds
-from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
+from evalui.api.problems import CheckedRoute, Service, Words, permits
 from evalui.api.schemas import (
     CellProgress,
     RightsSent,
@@ -18,7 +18,7 @@ from evalui.api.schemas import (
     RunPlan,
     RunProgress,
 )
-from evalui.app import evaluations
+from evalui.app import evaluations, results
 from evalui.app.run_labels import LIVE_STATES
 from evalui.app.service import AppService
 from evalui.app.sharing import state_run_rights
@@ -26,13 +26,13 @@ from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
 from evalui.runs.database.records import CellRow
-from evalui.runs.database.runs import read_cells, read_left_out, read_runs
+from evalui.runs.database.runs import read_cells, read_left_out
 from evalui.runs.database.throughput import remaining_seconds_of
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.place import QueuePlace, queue_order, queue_places
 from evalui.runs.request_key import RequestKey
 from evalui.runs.submitted import SubmittedSpec
-from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
+from evalui.runs.trial_pages import TrialCursor, TrialPage
 from evalui.types import CellResult
 from evalui.web.downloads import export_of
 
@@ -45,7 +45,7 @@ _AS_OBJECT = {"application/json": {"schema": {"type": "object"}}}
 router = APIRouter(route_class=CheckedRoute, prefix="/runs", tags=["runs"])
 
 
-@router.post("", status_code=201, dependencies=[requires("start")])
+@router.post("", status_code=201, dependencies=[permits(AppService.start)])
 def start_run(
     spec: SubmittedSpec,
     response: Response,
@@ -62,7 +62,7 @@ def start_run(
     return detail_of(service, t, run_id)
 
 
-@router.post("/plan", dependencies=[requires("start")])
+@router.post("/plan", dependencies=[permits(AppService.plan)])
 def plan_run(spec: SubmittedSpec, service: Service, t: Words) -> RunPlan:
     """What a run would send, take and cost, and when it would start; nothing is started."""
     planned = service.plan(spec)
@@ -76,7 +76,7 @@ def plan_run(spec: SubmittedSpec, service: Service, t: Words) -> RunPlan:
     )
 
 
-@router.get("", dependencies=[requires("see")])
+@router.get("", dependencies=[permits(results.list_runs)])
 def list_runs(
     service: Service,
     t: Words,
@@ -84,7 +84,7 @@ def list_runs(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> RunPage:
     """The runs of the sender and of their teams, the newest first."""
-    rows = read_runs(service.database, service.person)
+    rows = results.list_runs(service)
     places = {row.id: place for place, row in enumerate(rows, start=1)}
     if cursor and cursor not in places:
         raise SpecError("no-cursor", text=cursor)
@@ -161,7 +161,7 @@ def read_trials(
     read = TrialCursor.read(cursor or str(TrialCursor()))
     if read is None:
         raise SpecError("no-cursor", text=cursor)
-    page = read_trial_page(service.database, service.run(run_id).id, read, limit)
+    page = results.trial_page(service, run_id, read, limit)
     headers = {"Next-Cursor": str(page.next)} if page.next else {}
     return StreamingResponse(_lines(service, page), media_type=_LINES, headers=headers)
 
@@ -223,8 +223,8 @@ def _cell(row: CellRow, t: Messages) -> CellProgress:
 def _lines(service: AppService, page: TrialPage) -> Iterator[bytes]:
     from evalui.report.export.trial_tables import jsonl_parts  # no page needs it
 
-    def results() -> Iterable[CellResult]:
+    def shown() -> Iterable[CellResult]:
         for row, trials in page.parts:
             yield replace(service.result(row), trials=trials)
 
-    return jsonl_parts(results())
+    return jsonl_parts(shown())

@@ -15,6 +15,7 @@ from typing import cast
 
 from evalui.accounts.belongings import folder_of
 from evalui.app.files.reader import FileReader
+from evalui.app.permissions import checks
 from evalui.app.run_form import read_kept_columns
 from evalui.datasets.base import Layout
 from evalui.errors import DataError
@@ -35,10 +36,12 @@ class ColumnMemory:
     def _path(self) -> Path:
         return self._folder / f"{folder_of(self._owner())}.json"
 
+    @checks("nothing: the person's own choices")
     def recall(self, headers: Sequence[str]) -> str:
         """What was remembered for these headers, "" if nothing was."""
         return self._read().get(_key(headers), "")
 
+    @checks("nothing: the person's own choices")
     def remember(self, headers: Sequence[str], columns: str) -> None:
         """Keep the choice for files with these headers; "" forgets it.
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalui.access import LOCAL_PERSON, Owned, Person, may
+from evalui.access import LOCAL_PERSON, Deed, Owned, Person, may, require
 from evalui.accounts.audit import record
 from evalui.accounts.teams import read_teams
+from evalui.app.permissions import checks, requires
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
 from evalui.models.base import ModelEntry, traits_of
@@ -134,11 +135,18 @@ class ModelsService:
         self._database = database
         self._additions = additions_path(settings.database)
 
+    def require(self, deed: Deed, run_id: str = "") -> None:
+        """Raise `NotAllowed` unless the person may do a deed; no run belongs to it."""
+        assert not run_id, "models have no run"
+        require(self._person(), deed)
+
+    @checks("nothing: what shows models to a person asks `catalog`")
     def all_models(self) -> dict[str, ModelEntry]:
         """All models by name, read anew, so that the administrator need not restart the server."""
         settings = self._settings
         return read_models(settings.models, self._additions, settings.endpoint_hosts)
 
+    @checks("which models the person may see")
     def catalog(self) -> dict[str, ModelEntry]:
         """Those of them that the person may see and use."""
         person = self._person()
@@ -148,10 +156,12 @@ class ModelsService:
             if may(person, "see", entry.owned)
         }
 
+    @checks("nothing: when the catalog was written")
     def catalog_stamp(self) -> tuple[tuple[int, int, int] | None, ...]:
         """Another value whenever one of the files that `catalog` reads was written."""
         return tuple(map(_stamp, (self._settings.models, self._additions)))
 
+    @checks("which models the person may see")
     def states(self) -> list[ModelState]:
         """Each model with what it can do here."""
         known = self._statuses(self.catalog(), _WAIT_S)
@@ -160,6 +170,7 @@ class ModelsService:
             for entry, status in known
         ]
 
+    @checks("which models the person may see")
     def current_statuses(self) -> dict[str, ModelStatus]:
         """What is known of each model by name, at once."""
         known = self._statuses(self.catalog(), _STATUS_WAIT_S)
@@ -178,24 +189,29 @@ class ModelsService:
             for entry, status in zip(entries, statuses(entries, wait_s=wait_s), strict=True)
         ]
 
+    @requires("start")
     def refresh(self, name: str) -> None:
         """Ask the model's endpoint now; raises `UnknownName` if there is none of that name."""
         probe_again(self._entry(name))
 
+    @checks("which models the person may see")
     def added(self) -> dict[str, ModelEntry]:
         """The models added on the page that the person may see and use, by name."""
         person, added = self._person(), read_added(self._additions, self._settings.endpoint_hosts)
         return {name: each for name, each in added.items() if may(person, "see", each.owned)}
 
+    @checks("which models the person may see")
     def changeable(self) -> frozenset[str]:
         """The names of those that are the person's own; to an administrator of all."""
         person = self._person()
         return frozenset(n for n, each in self.added().items() if may(person, "change", each.owned))
 
+    @checks("which models the person may see")
     def shadowed(self) -> frozenset[str]:
         """Those of them whose name models.toml has taken since, so that they are not used."""
         return self.changeable() & read_catalog(self._settings.models).keys()
 
+    @checks("which teams the person is in")
     def teams_for(self, entry: ModelEntry | None = None) -> list[str] | None:
         """The teams that the person may let use their models, or that use this one already.
 
@@ -224,6 +240,7 @@ class ModelsService:
             return allowed
         return is_loopback(host) and not self._settings.allowed_hosts
 
+    @checks("that the person may change the catalog, see `may_edit`, and whose the model is")
     def add(self, wanted: NewModelForm) -> ModelEntry:
         """Add a model of the person's; raises `ModelError` if it is wrong or they may not."""
         self._check_may_edit()
@@ -236,6 +253,7 @@ class ModelsService:
         self._record("add-model", entry)
         return entry
 
+    @checks("that the person may change the catalog, see `may_edit`, and whose the model is")
     def added_entry(self, name: str) -> ModelEntry:
         """The added model of that name, to change it.
 
@@ -249,6 +267,7 @@ class ModelsService:
             raise ModelError("model-of-another", name=name, owner=entry.owner)
         return entry
 
+    @checks("that the person may change the catalog, see `may_edit`, and whose the model is")
     def change(self, wanted: NewModelForm) -> ModelEntry:
         """Change an added model; raises `ModelError` if it is wrong or they may not."""
         self._check_may_edit()
@@ -257,6 +276,7 @@ class ModelsService:
         self._record("change-model", entry)
         return entry
 
+    @checks("that the person may change the catalog, see `may_edit`, and whose the model is")
     def remove(self, name: str) -> None:
         """Take an added model out again; raises as `added_entry` does."""
         self._check_may_edit()
@@ -296,10 +316,12 @@ class ModelsService:
 
     # Trials
 
+    @requires("start")
     def queue_test(self, name: str, owner: str) -> None:
         """Queue a trial of a model; raises `UnknownName` if there is none of that name."""
         model_tests.queue_model_test(self._database, self._entry(name), owner)
 
+    @checks("nothing: tests of the named owner")
     def tests(self, owner: str) -> dict[str, ModelTestRow]:
         """The last trial of each model that this person asked for."""
         return model_tests.model_tests(self._database, owner)
@@ -313,14 +335,17 @@ class ModelsService:
             return None
         return ClusterSettings(self._settings.ray_address, self._settings.ray_cores)
 
+    @checks("nothing: of this machine")
     def hardware(self) -> Hardware:
         """The memory of this machine, now."""
         return Hardware(devices.machine_memory(), devices.gpus())
 
+    @checks("which runs and models the person may see")
     def workers(self, person: Person) -> list[WorkerView]:
         """The workers, as this person may see them."""
         return [self._worker_view(row, person) for row in read_workers(self._database)]
 
+    @checks("nothing: of this machine")
     def footprint(self, state: ModelState, hardware: Hardware) -> Footprint | None:
         """What a model will take, None if that is not known."""
         entry = state.entry
@@ -330,6 +355,7 @@ class ModelsService:
         budget = self._settings.token_budget
         return footprint(entry, parameters=entry.parameters, token_budget=budget, gpu=gpu)
 
+    @checks("nothing: how fast models are")
     def speeds(self) -> Mapping[str, Mapping[str, float]]:
         """Requests per second as last measured, by model and mode; without worked examples."""
         speeds: dict[str, dict[str, float]] = {}

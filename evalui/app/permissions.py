@@ -61,10 +61,10 @@ def requires(deed: Deed, run: str = "") -> Callable[[UseCase[S, P, T]], UseCase[
     return declare
 
 
-def checks(by: str) -> Callable[[UseCase[S, P, T]], UseCase[S, P, T]]:
+def checks(by: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Declare that a use case decides for itself what it does for whom; `by` states at what."""
 
-    def declare(use_case: UseCase[S, P, T]) -> UseCase[S, P, T]:
+    def declare(use_case: Callable[P, T]) -> Callable[P, T]:
         setattr(use_case, _DECLARED, Permission(None, by=by))
         return use_case
 

@@ -36,6 +36,7 @@ from evalui.app.files.runners import FileRunner, FilesHere
 from evalui.app.files.views import KnownModels, PlannedRun, UploadView
 from evalui.app.models_service import ModelsService
 from evalui.app.moments import MomentaryRuns
+from evalui.app.permissions import checks, requires
 from evalui.app.run_form import AnswerSource, RunForm
 from evalui.app.run_labels import LIVE_STATES, file_name
 from evalui.app.samples import open_sample_form, sample_form
@@ -184,19 +185,22 @@ class AppService:
         own = self.may_start and run.owner == self.owner
         return own and self.files.has_sources(self._spec(run.spec))
 
+    @checks("that the upload is the person's own")
     def load(self, upload: str, layout: Layout) -> UploadView:
         """An upload as a dataset; raises as `FileReader.view`."""
         return self.files.view(upload, layout)
 
+    @checks("that the upload is the person's own")
     def parts(self, upload: str) -> tuple[str, ...]:
         """The datasets of an upload; raises as `FileReader.parts`."""
         return self.files.parts(upload)
 
+    @requires("start")
     def store_upload(self, files: Sequence[tuple[str, bytes]]) -> str:
         """Store uploaded files and return the id of the upload; raises `NotAllowed` to readers."""
-        self.require("start")
         return self._recorded(self.uploads.store(self.owner, files))
 
+    @requires("start")
     @contextmanager
     def receiving(self, size: int) -> Generator[Path]:
         """A folder for files on their way, of `size` bytes together.
@@ -206,7 +210,6 @@ class AppService:
             SpecError: they would store more than they may, with what else is on its way.
             DataError: as `UploadStore.receiving`.
         """
-        self.require("start")
         owner, usual = self.owner, usual_limits(self.settings)
         with self._receiving_lock:
             check_may_upload(self.database, owner, usual, size + self._receiving[owner])
@@ -218,10 +221,12 @@ class AppService:
             with self._receiving_lock:
                 self._receiving[owner] -= size
 
+    @requires("start")
     def keep_upload(self, files: Sequence[tuple[str, Path]]) -> str:
         """Store what that folder received; raises as `UploadStore.keep`."""
         return self._recorded(self.uploads.keep(self.owner, files))
 
+    @requires("start")
     def delete_upload(self, upload: str) -> None:
         """Delete an upload; raises as `UploadStore.delete`."""
         self.uploads.delete(self.owner, upload)
@@ -233,31 +238,38 @@ class AppService:
         record_upload(self.database, self.owner, upload, name, about.bytes)
         return upload
 
+    @requires("start")
     def store_sample(self) -> str:
         """Store the shipped sample as if it had been uploaded, in an archive with a name."""
         return self.store_upload([sample_archive()])
 
+    @requires("start")
     def store_open_sample(self) -> str:
         """Store the shipped open questions as if they had been uploaded."""
         return self.store_upload([open_sample()])
 
+    @checks("which models the person may see")
     def catalog(self) -> dict[str, ModelEntry]:
         """The models that the person may use, those added on the page last."""
         return self.models.catalog()
 
+    @checks("which models the person may see")
     def states(self) -> list[ModelState]:
         """Each model with what it can do here."""
         return self.models.states()
 
+    @checks("nothing: names that decide how figures are drawn")
     def baselines(self) -> frozenset[str]:
         """The scripted models, which are drawn grey and never ranked."""
         return frozenset(e.name for e in self.models.all_models().values() if e.baseline)
 
+    @checks("nothing: names that decide how figures are drawn")
     def scripted(self) -> frozenset[str]:
         """The models that follow a rule; a judge among them is marked as one."""
         models = self.models.all_models().values()
         return frozenset(entry.name for entry in models if traits_of(entry).rule_based)
 
+    @requires("start")
     def plan(self, run: RunForm | SubmittedSpec) -> PlannedRun:
         """What a form or a specification with uploads would start.
 
@@ -266,6 +278,7 @@ class AppService:
         """
         return self.files.plan(self._located(run), self._known_models(run))
 
+    @requires("start")
     def start(self, run: RunForm | SubmittedSpec, once: RequestKey | None = None) -> str:
         """Queue the run and return its id, that of an earlier one for the same request; raises as
         `plan` does.
@@ -275,6 +288,7 @@ class AppService:
                 return earlier
         return self.files.start(self._located(run), self._known_models(run), once)
 
+    @requires("start")
     def import_log(
         self, *, upload: str = "", path: str = "", name: str = "", mapping: Sequence[str] = ()
     ) -> ImportedRun:
@@ -286,7 +300,6 @@ class AppService:
             SpecError: neither or both are named, a mapping of a path, or columns that are not
                 there; and as `check_may_queue` does.
         """
-        self.require("start")
         if bool(upload) == bool(path) or (path and mapping):
             raise SpecError("import-source")
         if path:  # it may lead anywhere on the machine
@@ -313,6 +326,7 @@ class AppService:
         named = [name for name in dict.fromkeys((*run.models, *judges)) if name in catalog]
         return KnownModels(catalog, {name: describe(catalog[name]) for name in named})
 
+    @checks("that the person may see the run, or may do the deed")
     def run(self, run_id: str, deed: Deed = "see") -> RunRow:
         """A run that the person may see or do this with; raises `UnknownRun` if there is none."""
         row = self.runs.read(run_id)
@@ -320,6 +334,7 @@ class AppService:
             raise UnknownRun("no-run", run=run_id)
         return row
 
+    @checks("that the person may see the run; of all runs it states nothing")
     def state(self, run_id: str = "") -> tuple[Hashable, Hashable]:
         """For whom a page about a run, or about all a person sees, is the same, and its version.
 
@@ -336,6 +351,7 @@ class AppService:
         today = datetime.now().astimezone().date()
         return audience, (revision, self.models.catalog_stamp(), today)
 
+    @requires("see", "run_id")
     def report(self, run_id: str, language: Language) -> Report:
         """The figures of a run, its cells in order; kept until the run changes."""
         return self._spoken_report(run_id, self.run(run_id).revision, language)
@@ -346,6 +362,7 @@ class AppService:
         spent = usage.model_usages(self.database, run_id, self.models.all_models())
         return replace(report, expenses=tuple(spent)).in_language(language)
 
+    @checks("that the person may see its run")
     def result(self, row: CellRow) -> CellResult:
         """One cell with all its trials; kept until its run changes."""
         self.run(row.run_id)  # which the person may see
@@ -354,6 +371,7 @@ class AppService:
     def _newest_result(self, row: CellRow) -> CellResult:
         return self._result(row.run_id, row.id, self.runs.read(row.run_id).revision)
 
+    @requires("see", "run_id")
     def export(self, run_id: str, extension: str, language: Language) -> NamedParts:
         """The name of a run as a file, and the file piece by piece as it is made.
 
@@ -366,6 +384,7 @@ class AppService:
         report = self.report(run_id, language)
         return file_name(self.run(run_id), extension), parts(report, extension, language)
 
+    @requires("see", "run_id")
     def export_apart(
         self, run_id: str, extension: str, language: Language
     ) -> AsyncGenerator[bytes]:
@@ -374,22 +393,27 @@ class AppService:
         self.catalog()  # raises here what the process would only log
         return self.exports.stream(self.run(run_id).id, extension, language)
 
+    @requires("see", "run_id")
     def export_sizes(self, run_id: str, language: Language) -> Mapping[str, int]:
         """About the bytes of a run in each format; kept until the run changes."""
         return self._sizes(run_id, language, self.run(run_id).revision)
 
+    @checks("nothing: the person's own runs are counted")
     def queued_runs(self) -> int:
         """How many runs would come before a new one."""
         return count_runs(self.database, self.owner, LIVE_STATES)
 
+    @requires("start")
     def start_sample(self) -> str:
         """Queue the shipped sample for the demo models, and return the run's id."""
         return self.start(sample_form(self.store_sample(), self.states()))
 
+    @requires("start")
     def start_open_sample(self) -> str:
         """Queue the shipped open questions for the same models and a judge that follows a rule."""
         return self.start(open_sample_form(self.store_open_sample(), self.states()))
 
+    @requires("see", "run_id")
     def uploads_of(self, run_id: str) -> tuple[RunSpec, tuple[str, ...], tuple[AnswerSource, ...]]:
         """The specification of a run, and the uploads and answers it was made from.
 
@@ -421,7 +445,7 @@ class AppService:
             (cell.state, cell.done, cell.error, cell.started, cell.finished)
             for cell in read_cells(self.database, run_id)
         )
-        return with_votes(self._report_without_votes(run_id, progress), self.votes(run_id))
+        return with_votes(self._report_without_votes(run_id, progress), self._votes(run_id))
 
     def _compile_without_votes(self, run_id: str, progress: _Progress) -> Report:
         del progress  # part of the key, as the revision is of the whole report
@@ -436,10 +460,14 @@ class AppService:
             source=summary_source(self.database, run_id),
         )
 
+    @requires("see", "run_id")
     def votes(self, run_id: str) -> dict[str, tuple[CastVote, ...]]:
         """People's verdicts on each dataset, by its name: none before all have ended, and none of
         multiple choice.
         """
+        return self._votes(run_id)
+
+    def _votes(self, run_id: str) -> dict[str, tuple[CastVote, ...]]:
         if is_voting_open(self.database, run_id, self.voter_pairs):
             return {}
         return read_run_verdicts(self.database, run_id)

@@ -18,6 +18,7 @@ from evalui.app.files.views import (
     UploadPart,
     UploadView,
 )
+from evalui.app.permissions import checks
 from evalui.app.run_form import AnswerSource, RunForm
 from evalui.app.uploads import UploadStore, dataset_ids, part_of, upload_of
 from evalui.datasets.base import Layout
@@ -60,6 +61,7 @@ class FileReader:
         other._person = person
         return other
 
+    @checks("that the upload is the person's own")
     def view(self, upload: str, layout: Layout) -> UploadView:
         """An upload as a dataset.
 
@@ -69,21 +71,25 @@ class FileReader:
         with self._turn() as person:
             return self._ask_once(person, upload, "view", upload, layout)
 
+    @checks("that the upload is the person's own")
     def columns(self, upload: str, layout: Layout = _NO_LAYOUT) -> ColumnTable | None:
         """The columns of an upload, None if it is no table; raises `DataError` as `view` does."""
         with self._turn() as person:
             return self._ask_once(person, upload, "columns", upload, layout)
 
+    @checks("that the upload is the person's own")
     def preview(self, upload: str, layout: Layout = _NO_LAYOUT, start: int = 0) -> Preview:
         """Questions of an upload, and how it is read; raises as `FileWork.preview`."""
         with self._turn() as person:
             return self._ask_once(person, upload, "preview", upload, layout, start)
 
+    @checks("that the upload is the person's own")
     def parts(self, upload: str) -> tuple[str, ...]:
         """The datasets of an upload, see `dataset_ids`; raises `DataError` if it cannot be read."""
         with self._turn() as person:
             return dataset_ids(upload, self._names(person, upload))
 
+    @checks("that the upload is the person's own")
     def part_of(self, source: DatasetSpec) -> str:
         """The upload, or the part of one, that a dataset of a run was read from.
 
@@ -95,6 +101,7 @@ class FileReader:
             names = self._names(person, upload) if source.entry else ()
             return part_of(upload, source.entry, names) if source.entry else upload
 
+    @checks("that the upload is the person's own")
     def has_sources(self, spec: RunSpec) -> bool:
         """Whether all files of a run are of the person's uploads."""
         try:
@@ -106,6 +113,7 @@ class FileReader:
             return False
         return True
 
+    @checks("that the upload is the person's own")
     def source_of(self, answers: AnswersSpec) -> AnswerSource:
         """Where the answers of a specification are kept; raises `DataError` as `part_of` does."""
         if answers.run:
@@ -114,31 +122,37 @@ class FileReader:
         upload = self._uploads.id_of(owner, [path])
         return AnswerSource(answers.model, upload, self._uploads.paths(owner, upload).index(path))
 
+    @checks("that the upload is the person's own")
     def model_names(self, upload: str) -> tuple[str, ...]:
         """What the models are called whose answers an upload holds: the files' own names."""
         paths = self._uploads.paths(self._person().name, upload)
         return tuple(path.stem.removeprefix("answers_") or path.stem for path in paths)
 
+    @checks("that the upload is the person's own")
     def answers_file(self, source: AnswerSource, parts: Sequence[UploadPart]) -> AnswersFile:
         """What a file of answers holds for the open questions it fits best."""
         with self._turn() as person:
             return self._ask_once(person, parts[0].upload, "answers_file", source, tuple(parts))
 
+    @checks("which runs the person may see")
     def earlier_runs(self, parts: Sequence[UploadPart]) -> tuple[EarlierRun, ...]:
         """The runs whose models answered the same questions in writing, newest first."""
         with self._turn() as person:
             return self.runner.ask(person, parts[0].upload, "earlier_runs", tuple(parts))
 
+    @checks("that the upload is the person's own")
     def votes(self, upload: str) -> Mapping[str, Sequence[Verdict]]:
         """The votes of an upload by dataset; raises `DataError` if it is no file of votes."""
         with self._turn() as person:
             return self.runner.ask(person, upload, "votes", upload)
 
+    @checks("that the upload is the person's own")
     def plan(self, run: RunForm | SubmittedSpec, models: KnownModels) -> PlannedRun:
         """What a run would start; raises as `FileWork.plan`."""
         with self._turn() as person:
             return self.runner.ask(person, _first(run), "plan", run, models)
 
+    @checks("that the upload is the person's own")
     def start(
         self, run: RunForm | SubmittedSpec, models: KnownModels, once: RequestKey | None
     ) -> str:

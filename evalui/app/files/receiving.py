@@ -8,6 +8,7 @@ from anyio import to_thread
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
+from evalui.app.permissions import requires
 from evalui.app.service import AppService
 from evalui.errors import DataError
 
@@ -17,6 +18,7 @@ _MAX_DIGITS = 16  # of a length in bytes
 _OVERHEAD = 2**20  # bytes that a form adds to its files
 
 
+@requires("start")
 async def receive_upload(
     service: AppService, headers: Mapping[str, str], body: AsyncIterator[bytes]
 ) -> str:
@@ -26,7 +28,6 @@ async def receive_upload(
         DataError: it does not state how long it is, or is too long; and as `FormFiles` does.
         NotAllowed, SpecError: as `AppService.receiving` does.
     """
-    service.require("start")
     length = headers.get("content-length", "")
     if "transfer-encoding" in headers or not length.isdecimal():
         raise DataError("length-required")

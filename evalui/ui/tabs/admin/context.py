@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from evalui.app.readings import LiveRun, PersonUse, read_live_runs, read_people
+from evalui.app.people import list_people
+from evalui.app.queue import list_live_runs
+from evalui.app.readings import LiveRun, PersonUse
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, span
@@ -34,12 +36,12 @@ class AdminPage:
     @cached_property
     def people(self) -> list[PersonUse]:
         """Everybody with an account."""
-        return read_people(self.service.database, self.usual)
+        return list_people(self.service)
 
     @cached_property
     def live(self) -> list[LiveRun]:
         """The runs of all that wait or are at work."""
-        return read_live_runs(self.service.database)
+        return list(list_live_runs(self.service))
 
     @property
     def busy_sentence(self) -> str:
