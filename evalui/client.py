@@ -15,6 +15,9 @@ from httpcore import NetworkError, ProtocolError, Response, TimeoutException
 from pydantic import TypeAdapter, ValidationError
 
 from evalui.api.schemas import (
+    CellProgress as CellProgress,  # for those who show one
+)
+from evalui.api.schemas import (
     ModelShown,
     RunDetail,
     RunPage,

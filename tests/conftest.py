@@ -111,7 +111,7 @@ SLOW = {
     "test_runs_upkeep_retention.py",
     "test_ui_deeds.py",
     "test_app_files_runners.py",
-    "test_app_files_receiving.py",
+    "test_app_receiving.py",
     "test_app_models_access.py",
     "test_ui_sharing_datasets.py",
     "test_ui_sharing_links.py",

@@ -15,7 +15,7 @@ from evalui.api.schemas import (
     UploadedDatasets,
 )
 from evalui.app import datasets
-from evalui.app.files.receiving import receive_upload
+from evalui.app.receiving import receive_upload
 from evalui.app.service import AppService
 from evalui.app.sharing import state_dataset_rights
 from evalui.app.team_datasets import TeamDataset

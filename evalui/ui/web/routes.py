@@ -7,7 +7,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.requests import ClientDisconnect
 
-from evalui.app.files.receiving import receive_upload
+from evalui.app.receiving import receive_upload
 from evalui.app.service import AppService
 from evalui.errors import DataError, EvaluiError, SpecError, StoreError
 from evalui.messages import LANGUAGES

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.app.files.receiving import FormFiles
+from evalui.app.receiving import FormFiles
 from evalui.errors import DataError
 
 KIND = "multipart/form-data; boundary=cut"
@@ -83,14 +83,14 @@ def test_what_is_no_form_is_refused(tmp_path: Path, kind: str):
 
 
 def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evalui.app.files.receiving._MAX_FILES", 2)
+    monkeypatch.setattr("evalui.app.receiving._MAX_FILES", 2)
     body = b"".join(part(f"{n}.csv", b"x") for n in range(3)) + b"--cut--\r\n"
     with pytest.raises(DataError, match="at most 2 files"):
         read(tmp_path, body)
 
 
 def test_too_many_parts_of_any_kind_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evalui.app.files.receiving._MAX_FILES", 2)
+    monkeypatch.setattr("evalui.app.receiving._MAX_FILES", 2)
     body = b"--cut\r\n\r\n\r\n" * 3 + b"--cut--\r\n"
     with pytest.raises(DataError, match="at most 2 files"):
         read(tmp_path, body)
