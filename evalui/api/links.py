@@ -4,10 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from evalui.access import may
-from evalui.accounts.shares import DEFAULT_SHARE_DAYS, Share, link_of, list_shares
-from evalui.api.problems import CheckedRoute, Service, Words, requires
+from evalui.accounts.shares import DEFAULT_SHARE_DAYS, Share
+from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
 from evalui.api.schemas import Answered
+from evalui.app import sharing
 from evalui.app.comparisons import frozen_comparison, share_comparison
 from evalui.app.service import AppService
 from evalui.app.sharing import share_run, withdraw
@@ -37,12 +37,10 @@ def address_of(service: AppService, path: str) -> str:
     return f"{service.settings.public_url.rstrip('/')}/{path}"
 
 
-@router.get("/links", dependencies=[requires("see")])
+@router.get("/links", dependencies=[permits(sharing.list_links)])
 def list_links(service: Service) -> list[LinkShown]:
     """The sender's own links, to administrators those of all, the newest first."""
-    owner, database = service.owner, service.database
-    shares = list_shares(database, None if may(service.person, "administer") else owner)
-    links = [(each, link_of(database, each.id, each.expires)) for each in shares]
+    links = sharing.list_links(service)
     return [LinkShown(link=each, address=address_of(service, f"s/{s}")) for each, s in links]
 
 
@@ -73,7 +71,7 @@ def add_comparison_link(
     "/comparisons.csv",
     response_class=Response,
     responses={200: {"content": _AS_TABLE}},
-    dependencies=[requires("see")],
+    dependencies=[permits(frozen_comparison)],
 )
 def compare(cells: CellIds, service: Service, t: Words, measure: str = "") -> Response:
     """The tables of a comparison of cells of one or several runs, by their ids."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import get_args
 
 from evalui.access import LOCAL, Owned, Right, may, require
-from evalui.accounts.shares import add_share, link_of, list_shares, new_share, revoke_share
+from evalui.accounts.shares import Share, add_share, link_of, list_shares, new_share, revoke_share
 from evalui.accounts.teams import ThingKind, dataset_of, grant, revoke, rights_of
 from evalui.accounts.uploads import check_may_upload
 from evalui.app.permissions import checks, requires
@@ -90,6 +90,17 @@ def make_link(
         tables[language] = shown_tables_csv(shown.blocks)
     add_share(service.database, share, pages, tables, by=service.person)
     return link_of(service.database, share.id, share.expires)
+
+
+@requires("see")
+def list_links(service: AppService) -> Sequence[tuple[Share, str]]:
+    """The person's own links, to administrators those of all, the newest first.
+
+    Each with the last part of its address.
+    """
+    owner = None if may(service.person, "administer") else service.owner
+    shares = list_shares(service.database, owner)
+    return [(each, link_of(service.database, each.id, each.expires)) for each in shares]
 
 
 @checks("who made the link")
