@@ -154,7 +154,7 @@ def _serve(given: argparse.Namespace) -> int:
 
 
 def _demo(given: argparse.Namespace) -> int:
-    from evalui.ui.services.gallery import gallery_settings, read_gallery
+    from evalui.app.gallery import gallery_settings, read_gallery
 
     settings = gallery_settings(load_settings())
     if given.port is not None:
@@ -162,7 +162,7 @@ def _demo(given: argparse.Namespace) -> int:
     gallery = None if given.reset else read_gallery(settings)
     if gallery is None:
         print("evalui: building the gallery, some seconds", file=sys.stderr, flush=True)
-        from evalui.ui.services.gallery_builder import build_gallery
+        from evalui.app.gallery_builder import build_gallery
 
         gallery = build_gallery(settings)
     print("evalui: nothing can be changed here; --reset builds it anew", file=sys.stderr)
@@ -171,7 +171,7 @@ def _demo(given: argparse.Namespace) -> int:
 
 def _open(settings: "Settings", *, renew: bool = False, query: str = "") -> int:
     """Print the address of a page, then serve it until interrupted."""
-    from evalui.ui.web.address import access_token, address_of, check_door, listen
+    from evalui.web.address import access_token, address_of, check_door, listen
 
     check_door(settings)
     is_alone = settings.auth == "token"
@@ -183,7 +183,7 @@ def _open(settings: "Settings", *, renew: bool = False, query: str = "") -> int:
         print("evalui: starting; the page answers in some seconds", file=sys.stderr, flush=True)
         # It takes seconds to import, so nothing above may import it.
         with uncollected_imports():
-            from evalui.ui.web.server import serve
+            from evalui.server import serve
 
         serve(settings, listener)
     return 0

@@ -16,8 +16,7 @@ from evalui.cli.store import read_text
 from evalui.errors import SpecError
 
 if TYPE_CHECKING:
-    from evalui.api.schemas import CellProgress
-    from evalui.client import Client
+    from evalui.client import CellProgress, Client
     from evalui.runs.submitted import SubmittedSpec
     from evalui.types import Cell
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from store_examples import open_database
 
+from evalui.app.service import AppService
 from evalui.runs.database import queue
 from evalui.runs.database.datasets import add_dataset, read_cell_dataset
 from evalui.runs.database.records import CellRow, Lease
@@ -23,7 +24,7 @@ from evalui.types import (
     Trial,
     Variant,
 )
-from evalui.ui.services.service import AppService
+from evalui.ui.current_person import current_person
 
 NAMES = ("late", "early", "weak")
 CATALOG = """
@@ -65,7 +66,7 @@ def open_desk(folder: Path) -> AppService:
     models.write_text(CATALOG, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, open_database(settings.database))
+    return AppService(settings, open_database(settings.database)).with_sender(current_person)
 
 
 def questions(n: int = 12, *, text: str = "", capability: str = "facts") -> Dataset:

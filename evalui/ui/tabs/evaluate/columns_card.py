@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from evalui.app.files.reader import FileReader
+from evalui.app.run_form import KINDS
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.datasets.preview import ColumnUse, FileReading, Preview, pin
@@ -22,8 +24,7 @@ from evalui.types import LETTERS, DatasetKind
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import fault_text
 from evalui.ui.components.widgets import button, card, field, hidden, link_button, select, tick
-from evalui.ui.services.files.reader import FileReader
-from evalui.ui.services.run_form import KINDS, parse_head_row, read_layout
+from evalui.ui.run_form import parse_head_row, read_layout
 from evalui.ui.tabs.evaluate.dataset_card import unused_line, upload_fields
 from evalui.ui.tabs.evaluate.questions import first_question, questions_part
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
+from evalui.app.files.views import UploadView
+from evalui.app.samples import SAMPLE_JUDGE
 from evalui.models.catalog import ModelState
 from evalui.models.endpoint.http.addresses import external_hosts
 from evalui.modes import MODES
 from evalui.runs.spec import OPEN
 from evalui.types import DatasetKind
 from evalui.ui.components.form import Form, field_values
-from evalui.ui.services.files.views import UploadView
-from evalui.ui.services.samples import SAMPLE_JUDGE
 from evalui.ui.tabs.evaluate.judge_choice import can_judge
 from evalui.ui.tabs.evaluate.mode_choice import CHOICE, fitting_modes, preset_fields
 from evalui.ui.tabs.evaluate.model_choice import OfferedModel

@@ -5,7 +5,7 @@ from evalui.messages import Messages
 from evalui.report.html import Html, div
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.widgets import field, select, text_input
-from evalui.ui.services.run_form import generation_field
+from evalui.ui.run_form import generation_field
 from evalui.ui.tabs.evaluate.rows import fold, text_area
 
 _MAX_SHOWN = 20  # characters of a value in the closed line

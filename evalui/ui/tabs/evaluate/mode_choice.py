@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+from evalui.app.run_form import TOKENS
 from evalui.messages import Messages
 from evalui.models.base import traits_of
 from evalui.modes import MODES
@@ -12,7 +13,7 @@ from evalui.runs.spec import JUDGE, OPEN_TOKENS, ModeSpec
 from evalui.types import Ability, DatasetKind
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.widgets import button, field, select, text_input
-from evalui.ui.services.run_form import CUSTOM, PATTERNS, SPELLINGS, TOKENS
+from evalui.ui.run_form import CUSTOM, PATTERNS, SPELLINGS
 from evalui.ui.tabs.evaluate.generation_fields import generation_fold
 from evalui.ui.tabs.evaluate.model_choice import OfferedModel
 from evalui.ui.tabs.evaluate.rows import choice_row, fold, list_card, own_text

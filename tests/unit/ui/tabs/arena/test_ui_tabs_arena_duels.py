@@ -16,6 +16,7 @@ from ui_arena_examples import (
     samples_of,
 )
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.html import Html
 from evalui.runs.database import queue
@@ -26,7 +27,6 @@ from evalui.runs.database.voting.imported_votes import add_imported_votes
 from evalui.runs.spec import JUDGE
 from evalui.types import Duel, Outcome, Reading, Trial, Variant, Verdict
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena import ArenaTab
 from evalui.ui.tabs.arena.duels import PAGE_SIZE
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
+from evalui.app.exports import ExportProgress
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.export.formats import FORMATS
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.exports import ExportProgress
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results import ResultsTab
 
 
