@@ -12,7 +12,7 @@ from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.errors import SpecError
 from evalui.generation import AS_USUAL, SETTINGS, GenerationSettings, check_used, fitting
 from evalui.messages import Sentence
-from evalui.modes import MODES
+from evalui.modes import MODES, ability_of, usual_max_tokens
 from evalui.modes.prompts.rubrics import (
     LETTERED_FORMATS,
     NUMBERED_FORMATS,
@@ -21,14 +21,12 @@ from evalui.modes.prompts.rubrics import (
 )
 from evalui.runs.contest import MAX_STRONG, AnswersSpec, JudgingSpec, OutputChoice, PairPlan
 from evalui.runs.spec import (
-    OPEN_TOKENS,
     RUBRICS_BY_VERSION,
     VERSION,
     DatasetSpec,
     LimitPer,
     ModeSpec,
     RunSpec,
-    ability_of,
 )
 from evalui.runs.submit import layout_of
 from evalui.types import ConflictRule, DatasetKind, Pattern, PresentationOrders, Spellings, Split
@@ -44,7 +42,7 @@ CONFLICTS: Mapping[str, ConflictRule] = {name: name for name in get_args(Conflic
 OUTPUTS: Mapping[str, OutputChoice] = {name: name for name in get_args(OutputChoice)}
 WEIGHTS = (1, 3)  # of a verdict of "much better", which the page offers: Arena-Hard's is 3
 CUSTOM = "own"  # the template list's last entry: the text fields below it
-TOKENS, JUDGE_TOKENS = 64, 1024  # the longest reply unless the form says
+JUDGE_TOKENS = 1024  # the longest verdict unless the form says
 RUBRIC_FIELDS = ("name", "language", "form", "instruction", "closing", "pattern")
 _CRITERIA = "rubric_criteria"  # a line for each: its name, a colon, and what it is
 _MORE = "rubric_more"  # the rest of a rubric that a specification brought along, as JSON
@@ -112,7 +110,7 @@ class RunForm:
                 template="" if MODES[mode].gives == "answers" else self.template,
                 chat=self.chat,
                 spellings=self.spellings,
-                max_tokens=self.max_tokens or default_max_tokens(mode),
+                max_tokens=self.max_tokens or usual_max_tokens(mode),
                 **fitting(self.generation, ability_of(mode, self.spellings)).given,
             )
             for mode in self.modes
@@ -154,11 +152,6 @@ class RunForm:
             limit=self.limit,
             limit_per="dataset" if self.limit and self.limit_per == "dataset" else None,
         )
-
-
-def default_max_tokens(mode: str) -> int:
-    """The longest reply of a mode unless the form says otherwise."""
-    return OPEN_TOKENS if MODES[mode].gives == "answers" else TOKENS
 
 
 def read_run_form(form: Form) -> RunForm:
@@ -324,7 +317,7 @@ def _all_shots(spec: RunSpec) -> list[int]:
 
 
 def _length(modes: Sequence[ModeSpec]) -> str:
-    usual = all(mode.max_tokens == default_max_tokens(mode.mode) for mode in modes)
+    usual = all(mode.max_tokens == usual_max_tokens(mode.mode) for mode in modes)
     return "" if usual else str(modes[0].max_tokens)
 
 
