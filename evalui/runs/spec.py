@@ -192,7 +192,10 @@ class RunSpec(BaseModel):
         if not self.models and not self.answers:
             raise ValueError("expected a model, or answers")
         for mode in self.modes:
-            if mode.gives == "verdicts" or mode.judging or mode.recorded or mode.log:
+            judges = (
+                mode.mode in MODES and mode.gives == "verdicts"
+            )  # the plan names what is unknown
+            if judges or mode.judging or mode.recorded or mode.log:
                 raise ValueError("judges belong under “judging”, answers under “answers”")
         return self
 
