@@ -142,6 +142,10 @@ def blocking_reason(
         return sentence("error.no-options", dataset=dataset.name)
     if not dataset.samples:
         return sentence("error.no-usable", dataset=dataset.name)
+    if mode_traits(mode_spec.mode).needs_references and not any(
+        sample.references for sample in dataset.samples
+    ):
+        return sentence("error.no-references", dataset=dataset.name)
     state = describe(entry)
     if state.problem:
         return state.problem
