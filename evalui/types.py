@@ -17,6 +17,9 @@ Pattern = Literal["origin", "circular", "all_possible"]
 Spellings = Literal["common", "lm_eval"]
 DatasetKind = Literal["multiple_choice", "general_qa", "subjective"]
 Gives = Literal["choices", "answers", "verdicts"]  # what the trials of a mode hold
+# What a record of another program holds: the scores of letters or of whole options, or a reply
+# that names an option or is an answer in writing.
+Recorded = Literal["letters", "texts", "reply", "written"]
 Split = Literal["dev", "val", "test", "train"]
 Language = Literal["zh", "en"]
 # Why the options of a question are asked in the order as written only, "" if they may move:
@@ -32,6 +35,11 @@ CellState = Literal["waiting", "running", "done", "failed", "cancelled", "imposs
 RunState = Literal["queued", "running", "done", "failed", "cancelled"]
 
 _NO_METADATA: Mapping[str, str] = MappingProxyType({})
+
+
+def has_options(kind: str) -> bool:
+    """Whether the questions of a kind of dataset have options to choose from."""
+    return kind == "multiple_choice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +123,11 @@ class Dataset:
     shots: tuple[Sample, ...] = ()
     sha256: str = ""
     packages: tuple[str, ...] = ()
+
+    @property
+    def has_options(self) -> bool:
+        """Whether its questions have options to choose from."""
+        return has_options(self.kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,19 @@ from urllib.parse import parse_qsl, urlencode
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.generation import AS_USUAL, GenerationSettings, check_used, fitting
-from evalui.modes import MODES
+from evalui.modes import MODES, ability_of, usual_max_tokens
 from evalui.runs.contest import AnswersSpec, JudgingSpec
 from evalui.runs.spec import (
-    OPEN_TOKENS,
     VERSION,
     DatasetSpec,
     LimitPer,
     ModeSpec,
     RunSpec,
-    ability_of,
 )
 from evalui.types import DatasetKind, Pattern, Spellings
 
 KINDS: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)}
-TOKENS, JUDGE_TOKENS = 64, 1024  # the longest reply unless the form says
+JUDGE_TOKENS = 1024  # the longest verdict unless the form says
 _KEY = "key"  # beside the roles of columns: what the right answer is written as
 _KIND = "kind"  # beside them: the kind of questions
 _USUAL_LAYOUT = Layout()
@@ -84,7 +82,7 @@ class RunForm:
                 template="" if MODES[mode].gives == "answers" else self.template,
                 chat=self.chat,
                 spellings=self.spellings,
-                max_tokens=self.max_tokens or default_max_tokens(mode),
+                max_tokens=self.max_tokens or usual_max_tokens(mode),
                 **fitting(self.generation, ability_of(mode, self.spellings)).given,
             )
             for mode in self.modes
@@ -126,11 +124,6 @@ class RunForm:
             limit=self.limit,
             limit_per="dataset" if self.limit and self.limit_per == "dataset" else None,
         )
-
-
-def default_max_tokens(mode: str) -> int:
-    """The longest reply of a mode unless the form says otherwise."""
-    return OPEN_TOKENS if MODES[mode].gives == "answers" else TOKENS
 
 
 def write_columns(layout: Layout) -> str:

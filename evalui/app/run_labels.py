@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from evalui.app.run_form import JUDGE_TOKENS, default_max_tokens
+from evalui.app.run_form import JUDGE_TOKENS
 from evalui.errors import SpecError
 from evalui.generation import SETTINGS, GenerationSettings
 from evalui.messages import Messages
+from evalui.modes import usual_max_tokens
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
@@ -61,7 +62,7 @@ def setting_labels(t: Messages, spec: RunSpec) -> list[str]:
         *(
             t("setting.max_tokens", n=f"{mode.max_tokens:,}")
             for mode in spec.modes
-            if mode.max_tokens != default_max_tokens(mode.mode)
+            if mode.max_tokens != usual_max_tokens(mode.mode)
         ),
         *(label for mode in spec.modes for label in generation_labels(t, mode)),
         t.count(_LIMITS[spec.counts_per], spec.limit) if spec.limit else "",
@@ -99,7 +100,7 @@ def mode_label(t: Messages, cell: CellRow) -> str:
     """The mode of a cell in words: "letters, every order, 5 examples"."""
     mode = ModeSpec.model_validate_json(cell.plan)
     if mode.judging:
-        return _judging_label(t, mode.judging)
+        return _judging_label(t, mode.mode, mode.judging)
     words = [t(f"mode.{cell.cell.mode}_{'recorded' if mode.recorded else 'short'}")]
     if cell.cell.pattern != "origin":
         words.append(t(f"orders.{cell.cell.pattern}_short"))
@@ -108,9 +109,9 @@ def mode_label(t: Messages, cell: CellRow) -> str:
     return t("list.comma").join(words)
 
 
-def _judging_label(t: Messages, judging: JudgingSpec) -> str:
+def _judging_label(t: Messages, mode: str, judging: JudgingSpec) -> str:
     """ "judge, all pairs, both orders"."""
-    words = [t("mode.judge_short")]
+    words = [t(f"mode.{mode}_short")]
     if judging.rates_single:
         words.append(t("judge.single"))
     else:

@@ -11,27 +11,25 @@ from evalui.app.models_service import is_demo
 from evalui.app.run_form import RunForm
 from evalui.app.uploads import OPEN_SAMPLE, sample_archive, sample_files
 from evalui.models.catalog import ModelState
+from evalui.modes import usual_mode
 from evalui.runs.contest import JudgingSpec
-from evalui.runs.spec import OPEN
 from evalui.shipped_files import ASSETS
 
 SAMPLE_JUDGE = "reference-judge"  # shipped: it follows a rule, so it costs nothing
 _SAMPLES = ASSETS / "samples"
 _SAMPLE_MODELS = 2
-# The letters alone: their probabilities are there after one look at each prompt.
-_SAMPLE_MODES = ("multiple_choice",)
 
 
 def sample_form(upload: str, states: Sequence[ModelState]) -> RunForm:
     """The shipped questions in every order; () of models where none can run."""
-    return RunForm((upload,), _sample_models(states), _SAMPLE_MODES)
+    return RunForm((upload,), _sample_models(states), (usual_mode("choices"),))
 
 
 def open_sample_form(upload: str, states: Sequence[ModelState]) -> RunForm:
     """The shipped open questions, judged where the shipped judge is in the catalog."""
     judges = [state.entry.name for state in states if state.entry.name == SAMPLE_JUDGE]
     judging = JudgingSpec(judges=judges) if judges else None
-    return RunForm((upload,), _sample_models(states), (OPEN,), judging=judging)
+    return RunForm((upload,), _sample_models(states), (usual_mode("answers"),), judging=judging)
 
 
 @cache

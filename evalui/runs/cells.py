@@ -8,7 +8,7 @@ from evalui.messages import sentence
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.modes import MODES, Mode, ModeSettings
-from evalui.modes.choices_only import ChoicesOnly
+from evalui.modes import traits_of as mode_traits
 from evalui.runs.contest import presentations
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.choice.permutations import variants
@@ -137,11 +137,15 @@ def blocking_reason(
     """Why the model cannot be evaluated on the dataset in the mode, "" if it can."""
     mode = MODES[mode_spec.mode]
     if dataset.kind not in mode.kinds:
-        if dataset.kind == "multiple_choice":
+        if dataset.has_options:
             return sentence("error.has-options", dataset=dataset.name)
         return sentence("error.no-options", dataset=dataset.name)
     if not dataset.samples:
         return sentence("error.no-usable", dataset=dataset.name)
+    if mode_traits(mode_spec.mode).needs_references and not any(
+        sample.references for sample in dataset.samples
+    ):
+        return sentence("error.no-references", dataset=dataset.name)
     state = describe(entry)
     if state.problem:
         return state.problem
@@ -156,7 +160,7 @@ def blocking_reason(
         return sentence(
             "error.cannot-do", model=entry.name, why=state.plain_only[mode_spec.ability]
         )
-    if isinstance(mode, ChoicesOnly) and traits_of(entry).needs_question:
+    if mode_traits(mode_spec.mode).without_question_of and traits_of(entry).needs_question:
         return sentence("error.needs-question", model=entry.name)
     if missing := not_honoured(mode_spec, state.honours):
         return sentence("error.setting-not-honoured", model=entry.name, setting=missing[0])

@@ -9,7 +9,14 @@ from evalui.errors import SpecError
 from evalui.messages import sentence
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.models.catalog import describe, find_entry
-from evalui.modes import MODES, Mode, ModeSettings, plan_requests
+from evalui.modes import (
+    MODES,
+    Mode,
+    ModeSettings,
+    grader_of,
+    plan_requests,
+    usual_mode,
+)
 from evalui.modes.prompts.rubrics import Rubric
 from evalui.registry import plugin_versions
 from evalui.runs.cells import (
@@ -25,7 +32,7 @@ from evalui.runs.cells import (
 from evalui.runs.contest import CollectedAnswers, JudgingSpec, judged_pairs
 from evalui.runs.database.codec import dataset_key
 from evalui.runs.signature import judge_rubrics, labels, signature
-from evalui.runs.spec import JUDGE, OPEN, RUBRICS_BY_VERSION, DatasetSpec, ModeSpec, RunSpec
+from evalui.runs.spec import RUBRICS_BY_VERSION, DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.choice.permutations import count_variants
 from evalui.types import Cell, Contestant, Dataset, JudgeOutput, Pattern, Request, Sample, Variant
 
@@ -120,7 +127,7 @@ def _plan_recorded(
     for supplied in collected:
         dataset = datasets[supplied.source]
         samples = dataset.samples[: spec.questions_per_dataset]
-        mode = ModeSpec(mode=OPEN, chat=False, recorded=True)
+        mode = ModeSpec(mode=grader_of("written"), chat=False, recorded=True)
         kept = {
             sample.id: supplied.answers[sample.id]
             for sample in samples
@@ -137,7 +144,9 @@ def _plan_recorded(
             answers=kept,
         )
         yield CellPlan(
-            cell=Cell(dataset.name, supplied.model, OPEN, OPEN, "origin", signed, mode.gives),
+            cell=Cell(
+                dataset.name, supplied.model, mode.mode, mode.mode, "origin", signed, mode.gives
+            ),
             source=supplied.source,
             dataset_key=keys[supplied.source],
             entry=ModelEntry(supplied.model, "recorded"),
@@ -335,7 +344,7 @@ def _plan_judge_cell(
     output = judging.choose_output(rubrics, describe(entry).abilities)
     judging = judging.model_copy(update={"output": output})
     mode = ModeSpec(
-        mode=JUDGE,
+        mode=usual_mode("verdicts"),
         max_tokens=judging.max_tokens,
         chat=chat,
         judging=judging,
@@ -360,7 +369,7 @@ def _plan_judge_cell(
         "" if total else sentence("error.nothing-to-judge")
     )
     return CellPlan(
-        cell=Cell(dataset.name, entry.name, JUDGE, JUDGE, "origin", signed, mode.gives),
+        cell=Cell(dataset.name, entry.name, mode.mode, mode.mode, "origin", signed, mode.gives),
         source=answering[0].source,
         dataset_key=answering[0].dataset_key,
         entry=entry,

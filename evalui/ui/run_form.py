@@ -11,7 +11,6 @@ from evalui.app.run_form import (
     KINDS,
     AnswerSource,
     RunForm,
-    default_max_tokens,
     read_columns,
     write_columns,
 )
@@ -19,7 +18,7 @@ from evalui.datasets.base import Layout
 from evalui.errors import SpecError
 from evalui.generation import SETTINGS, GenerationSettings
 from evalui.messages import Sentence
-from evalui.modes import MODES
+from evalui.modes import MODES, usual_max_tokens
 from evalui.modes.prompts.rubrics import (
     LETTERED_FORMATS,
     NUMBERED_FORMATS,
@@ -196,7 +195,7 @@ def _all_shots(spec: RunSpec) -> list[int]:
 
 
 def _length(modes: Sequence[ModeSpec]) -> str:
-    usual = all(mode.max_tokens == default_max_tokens(mode.mode) for mode in modes)
+    usual = all(mode.max_tokens == usual_max_tokens(mode.mode) for mode in modes)
     return "" if usual else str(modes[0].max_tokens)
 
 

@@ -68,7 +68,7 @@ class AnswersReader:
         self, person: Person, source: AnswerSource, datasets: Mapping[str, Dataset]
     ) -> AnswersSpec:
         """The form's answers as the specification names them."""
-        open_ = {key: each for key, each in datasets.items() if each.kind != "multiple_choice"}
+        open_ = {key: each for key, each in datasets.items() if not each.has_options}
         if not source.model:
             raise SpecError("answers-no-name")
         if not open_:

@@ -265,7 +265,7 @@ def _view(loaded: LoadResult) -> UploadView:
 
 
 def _health(dataset: Dataset) -> UploadHealth:
-    if dataset.kind == "multiple_choice":
+    if dataset.has_options:
         return _choice_health(check_choices(dataset.samples))
     figures = check_open_questions(dataset.samples)
     common = sorted(figures.capabilities.items(), key=lambda pair: -pair[1])

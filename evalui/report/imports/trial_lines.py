@@ -9,7 +9,7 @@ from typing import Any
 
 from evalui.datasets.questions.option_references import refers_to_other_options
 from evalui.errors import DataError
-from evalui.modes.open_answer import CREDIT_METRIC
+from evalui.modes import traits_of
 from evalui.report.imports.predictions import JsonlRow
 from evalui.scoring.choice.permutations import pattern_of
 from evalui.types import LETTERS, Cell, CellResult, Gives, Reading, Sample, Trial, Variant
@@ -41,7 +41,7 @@ def _read_cell(
             raise DataError("row-unlike-trial", place=row.location, reason=str(error)) from error
         samples[sample.id] = sample
         trials.append(trial)
-    mode = label.partition(" ")[0]
+    mode = _mode_of(label)
     gives: Gives = "answers" if written else "choices"
     pattern = pattern_of(trial.variant for trial in trials)
     cell = Cell(dataset, model, mode, label, pattern, signature, gives)
@@ -96,7 +96,7 @@ def _read_answer(row: JsonlRow, known: Sample | None) -> tuple[Sample, Trial]:
     figures: Mapping[str, float] = row.field("figures")
     rule, reply = row.text("rule"), row.field("reply")
     choice = None if rule == "empty" else 0
-    credit = figures.get(CREDIT_METRIC, float(choice == 0))
+    credit = figures.get(_credit_score(row), float(choice == 0))
     return sample, Trial(
         sample_id=sample.id,
         variant=Variant(()),
@@ -108,6 +108,15 @@ def _read_answer(row: JsonlRow, known: Sample | None) -> tuple[Sample, Trial]:
         truncated=row.field("truncated"),
         turns=tuple(row.field("turns")),
     )
+
+
+def _credit_score(row: JsonlRow) -> str:
+    """The score that stands for an answer in its mode."""
+    return traits_of(_mode_of(row.text("mode"))).credit
+
+
+def _mode_of(label: str) -> str:
+    return label.partition(" ")[0]
 
 
 def rows_of(place: str, objects: Iterable[Mapping[str, Any]]) -> Iterator[JsonlRow]:

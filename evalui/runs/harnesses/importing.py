@@ -12,7 +12,7 @@ from evalui.access import LOCAL
 from evalui.datasets.base import Limits
 from evalui.errors import DataError, joined_reasons
 from evalui.messages import sentence
-from evalui.modes import MODES
+from evalui.modes import MODES, grader_of
 from evalui.runs.database.connection import Database
 from evalui.runs.database.imported_runs import (
     add_imported_cell,
@@ -36,7 +36,7 @@ from evalui.runs.harnesses.base import (
     LogReader,
 )
 from evalui.runs.harnesses.files import opened_files
-from evalui.runs.harnesses.grading import MODE_OF, grade_logged, logged_sample
+from evalui.runs.harnesses.grading import grade_logged, logged_sample
 from evalui.runs.harnesses.options import order_of
 from evalui.runs.signature import imported_signature
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
@@ -263,7 +263,7 @@ class _PartImport:
 
     @property
     def _kind(self) -> DatasetKind:
-        return "general_qa" if self._part.evidence == "written" else "multiple_choice"
+        return MODES[grader_of(self._part.evidence)].kinds[0]
 
     def _take(self, answer: LoggedAnswer | FlawedAnswer) -> None:
         if isinstance(answer, FlawedAnswer):
@@ -336,7 +336,7 @@ class _PartImport:
 
     def _cell(self, repeat: int) -> _OpenCell:
         while len(self._cells) <= repeat:
-            mode = MODE_OF[self._part.evidence]
+            mode = grader_of(self._part.evidence)
             label = f"{mode} {len(self._cells) + 1}" if self._cells else mode
             gives = MODES[mode].gives
             cell = Cell(self._part.dataset, self._part.model, mode, label, "origin", "", gives)

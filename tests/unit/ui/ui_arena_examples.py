@@ -12,7 +12,7 @@ from evalui.runs.database.records import CellRow, Lease
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
 from evalui.runs.plan import plan_run
-from evalui.runs.spec import JUDGE, RunSpec
+from evalui.runs.spec import RunSpec
 from evalui.settings import Settings
 from evalui.types import (
     OUTCOMES,
@@ -112,7 +112,7 @@ def begin(desk: AppService, run_id: str, *, text: str = "") -> Lease:
     claimed = queue.claim(desk.database, "worker", run_id)
     assert claimed is not None
     for row in read_cells(desk.database, run_id):
-        if row.cell.mode != JUDGE:
+        if row.cell.mode != "judge":
             _write(desk, claimed.lease, row, [_answer(row, s, text) for s in samples_of(desk, row)])
     return claimed.lease
 
@@ -129,7 +129,7 @@ def judge_some(
 ) -> None:
     """Write verdicts of each judge on every pair in both orders, or on a part of them."""
     for row in read_cells(desk.database, run_id):
-        if row.cell.mode == JUDGE:
+        if row.cell.mode == "judge":
             queue.start_cell(desk.database, lease, row.id, "f")
             trials = [
                 _verdict(sample, order, decide(number, *(NAMES[place] for place in order)), text)

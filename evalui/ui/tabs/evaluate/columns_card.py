@@ -20,7 +20,7 @@ from evalui.errors import DataError
 from evalui.messages import Messages, sentence
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import status
-from evalui.types import LETTERS, DatasetKind
+from evalui.types import LETTERS, DatasetKind, has_options
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import fault_text
 from evalui.ui.components.widgets import button, card, field, hidden, link_button, select, tick
@@ -78,7 +78,7 @@ class ColumnChoice:
             return ""
         needed = ["question"]
         guessed = "answer" in self.reading.guess.roles  # else the options mark it themselves
-        if self.reading.kind.value == "multiple_choice" and (guessed or not self.preview.total):
+        if has_options(str(self.reading.kind.value)) and (guessed or not self.preview.total):
             needed.append("answer")
         return next((role for role in needed if role not in self.reading.roles), "")
 
@@ -375,7 +375,7 @@ def _role_words(t: Messages, columns: int) -> Mapping[str, str]:
 
 def _answer_key(t: Messages, choice: ColumnChoice) -> Html | None:
     reading = choice.reading
-    if not reading.answer_values or reading.kind.value != "multiple_choice":
+    if not reading.answer_values or not has_options(str(reading.kind.value)):
         return None
     values = t("mapping.values", values=t("list.comma").join(reading.answer_values))
     words = {key: t(f"key.{key}") for key in ANSWER_KEYS}

@@ -175,23 +175,33 @@ def _figures(t: Messages, trial: Trial) -> Html | None:
     if not trial.scores:
         return None
     scores = {name: values[0] for name, values in trial.scores.items()}
+    with_parts = [each for each in ROUGES if scores.keys() >= set(_parts_of(each))]
     rouge: list[list[Child]] = [
-        [span(rouge, cls="mono"), *(f"{scores[f'{rouge}-{part}']:.4f}" for part in "rpf")]
-        for rouge in ROUGES
+        [span(each, cls="mono"), *(f"{scores[name]:.4f}" for name in _parts_of(each))]
+        for each in with_parts
     ]
+    in_parts = {name for each in with_parts for name in _parts_of(each)}
+    ours = [name for name in (*BLEUS, *_OTHERS) if name in scores]
+    own = [name for name in scores if name not in ours and name not in in_parts]
     others: list[list[Child]] = [
-        [span(name, cls="mono"), f"{scores[name]:.4f}"] for name in (*BLEUS, *_OTHERS)
+        [span(name, cls="mono"), f"{scores[name]:.4f}"] for name in (*ours, *own)
     ]
     parts, corner = [t(f"answer.part_{part}") for part in "rpf"], _unseen(t("answer.measure"))
     return div(
         el("h2", t("answer.figures")),
         div(
-            table([corner, *parts], rouge, right=(1, 2, 3), cls="narrow"),
-            table([corner, t("answer.value")], others, right=(1,), cls="narrow"),
+            table([corner, *parts], rouge, right=(1, 2, 3), cls="narrow") if rouge else None,
+            table([corner, t("answer.value")], others, right=(1,), cls="narrow")
+            if others
+            else None,
             cls="figures-pair gap-s",
         ),
         cls="sec",
     )
+
+
+def _parts_of(rouge: str) -> list[str]:
+    return [f"{rouge}-{part}" for part in "rpf"]
 
 
 def _unseen(words: str) -> Html:

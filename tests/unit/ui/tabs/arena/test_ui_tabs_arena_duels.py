@@ -24,7 +24,6 @@ from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
 from evalui.runs.database.voting.ballots import voting_pairs
 from evalui.runs.database.voting.imported_votes import add_imported_votes
-from evalui.runs.spec import JUDGE
 from evalui.types import Duel, Outcome, Reading, Trial, Variant, Verdict
 from evalui.ui.components.fragment import Action
 from evalui.ui.tabs.arena import ArenaTab
@@ -237,7 +236,7 @@ def test_a_verdict_without_words_shows_how_probable_each_outcome_was(
 ):
     run_id = add_run(arena_desk, questions(1))
     lease = begin(arena_desk, run_id)
-    (row,) = (each for each in read_cells(arena_desk.database, run_id) if each.cell.mode == JUDGE)
+    (row,) = (each for each in read_cells(arena_desk.database, run_id) if each.cell.mode == "judge")
     queue.start_cell(arena_desk.database, lease, row.id, "f")
     (sample,) = samples_of(arena_desk, row)
     trial = Trial(
