@@ -4,7 +4,7 @@ Each function imports what it needs when it is called, so that the help of a com
 """
 
 import logging
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -105,6 +105,18 @@ def prepare_run(spec: "RunSpec", base: Path) -> PreparedRun:
 
     expanded = expand_entries(spec, base=base)
     return PreparedRun(expanded, base, read_datasets(expanded, base=base))
+
+
+def bundle_of(database: "Database", run_id: str) -> Iterator[bytes]:
+    """A run as a file of its own that another evalui imports, piece by piece; as `bundle_parts`."""
+    import json
+
+    from evalui.report.export.files import portable_spec
+    from evalui.runs.bundle import bundle_parts
+    from evalui.runs.database.runs import read_run
+
+    spec = read_run(database, run_id).spec
+    return bundle_parts(database, run_id, json.dumps(portable_spec(spec), ensure_ascii=False))
 
 
 def left_out_of(database: "Database", run_id: str) -> tuple[str, ...]:
