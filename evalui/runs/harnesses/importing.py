@@ -100,10 +100,15 @@ def import_run(
         StoreError: the store cannot be written. In all three cases nothing is kept.
     """
     with opened_files(paths, limits) as files:
-        stores = [] if reader else [path for path in files if is_store(path)]
-        if stores:
-            return _import_bundle(database, stores[0], name, owner, admit)
-        parts = recognise(files, reader)
+        try:
+            parts = recognise(files, reader)
+        except DataError:
+            # A log may have any database beside it; without a log a store is what was meant.
+            others = [] if reader else [path for path in files if path != database.path]
+            bundle = next(filter(is_store, others), None)
+            if bundle is None:
+                raise
+            return _import_bundle(database, bundle, name, owner, admit)
         title = name or ", ".join(dict.fromkeys(part.dataset for part in parts))
         lease = begin_import(database, title, owner, admit=admit)
         try:

@@ -171,3 +171,12 @@ def test_lm_eval_samples_are_read_again_with_the_same_figures(place: Path, tmp_p
         )
         compared += 1
     assert compared == 4  # two models in two modes
+
+
+def test_a_database_beside_a_log_does_not_hide_the_log(place: Path, tmp_path: Path):
+    with zipfile.ZipFile(_export(place, "lm-eval.zip")) as archive:
+        archive.extractall(tmp_path / "log")
+    with closing(sqlite3.connect(tmp_path / "log" / "cache.db")) as cache, cache:
+        cache.execute("CREATE TABLE anything (value)")
+    with evalui.open(tmp_path / "log") as run:
+        assert set(run.cells()["model"]) == {"steady", "other"}
