@@ -4,9 +4,9 @@ Each function imports what it needs when it is called, so that the help of a com
 """
 
 import logging
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +78,10 @@ class PreparedRun:
         notes = (note for upload in self.loaded.values() for note in upload.notes)
         return tuple(str(note) for note in notes if note.rule in ASSUMPTION_NOTES)
 
+    def with_spec(self, spec: "RunSpec") -> "PreparedRun":
+        """The run with the other settings of a specification of the same datasets."""
+        return replace(self, spec=spec)
+
     def queue(self, database: "Database", catalog: "Mapping[str, ModelEntry]") -> str:
         """Queue the run in a store, with the answers that it names; its id.
 
@@ -103,6 +107,18 @@ def prepare_run(spec: "RunSpec", base: Path) -> PreparedRun:
     return PreparedRun(expanded, base, read_datasets(expanded, base=base))
 
 
+def bundle_of(database: "Database", run_id: str) -> Iterator[bytes]:
+    """A run as a file of its own that another evalui imports, piece by piece; as `bundle_parts`."""
+    import json
+
+    from evalui.report.export.files import portable_spec
+    from evalui.runs.bundle import bundle_parts
+    from evalui.runs.database.runs import read_run
+
+    spec = read_run(database, run_id).spec
+    return bundle_parts(database, run_id, json.dumps(portable_spec(spec), ensure_ascii=False))
+
+
 def left_out_of(database: "Database", run_id: str) -> tuple[str, ...]:
     """What a queued run leaves out, a sentence each; raises `UnknownRun`."""
     from evalui.report.analyses.overview.document import left_out_sentences
@@ -120,11 +136,13 @@ def do_run(
     reuse: bool,
     bar: Callable[[int], Any],
     warn: Callable[[str], object],
+    asks_models: bool = True,
 ) -> None:
     """Do a queued run in this process; `bar` makes a tqdm over so many trials.
 
     With `reuse`, replies that other runs of this machine got are used again; `warn` is called with
-    a sentence where they cannot be. What fails is kept with the cells of the run.
+    a sentence where they cannot be. Without `asks_models` nothing but kept replies is scored, and
+    only judges are asked. What fails is kept with the cells of the run.
 
     Raises:
         StoreError: what came cannot be written.
@@ -134,7 +152,7 @@ def do_run(
     if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
         logging.getLogger("evalui.models.local.fp32").addHandler(printing)
     with _replies_of_other_runs(settings, database.path, reuse=reuse, warn=warn) as replies:
-        _work_off(database, run_id, catalog, settings, replies, bar)
+        _work_off(database, run_id, catalog, settings, replies, bar, asks_models=asks_models)
 
 
 @contextmanager
@@ -164,6 +182,8 @@ def _work_off(
     settings: "Settings",
     replies: "Database | None",
     bar: Callable[[int], Any],
+    *,
+    asks_models: bool,
 ) -> None:
     from evalui.runs.cluster.model import model_opener
     from evalui.runs.database.runs import read_run
@@ -178,7 +198,14 @@ def _work_off(
             shown.set_postfix_str("".join(waiting[:1]))
 
         opener = model_opener(settings)
-        worker = Worker(database, lambda: catalog, opener=opener, on_batch=move, replies=replies)
+        worker = Worker(
+            database,
+            lambda: catalog,
+            opener=opener,
+            on_batch=move,
+            replies=replies,
+            asks_models=asks_models,
+        )
         worker.run_once(run_id)
         move()
     if read_run(database, run_id).state not in ("done", "failed"):

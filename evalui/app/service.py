@@ -47,11 +47,12 @@ from evalui.app.uploads import (
 )
 from evalui.datasets.base import Layout
 from evalui.errors import SpecError, UnknownRun
+from evalui.local_runs import bundle_of
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState, describe
 from evalui.report.analyses.base import Report
 from evalui.report.compile import compile_report, with_votes
-from evalui.report.export.formats import require_installed
+from evalui.report.export.formats import BUNDLE, require_installed
 from evalui.runs.database import usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_dataset
@@ -381,6 +382,9 @@ class AppService:
         from evalui.report.export.files import parts  # no page needs it
 
         require_installed(extension)
+        if extension == BUNDLE:
+            run = self.run(run_id)
+            return file_name(run, extension), bundle_of(self.database, run.id)
         report = self.report(run_id, language)
         return file_name(self.run(run_id), extension), parts(report, extension, language)
 

@@ -30,8 +30,8 @@ def add_server_options(run: argparse.ArgumentParser) -> None:
     )
 
 
-def run_on_server(given: argparse.Namespace, text: str) -> int:
-    """Do the run of a specification, and return the exit code.
+def run_on_server(given: argparse.Namespace, text: str, base: Path) -> int:
+    """Do the run of a specification, whose paths are relative to `base`, and return the exit code.
 
     Raises:
         EvaluiError: files cannot be read, or the server cannot be reached or refuses.
@@ -48,7 +48,7 @@ def run_on_server(given: argparse.Namespace, text: str) -> int:
             raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
     client = Client(given.server, _token(given.token_file), insecure=given.insecure)
     requested = with_generation(read_as(SubmittedSpec, text), read_generation(given))
-    spec = _uploaded(client, requested, given.spec.parent)
+    spec = _uploaded(client, requested, base)
     run = client.start(spec)
     for line in run.left_out:
         print(f"evalui: left out: {line}", file=sys.stderr)

@@ -235,14 +235,7 @@ def read_as(kind: type[Spec], text: str) -> Spec:
         SpecError: it is no JSON, or a field is missing, unknown or of the wrong kind; the
             message begins with the place.
     """
-    try:
-        values = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SpecError(
-            "spec-no-json", line=error.lineno, column=error.colno, reason=error.msg
-        ) from error
-    except (RecursionError, ValueError) as error:  # a number of thousands of digits, too
-        raise SpecError("spec-too-deep") from error
+    values = read_json(text)
     if has_lone_surrogate(values):
         raise SpecError("half-character")
     _check_version(values)
@@ -256,6 +249,18 @@ def read_as(kind: type[Spec], text: str) -> Spec:
             place=place,
             reason=_field_error(first["type"], first["msg"], first["loc"]),
         ) from error
+
+
+def read_json(text: str) -> Any:
+    """What the JSON of a specification holds; raises `SpecError` if it is none."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SpecError(
+            "spec-no-json", line=error.lineno, column=error.colno, reason=error.msg
+        ) from error
+    except (RecursionError, ValueError) as error:  # a number of thousands of digits, too
+        raise SpecError("spec-too-deep") from error
 
 
 def _check_version(values: Any) -> None:

@@ -20,8 +20,16 @@ from itertools import groupby
 from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unreachable
 from evalui.messages import sentence
 from evalui.models import Model, ModelEntry, open_model
-from evalui.models.base import Stoppable, Streaming, is_out_of_memory, loads_weights, traits_of
+from evalui.models.base import (
+    Stoppable,
+    Streaming,
+    is_instant,
+    is_out_of_memory,
+    loads_weights,
+    traits_of,
+)
 from evalui.models.catalog import find_entry
+from evalui.models.kept_replies import KeptReplies
 from evalui.runs.cluster.model import is_loading
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
@@ -53,7 +61,8 @@ class Worker:
     `stopping` is called between batches: once it returns true, the run goes back to the queue; so
     it does when its owner has spent what they may. `device` is the one it was started for, "" if
     for any, `model_idle_s` how long a model is kept for the next run, see `ModelKeeper`.
-    `replies` is another store of responses, see `CellRun`.
+    `replies` is another store of responses, see `CellRun`. Without `asks_models`, kept responses
+    are all that is used of the models that are evaluated; judges are asked all the same.
     """
 
     def __init__(
@@ -69,8 +78,10 @@ class Worker:
         model_idle_s: float = 0.0,
         usual: UserLimits = UserLimits(),  # noqa: B008 (frozen)
         replies: Database | None = None,
+        asks_models: bool = True,
     ) -> None:
         self._replies = replies
+        self._asks_models = asks_models
         self.name = name or worker_name(os.getpid())
         self._database = database
         self._catalog = catalog
@@ -326,6 +337,9 @@ class Worker:
         self, lease: Lease, cells: Sequence[CellRow], entry: ModelEntry, model: Model
     ) -> bool:
         """Whether the model worked in every cell."""
+        is_judge = cells[0].cell.gives == "verdicts"
+        if not (self._asks_models or is_judge or is_instant(model)):
+            model = KeptReplies(model)
         if isinstance(model, Streaming) and len(cells) > 1:
             return self._do_overlapping(lease, cells, entry, model)
         works = True

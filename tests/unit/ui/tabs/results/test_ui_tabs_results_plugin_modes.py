@@ -6,11 +6,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from evalui.app.service import AppService
 from ui_examples import GOOD
 from ui_open_examples import QUESTIONS, finish, open_desk, open_form, subjective
 from ui_samples_examples import ShownSamples
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.modes import MODES, modes_for
 from evalui.registry import PLUGINS
