@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalui.report.analyses.base import Report
     from evalui.report.analyses.people.figures import Votes
     from evalui.runs.database.connection import Database
-    from evalui.runs.spec import RunSpec
+    from evalui.runs.spec import DatasetSpec, RunSpec, Spec
     from evalui.settings import Settings
 
 STORE_NAME = "evalui.sqlite"  # in the folder of a run
@@ -92,15 +92,43 @@ class PreparedRun:
 
 
 def prepare_run(spec: "RunSpec", base: Path) -> PreparedRun:
-    """Read the files of a specification, whose paths are relative to `base`.
+    """Read the files of a specification, whose paths are relative to `base`; a path may be the
+    name of a published set.
 
     Raises:
-        DataError, SpecError: as `submit.expand_entries` and `submit.read_datasets` do.
+        DataError, SpecError: as `with_benchmarks`, `submit.expand_entries` and
+            `submit.read_datasets` do.
     """
     from evalui.runs.submit import expand_entries, read_datasets
 
-    expanded = expand_entries(spec, base=base)
+    expanded = expand_entries(with_benchmarks(spec, base), base=base)
     return PreparedRun(expanded, base, read_datasets(expanded, base=base))
+
+
+def with_benchmarks(spec: "Spec", base: Path) -> "Spec":
+    """The specification with the files of published sets where it names these; a file or folder
+    of the same name wins.
+
+    Raises:
+        DataError: the data of a set are not on this machine, or cannot be read.
+    """
+    from evalui.benchmarks.preparing import is_benchmark, resolve
+    from evalui.runs.submit import absolute_path
+
+    def located(source: "DatasetSpec") -> "DatasetSpec":
+        name = source.path
+        if (
+            not isinstance(name, str)
+            or not is_benchmark(name)
+            or absolute_path(base, name).exists()
+        ):
+            return source
+        prepared = resolve(name, load_settings())
+        own = {"path": [str(path) for path in prepared.paths], "name": source.name or prepared.name}
+        # Rows of a published set that cannot be used are counted and named in the report.
+        return source.model_copy(update=own | {"skip_faulty": True})
+
+    return spec.model_copy(update={"datasets": [located(each) for each in spec.datasets]})
 
 
 def left_out_of(database: "Database", run_id: str) -> tuple[str, ...]:

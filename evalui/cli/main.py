@@ -1,7 +1,7 @@
 """The command line: the same core and the same figures as the screen.
 
     evalui serve | demo | check FILE | run SPEC | import PATH | runs | export RUN FORMAT
-           | gate BASELINE CANDIDATE | score KIND FILE
+           | gate BASELINE CANDIDATE | score KIND FILE | benchmarks list|search|show|fetch|official
            | models list|add|remove | users | tokens | teams | share | worker | probe
            | backup FILE | restore FILE | doctor
 
@@ -18,6 +18,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, get_args
 
+from evalui.cli.benchmarks import add_benchmarks_command
 from evalui.cli.check import add_check_command
 from evalui.cli.export import add_export_command
 from evalui.cli.gate import add_gate_command
@@ -125,6 +126,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         add_generation_options(run)
     run.set_defaults(command=_run)
 
+    add_benchmarks_command(commands)
     add_check_command(commands)
     add_score_command(commands)
     add_export_command(commands)

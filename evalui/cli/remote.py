@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalui.cli.store import read_text
 from evalui.errors import SpecError
+from evalui.local_runs import with_benchmarks
 
 if TYPE_CHECKING:
     from evalui.api.schemas import CellProgress
@@ -49,7 +50,7 @@ def run_on_server(given: argparse.Namespace, text: str) -> int:
             raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
     client = Client(given.server, _token(given.token_file), insecure=given.insecure)
     requested = with_generation(read_as(SubmittedSpec, text), read_generation(given))
-    spec = _uploaded(client, requested, given.spec.parent)
+    spec = _uploaded(client, with_benchmarks(requested, given.spec.parent), given.spec.parent)
     run = client.start(spec)
     for line in run.left_out:
         print(f"evalui: left out: {line}", file=sys.stderr)
