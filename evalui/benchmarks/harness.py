@@ -289,7 +289,8 @@ def _local_dataset(
         return {}
     part = str(config.get("dataset_name") or "")
     benchmark = _benchmark_of(hub, part)
-    layouts = benchmark.layouts if benchmark else ()
+    # Files by subject are laid out as their authors do, without heads: not what a task reads.
+    layouts = [each for each in benchmark.layouts if "{subject}" not in each] if benchmark else []
     asked = shots if shots is not None else int(config.get("num_fewshot") or 0)
     needed = _needed_splits(config, asked)
     for folder in data.folders(hub):

@@ -7,6 +7,7 @@ of the splits that are needed are taken, no code. Each has the digest that the h
 
 import hashlib
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -94,7 +95,7 @@ def fetch(
 def _list(benchmark: Benchmark, data: TaskData, revision: str) -> _Listing:
     import huggingface_hub
 
-    api: Any = huggingface_hub.HfApi()
+    api: Any = huggingface_hub.HfApi(endpoint=_endpoint())
     try:
         info = api.dataset_info(benchmark.hub, revision=revision, files_metadata=True, timeout=60)
     except _failures() as error:
@@ -146,6 +147,7 @@ def _download(
                 repo_type="dataset",
                 revision=commit,
                 local_dir=folder,
+                endpoint=_endpoint(),
             )
         )
     except _failures() as error:
@@ -186,12 +188,19 @@ def _keep(source: Path, place: Path, commit: str, files: Sequence[_Listed]) -> N
     written.replace(place / MANIFEST)
 
 
+def _endpoint() -> str | None:
+    """Another hub than the usual one, if the administrator names it."""
+    return os.environ.get("HF_ENDPOINT") or None
+
+
 def _failures() -> tuple[type[Exception], ...]:
     """What the hub's client raises where it gets no answer, or none that it can use."""
-    import httpx
     from huggingface_hub.errors import HfHubHTTPError
 
-    return (OSError, ValueError, HfHubHTTPError, httpx.HTTPError, httpx.InvalidURL)
+    # Its own error is one of its HTTP client's, which is httpx in one version, httpx2 in another.
+    clients = (each for each in HfHubHTTPError.__mro__ if each.__module__.startswith("httpx"))
+    of_client = cast("list[type[Exception]]", list(clients))
+    return (OSError, ValueError, HfHubHTTPError, *of_client)
 
 
 def _unreachable(benchmark: Benchmark, data: TaskData, error: Exception) -> DataError:

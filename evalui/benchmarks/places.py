@@ -28,7 +28,7 @@ _SPLIT_WORDS = {"validation": ("validation", "val", "valid"), "val": ("val", "va
 # With the name of a part (a "config" of the hub), and without one.
 _OF_PART = (
     "{config}/{split}-*",
-    "{config}/{split}/*",
+    "{config}/{split}/0*",
     "{config}/{split}",
     "data/{config}/{split}-*",
     "data/{config}/{split}",
@@ -39,7 +39,7 @@ _WITHOUT_PART = (
     "data/{split}",
     "{split}",
     "default/{split}-*",
-    "default/{split}/*",
+    "default/{split}/0*",
     "plain_text/{split}-*",
 )
 
@@ -179,6 +179,7 @@ def _part_of(path: str, layout: str, configs: Sequence[str], split: str) -> str 
     part = r"[^/]+?" if any_part else "|".join(map(re.escape, configs))
     words = "|".join(map(re.escape, _SPLIT_WORDS.get(split, (split,))))
     pattern = re.escape(layout)
+    pattern = pattern.replace(r"\{subject\}", "(?P<part>[^/]+?)", 1)
     pattern = pattern.replace(r"\{config\}", f"(?P<part>{part})", 1)
     pattern = pattern.replace(r"\{config\}", "(?P=part)").replace(r"\{split\}", f"(?:{words})")
     pattern = pattern.replace(r"\*", "[^/]*")

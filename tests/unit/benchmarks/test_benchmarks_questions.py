@@ -65,7 +65,13 @@ ROWS: list[tuple[str, dict[str, Any], str, tuple[str, ...], str]] = [
         ("cry", "fly", "rust"),
         "cry",
     ),
-    ("nq", {"question": "who wrote hamlet", "answer": ["Shakespeare"]}, "hamlet?", (), "Shakespeare"),
+    (
+        "nq",
+        {"question": "who wrote hamlet", "answer": ["Shakespeare"]},
+        "hamlet?",
+        (),
+        "Shakespeare",
+    ),
     (
         "winogrande",
         {"sentence": "The _ is big.", "option1": "cup", "option2": "sea", "answer": "2"},
@@ -94,7 +100,13 @@ ROWS: list[tuple[str, dict[str, Any], str, tuple[str, ...], str]] = [
         ("3", "4", "5"),
         "4",
     ),
-    ("boolq", {"question": "is it", "passage": "It is.", "answer": True}, "It is.", ("no", "yes"), "yes"),
+    (
+        "boolq",
+        {"question": "is it", "passage": "It is.", "answer": True},
+        "It is.",
+        ("no", "yes"),
+        "yes",
+    ),
     (
         "cluewsc",
         {"text": "他把书给了她。", "target": {"span1_text": "他", "span2_text": "她"}, "label": 1},
@@ -112,7 +124,13 @@ ROWS: list[tuple[str, dict[str, Any], str, tuple[str, ...], str]] = [
         (),
         "桌上",
     ),
-    ("drcd", {"context": "甲。", "question": "乙？", "answers": {"text": ["丙"]}}, "乙？", (), "丙"),
+    (
+        "drcd",
+        {"context": "甲。", "question": "乙？", "answers": {"text": ["丙"]}},
+        "乙？",
+        (),
+        "丙",
+    ),
     (
         "ceval",
         {"question": "谁？", "A": "甲", "B": "乙", "C": "丙", "D": "丁", "answer": "C"},
@@ -180,7 +198,13 @@ ROWS: list[tuple[str, dict[str, Any], str, tuple[str, ...], str]] = [
         ("no", "yes"),
         "yes",
     ),
-    ("piqa", {"goal": "Dry it", "sol1": "sun", "sol2": "rain", "label": 0}, "Dry it", ("sun", "rain"), "sun"),
+    (
+        "piqa",
+        {"goal": "Dry it", "sol1": "sun", "sol2": "rain", "label": 0},
+        "Dry it",
+        ("sun", "rain"),
+        "sun",
+    ),
     ("lcsts", {"text": "长文", "summary": "短文"}, "长文", (), "短文"),
     ("strategyqa", {"question": "Can fish fly?", "answer": False}, "fish", ("no", "yes"), "no"),
     ("xsum", {"document": "Long.", "summary": "Short."}, "Long.", (), "Short."),
@@ -200,7 +224,12 @@ ROWS: list[tuple[str, dict[str, Any], str, tuple[str, ...], str]] = [
     ),
     (
         "c3",
-        {"context": ["甲：早。", "乙：早。"], "question": "何时？", "choice": ["早上", "晚上"], "answer": "早上"},
+        {
+            "context": ["甲：早。", "乙：早。"],
+            "question": "何时？",
+            "choice": ["早上", "晚上"],
+            "answer": "早上",
+        },
         "甲：早。\n乙：早。\n\n何时？",
         ("早上", "晚上"),
         "早上",
@@ -236,7 +265,13 @@ ROWS: list[tuple[str, dict[str, Any], str, tuple[str, ...], str]] = [
         ("on", "off"),
         "off",
     ),
-    ("summedits", {"doc": "D", "summary": "S", "label": 0, "domain": "news"}, "Summary: S", ("no", "yes"), "no"),
+    (
+        "summedits",
+        {"doc": "D", "summary": "S", "label": 0, "domain": "news"},
+        "Summary: S",
+        ("no", "yes"),
+        "no",
+    ),
     (
         "arc_easy",
         {"question": "Q", "choices": {"text": ["x"], "label": ["A"]}, "answerKey": "A"},
@@ -246,7 +281,13 @@ ROWS: list[tuple[str, dict[str, Any], str, tuple[str, ...], str]] = [
     ),
     (
         "copa",
-        {"premise": "It fell.", "question": "cause", "choice1": "wind", "choice2": "sun", "label": 0},
+        {
+            "premise": "It fell.",
+            "question": "cause",
+            "choice1": "wind",
+            "choice2": "sun",
+            "label": 0,
+        },
         "What was the cause",
         ("wind", "sun"),
         "wind",
