@@ -180,13 +180,13 @@ def score_texts(model: Model, texts: Sequence[str]) -> list[float]:
     return [each.total for each in scored]
 
 
-def write_texts(model: Model, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
+def write_texts(model: Model, contexts: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
     """What the model writes after each context, under lm-eval's settings of generation.
 
     Raises:
         ModelError: a setting is none that can be passed on.
     """
-    written = _ask(model, [generation_request(*each) for each in asked])
+    written = _ask(model, [generation_request(*each) for each in contexts])
     return [each.text for each in cast("list[GeneratedText]", written)]
 
 
@@ -291,8 +291,8 @@ def _local_dataset(
     benchmark = _benchmark_of(hub, part)
     # Files by subject are laid out as their authors do, without heads: not what a task reads.
     layouts = [each for each in benchmark.layouts if "{subject}" not in each] if benchmark else []
-    asked = shots if shots is not None else int(config.get("num_fewshot") or 0)
-    needed = _needed_splits(config, asked)
+    shown = shots if shots is not None else int(config.get("num_fewshot") or 0)
+    needed = _needed_splits(config, shown)
     for folder in data.folders(hub):
         splits, filters = _splits(folder, (part,) if part else (), layouts), []
         if not splits and benchmark and benchmark.configs == ("all",) and benchmark.subject:

@@ -86,18 +86,18 @@ class DataFolder:
     @cached_property
     def files(self) -> tuple[DataFile, ...]:
         """All files of questions in it, those in zips too, in the order of their paths."""
-        found: list[DataFile] = []
+        listed: list[DataFile] = []
         for path in sorted(self.root.rglob("*")):
             relative = path.relative_to(self.root)
             if any(part.startswith(".") for part in relative.parts) or not path.is_file():
                 continue
             if path.suffix.lower() == ".zip":
-                found += _zip_members(path, relative.with_suffix("").as_posix())
+                listed += _zip_members(path, relative.with_suffix("").as_posix())
             elif path.suffix.lower().lstrip(".") in _SUFFIXES:
-                found.append(DataFile(relative.as_posix(), path))
-            if len(found) > _MAX_FILES:
+                listed.append(DataFile(relative.as_posix(), path))
+            if len(listed) > _MAX_FILES:
                 raise DataError("benchmark-many-files", path=str(self.root), limit=_MAX_FILES)
-        return tuple(found)
+        return tuple(listed)
 
     @property
     def revision(self) -> str:

@@ -123,12 +123,26 @@ def resolve(name: str, settings: "Settings") -> PreparedBenchmark:
 
 def missing(benchmark: Benchmark, data: TaskData, split: str) -> Sentence:
     """What to do for data that are not here: fetch them, or copy which files where."""
-    place = str(data.target / benchmark.place)
-    shown = ", ".join(benchmark.configs) if benchmark.configs not in ((), ("*",)) else "*"
-    values = {"name": benchmark.name, "split": split, "place": place, "part": shown}
-    if benchmark.hub:
-        return sentence("error.benchmark-missing", hub=benchmark.hub, **values)
-    return sentence("error.benchmark-missing-source", source=benchmark.source, **values)
+    folder = str(data.target / benchmark.place)
+    part = ", ".join(benchmark.configs) if benchmark.configs not in ((), ("*",)) else "*"
+    name = benchmark.name
+    if not benchmark.hub:
+        return sentence(
+            "error.benchmark-missing-source",
+            name=name,
+            split=split,
+            part=part,
+            source=benchmark.source,
+            folder=folder,
+        )
+    return sentence(
+        "error.benchmark-missing",
+        name=name,
+        split=split,
+        part=part,
+        hub=benchmark.hub,
+        folder=folder,
+    )
 
 
 def check_unchanged(folder: DataFolder, files: Iterable[PartFile]) -> None:
@@ -137,7 +151,7 @@ def check_unchanged(folder: DataFolder, files: Iterable[PartFile]) -> None:
     for path in {each.data.file for each in files}:
         relative = path.relative_to(folder.root).as_posix()
         if relative in recorded and recorded[relative]["sha256"] != file_digest(path):
-            raise DataError("benchmark-changed", file=relative, place=str(folder.root))
+            raise DataError("benchmark-changed", file=relative, folder=str(folder.root))
 
 
 def file_digest(path: Path) -> str:
@@ -281,13 +295,13 @@ def _write_lines(
 
 def _line(own: str, question: ReadQuestion | None, benchmark: Benchmark) -> dict[str, Any]:
     """A row as the formats `choices` and `general_qa` read it; an unusable one is empty."""
-    asked = question or ReadQuestion("")
+    shown = question or ReadQuestion("")
     line: dict[str, Any] = {"id": own}
     if benchmark.subject:
-        line["subject"] = asked.subject
+        line["subject"] = shown.subject
     if benchmark.kind == "text":
-        return line | {"query": asked.question, "response": list(asked.references)}
-    labels = list(LETTERS[: len(asked.options)])
-    right = "" if asked.right is None else labels[asked.right]
-    choices = {"text": list(asked.options), "label": labels}
-    return line | {"question": asked.question, "choices": choices, "answerKey": right}
+        return line | {"query": shown.question, "response": list(shown.references)}
+    labels = list(LETTERS[: len(shown.options)])
+    right = "" if shown.right is None else labels[shown.right]
+    choices = {"text": list(shown.options), "label": labels}
+    return line | {"question": shown.question, "choices": choices, "answerKey": right}

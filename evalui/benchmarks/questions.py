@@ -57,11 +57,11 @@ def fill(template: str, values: Row) -> str:
     def value(match: re.Match[str]) -> str:
         if match["optional"] and not _present(values, match["path"]):
             return ""
-        found = field(values, match["path"])
-        if isinstance(found, list):
+        given = field(values, match["path"])
+        if isinstance(given, list):
             joint = "\n" if match["joint"] is None else match["joint"]
-            return joint.join(map(str, cast("list[Any]", found)))
-        text = _text(found)
+            return joint.join(map(str, cast("list[Any]", given)))
+        text = _text(given)
         return f"{text}\n\n" if match["optional"] and text else text
 
     return _FIELD.sub(value, template)
@@ -69,13 +69,13 @@ def fill(template: str, values: Row) -> str:
 
 def field(values: Row, path: str) -> Any:
     """The value of a field, of which a.b is b of a; raises `UnreadableRow` if there is none."""
-    found: Any = values
+    value: Any = values
     for name in path.split("."):
-        if not isinstance(found, Mapping) or name not in found:
+        if not isinstance(value, Mapping) or name not in value:
             known = ", ".join(sorted(set(values) - {"@config"}))
             raise UnreadableRow(f"no {path} among {known}")
-        found = cast("Mapping[str, Any]", found)[name]
-    return found
+        value = cast("Mapping[str, Any]", value)[name]
+    return value
 
 
 def _present(values: Row, path: str) -> bool:

@@ -48,8 +48,7 @@ def _read_table(text: str, path: str, delimiter: str, columns: Sequence[str]) ->
         if not row:
             continue
         if len(row) != len(heads):
-            found, expected = f"{len(row)} cells", f"{len(heads)}"
-            raise _broken(path, rows.line_num, found, expected)
+            raise _broken(path, rows.line_num, f"{len(row)} cells", f"{len(heads)}")
         yield dict(zip(heads, row, strict=True))
 
 

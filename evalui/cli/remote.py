@@ -50,7 +50,10 @@ def run_on_server(given: argparse.Namespace, text: str) -> int:
             raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
     client = Client(given.server, _token(given.token_file), insecure=given.insecure)
     requested = with_generation(read_as(SubmittedSpec, text), read_generation(given))
-    spec = _uploaded(client, with_benchmarks(requested, given.spec.parent), given.spec.parent)
+    named, notes = with_benchmarks(requested, given.spec.parent)
+    for note in notes:
+        print(f"evalui: {note}", file=sys.stderr)
+    spec = _uploaded(client, named, given.spec.parent)
     run = client.start(spec)
     for line in run.left_out:
         print(f"evalui: left out: {line}", file=sys.stderr)
