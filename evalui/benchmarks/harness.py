@@ -7,11 +7,13 @@ is refused unless it is of a set of our index, whose code was read.
 """
 
 import gzip
+import hashlib
 import importlib.metadata
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -19,6 +21,7 @@ from typing import Any, cast
 from evalui.benchmarks.index import Benchmark, find, is_name, read_index
 from evalui.benchmarks.places import DataFile, DataFolder, PartFile, TaskData, split_files
 from evalui.benchmarks.preparing import check_unchanged, missing
+from evalui.benchmarks.rows import read_rows
 from evalui.errors import DataError, MissingAbility, ModelError
 from evalui.messages import sentence
 from evalui.models.base import Model
@@ -140,13 +143,16 @@ def official_figures(
     version = harness_version()
     evaluator: Any = import_module("lm_eval.evaluator")
     manager = _task_manager(data, shots)
-    raw = evaluator.simple_evaluate(
-        model=_language_model(model),
-        tasks=[task.name],
-        num_fewshot=shots,
-        limit=limit,
-        task_manager=manager,
-    )
+    try:
+        raw = evaluator.simple_evaluate(
+            model=_language_model(model),
+            tasks=[task.name],
+            num_fewshot=shots,
+            limit=limit,
+            task_manager=manager,
+        )
+    except ValueError as error:  # too few examples for the shots, say
+        raise DataError("harness-failed", name=task.name, reason=str(error)) from error
     return OfficialResult(tuple(_figures(raw)), version, raw)
 
 
@@ -297,8 +303,12 @@ def _local_dataset(
         splits, filters = _splits(folder, (part,) if part else (), layouts), []
         if not splits and benchmark and benchmark.configs == ("all",) and benchmark.subject:
             # The parts stand in one file, too, each row with the part that it is of.
-            splits = _splits(folder, benchmark.configs, layouts)
-            filters = [(benchmark.subject, "==", part)]
+            whole = _splits(folder, benchmark.configs, layouts)
+            column = benchmark.subject
+            splits = {
+                split: files for split, files in whole.items() if part in _values(files, column)
+            }
+            filters = [(column, "==", part)]
         if needed <= splits.keys():
             # The harness opens every split that a task names, those too that it does not use.
             absent = {
@@ -306,7 +316,7 @@ def _local_dataset(
                 for key in ("training_split", "validation_split", "test_split", "fewshot_split")
                 if config.get(key) and config[key] not in splits
             }
-            return absent | _loader(splits, filters)
+            return absent | _loader(splits, filters, data.fetched.parent / "unpacked")
     split = ", ".join(sorted(needed))
     known = benchmark or Benchmark(name, name, "", (), "", split, hub=hub)
     raise DataError(
@@ -345,10 +355,18 @@ def _splits(
 
 
 def _loader(
-    splits: Mapping[str, Sequence[PartFile]], filters: Sequence[tuple[str, str, str]]
+    splits: Mapping[str, Sequence[PartFile]],
+    filters: Sequence[tuple[str, str, str]],
+    unpacked: Path,
 ) -> dict[str, Any]:
-    """What has lm-eval's loader of datasets read these files, and of them only some rows."""
-    files = {split: [_address(each.data) for each in parts] for split, parts in splits.items()}
+    """What has lm-eval's loader of datasets read these files, and of them only some rows.
+
+    It reads files alone: those in a zip are written to the folder `unpacked`.
+    """
+    files = {
+        split: [str(_plain_file(each.data, unpacked)) for each in parts]
+        for split, parts in splits.items()
+    }
     suffix = next(iter(splits.values()))[0].data.path.rpartition(".")[2].lower()
     options: dict[str, Any] = {"data_files": files}
     if filters:
@@ -360,8 +378,29 @@ def _loader(
     }
 
 
-def _address(file: DataFile) -> str:
-    return f"zip://{file.member}::{file.file}" if file.member else str(file.file)
+def _plain_file(file: DataFile, unpacked: Path) -> Path:
+    """A file of its own with these contents."""
+    if not file.member:
+        return file.file
+    content = file.read()
+    path = unpacked / hashlib.sha256(content).hexdigest()[:16] / Path(file.member).name
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        written = path.with_name(f".{os.getpid()}")
+        written.write_bytes(content)
+        written.replace(path)
+    return path
+
+
+def _values(files: Sequence[PartFile], column: str) -> frozenset[str]:
+    """Which values a column has in any of the files."""
+    stamped = tuple((each.data, each.data.file.stat().st_mtime_ns) for each in files)
+    return _read_values(stamped, column)
+
+
+@lru_cache(maxsize=16)
+def _read_values(files: tuple[tuple[DataFile, int], ...], column: str) -> frozenset[str]:
+    return frozenset(str(row.get(column, "")) for file, _ in files for row in read_rows(file))
 
 
 def _figures(raw: Mapping[str, Any]) -> Iterator[OfficialFigure]:

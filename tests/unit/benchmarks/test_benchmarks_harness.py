@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -93,6 +94,31 @@ def test_data_of_a_task_that_are_not_here_are_named(model: Model, settings: Sett
     pytest.importorskip("lm_eval")
     with pytest.raises(DataError, match=r"needs openai/gsm8k, part main.*copy the files"):
         official_figures("gsm8k", model, task_data(settings))
+
+
+def test_a_group_of_which_parts_are_missing_names_the_first(model: Model, here: Settings):
+    pytest.importorskip("lm_eval")
+    with pytest.raises(DataError, match=r"needs cais/mmlu, part \w+"):
+        official_figures("mmlu", model, task_data(here))
+
+
+def test_more_shots_than_there_are_examples_is_one_sentence(model: Model, here: Settings):
+    pytest.importorskip("lm_eval")
+    with pytest.raises(DataError, match="cannot do the task gsm8k"):
+        official_figures("gsm8k", model, task_data(here), shots=9)
+
+
+def test_files_in_a_zip_are_read_by_lm_eval_too(model: Model, settings: Settings):
+    pytest.importorskip("lm_eval")
+    place = settings.data_dir / "benchmarks/hub/haonan-li/cmmlu"
+    place.mkdir(parents=True)
+    row = "{n},天空是什么颜色？,蓝,红,绿,黄,A\n"
+    with zipfile.ZipFile(place / "cmmlu_v1.zip", "w") as archive:
+        for split in ("dev", "test"):
+            rows = "".join(row.format(n=n) for n in range(6))
+            archive.writestr(f"{split}/anatomy.csv", f",Question,A,B,C,D,Answer\n{rows}")
+    result = official_figures("cmmlu_anatomy", model, task_data(settings), shots=2)
+    assert {each.n for each in result.figures} == {6}
 
 
 def test_all_requests_go_to_the_model_in_one_call_and_come_back_in_order():
