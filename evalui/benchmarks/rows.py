@@ -37,19 +37,22 @@ def read_rows(file: DataFile, columns: Sequence[str] = ()) -> Iterator[Row]:
 
 
 def _read_table(text: str, path: str, delimiter: str, columns: Sequence[str]) -> Iterator[Row]:
-    csv.field_size_limit(_LIMITS.bytes)
     rows = csv.reader(io.StringIO(text), delimiter=delimiter)
-    first = next(rows, list[str]())
-    # A set that has no heads here has them on the hub, where its files are others.
-    heads = list(columns) if columns and len(first) == len(columns) else first
-    if heads is not first and first != list(columns):
-        yield dict(zip(heads, first, strict=True))
-    for row in rows:
-        if not row:
-            continue
-        if len(row) != len(heads):
-            raise _broken(path, rows.line_num, f"{len(row)} cells", f"{len(heads)}")
-        yield dict(zip(heads, row, strict=True))
+    heads: list[str] = []
+    try:
+        for row in rows:
+            if not heads:
+                # A set that has no heads here has them on the hub, where its files are others.
+                heads = list(columns) if len(row) == len(columns) else row
+                if row == heads:
+                    continue
+            if not row:
+                continue
+            if len(row) != len(heads):
+                raise _broken(path, rows.line_num, f"{len(row)} cells", f"{len(heads)}")
+            yield dict(zip(heads, row, strict=True))
+    except csv.Error as error:  # a cell of more than 128 KiB
+        raise DataError("benchmark-unreadable", file=path, reason=str(error)) from error
 
 
 def _read_json(text: str, path: str) -> Iterator[Row]:

@@ -124,6 +124,7 @@ def test_tables_have_a_head_or_the_columns_of_the_index(tmp_path: Path):
         ("a.jsonl", '{"a": 1}\n{"a"\n', "line 2: found .* expected an object on a line"),
         ("a.jsonl", "[1]\n", "line 1: found int, expected an object"),
         ("a.json", "[{]", "a.json cannot be read"),
+        ("a.csv", f"a,b\n{'x' * 140_000},2\n", "a.csv cannot be read: field larger"),
     ],
 )
 def test_a_file_that_is_no_table_says_where(tmp_path: Path, name: str, content: str, message: str):
