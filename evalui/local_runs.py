@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalui.report.analyses.base import Report
     from evalui.report.analyses.people.figures import Votes
     from evalui.runs.database.connection import Database
-    from evalui.runs.spec import RunSpec
+    from evalui.runs.spec import DatasetSpec, RunSpec, Spec
     from evalui.settings import Settings
 
 STORE_NAME = "evalui.sqlite"  # in the folder of a run
@@ -63,12 +63,14 @@ def read_model_entries(
 class PreparedRun:
     """A run whose files were read, not queued yet; paths are relative to `base`.
 
-    `loaded` has each dataset by its key in `spec`.
+    `loaded` has each dataset by its key in `spec`, `benchmark_notes` say what differs from the
+    published sets that it names.
     """
 
     spec: "RunSpec"
     base: Path
     loaded: "Mapping[str, LoadResult]"
+    benchmark_notes: tuple[str, ...] = ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -76,7 +78,10 @@ class PreparedRun:
         from evalui.datasets.base import ASSUMPTION_NOTES
 
         notes = (note for upload in self.loaded.values() for note in upload.notes)
-        return tuple(str(note) for note in notes if note.rule in ASSUMPTION_NOTES)
+        return (
+            *self.benchmark_notes,
+            *(str(note) for note in notes if note.rule in ASSUMPTION_NOTES),
+        )
 
     def with_spec(self, spec: "RunSpec") -> "PreparedRun":
         """The run with the other settings of a specification of the same datasets."""
@@ -96,15 +101,48 @@ class PreparedRun:
 
 
 def prepare_run(spec: "RunSpec", base: Path) -> PreparedRun:
-    """Read the files of a specification, whose paths are relative to `base`.
+    """Read the files of a specification, whose paths are relative to `base`; a path may be the
+    name of a published set.
 
     Raises:
-        DataError, SpecError: as `submit.expand_entries` and `submit.read_datasets` do.
+        DataError, SpecError: as `with_benchmarks`, `submit.expand_entries` and
+            `submit.read_datasets` do.
     """
     from evalui.runs.submit import expand_entries, read_datasets
 
-    expanded = expand_entries(spec, base=base)
-    return PreparedRun(expanded, base, read_datasets(expanded, base=base))
+    named, notes = with_benchmarks(spec, base)
+    expanded = expand_entries(named, base=base)
+    return PreparedRun(expanded, base, read_datasets(expanded, base=base), notes)
+
+
+def with_benchmarks(spec: "Spec", base: Path) -> "tuple[Spec, tuple[str, ...]]":
+    """The specification with the files of published sets where it names these, and what differs
+    from these sets as published; a file or folder of the same name wins.
+
+    Raises:
+        DataError: the data of a set are not on this machine, or cannot be read.
+    """
+    from evalui.benchmarks.preparing import is_benchmark, resolve
+    from evalui.runs.submit import absolute_path
+
+    notes: list[str] = []
+
+    def located(source: "DatasetSpec") -> "DatasetSpec":
+        name = source.path
+        if (
+            not isinstance(name, str)
+            or not is_benchmark(name)
+            or absolute_path(base, name).exists()
+        ):
+            return source
+        prepared = resolve(name, load_settings())
+        notes.extend(str(note) for note in (prepared.note,) if note)
+        own = {"path": [str(path) for path in prepared.paths], "name": source.name or prepared.name}
+        # Rows of a published set that cannot be used are counted and named in the report.
+        return source.model_copy(update=own | {"skip_faulty": True})
+
+    datasets = [located(each) for each in spec.datasets]
+    return spec.model_copy(update={"datasets": datasets}), tuple(notes)
 
 
 def bundle_of(database: "Database", run_id: str) -> Iterator[bytes]:

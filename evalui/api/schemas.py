@@ -107,6 +107,41 @@ class UploadedDatasets(Answered):
     problem: str
 
 
+class PublishedShown(Answered):
+    """A figure in percent that others have published of a model on a set."""
+
+    benchmark: str
+    model: str
+    value: float
+    setting: str
+    source: str
+
+
+class BenchmarkShown(Answered):
+    """A published set. `origin` is where its scored split is on this server ("given", "fetched",
+    "cache", "" nowhere), `advice` what to do where it is not, or why no model is asked.
+    """
+
+    name: str
+    names: list[str]
+    title: str
+    topic: str
+    languages: list[str]
+    licence: str
+    hub: str
+    source: str
+    split: str
+    questions: int
+    lm_eval: str
+    unsupported: str
+    origin: str
+    revision: str
+    files: list[str]
+    bytes: int
+    advice: str
+    published: list[PublishedShown]
+
+
 class CellProgress(Answered):
     """One model on one dataset in one mode; `accuracy` is that of the file's own order so far.
 

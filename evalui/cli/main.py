@@ -2,7 +2,7 @@
 
     evalui serve | demo | check FILE | run SPEC | report DIR | import PATH | runs
            | export RUN FORMAT
-           | gate BASELINE CANDIDATE | score KIND FILE
+           | gate BASELINE CANDIDATE | score KIND FILE | benchmarks list|search|show|fetch|official
            | models list|add|remove | users | tokens | teams | share | worker | probe
            | backup FILE | restore FILE | doctor
 
@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from evalui.cli.benchmarks import add_benchmarks_command
 from evalui.cli.check import add_check_command
 from evalui.cli.export import add_export_command
 from evalui.cli.gate import add_gate_command
@@ -97,6 +98,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
     add_run_command(commands, in_full="run" in arguments[:1])
     add_report_command(commands)
+    add_benchmarks_command(commands)
     add_check_command(commands)
     add_score_command(commands)
     add_export_command(commands)

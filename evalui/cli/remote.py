@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalui.cli.store import read_text
 from evalui.errors import SpecError
+from evalui.local_runs import with_benchmarks
 
 if TYPE_CHECKING:
     from evalui.client import CellProgress, Client
@@ -48,7 +49,10 @@ def run_on_server(given: argparse.Namespace, text: str, base: Path) -> int:
             raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
     client = Client(given.server, _token(given.token_file), insecure=given.insecure)
     requested = with_generation(read_as(SubmittedSpec, text), read_generation(given))
-    spec = _uploaded(client, requested, base)
+    named, notes = with_benchmarks(requested, base)
+    for note in notes:
+        print(f"evalui: {note}", file=sys.stderr)
+    spec = _uploaded(client, named, base)
     run = client.start(spec)
     for line in run.left_out:
         print(f"evalui: left out: {line}", file=sys.stderr)

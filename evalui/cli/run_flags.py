@@ -195,15 +195,14 @@ def _read_object(text: str) -> dict[str, Any]:
 
 def _dataset(name: str) -> dict[str, Any]:
     """An entry of the specification for a file, or for a dataset that is known by its name."""
+    from evalui.benchmarks.preparing import is_benchmark
+
     path = Path(name).expanduser()
     if path.exists():
         return {"path": str(path.absolute())}
-    return named_dataset(name)
-
-
-def named_dataset(name: str) -> dict[str, Any]:
-    """An entry for a dataset that is no file here; raises `SpecError`."""
-    raise SpecError("flag-no-dataset", name=name)
+    if not is_benchmark(name):
+        raise SpecError("flag-no-dataset", name=name)
+    return {"path": name}
 
 
 def _set_modes(values: dict[str, Any], given: argparse.Namespace) -> None:
@@ -239,7 +238,7 @@ def _listed_modes(values: dict[str, Any]) -> list[dict[str, Any]] | None:
 def _check_modes(names: Sequence[str]) -> None:
     from evalui.modes import MODES
 
-    known = [name for name, mode in MODES.items() if mode.gives != "verdicts"]
+    known = [name for name in MODES if MODES[name].gives != "verdicts"]
     for name in names:
         if name not in known:
             raise SpecError("flag-value", flag="--mode", value=name, known=", ".join(known))

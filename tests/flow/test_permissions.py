@@ -276,6 +276,10 @@ API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("GET", "/runs/{run}/ballot"): ("annotate", None),
     ("PUT", "/runs/{run}/voters"): ("change", {"people": ["voter"]}),
     ("POST", "/runs/{run}/votes"): ("annotate", {"pair": "x", "choice": "a"}),
+    ("GET", "/benchmarks"): ("page", None),
+    ("GET", "/benchmarks/mmlu"): ("page", None),
+    ("POST", "/benchmarks/humaneval/take"): ("start", None),
+    ("POST", "/benchmarks/bustm/fetch"): ("add_models", None),
     ("GET", "/models"): ("page", None),
     ("GET", "/models/always-A"): ("page", None),
     ("POST", "/models"): (

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from evalui.modes.open_answer import CREDIT_METRIC
+from evalui.modes import traits_of
 from evalui.report.analyses.base import Report
 from evalui.report.export.encoder import JsonObject, json_text
 from evalui.report.export.json import cell_object, encode, json_lines
@@ -130,11 +130,12 @@ def _result(
 
 
 def _instances(result: CellResult, id_: str, headline: str) -> Iterator[JsonObject]:
+    credit = traits_of(result.cell.mode).credit
     for chunk in chunks_of(result):
         for trial in chunk.objects:
             sample = result.samples[trial.sample_id]
             own = _choice(sample, trial) if result.cell.gives == "choices" else None
-            own = own or _answer(sample, trial)
+            own = own or _answer(sample, trial, credit)
             yield {
                 "schema_version": SCHEMA_VERSION,
                 "evaluation_id": id_,
@@ -167,11 +168,11 @@ def _choice(sample: Sample, trial: Trial) -> JsonObject:
     }
 
 
-def _answer(sample: Sample, trial: Trial) -> JsonObject:
-    """A written answer: correct is what equals a reference, the score as evalui credits it."""
+def _answer(sample: Sample, trial: Trial, credit_metric: str) -> JsonObject:
+    """A written answer: correct is what equals a reference, the score as its mode credits it."""
     reply = _SEPARATOR.join(trial.answers)
     exact = trial.scores.get("exact_match")
-    credit = trial.scores.get(CREDIT_METRIC, (trial.reading.credit,))[0]
+    credit = trial.scores.get(credit_metric, (trial.reading.credit,))[0]
     return {
         "input": {"raw": sample.question, "reference": list(sample.references)},
         "output": {"raw": [reply]},

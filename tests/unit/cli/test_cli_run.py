@@ -129,7 +129,7 @@ def test_a_model_without_probabilities_replies_where_no_mode_is_named(place: Pat
         (["--dataset", "sums.csv"], "Nothing says --model"),
         (["--model", "nobody", "--dataset", "sums.csv"], "nobody"),
         (["--model", "./no-folder", "--dataset", "sums.csv"], "--model: "),
-        (["--model", "always-A", "--dataset", "arc_challenge"], "“arc_challenge” is no file"),
+        (["--model", "always-A", "--dataset", "arc_unknown"], "“arc_unknown” is neither a file"),
         (
             ["--model", "always-A", "--dataset", "sums.csv", "--mode", "guess"],
             "--mode: “guess” is none of ",

@@ -21,6 +21,8 @@ _IN_SQL = re.compile(rf"\bmode\b[^']*'(?:{_ANY})'")
 _EXEMPT: tuple[tuple[str, str, str], ...] = (
     ("types.py", "multiple_choice", "the kind of a dataset"),
     ("datasets/", "multiple_choice", "the kind of a dataset"),
+    ("benchmarks/", "multiple_choice", "the kind of a dataset"),
+    ("runs/database/run_copy.py", "multiple_choice", "the kind of a dataset"),
     ("datasets/external_answers.py", "judge", "trials of earlier versions name it"),
     ("runs/database/schema/", "judge", "stores of earlier versions"),
     ("runs/database/schema/", "question_answer", "stores of earlier versions"),
