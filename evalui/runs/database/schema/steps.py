@@ -349,6 +349,9 @@ _FOURTEENTH = (
     "CREATE INDEX pace_of_mode ON pace (model, mode, shots)",
 )
 
+# Whether a cell's model computes where its worker is. Of runs from before that, all may.
+_FIFTEENTH = ("ALTER TABLE cell ADD COLUMN computes_here INTEGER NOT NULL DEFAULT 1",)
+
 Step = tuple[str | Callable[[sqlite3.Connection], None], ...]
 MIGRATIONS: tuple[Step, ...] = (
     _FIRST,
@@ -365,6 +368,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _TWELFTH,
     _THIRTEENTH,
     _FOURTEENTH,
+    _FIFTEENTH,
 )
 
 
