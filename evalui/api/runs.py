@@ -68,7 +68,12 @@ def start_run(
 def plan_run(spec: SubmittedSpec, service: Service, t: Words) -> RunPlan:
     """What a run would send, take and cost, and when it would start; nothing is started."""
     planned = service.plan(spec)
-    ahead = queue_ahead(service.database, service.owner, usual_limits(service.settings))
+    ahead = queue_ahead(
+        service.database,
+        service.owner,
+        usual_limits(service.settings),
+        computes_here=planned.computes_here,
+    )
     return RunPlan(
         cost=planned.cost,
         cells=[replace(each, impossible=t.translate(each.impossible)) for each in planned.cells],

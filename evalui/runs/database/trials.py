@@ -413,7 +413,7 @@ def read_answers_of(
 ) -> dict[str, tuple[str, ...]]:
     """The answers of a cell to these questions, as far as there are some."""
     rows = database.rows(
-        _ANSWERS_SQL + " AND sample IN (SELECT value FROM json_each(?))",
+        _ANSWERS_SQL + " AND sample IN (SELECT value FROM json_each(?))",  # noqa: S608 (a constant)
         (cell_id, json.dumps(list(sample_ids))),
     )
     return {row["sample"]: decode_answers(row["reply"], row["turns"]) for row in rows}

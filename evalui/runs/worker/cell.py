@@ -676,7 +676,8 @@ def wait_for_cell_model(
 ) -> WaitForModel:
     """How long this server waits for the model of a cell, which states why it waits.
 
-    The time counts from when `is_early` is false. Waiting raises `Cancelled`, `Interrupted` and `RunLeaseLost` as `CellRun.run` does.
+    The time counts from when `is_early` is false. Waiting raises `Cancelled`, `Interrupted` and
+    `RunLeaseLost` as `CellRun.run` does.
     """
 
     def report(wait: usage.ModelWait) -> None:

@@ -51,9 +51,9 @@ def serve(
 ) -> None:
     """Work on whatever is queued until `ending` is set or the process `parent` is gone.
 
-    Models come from `catalog` and from the additions beside the store. Trials of models come
-    first: each takes a moment, and a user waits for it. With `warming` it also ends when it has
-    held libraries for long without need.
+    Runs are begun beside each other as far as they may. Models come from `catalog` and from the
+    additions beside the store. Trials of models come first: each takes a moment, and a user waits
+    for it. With `warming` it also ends when it has held libraries for long without need.
     """
 
     def stopping() -> bool:
@@ -72,6 +72,21 @@ def serve(
     )
     if not stopping():
         worker.status.update()
+    try:
+        _work(database, worker, ending=ending, stopping=stopping, warming=warming)
+    finally:
+        worker.end()
+        worker.status.remove()
+
+
+def _work(
+    database: Database,
+    worker: Worker,
+    *,
+    ending: threading.Event,
+    stopping: Callable[[], bool],
+    warming: Warming | None,
+) -> None:
     reported = time.monotonic()
     while not stopping():
         if time.monotonic() - reported > STATUS_INTERVAL_S:
@@ -82,26 +97,33 @@ def serve(
             version = database.version()
             queue.requeue_lost(database, silent_s=HEARTBEAT_TIMEOUT_S)
             model_tests.requeue_model_tests(database)
-            busy = worker.run_test_once() or worker.run_once()
-            if not busy:
-                worker.models.close_if_unused()
+            begun = worker.run_test_once() or worker.begin_run()
+            if not begun:
+                worker.close_unused_models()
         except StoreError as error:
             _log.warning("%s", error)
-            busy = False
-        if not busy:
-            _wait_for_work(database, ending, version)
-        if warming and _is_idle_for_long(warming, busy=busy or worker.models.has_kept):
+            begun = False
+        if not begun:
+            _wait_for_work(database, ending, version, has_room=lambda: worker.has_room_again)
+        busy = begun or worker.is_at_work or worker.models.has_kept
+        if warming and _is_idle_for_long(warming, busy=busy):
             break
-    worker.models.close()
-    worker.status.remove()
 
 
-def _wait_for_work(database: Database, ending: threading.Event, version: int) -> None:
-    """Wait until others have written to the store since it had this version, or for a while."""
+def _wait_for_work(
+    database: Database,
+    ending: threading.Event,
+    version: int,
+    *,
+    has_room: Callable[[], bool] = lambda: False,
+) -> None:
+    """Wait until others have written to the store since it had this version, or there is room for
+    what could not begin, or for a while.
+    """
     until = time.monotonic() + IDLE_POLL_S
     with suppress(StoreError):  # the next look at the queue reports it
         while time.monotonic() < until and not ending.wait(_WAKE_S):
-            if database.version() != version:
+            if has_room() or database.version() != version:
                 return
 
 

@@ -30,7 +30,12 @@ def start_plan(service: AppService, t: Messages, form: Form, views: Sequence[Upl
     except EvaluiError as error:
         hindrance = t.translate(error.sentence)
         return start_card(t, form, names, StartNotes(away, hindrance=hindrance))
-    ahead = queue_ahead(service.database, service.owner, usual_limits(service.settings))
+    ahead = queue_ahead(
+        service.database,
+        service.owner,
+        usual_limits(service.settings),
+        computes_here=planned.computes_here,
+    )
     return start_card(
         t,
         form,
