@@ -223,7 +223,8 @@ def _judged_run(server: _Server, questions: int) -> Row:
     server.counts()
     side = _run(models, {name: "".join(lines)}, spec)
     count, judged = 2 * len(_CONTESTANTS) * questions, len(_CONTESTANTS) * questions
-    assert server.counts()["answered"] == count, "every answer and every verdict is asked for once"
+    answered = server.counts()["answered"]
+    assert answered == count, f"{answered} of {count} answers and verdicts were asked for"
     ideal = judged * MANNERS["exponential"].mean / _JUDGED_WIDTH
     return Row(
         group=GROUP,
@@ -254,7 +255,7 @@ def _run(models: dict[str, str], files: dict[str, str], spec: dict[str, object])
         process = subprocess.Popen(
             [*command, "--models-file", "models.toml"],
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(_ROOT), "EVALUI_DATA": str(folder / "data")},
+            env=os.environ | {"PYTHONPATH": str(_ROOT), "EVALUI_DATA_DIR": str(folder / "data")},
             stdout=subprocess.DEVNULL,
         )
         _, status, usage = os.wait4(process.pid, 0)
