@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from io import FileIO
 from pathlib import Path
 from types import FrameType
@@ -201,14 +202,16 @@ def _follow_server(settings: Settings, models: Callable[[], Mapping[str, ModelEn
 
 
 def _import_for(settings: Settings, models: Callable[[], Mapping[str, ModelEntry]]) -> None:
-    """Import the libraries of local models where one is listed; on a cluster they load elsewhere.
+    """Import what asks endpoints where one is listed, and the libraries of local models where one
+    is; on a cluster they load elsewhere.
 
-    A list that cannot be read has no local model; the run that needs it states why.
+    A list that cannot be read has no model; the run that needs it states why.
     """
     with suppress(ModelError):
-        if settings.engine == "local" and any(
-            traits_of(entry).has_fp32_library for entry in models().values()
-        ):
+        traits = [traits_of(entry) for entry in models().values()]
+        if any(each.remote for each in traits):
+            import_module("evalui.models.endpoint.http.session")
+        if settings.engine == "local" and any(each.has_fp32_library for each in traits):
             import_libraries()
 
 
