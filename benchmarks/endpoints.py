@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -237,7 +237,7 @@ def _judged_run(server: _Server, questions: int) -> Row:
     )
 
 
-def _run(models: dict[str, str], files: dict[str, str], spec: dict[str, object]) -> _Side:
+def _run(models: Mapping[str, str], files: Mapping[str, str], spec: Mapping[str, object]) -> _Side:
     """`evalui run` from files to a report, in a process of its own; `models` have a URL each."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -249,7 +249,7 @@ def _run(models: dict[str, str], files: dict[str, str], spec: dict[str, object])
             for model, url in models.items()
         )
         (folder / "models.toml").write_text("".join(entries))
-        (folder / "spec.json").write_text(json.dumps(spec))
+        (folder / "spec.json").write_text(json.dumps(dict(spec)))
         command = [sys.executable, "-m", "evalui.cli", "run", "spec.json", "--out", "out"]
         began = time.perf_counter()
         process = subprocess.Popen(
