@@ -66,7 +66,7 @@ def start_run(
 def plan_run(spec: SubmittedSpec, service: Service, t: Words) -> RunPlan:
     """What a run would send, take and cost, and when it would start; nothing is started."""
     planned = service.plan(spec)
-    ahead = evaluations.runs_ahead(service)
+    ahead = evaluations.runs_ahead(service, planned)
     return RunPlan(
         cost=planned.cost,
         cells=[replace(each, impossible=t.translate(each.impossible)) for each in planned.cells],

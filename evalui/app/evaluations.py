@@ -34,9 +34,14 @@ def delete_run(service: AppService, run_id: str) -> None:
 
 
 @requires("start")
-def runs_ahead(service: AppService) -> QueueAhead:
+def runs_ahead(service: AppService, planned: PlannedRun) -> QueueAhead:
     """What would be done before a new run of the person's."""
-    return queue_ahead(service.database, service.owner, usual_limits(service.settings))
+    return queue_ahead(
+        service.database,
+        service.owner,
+        usual_limits(service.settings),
+        computes_here=planned.computes_here,
+    )
 
 
 @requires("start")

@@ -54,6 +54,11 @@ class CellPlan:
         return self.cell.pattern
 
     @property
+    def computes_here(self) -> bool:
+        """Whether a model computes where the worker is; supplied answers are only graded."""
+        return not (self.mode.recorded or traits_of(self.entry).remote)
+
+    @property
     def mode_name(self) -> str:
         """The registered name of the mode."""
         return self.mode.mode

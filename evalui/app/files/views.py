@@ -132,7 +132,8 @@ class PlannedCell:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """A run form worked out: its cells and its cost."""
+    """A run form worked out: its cells, its cost, and whether a model computes on the server."""
 
     cells: tuple[PlannedCell, ...]
     cost: Estimate
+    computes_here: bool

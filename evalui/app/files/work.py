@@ -142,7 +142,8 @@ class FileWork:
         datasets = limit_datasets({key: one.dataset for key, one in loaded.items()}, spec)
         plans = plan_run(spec, datasets, models.catalog, collected, describe=models.describe)
         cells = tuple(_planned_cell(plan, datasets) for plan in plans)
-        return PlannedRun(cells, self._estimate(plans, datasets))
+        computes_here = any(plan.computes_here and not plan.impossible for plan in plans)
+        return PlannedRun(cells, self._estimate(plans, datasets), computes_here)
 
     def start(
         self,

@@ -45,6 +45,7 @@ _INSERT = (
     "INSERT INTO trial (id, cell, sample, variant, origin, target, choice, credit, tied, rule,"
     " reply, turns, thoughts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+_ANSWERS_SQL = "SELECT sample, reply, turns FROM trial WHERE cell = ?"
 
 QuestionReader = Callable[[CellRow], Mapping[str, Sample]]
 
@@ -414,6 +415,17 @@ def _update_rate(connection: Connection, cell_id: int, count: int) -> None:
     )
 
 
+def read_answers_of(
+    database: Database, cell_id: int, sample_ids: Iterable[str]
+) -> dict[str, tuple[str, ...]]:
+    """The answers of a cell to these questions, as far as there are some."""
+    rows = database.rows(
+        _ANSWERS_SQL + " AND sample IN (SELECT value FROM json_each(?))",  # noqa: S608 (a constant)
+        (cell_id, json.dumps(list(sample_ids))),
+    )
+    return {row["sample"]: decode_answers(row["reply"], row["turns"]) for row in rows}
+
+
 def _answers_so_far(database: Database, cell_id: int) -> dict[str, tuple[str, ...]]:
-    rows = database.rows("SELECT sample, reply, turns FROM trial WHERE cell = ?", (cell_id,))
+    rows = database.rows(_ANSWERS_SQL, (cell_id,))
     return {row["sample"]: decode_answers(row["reply"], row["turns"]) for row in rows}

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from evalui.ui.services.service import AppService
 from starlette.testclient import TestClient
+
+from evalui.app.service import AppService
 
 HUB = Path(__file__).parents[2] / "golden" / "benchmarks" / "hub"
 

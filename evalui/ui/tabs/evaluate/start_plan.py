@@ -28,7 +28,7 @@ def start_plan(service: AppService, t: Messages, form: Form, views: Sequence[Upl
     except EvaluiError as error:
         hindrance = t.translate(error.sentence)
         return start_card(t, form, names, StartNotes(away, hindrance=hindrance))
-    ahead = runs_ahead(service)
+    ahead = runs_ahead(service, planned)
     return start_card(
         t,
         form,
