@@ -271,15 +271,16 @@ class VariantOrder:
         self._pattern: Pattern = pattern
         self._places: dict[int, dict[Variant, int]] = {}
 
-    def sort_key(self, variant: Variant) -> tuple[int, tuple[int, ...]]:
-        """Sorts the file's own order first."""
+    def sort_key(self, variant: Variant) -> tuple[int, int, tuple[int, ...]]:
+        """Sorts the first repeat first, and in each the file's own order."""
+        repeat, variant = variant.repeat, variant.order
         if variant.is_origin or self._pattern == "origin":
-            return 0, variant.permutation
+            return repeat, 0, variant.permutation
         count = len(variant.permutation)
         if count not in self._places:
             made = variants(count, self._pattern)
             self._places[count] = {known: place for place, known in enumerate(made)}
-        return self._places[count][variant], variant.permutation
+        return repeat, self._places[count][variant], variant.permutation
 
 
 def read_results(
@@ -408,5 +409,9 @@ def _update_rate(connection: Connection, cell_id: int, count: int) -> None:
 
 
 def _answers_so_far(database: Database, cell_id: int) -> dict[str, tuple[str, ...]]:
-    rows = database.rows("SELECT sample, reply, turns FROM trial WHERE cell = ?", (cell_id,))
+    # Of several repeats the first is shown to a judge.
+    rows = database.rows(
+        "SELECT sample, reply, turns FROM trial WHERE cell = ? AND variant NOT LIKE '%#%'",
+        (cell_id,),
+    )
     return {row["sample"]: decode_answers(row["reply"], row["turns"]) for row in rows}
