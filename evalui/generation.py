@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 
 from evalui.errors import SpecError
 from evalui.messages import Sentence, sentence
-from evalui.types import Ability
+from evalui.types import MAX_REPEATS, Ability
 
 Value = float | int | str | tuple[str, ...]
 
@@ -60,7 +60,7 @@ class GenerationSettings(BaseModel):
         Literal["", "minimal", "low", "medium", "high"], Setting("effort")
     ] = ""
     repeats: Annotated[
-        int, Field(ge=1, le=256), Setting("repeats", honoured_by="evalui", of_judges=False)
+        int, Field(ge=1, le=MAX_REPEATS), Setting("repeats", honoured_by="evalui", of_judges=False)
     ] = 1
 
     @property

@@ -69,6 +69,6 @@ def _votes(table: TrialGrid) -> NDArray[np.intp]:
 def _mean(
     tables: Sequence[TrialGrid], values: Callable[[TrialGrid], NDArray[np.float64]]
 ) -> Interval | None:
-    whole = [table.subset(table.written.all(axis=1)) for table in tables]
+    whole = [table.subset(table.written.sum(axis=1) == table.n_repeats) for table in tables]
     parts = [values(table) for table in whole if table.n and table.n_repeats > 1]
     return mean_intervals(np.concatenate(parts)[:, None])[0] if parts else None

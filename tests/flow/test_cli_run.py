@@ -320,7 +320,7 @@ def test_replies_of_other_runs_are_used_again_unless_told_otherwise(
 ):
     spec = _spec(desk, models=["slow"], pattern="origin")
     models, log = str(desk / "models.toml"), desk / "slow.log"
-    monkeypatch.setattr(cell, "cacheable_by", lambda _: lambda _: True)  # a script is instant
+    monkeypatch.setattr(cell, "cacheable_by", lambda _, **__: lambda _: True)  # a script is instant
 
     def asked(out: str, *options: str) -> int:
         before = log.read_text().count("\n") if log.exists() else 0

@@ -177,7 +177,7 @@ def outcomes_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> Outcomes
     """
     outcomes: dict[Measure, dict[str, float]] = {"accuracy": {}}
     for table in tables:
-        written = table.subset(table.written.any(axis=1))
+        written = table.subset(table.written.sum(axis=1) > 0)
         means = _written_means([written]).credit
         credits = zip(written.ids.tolist(), means.tolist(), strict=True)
         outcomes["accuracy"].update(credits)
@@ -230,7 +230,7 @@ class _WrittenMeans:
 
 
 def _written_means(tables: Sequence[TrialGrid]) -> _WrittenMeans:
-    answered = [table.subset(table.written.any(axis=1)) for table in tables]
+    answered = [table.subset(table.written.sum(axis=1) > 0) for table in tables]
     repeats = np.concatenate(
         [np.zeros(0, np.intp), *(each.written.sum(axis=1) for each in answered)]
     )

@@ -99,7 +99,7 @@ def share_over_repeats(values: NDArray[np.float64] | NDArray[np.bool_]) -> Inter
     n, n_repeats = values.shape
     if n_repeats == 1 or not n:
         return share_interval(float(values.sum()), n)
-    return clustered_mean(values.mean(axis=1), np.full(n, n_repeats)).interval
+    return clustered_mean(values.mean(axis=1), np.full(n, n_repeats, dtype=np.int_)).interval
 
 
 def clustered_mean_by_code(
