@@ -90,13 +90,14 @@ class Branch(Office):
             f'base_urls = {urls}\napi = "chat"\nconcurrency = 4\nretries = 1\ntimeout_s = 5\n'
         )
 
-    def queue_questions(self) -> str:
+    def queue_questions(self, **settings: object) -> str:
         spec = RunSpec.model_validate(
             {
                 "datasets": ["sums.csv"],
                 "models": ["remote"],
                 "mode": "generation",
                 "pattern": "circular",
+                **settings,
             }
         )
         data = dataset(ASKED)
