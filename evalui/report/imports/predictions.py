@@ -183,8 +183,9 @@ def _repeat(row: JsonlRow) -> int:
     """Which reply to the question it is, from 0; rows count from 1."""
     value = row.values.get("repeat", 1)
     if type(value) is not int or not 1 <= value <= MAX_REPEATS:
-        found = abbreviated_json(value)
-        raise DataError("row-repeat", place=row.location, value=found, last=MAX_REPEATS)
+        raise DataError(
+            "row-repeat", place=row.location, value=abbreviated_json(value), last=MAX_REPEATS
+        )
     return value - 1
 
 
