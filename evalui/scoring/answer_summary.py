@@ -45,8 +45,8 @@ class JudgeRating:
 class AnswerSummary:
     """The figures of one cell of answers.
 
-    `n` answers are in to `questions`, each of which was asked `n_repeats` times; `compared` of them have a reference and make the figures;
-    `question_ids` are the ids of their questions.
+    `n` answers are in to `questions`, each of which was asked `n_repeats` times; `compared` of them
+    have a reference and make the figures; `question_ids` are the ids of their questions.
     `empty` and `truncated` count blank replies and those that ran into the length limit. `means`
     has the mean of each text figure in 0..1 with its range over questions, `length` the median
     length in characters (of all turns together; 0 without answers). `compared_length` and
