@@ -99,7 +99,7 @@ def share_over_repeats(values: NDArray[np.float64] | NDArray[np.bool_]) -> Inter
     n, n_repeats = values.shape
     if n_repeats == 1 or not n:
         return share_interval(float(values.sum()), n)
-    repeats: NDArray[np.int_] = np.full(n, n_repeats, dtype=np.int_)
+    repeats = np.array([n_repeats] * n, dtype=np.int_)
     return clustered_mean(values.mean(axis=1), repeats).interval
 
 
