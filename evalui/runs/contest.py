@@ -5,12 +5,13 @@ import random
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from evalui.errors import SpecError, UnknownName
-from evalui.generation import GenerationSettings
+from evalui.generation import SETTINGS, GenerationSettings
+from evalui.messages import sentence
 from evalui.modes.prompts.rubrics import LATEST_VERSION, RUBRICS, Rubric, parse_rubric
 from evalui.types import (
     Ability,
@@ -94,6 +95,13 @@ class JudgingSpec(GenerationSettings):
     seed: int | None = None
     output: OutputChoice = "auto"
     strong: int = Field(default=1, ge=1, le=MAX_STRONG)
+
+    @model_validator(mode="after")
+    def _settings_fit(self) -> Self:
+        """A setting that judges have no use for is refused: nothing is shown and not sent."""
+        if name := next((name for name in self.given if not SETTINGS[name].setting.of_judges), ""):
+            raise ValueError(sentence("error.setting-not-of-judge", setting=SETTINGS[name].label))
+        return self
 
     def read_rubric(self) -> Rubric | None:
         """The form to use, None to choose one by sample.

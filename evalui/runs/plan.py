@@ -203,12 +203,13 @@ def _plan_cell(
     shown = pattern if permutes_options(scorer, pattern) else "origin"
     counts = Counter(len(sample.choices) for sample in samples)
     totals = {options: count * count_variants(options, shown) for options, count in counts.items()}
+    totals = {options: count * mode.repeats for options, count in totals.items()}
     total = sum(totals.values())
     if total > MAX_TRIALS:
         raise SpecError(
             "too-many-trials", dataset=dataset.name, mode=label, n=total, limit=MAX_TRIALS
         )
-    requests = 0 if impossible else _count_requests(scorer, setting, samples, totals)
+    requests = 0 if impossible else _count_requests(scorer, setting, samples, totals, mode.repeats)
     signed = signature(
         dataset,
         samples,
@@ -272,9 +273,10 @@ def _count_requests(
     setting: ModeSettings,
     samples: Sequence[Sample],
     totals: Mapping[int, int],
+    repeats: int,
 ) -> int:
     if mode.gives == "answers":
-        return sum(1 + len(sample.follow_ups) for sample in samples)
+        return repeats * sum(1 + len(sample.follow_ups) for sample in samples)
     # What a trial sends depends on its number of options alone, so one of each is planned.
     examples = {len(sample.choices): sample for sample in samples}
     requests = {

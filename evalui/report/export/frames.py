@@ -66,6 +66,7 @@ _TRIAL_MEANINGS: Mapping[str, str] = {
     "label_mass": "probability of all labels together, 0 to 1",
     "truncated": "whether the prompt was cut to fit the model",
     "merged_seams": "options whose first token also holds the end of the prompt",
+    "repeat": "which reply to the question, from 1; missing where each was asked once",
     "fixed_order": "why another order changes the question: naming, duplicates; else empty",
     "signature": "how the figures of the cell are made",
 }

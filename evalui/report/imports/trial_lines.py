@@ -56,7 +56,7 @@ def _read_choice(row: JsonlRow, known: Sample | None) -> tuple[Sample, Trial]:
     scores: Mapping[str, Sequence[float]] = values.get("scores", {})
     return sample, Trial(
         sample_id=sample.id,
-        variant=Variant(order),
+        variant=Variant(order, _repeat(row)),
         target=order.index(sample.target),
         headline=row.text("headline"),
         readings={name: _reading(own) for name, own in row.field("readings").items()},
@@ -68,6 +68,11 @@ def _read_choice(row: JsonlRow, known: Sample | None) -> tuple[Sample, Trial]:
         truncated=row.field("truncated"),
         fixed_reason=sample.fixed_reason,
     )
+
+
+def _repeat(row: JsonlRow) -> int:
+    """Which repeat a line is of, from 0; lines count from 1."""
+    return max(0, int(row.values.get("repeat", 1)) - 1)
 
 
 def _choice_sample(row: JsonlRow) -> Sample:
@@ -99,7 +104,7 @@ def _read_answer(row: JsonlRow, known: Sample | None) -> tuple[Sample, Trial]:
     credit = figures.get(_credit_score(row), float(choice == 0))
     return sample, Trial(
         sample_id=sample.id,
-        variant=Variant(()),
+        variant=Variant((), _repeat(row)),
         target=0,
         headline="answer",
         readings={"answer": Reading(choice, credit, rule)},

@@ -45,7 +45,8 @@ _INSERT = (
     "INSERT INTO trial (id, cell, sample, variant, origin, target, choice, credit, tied, rule,"
     " reply, turns, thoughts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_ANSWERS_SQL = "SELECT sample, reply, turns FROM trial WHERE cell = ?"
+# Of several repeats a judge is shown the first.
+_ANSWERS_SQL = "SELECT sample, reply, turns FROM trial WHERE cell = ? AND variant NOT LIKE '%#%'"
 
 QuestionReader = Callable[[CellRow], Mapping[str, Sample]]
 
@@ -279,15 +280,16 @@ class VariantOrder:
         self._pattern: Pattern = pattern
         self._places: dict[int, dict[Variant, int]] = {}
 
-    def sort_key(self, variant: Variant) -> tuple[int, tuple[int, ...]]:
-        """Sorts the file's own order first."""
+    def sort_key(self, variant: Variant) -> tuple[int, int, tuple[int, ...]]:
+        """Sorts the first repeat first, and in each the file's own order."""
+        repeat, variant = variant.repeat, variant.order
         if variant.is_origin or self._pattern == "origin":
-            return 0, variant.permutation
+            return repeat, 0, variant.permutation
         count = len(variant.permutation)
         if count not in self._places:
             made = variants(count, self._pattern)
             self._places[count] = {known: place for place, known in enumerate(made)}
-        return self._places[count][variant], variant.permutation
+        return repeat, self._places[count][variant], variant.permutation
 
 
 def read_results(

@@ -287,7 +287,7 @@ class CellRun:
             mode=mode,
             setting=setting,
             fingerprint=model.fingerprint,
-            is_cacheable=cacheable_by(model),
+            is_cacheable=cacheable_by(model, repeats=spec.repeats),
         )
         if isinstance(model, Streaming):
             planned = self._run_stream(model, pending, batch_of)

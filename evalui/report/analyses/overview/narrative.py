@@ -62,7 +62,7 @@ def order_loss_title(summaries: Sequence[Summary], language: Language) -> str:
 
 def best_case_accuracy(summary: Summary, accuracy: Interval) -> str:
     """The accuracy, in per cent, if every unreadable answer in the order as written were right."""
-    best = accuracy.value + summary.unreadable_origin / summary.n
+    best = accuracy.value + summary.unreadable_origin / (summary.n * summary.n_repeats)
     return fixed(100 * best, decimal_places(accuracy))
 
 

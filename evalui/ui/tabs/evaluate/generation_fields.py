@@ -21,7 +21,8 @@ def generation_fold(t: Messages, form: Form, *, judge: bool = False) -> Html:
         for name in SETTINGS
         if (text := field_value(form, generation_field(name, judge=judge)).strip())
     ]
-    fields = (_field(t, form, each, judge=judge) for each in SETTINGS.values())
+    shown = (each for each in SETTINGS.values() if each.setting.of_judges or not judge)
+    fields = (_field(t, form, each, judge=judge) for each in shown)
     return fold(
         t("generation.title"),
         " · ".join(given) or t("generation.usual"),

@@ -41,6 +41,7 @@ def answer_card(
         _guidance(t, sample),
         div(model_picker(t, opened), _finding(t, trial), cls="tools"),
         *(_answer(t, sample, trial) if trial else ()),
+        _further_replies(t, opened),
         _other_answers(t, opened),
         verdict_section(t, opened.address.run, judged, arenas),
         _figures(t, trial) if trial else None,
@@ -149,6 +150,26 @@ def _other_answers(t: Messages, opened: OpenedQuestion) -> Html | None:
     if not sides:
         return None
     return div(el("h2", t("samples.other_answers")), div(*sides, cls="sides gap-s"), cls="sec")
+
+
+def _further_replies(t: Messages, opened: OpenedQuestion) -> Html | None:
+    """What the model replied when it was asked again, each whole; all of them in their order."""
+    sides = [
+        div(
+            div(
+                el("b", t("samples.reply_n", n=trial.variant.repeat + 1)),
+                _state(t, trial),
+                span(_closeness(t, trial), cls="meta"),
+                cls="row-l",
+            ),
+            *(_text(t, answer) for answer in trial.answers),
+            cls="side",
+        )
+        for trial in opened.chosen.trials[1:]
+    ]
+    if not sides:
+        return None
+    return div(el("h2", t("samples.further_replies")), div(*sides, cls="sides gap-s"), cls="sec")
 
 
 def _other(t: Messages, opened: OpenedQuestion, model: AnsweringModel, trial: Trial) -> Html:
