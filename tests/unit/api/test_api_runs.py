@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
-from evalui.access import LOCAL_PERSON
+from evalui.access import LOCAL_PERSON, Person
 from evalui.accounts.teams import add_team
 from evalui.app.service import AppService
 from evalui.messages import messages
@@ -123,7 +123,8 @@ def test_a_request_that_is_sent_twice_starts_one_run(
     bad = api.post("/runs", json=spec, headers={"Idempotency-Key": "x" * 201})
     assert bad.json()["key"] == "request-key-form"
     become("eve")
-    desk.store_upload([("capitals.csv", GOOD.encode())])  # the same files, the same key
+    eve = desk.acting_for(Person("eve", "annotator"))
+    eve.store_upload([("capitals.csv", GOOD.encode())])  # the same files, the same key
     assert api.post("/runs", json=spec, headers=once).status_code == 201
     assert len(api.get("/runs").json()["runs"]) == 1
 
