@@ -8,7 +8,7 @@ import pytest
 
 import evalui
 from evalui import client as client_module
-from evalui.errors import SpecError, StoreError, UnknownRun
+from evalui.errors import DataError, SpecError, StoreError, UnknownRun
 from evalui.report.export.frames import RUN_COLUMNS
 
 
@@ -42,7 +42,7 @@ def test_what_is_not_there_is_said(tmp_path: Path, choice_folder: Path):
         evalui.open(tmp_path / "missing")
     with pytest.raises(StoreError, match="no store at"):
         evalui.list_runs(tmp_path)
-    with pytest.raises(SpecError, match=r"neither a store nor a report\.json"):
+    with pytest.raises(DataError, match="no finished run of a harness"):
         evalui.open(tmp_path)
     with pytest.raises(UnknownRun, match="no run 'other'"):
         evalui.open(choice_folder, run="other")

@@ -24,12 +24,14 @@ from evalui.report.export.files import (
     save,
     write,
 )
-from evalui.report.export.formats import FORMATS
+from evalui.report.export.formats import BUNDLE, EXCHANGED, FORMATS, ON_PAGE
 from evalui.report.imports.battles import read_battles, read_votes
 from evalui.runs.database.trials import DeferredTrials
 from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.types import CellResult
 
+# The bundle is copied from a store and not written from a report, see `runs.bundle`.
+WRITTEN = [extension for extension in FORMATS if extension != BUNDLE]
 SPEC = (
     '{"datasets": [{"path": "/home/secret/a_val.csv"}, '
     '{"path": ["/secret/b_dev.csv", "/secret/b_val.csv"]}], "models": ["m"]}'
@@ -65,7 +67,7 @@ def test_files_that_others_could_read_are_replaced(report: Report, tmp_path: Pat
     assert elsewhere.read_text() == "kept"
 
 
-@pytest.mark.parametrize("extension", FORMATS)
+@pytest.mark.parametrize("extension", ON_PAGE)
 def test_every_file_carries_every_signature(report: Report, extension: str):
     data = write(report, extension, "en")
     texts = (
@@ -161,7 +163,7 @@ def test_the_json_has_the_spec_and_every_cell(report: Report):
 
 
 def test_no_export_tells_a_folder_of_the_server(report: Report):
-    for extension in FORMATS:
+    for extension in WRITTEN:
         assert b"secret" not in write(report, extension, "en")
 
 
@@ -178,15 +180,16 @@ def test_each_trial_is_a_line(report: Report):
 def test_an_unknown_format_is_told_with_the_known_ones(report: Report):
     with pytest.raises(
         UnknownName,
-        match="csv, html, json, md, tex, trials",
+        match=r"csv, eee\.zip, html, json, lm-eval\.zip, md, tex, trials",
     ):
         write(report, "pdf", "en")
 
 
 def test_every_promised_format_can_be_written(report: Report):
     trials = ["trials.jsonl", "trials.csv", "trials.parquet"]
-    assert list(FORMATS) == ["csv", "xlsx", "json", "md", "tex", "html", "zip", *trials]
-    assert all(write(report, extension, "zh") for extension in FORMATS)
+    assert list(ON_PAGE) == ["csv", "xlsx", "json", "md", "tex", "html", "zip", *trials]
+    assert list(FORMATS) == [*ON_PAGE, *EXCHANGED]
+    assert all(write(report, extension, "zh") for extension in WRITTEN)
 
 
 # ---------------------------------------------------------------- open questions
@@ -342,7 +345,7 @@ def test_the_csv_of_open_questions_is_the_standings(open_report: Report):
 
 def test_a_run_that_has_not_begun_can_be_written(make_result):
     waiting = compile_report("Run", [make_result({}, state="waiting")])
-    empty = [extension for extension in FORMATS if not write(waiting, extension, "en")]
+    empty = [extension for extension in WRITTEN if not write(waiting, extension, "en")]
     assert empty == ["trials.jsonl"]
 
 

@@ -93,6 +93,7 @@ class Garage:
             own_device=device,
             clock=lambda: self.now,
         )
+        self.worker._parts = replace(self.worker._parts, models=self.worker.models)
 
     def open(self, entry: ModelEntry) -> Model:
         self.now += 40.0  # it takes so long to load

@@ -514,6 +514,7 @@ def test_a_queued_test_says_what_it_waits_for(
     assert "A worker takes it in a moment." in row(tab, "biased")
     presence.update(model="always-A", device="rule")
     assert "It waits for another test to end." in row(tab, "biased")
+    presence.update()
     presence.update(run=desk.start(read_run_form(form_for(name="Midterm"))))
     assert "It waits for the run Midterm to end." in row(tab, "biased")
     become("bob")
