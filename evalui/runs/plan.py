@@ -256,6 +256,8 @@ def _packages(mode: ModeSpec, entry: ModelEntry) -> Iterator[str]:
     yield MODES.package_of(mode.mode)
     yield BACKENDS.package_of(entry.backend)
     yield from plugin_versions("evalui.metrics")
+    if mode.gives == "answers":
+        yield from plugin_versions("evalui.scorers")
 
 
 def _count_requests(

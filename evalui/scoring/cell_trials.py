@@ -24,6 +24,7 @@ from evalui.scoring.choice.trial_grid import (
     strata_of_grids,
     trial_grids,
 )
+from evalui.scoring.scorers import values_without_reference
 from evalui.scoring.statistics.intervals import mean_intervals
 from evalui.scoring.trial_columns import Ragged, TrialColumns, columns_of
 from evalui.types import Interval, Pattern, Trial
@@ -132,17 +133,18 @@ class CellTrials(Sequence[Trial]):
 
     @cached_property
     def compared(self) -> TrialColumns:
-        """The written answers that have a reference."""
+        """The written answers that have a reference; all that are scored where none needs one."""
+        free = values_without_reference()
+        scores = self.columns.scores
         scored = np.zeros(len(self.columns), dtype=np.bool_)
-        for own in self.columns.scores.values():
-            scored |= own.lengths >= 0
+        for name in [name for name in scores if name not in free] or scores:
+            scored |= scores[name].lengths >= 0
         return self.columns.take(scored)
 
     @cached_property
     def text_means(self) -> Mapping[str, Interval]:
-        """The mean of each text figure of `compared`, from the same resamples where all have it."""
-        compared = self.compared
-        scored = {name: score_values(compared, name) for name in compared.scores}
+        """The mean of each value of answers, from the same resamples where all have it."""
+        scored = {name: score_values(self.columns, name) for name in self.columns.scores}
         together: dict[bytes, list[str]] = {}  # by the answers that have them: most often, all
         for name, (rows, _) in scored.items():
             if len(rows):

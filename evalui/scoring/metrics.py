@@ -17,7 +17,7 @@ from typing import Literal
 
 from evalui.registry import Registry
 from evalui.scoring.cell_trials import CellTrials, cell_trials
-from evalui.scoring.text_metrics import ALL_TEXT_METRICS
+from evalui.scoring.scorers import OUR_VALUES, ScoreValue, declared_values
 from evalui.types import Interval, Language, Pattern, Trial
 
 NO_DOCS: Mapping[Language, str] = MappingProxyType({})
@@ -73,8 +73,8 @@ METRICS: Registry[Metric] = Registry("metric")
 
 def metrics_in(view: View, answers: Answers = "choices") -> list[Metric]:
     """The metrics that a view shows, in its order; those with a label of their own come last."""
-    known = _by_name()
-    placed = _VIEWS[view] if answers == "choices" else ALL_TEXT_METRICS
+    known = known_metrics()
+    placed = _VIEWS[view] if answers == "choices" else tuple(OUR_VALUES)
     added = [] if view in _CLOSED_VIEWS else [name for name in known if is_added(known[name])]
     names = dict.fromkeys((*placed, *added))
     return [known[name] for name in names if known[name].answers == answers]
@@ -88,7 +88,11 @@ def metrics_of_texts(figures: Iterable[str]) -> list[Metric]:
     """
     known = metrics_in("files", "texts")
     names = {metric.name for metric in known}
-    return known + [_text_metric(name) for name in dict.fromkeys(figures) if name not in names]
+    return known + [
+        _score_metric(name, ScoreValue(), needs_reference=True)
+        for name in dict.fromkeys(figures)
+        if name not in names
+    ]
 
 
 def is_added(metric: Metric) -> bool:
@@ -104,7 +108,7 @@ def compute_figures(
     Of a cell without trials, those of chosen options that are built in are 0 (counts) or None, but
     for the ones on the form of its answers, which has none.
     """
-    known = [one for one in _by_name().values() if one.answers == answers]
+    known = [one for one in known_metrics().values() if one.answers == answers]
     if not trials:
         plain = [one for one in known if one.name in _VIEWS["files"] and one.name not in _FORMAT]
         return {one.name: 0 if one.unit == "count" else None for one in plain}
@@ -130,16 +134,20 @@ def _has(needs: Needs, cell: CellTrials) -> bool:
             return True
 
 
-def _by_name() -> dict[str, Metric]:
-    """Every metric by the name under which it is registered, which is its public one.
+def known_metrics() -> dict[str, Metric]:
+    """Every metric by the name under which it is registered, then the values of other scorers.
 
     An entry point may be called otherwise than its metric: it must not replace one of ours.
     """
-    return {
+    known = {
         name: one if one.name == name else replace(one, name=name)
         for name in METRICS
         for one in (METRICS[name],)
     }
+    for name, (value, scorer) in declared_values().items():
+        if name not in known:
+            known[name] = _score_metric(name, value, needs_reference=scorer.needs_reference)
+    return known
 
 
 # ---------------------------------------------------------------- the figures of chosen options
@@ -320,13 +328,21 @@ def _text_mean(name: str) -> Callable[[CellTrials], Figure]:
 
 
 def _text_metrics() -> Iterable[Metric]:
-    for name, docs in ALL_TEXT_METRICS.items():
-        yield _text_metric(name, docs={"en": f"mean over answers: {docs}"})
+    for name, value in OUR_VALUES.items():
+        yield _score_metric(name, value, needs_reference=True)
 
 
-def _text_metric(name: str, docs: Mapping[Language, str] = NO_DOCS) -> Metric:
+def _score_metric(name: str, value: ScoreValue, *, needs_reference: bool) -> Metric:
+    """The mean over answers of a value that a scorer gives each of them."""
     return Metric(
-        name, _text_mean(name), needs="references", answers="texts", ranged=True, docs=docs
+        name,
+        _text_mean(name),
+        direction=value.direction,
+        needs="references" if needs_reference else "",
+        answers="texts",
+        ranged=True,
+        label=value.label,
+        docs=value.docs,
     )
 
 

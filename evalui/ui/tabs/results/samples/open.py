@@ -176,17 +176,20 @@ def _figures(t: Messages, trial: Trial) -> Html | None:
         return None
     scores = {name: values[0] for name, values in trial.scores.items()}
     rouge: list[list[Child]] = [
-        [span(rouge, cls="mono"), *(f"{scores[f'{rouge}-{part}']:.4f}" for part in "rpf")]
+        [span(rouge, cls="mono"), *(f"{scores.pop(f'{rouge}-{part}'):.4f}" for part in "rpf")]
         for rouge in ROUGES
+        if f"{rouge}-f" in scores
     ]
+    # What other scorers give, and a mode of its own, comes behind ours.
+    names = [name for name in (*BLEUS, *_OTHERS) if name in scores]
     others: list[list[Child]] = [
-        [span(name, cls="mono"), f"{scores[name]:.4f}"] for name in (*BLEUS, *_OTHERS)
+        [span(name, cls="mono"), f"{scores[name]:.4f}"] for name in dict.fromkeys([*names, *scores])
     ]
     parts, corner = [t(f"answer.part_{part}") for part in "rpf"], _unseen(t("answer.measure"))
     return div(
         el("h2", t("answer.figures")),
         div(
-            table([corner, *parts], rouge, right=(1, 2, 3), cls="narrow"),
+            table([corner, *parts], rouge, right=(1, 2, 3), cls="narrow") if rouge else None,
             table([corner, t("answer.value")], others, right=(1,), cls="narrow"),
             cls="figures-pair gap-s",
         ),
