@@ -25,7 +25,9 @@ Figure = Interval | int | float | None  # a count is kept and published as a who
 Answers = Literal["choices", "texts"]
 Unit = Literal["share", "probability", "count", "number"]
 Direction = Literal["higher", "lower", "none"]
-Needs = Literal["", "orders", "shown options", "probabilities", "references"]
+Needs = Literal[
+    "", "orders", "shown options", "probabilities", "references", "questions", "subjects"
+]
 # Where the metrics with a `key` stand, and in which order; all others stand in each of them.
 View = Literal["report", "files", "json", "json ranges", "json format"]
 
@@ -37,8 +39,9 @@ class Metric:
     `compute` gives it from the trials of a cell (at least one): with its range, as a number, or
     None where it rests on nothing. A "share" is in 0..1 and printed in per cent, a "probability"
     in 0..1 and printed as it is. `direction` says which values are better, `range` which are
-    possible, `needs` what the trials must have: without it there is no figure. `answers` are those
-    it belongs to: chosen options or written texts. `ranged`: its value is an `Interval` wherever it
+    possible, `needs` what the trials must have, `metadata` the further fields that their questions
+    must have: without them there is no figure, and the reason is told. `answers` are those it
+    belongs to: chosen options or written texts. `ranged`: its value is an `Interval` wherever it
     has one.
 
     `key` is that of its labels in the catalogue of messages; a metric without one is called by its
@@ -51,6 +54,7 @@ class Metric:
     direction: Direction = "higher"
     range: tuple[float, float] = (0.0, 1.0)
     needs: Needs = ""
+    metadata: tuple[str, ...] = ()
     answers: Answers = "choices"
     ranged: bool = False
     key: str = ""
@@ -115,8 +119,12 @@ def compute_figures(
     cell = cell_trials(trials, pattern)
     own: Mapping[str, Figure] = cell.text_means if answers == "texts" else {}
     return {**own} | {
-        one.name: one.compute(cell) if _has(one.needs, cell) else None for one in known
+        one.name: one.compute(cell) if _can_compute(one, cell) else None for one in known
     }
+
+
+def _can_compute(metric: Metric, cell: CellTrials) -> bool:
+    return _has(metric.needs, cell) and all(map(cell.has_metadata, metric.metadata))
 
 
 def _has(needs: Needs, cell: CellTrials) -> bool:
@@ -130,6 +138,10 @@ def _has(needs: Needs, cell: CellTrials) -> bool:
             return bool(cell.columns.probabilities.lengths.max(initial=0) > 0)
         case "references":
             return bool(cell.columns.scores)
+        case "questions":
+            return cell.samples is not None
+        case "subjects":
+            return cell.has_subjects
         case "":
             return True
 

@@ -18,7 +18,7 @@ from evalui.report.analyses.open_answers.figures import recall_reason
 from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.analyses.open_answers.ranks import rank_bands
 from evalui.report.analyses.open_answers.ratings import rating_cell
-from evalui.report.analyses.overview.every import metric_notes
+from evalui.report.analyses.overview.every import has_figure, hidden_notes, metric_notes
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -162,7 +162,10 @@ def text_figures(
     if measured := [summary for summary in summaries if summary.means]:
         yield _text_figures(measured, leading.figure, language)
         yield Paragraph(localized("figures-are", language), small=True)
-        yield Bullets(metric_notes(metrics_in("report", "texts"), language))
+        metrics = metrics_in("report", "texts")
+        hidden = [one for one in metrics if is_added(one) and not has_figure(one, measured)]
+        shown = [metric for metric in metrics if metric not in hidden]
+        yield Bullets((*metric_notes(shown, language), *hidden_notes(hidden, language)))
         yield from _corpus(measured, language)
     if pairs:
         yield from _pair_blocks(pairs, leading.figure, language)
