@@ -118,6 +118,9 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         action="store_false",
         help="ask models anew whatever they were asked in other runs on this machine",
     )
+    run.add_argument(
+        "--metrics", metavar="NAME", nargs="+", help="that lead the report, in this order"
+    )
     add_server_options(run)
     if "run" in arguments[:1]:
         from evalui.cli.generation import add_generation_options
@@ -204,6 +207,8 @@ def _run(given: argparse.Namespace) -> int:
 
     language = given.language or _default_language(settings)
     spec = with_generation(read_spec(read_text(given.spec)), read_generation(given))
+    if given.metrics:
+        spec = spec.model_copy(update={"metrics": given.metrics})
     prepared = prepare_run(spec, given.spec.parent)
     if given.engine:
         settings = settings.model_copy(update={"engine": given.engine})

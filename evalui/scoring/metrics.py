@@ -119,11 +119,12 @@ def compute_figures(
     cell = cell_trials(trials, pattern)
     own: Mapping[str, Figure] = cell.text_means if answers == "texts" else {}
     return {**own} | {
-        one.name: one.compute(cell) if _can_compute(one, cell) else None for one in known
+        one.name: one.compute(cell) if can_compute(one, cell) else None for one in known
     }
 
 
-def _can_compute(metric: Metric, cell: CellTrials) -> bool:
+def can_compute(metric: Metric, cell: CellTrials) -> bool:
+    """Whether the trials of a cell and their questions have what a metric needs."""
     return _has(metric.needs, cell) and all(map(cell.has_metadata, metric.metadata))
 
 

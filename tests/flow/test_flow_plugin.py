@@ -141,10 +141,13 @@ def test_a_scorer_of_one_file_stands_in_table_export_and_trials(plugin: Path, tm
     spec = {"version": 3, "datasets": ["qa.jsonl"], "models": ["demo-late", "demo-early"]}
     spec |= {"mode": "question_answer"}
     (tmp_path / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
-    done = evalui(tmp_path, plugin, "run", "spec.json", "--out", "report", "--language", "en")
+    options = ("--out", "report", "--language", "en", "--metrics", "edit_similarity", "bleu-1")
+    done = evalui(tmp_path, plugin, "run", "spec.json", *options)
     assert done.returncode == 0, done.stderr
     report = tmp_path / "report"
-    assert "Edit similarity" in (report / "report.md").read_text(encoding="utf-8")
+    text = (report / "report.md").read_text(encoding="utf-8")
+    assert "| Rank | Model | Edit similarity | bleu-1 |" in text
+    assert "Pairs in Edit similarity" in text
     whole = json.loads((report / "report.json").read_text(encoding="utf-8"))
     for cell in whole["cells"]:
         assert "|plugins:evalui-example 1.0|" in cell["signature"]

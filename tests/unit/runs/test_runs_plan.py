@@ -210,3 +210,11 @@ def test_the_signature_states_what_is_sent_and_whose_code_made_the_score(
     (plain,) = plans_of(spec(mode="generation"), dataset())
     assert "|temp:0|" in plain.cell.signature
     assert "plugins:" not in plain.cell.signature
+
+
+def test_chosen_metrics_change_no_signature_and_an_unknown_one_is_refused() -> None:
+    (plain,) = plans_of(spec(), dataset())
+    (chosen,) = plans_of(spec(metrics=["robust", "acc_origin"]), dataset())
+    assert chosen.cell.signature == plain.cell.signature
+    with pytest.raises(SpecError, match=r"There is no metric 'nicety'; the metrics are n, acc_"):
+        plans_of(spec(metrics=["nicety"]), dataset())

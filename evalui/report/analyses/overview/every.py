@@ -141,7 +141,7 @@ def _shown_and_hidden(summaries: Sequence[Summary]) -> tuple[list[Metric], list[
     return [one for one in metrics if one not in hidden], hidden
 
 
-def has_figure(metric: Metric, summaries: Sequence[Summary] | Sequence[AnswerSummary]) -> bool:
+def has_figure(metric: Metric, summaries: Sequence[Summary | AnswerSummary]) -> bool:
     """Whether any of the cells has a figure of a metric; before the first trial all may have."""
     known = [summary.figures for summary in summaries if summary.figures]
     return not known or any(figures.get(metric.name) is not None for figures in known)
