@@ -79,6 +79,12 @@ def compile_report(
     )
 
 
+def with_metrics(report: Report, metrics: Sequence[str]) -> Report:
+    """The report led by other metrics, which its specification states too."""
+    spec = json.dumps(json.loads(report.spec) | {"metrics": [*metrics]}) if report.spec else ""
+    return replace(report, spec=spec, metrics=tuple(metrics))
+
+
 def with_votes(report: Report, votes: Votes) -> Report:
     """The report with the votes of people on each dataset, by its name; nothing else changes."""
     return replace(report, figures=report.figures.with_votes(votes), votes=votes)

@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bias_examples import cell_result, halting, right
+from open_examples import answers_result
 
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.metric_pairs import compare_metric, decided_pairs
-from evalui.scoring.metrics import Metric, known_metrics
+from evalui.scoring.metrics import Metric, compute_figures, known_metrics
+from evalui.types import CellResult, Interval, Variant
 
 
 def accuracy(cell: CellTrials) -> float:
@@ -74,3 +76,42 @@ def test_a_difference_that_all_groups_share_has_the_p_value_of_their_signs():
     whole = [RESULTS[0], cell_result(never, model="never", n=3)]
     (pair,) = compare_metric(whole, Metric("own_accuracy", accuracy))
     assert (pair.value, pair.p, pair.n) == (1, 0.25, 3)
+
+
+def repeated(*parts: CellResult) -> CellResult:
+    """A cell whose questions were asked once for each of the parts."""
+    trials = [
+        replace(each, variant=Variant(each.variant.permutation, repeat))
+        for repeat, part in enumerate(parts)
+        for each in part.trials
+    ]
+    return replace(parts[0], trials=tuple(trials))
+
+
+@pytest.mark.parametrize("name", ["acc_origin", "robust", "majority", "pass_at_2"])
+def test_models_that_were_asked_several_times_are_compared_by_questions(name: str):
+    sure, less = RESULTS
+    both = [repeated(sure, sure, sure), repeated(less, sure, less)]
+    figures = [compute_figures(one.trials, one.cell.pattern)[name] for one in both]
+    (pair,) = compare_metric(both, known_metrics()[name])
+    assert pair.n == 60
+    first, second = figures
+    assert isinstance(first, Interval)
+    assert isinstance(second, Interval)
+    assert pair.value == pytest.approx(first.value - second.value)
+
+
+def test_written_answers_of_several_repeats_count_once_for_each_question():
+    written = [answers_result(model) for model in ("early", "late")]
+    once, thrice = ([repeated(*[one] * n) for one in written] for n in (1, 3))
+    metric = known_metrics()["rouge-l-f"]
+    (plain,), (pair,) = compare_metric(once, metric), compare_metric(thrice, metric)
+    assert (pair.n, pair.p) == (plain.n, plain.p)
+    assert (pair.value, pair.low, pair.high) == pytest.approx((plain.value, plain.low, plain.high))
+    first, second = (
+        compute_figures(each.trials, "origin", answers="texts")[metric.name]
+        for each in (once[0], thrice[0])
+    )
+    assert isinstance(first, Interval)
+    assert isinstance(second, Interval)
+    assert (first.n, first.value, first.low) == pytest.approx((second.n, second.value, second.low))

@@ -28,7 +28,7 @@ from evalui.report.numbers import count, format_figure, format_range, format_val
 from evalui.report.words import band_text
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
-from evalui.scoring.metrics import Metric, is_added, metrics_in
+from evalui.scoring.metrics import Metric, is_added, metrics_having, metrics_in
 from evalui.types import Interval, Language
 
 _FILES = {"csv": "CSV", "xlsx": "XLSX", "tex": "LaTeX"}
@@ -49,11 +49,9 @@ def every_figure(
 ) -> Details:
     """The section; `sort` is the key of a column, with "-" before it for the highest first."""
     table = figures_table(_sorted(summaries, sort), standings, language)
-    if places:
-        table = _sortable(table, _shown_and_hidden(summaries)[0], places, sort)
-    blocks: list[Block] = [table]
-    blocks.append(Paragraph(localized("ranges-are", language), small=True))
     metrics, hidden = _shown_and_hidden(summaries)
+    blocks: list[Block] = [_sortable(table, metrics, places, sort) if places else table]
+    blocks.append(Paragraph(localized("ranges-are", language), small=True))
     if docs := (*metric_notes(metrics, language), *hidden_notes(hidden, language)):
         blocks.append(Bullets(docs))
     if places:
@@ -137,8 +135,9 @@ def _lack(metric: Metric) -> str:
 def _shown_and_hidden(summaries: Sequence[Summary]) -> tuple[list[Metric], list[Metric]]:
     """The metrics of the table, and those of other packages that have no figure of any cell."""
     metrics = metrics_in("report")
+    having = metrics_having((summary.figures for summary in summaries), "report")
     hidden = [one for one in metrics if is_added(one) and not has_figure(one, summaries)]
-    return [one for one in metrics if one not in hidden], hidden
+    return [one for one in having if one not in hidden], hidden
 
 
 def has_figure(metric: Metric, summaries: Sequence[Summary | AnswerSummary]) -> bool:

@@ -14,6 +14,7 @@ from evalui.scoring.metrics import METRICS, Metric
     [
         ("subjects", (), "not every question has a subject"),
         ("probabilities", (), "the model gave no probabilities"),
+        ("repeats", (), "each question was asked once, or not often enough"),
         ("", ("level",), "not every question has level"),
     ],
 )
