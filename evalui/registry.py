@@ -45,6 +45,7 @@ PLUGINS: Mapping[str, PluginGroup] = {
         "evalui.modes", ("mode.{name}", "mode.{name}_short", "mode.{name}_about", "mode-{name}")
     ),
     "metric": PluginGroup("evalui.metrics"),
+    "scorer": PluginGroup("evalui.scorers"),
     "analysis": PluginGroup("evalui.analyses"),
     "harness": PluginGroup("evalui.harnesses", ("harness.{name}",)),
 }

@@ -49,6 +49,8 @@ def run_on_server(given: argparse.Namespace, text: str, base: Path) -> int:
             raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
     client = Client(given.server, _token(given.token_file), insecure=given.insecure)
     requested = with_generation(read_as(SubmittedSpec, text), read_generation(given))
+    if given.metrics:
+        requested = requested.model_copy(update={"metrics": given.metrics})
     named, notes = with_benchmarks(requested, base)
     for note in notes:
         print(f"evalui: {note}", file=sys.stderr)

@@ -9,7 +9,7 @@ scores it and lets judges compare, without asking a model again, the third draws
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -68,6 +68,9 @@ def add_run_command(commands: Any, *, in_full: bool) -> None:
         action="store_false",
         help="ask models anew whatever they were asked in other runs on this machine",
     )
+    run.add_argument(
+        "--metrics", metavar="NAME", nargs="+", help="that lead the report, in this order"
+    )
     add_run_flags(run)
     add_server_options(run)
     if in_full:
@@ -90,7 +93,7 @@ def add_report_command(commands: Any) -> None:
 
 def _run(given: argparse.Namespace) -> int:
     if given.only == "report":
-        return _draw(given, given.out, given.out, "")
+        return _draw(given, given.out, given.out, metrics=given.metrics or ())
     flagged = read_flags(given)
     if given.server:
         return _run_there(given, flagged)
@@ -160,6 +163,8 @@ def _prepared(
         prepared = with_fitting_modes(prepared, catalog)
         _say(f"--mode {' '.join(mode.mode for mode in prepared.spec.modes)}")
     spec = with_generation(prepared.spec, read_generation(given))
+    if given.metrics:
+        spec = spec.model_copy(update={"metrics": given.metrics})
     return prepared.with_spec(spec), catalog
 
 
@@ -178,14 +183,24 @@ def _finish(
 
 
 def _report(given: argparse.Namespace) -> int:
-    return _draw(given, given.folder, given.out or given.folder, given.run)
+    return _draw(given, given.folder, given.out or given.folder, run_id=given.run)
 
 
-def _draw(given: argparse.Namespace, folder: Path, out: Path, run_id: str) -> int:
+def _draw(
+    given: argparse.Namespace,
+    folder: Path,
+    out: Path,
+    *,
+    run_id: str = "",
+    metrics: Sequence[str] = (),
+) -> int:
     """Draw the report of a run that is in a folder; no model is asked or even looked for."""
+    from evalui.report.compile import with_metrics
     from evalui.runs.database.connection import Database
     from evalui.runs.database.runs import read_runs
+    from evalui.runs.spec import check_metrics
 
+    check_metrics(metrics)
     settings = load_settings()
     language = given.language or default_language(settings)
     store = folder / STORE_NAME if folder.is_dir() else folder
@@ -196,7 +211,8 @@ def _draw(given: argparse.Namespace, folder: Path, out: Path, run_id: str) -> in
         chosen = run_id or next((row.id for row in read_runs(database)), "")
         if not chosen:
             raise UnknownRun("store-no-run", path=str(store))
-        _save(report_of(database, chosen, catalog), make_folder(out), language)
+        report = report_of(database, chosen, catalog)
+        _save(with_metrics(report, metrics) if metrics else report, make_folder(out), language)
     _say(f"run {chosen}; the report is in {out}")
     return 0
 

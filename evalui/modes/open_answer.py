@@ -12,9 +12,7 @@ from evalui.modes.base import MODES, ModeSettings
 from evalui.modes.prompts.rubrics import language_of
 from evalui.modes.prompts.templates import Template
 from evalui.modes.traits import ModeTraits
-from evalui.scoring import text_metrics
-from evalui.scoring.text_metrics import WordTokenizers
-from evalui.text_tokenizers import tokenize_en, tokenize_zh
+from evalui.scoring.scorers import score_answers
 from evalui.types import (
     Ability,
     DatasetKind,
@@ -32,7 +30,6 @@ from evalui.types import (
     Variant,
 )
 
-TOKENIZERS = WordTokenizers(tokenize_zh, tokenize_en)
 CREDIT_METRIC = "rouge-l-f"  # the figure that stands for the answer where only one can
 
 
@@ -102,11 +99,11 @@ class OpenAnswer:
         texts = [response for response in responses if isinstance(response, GeneratedText)]
         assert len(texts) == 1 + len(sample.follow_ups), "one answer to each question"
         turns = _answer_texts(responses, setting)
-        scores = _text_scores(sample, turns)
+        scores = score_answers(sample, turns)
         answered = bool(turns[-1].strip())
         cut = any(response.finish_reason == "length" for response in texts)
         rule = ("cut" if cut else "answered") if answered else "empty"
-        credit = scores[CREDIT_METRIC] if scores else float(answered)
+        credit = scores.get(CREDIT_METRIC, float(answered))
         return Trial(
             sample_id=sample.id,
             variant=variant,
@@ -169,24 +166,6 @@ def _answer_texts(responses: Sequence[Response], setting: ModeSettings) -> tuple
     """
     replies = [response.text for response in responses if isinstance(response, GeneratedText)]
     return tuple(replies if setting.chat else (reply.strip() for reply in replies))
-
-
-def _text_scores(sample: Sample, turns: Sequence[str]) -> Mapping[str, float]:
-    """The text figures; {} without a reference.
-
-    A conversation with a reference for each turn is compared turn by turn, and the mean counts;
-    else the last answer is compared with the closest reference.
-    """
-    references = sample.references
-    if not references:
-        return {}
-    if len(turns) == 1 or len(turns) != len(references):
-        return text_metrics.score_text(turns[-1], references, TOKENIZERS)
-    each = [
-        text_metrics.score_text(turn, [reference], TOKENIZERS)
-        for turn, reference in zip(turns, references, strict=True)
-    ]
-    return text_metrics.mean_scores(each, empty=0).means
 
 
 MODES.register("question_answer")(OpenAnswer())

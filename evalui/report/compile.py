@@ -6,6 +6,7 @@ the page of the run, below the sections of its overview:
     ANALYSES.register("hardest")(Analysis(lambda report: report.has_choices, hardest_questions))
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from evalui.models.base import ModelUsage
 from evalui.registry import Registry
 from evalui.report.analyses.base import NO_VOTES, Analysis, Figures, Report
 from evalui.report.analyses.calibration import CALIBRATION
+from evalui.report.analyses.chosen_metrics import CHOSEN_METRICS
 from evalui.report.analyses.cost import COST
 from evalui.report.analyses.imported import IMPORTED
 from evalui.report.analyses.open_run import OPEN_ANSWERS
@@ -32,6 +34,7 @@ ANALYSES: Registry[Analysis] = Registry("analysis")
 
 # What came of a run, then the appendix with all that it rests on.
 _BUILT_IN: Mapping[str, Analysis] = {
+    "chosen_metrics": CHOSEN_METRICS,
     "overview": OVERVIEW,
     "open_answers": OPEN_ANSWERS,
     "people": PEOPLE,
@@ -72,7 +75,14 @@ def compile_report(
         votes,
         tuple(expenses),
         tuple(left_out),
+        metrics=tuple(json.loads(spec).get("metrics", ())) if spec else (),
     )
+
+
+def with_metrics(report: Report, metrics: Sequence[str]) -> Report:
+    """The report led by other metrics, which its specification states too."""
+    spec = json.dumps(json.loads(report.spec) | {"metrics": [*metrics]}) if report.spec else ""
+    return replace(report, spec=spec, metrics=tuple(metrics))
 
 
 def with_votes(report: Report, votes: Votes) -> Report:
@@ -112,7 +122,7 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
 def frozen_blocks(report: Report, language: Language) -> tuple[Block, ...]:
     """What the pages of a run open with, for one page that is read without them."""
     report = report.in_language(language)
-    parts = (OVERVIEW, OPEN_ANSWERS, PEOPLE, IMPORTED)
+    parts = (CHOSEN_METRICS, OVERVIEW, OPEN_ANSWERS, PEOPLE, IMPORTED)
     return tuple(
         block for part in parts if part.speaks(report) for block in part.blocks(report, language)
     )

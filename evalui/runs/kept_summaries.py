@@ -30,7 +30,7 @@ from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
 from evalui.scoring.arena.figures import Arena, arena_of_judges, duel_groups
 from evalui.scoring.arena.record import ArenaRecord
 from evalui.scoring.cell_summary import FIGURES_VERSION, Summary, is_unfinished, summarise
-from evalui.scoring.metrics import METRICS
+from evalui.scoring.metrics import known_metrics
 from evalui.scoring.summary_source import SummarySource
 from evalui.scoring.text_tally import TextTally, tally_texts
 from evalui.scoring.trial_columns import columns_of
@@ -257,9 +257,10 @@ def _keep(database: Database, cell_id: int, version: str, done: int, kept: objec
 @cache
 def _version(kind: type[T]) -> str:
     """Of the figures: their names, what computes them, and the form in which they are kept."""
-    form = json.dumps([_adapter(kind).json_schema(), sorted(METRICS)], sort_keys=True)
+    form = json.dumps([_adapter(kind).json_schema(), sorted(known_metrics())], sort_keys=True)
     digest = hashlib.sha256(form.encode()).hexdigest()[:12]
-    return " ".join((__version__, FIGURES_VERSION, digest, *plugin_versions("evalui.metrics")))
+    plugins = (*plugin_versions("evalui.metrics"), *plugin_versions("evalui.scorers"))
+    return " ".join((__version__, FIGURES_VERSION, digest, *plugins))
 
 
 @cache

@@ -32,7 +32,7 @@ from evalui.runs.cells import (
 from evalui.runs.contest import CollectedAnswers, JudgingSpec, judged_pairs
 from evalui.runs.database.codec import dataset_key
 from evalui.runs.signature import judge_rubrics, labels, signature
-from evalui.runs.spec import RUBRICS_BY_VERSION, DatasetSpec, ModeSpec, RunSpec
+from evalui.runs.spec import RUBRICS_BY_VERSION, DatasetSpec, ModeSpec, RunSpec, check_metrics
 from evalui.scoring.choice.permutations import count_variants
 from evalui.types import Cell, Contestant, Dataset, JudgeOutput, Pattern, Request, Sample, Variant
 
@@ -57,10 +57,11 @@ def plan_run(
 
     Raises:
         SpecError: two datasets, contestants or modes are the same, a dataset has fewer worked
-            examples than requested shots, a pattern makes more trials than can be run, or there is
-            nothing to judge.
+            examples than requested shots, a metric is unknown, a pattern makes more trials than
+            can be run, or there is nothing to judge.
         UnknownName: no such model, mode, template or form.
     """
+    check_metrics(spec.metrics)
     _reject_duplicates(spec, datasets, collected)
     datasets = limit_datasets(datasets, spec)
     judges = spec.judging.judges if spec.judging else []
@@ -266,6 +267,8 @@ def _packages(mode: ModeSpec, entry: ModelEntry) -> Iterator[str]:
     yield MODES.package_of(mode.mode)
     yield BACKENDS.package_of(entry.backend)
     yield from plugin_versions("evalui.metrics")
+    if mode.gives == "answers":
+        yield from plugin_versions("evalui.scorers")
 
 
 def _count_requests(

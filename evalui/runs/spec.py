@@ -1,6 +1,7 @@
 """The saved form of a run: what people share and repeat, and the signature of its figures."""
 
 import json
+from collections.abc import Iterable
 from typing import Any, Literal, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -141,7 +142,8 @@ class RunSpec(BaseModel):
     each subject, or of each dataset: `limit_per` says which. By default this depends on the
     `version`: in 1 (a specification without a version, as 0.1.0 wrote it) the dataset, in 2 the
     subject. From version 2 on each entry of a SWIFT configuration is a dataset, and from version 3
-    on rubrics that are chosen by sample are of the second version. For short, the
+    on rubrics that are chosen by sample are of the second version. `metrics` are those that lead
+    its report, in this order; they decide nothing of the answers. For short, the
     fields of one mode may stand at the top ({"mode": "cloze", "shots": 5}), "mode" may be a list of
     names, a dataset may be a path alone, and where there are answers or judges and no mode,
     questions are answered in writing.
@@ -159,6 +161,7 @@ class RunSpec(BaseModel):
     seed: int = 0
     limit: int | None = Field(default=None, gt=0)
     limit_per: LimitPer | None = None
+    metrics: list[str] = []
 
     @property
     def counts_per(self) -> LimitPer:
@@ -221,6 +224,15 @@ def with_generation(spec: Spec, settings: GenerationSettings) -> Spec:
         mode.model_copy(update=dict(fitting(settings, mode.ability).given)) for mode in spec.modes
     ]
     return spec.model_copy(update={"modes": modes})
+
+
+def check_metrics(names: Iterable[str]) -> None:
+    """Raises `SpecError` with those there are if one of the metrics is unknown here."""
+    from evalui.scoring.metrics import known_metrics
+
+    for name in names:
+        if name not in (known := known_metrics()):
+            raise SpecError("spec-metric", name=name, known=", ".join(known))
 
 
 def read_spec(text: str) -> RunSpec:

@@ -340,7 +340,7 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
     summary = _without_figures(result)
     if not trials:
         return replace(summary, figures=compute_figures((), pattern))
-    made = CellTrials(trials, pattern)
+    made = CellTrials(trials, pattern, result.samples)
     intervals, metrics = made.intervals, made.circular
     unfinished, original = is_unfinished(result), made.original
     draws = 0 if unfinished else N_DRAWS

@@ -1,6 +1,7 @@
 """The trials of one cell, and the figures that several metrics need of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 from typing import overload
@@ -24,22 +25,80 @@ from evalui.scoring.choice.trial_grid import (
     strata_of_grids,
     trial_grids,
 )
+from evalui.scoring.scorers import values_without_reference
 from evalui.scoring.statistics.intervals import mean_intervals
 from evalui.scoring.trial_columns import Ragged, TrialColumns, columns_of
-from evalui.types import Interval, Pattern, Trial
+from evalui.types import Interval, Pattern, Sample, Trial
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionColumns:
+    """The questions of trials as columns of objects, one value per trial, in their order.
+
+    `rows` are the samples themselves; `target` is the right option's place in the file, None of
+    written answers.
+    """
+
+    rows: NDArray[np.object_]
+
+    @cached_property
+    def question(self) -> NDArray[np.object_]:
+        """The text of each question."""
+        return self._each(lambda sample: sample.question)
+
+    @cached_property
+    def options(self) -> NDArray[np.object_]:
+        """The options of each question as the file has them, () of a written answer."""
+        return self._each(lambda sample: sample.choices)
+
+    @cached_property
+    def target(self) -> NDArray[np.object_]:
+        """The place of the right option in `options`; None without one."""
+        return self._each(lambda one: one.target if isinstance(one.target, int) else None)
+
+    @cached_property
+    def references(self) -> NDArray[np.object_]:
+        """The reference texts of each question; () of multiple choice."""
+        return self._each(lambda sample: sample.references)
+
+    @cached_property
+    def subject(self) -> NDArray[np.object_]:
+        """The subject of each question; "" without one."""
+        return self._each(lambda sample: sample.subject)
+
+    def metadata(self, name: str) -> NDArray[np.object_]:
+        """A further field of each question; "" where it lacks it."""
+        return self._each(lambda sample: sample.metadata.get(name, ""))
+
+    def _each(self, read: Callable[[Sample], object]) -> NDArray[np.object_]:
+        known: dict[int, object] = {}  # a question has a trial for each order
+        values = np.empty(len(self.rows), dtype=np.object_)
+        for place, sample in enumerate(self.rows):
+            if id(sample) not in known:
+                known[id(sample)] = read(sample)
+            values[place] = known[id(sample)]
+        return values
 
 
 class CellTrials(Sequence[Trial]):
     """The trials of one cell, at least one, and what several metrics need of them.
 
-    A metric of another package reads it as a plain sequence of trials.
+    A metric of another package reads it as a plain sequence of trials, as `columns`, and the
+    questions beside them as `questions`. `samples` are those of the cell by id; None where only
+    the trials are known.
     """
 
-    def __init__(self, trials: Sequence[Trial], pattern: Pattern) -> None:
+    def __init__(
+        self,
+        trials: Sequence[Trial],
+        pattern: Pattern,
+        samples: Mapping[str, Sample] | None = None,
+    ) -> None:
         assert trials, "no trials, no figures"
         self.trials = trials
         self.columns = columns_of(trials)
         self.pattern: Pattern = pattern
+        self.samples = samples
 
     @overload
     def __getitem__(self, index: int) -> Trial: ...
@@ -58,6 +117,24 @@ class CellTrials(Sequence[Trial]):
     def __iter__(self) -> Iterator[Trial]:
         """The trials in their order."""
         return iter(self.trials)
+
+    @cached_property
+    def questions(self) -> QuestionColumns:
+        """The question of each trial, beside `columns`, for metrics that need "questions"."""
+        assert self.samples is not None, "a metric that reads questions declares that it needs them"
+        rows = np.empty(len(self.columns.ids), dtype=np.object_)
+        for place in np.flatnonzero(np.bincount(self.columns.sample)).tolist():
+            rows[place] = self.samples[self.columns.ids[place]]
+        return QuestionColumns(rows[self.columns.sample])
+
+    @cached_property
+    def has_subjects(self) -> bool:
+        """Whether each question is known to belong to a subject."""
+        return self.has_metadata("subject")
+
+    def has_metadata(self, name: str) -> bool:
+        """Whether each question is known to have a further field of this name."""
+        return self.samples is not None and all(self.questions.metadata(name))
 
     @cached_property
     def grids(self) -> tuple[TrialGrid, ...]:
@@ -132,10 +209,12 @@ class CellTrials(Sequence[Trial]):
 
     @cached_property
     def compared(self) -> TrialColumns:
-        """The written answers that have a reference."""
+        """The written answers that have a reference; all that are scored where none needs one."""
+        free = values_without_reference()
+        scores = self.columns.scores
         scored = np.zeros(len(self.columns), dtype=np.bool_)
-        for own in self.columns.scores.values():
-            scored |= own.lengths >= 0
+        for name in [name for name in scores if name not in free] or scores:
+            scored |= scores[name].lengths >= 0
         return self.columns.take(scored)
 
     @cached_property
@@ -145,13 +224,12 @@ class CellTrials(Sequence[Trial]):
 
     @cached_property
     def text_means(self) -> Mapping[str, Interval]:
-        """The mean of each text figure of `compared`, from the same resamples where all have it.
+        """The mean of each value of answers, from the same resamples where all have it.
 
         A question that was asked several times has its mean over the repeats.
         """
-        compared = self.compared
         read = _question_means if self.n_repeats > 1 else score_values
-        scored = {name: read(compared, name) for name in compared.scores}
+        scored = {name: read(self.columns, name) for name in self.columns.scores}
         together: dict[bytes, list[str]] = {}  # by the answers that have them: most often, all
         for name, (rows, _) in scored.items():
             if len(rows):
@@ -163,9 +241,11 @@ class CellTrials(Sequence[Trial]):
         return {name: means[name] for name in scored if name in means}
 
 
-def cell_trials(trials: Sequence[Trial], pattern: Pattern) -> CellTrials:
+def cell_trials(
+    trials: Sequence[Trial], pattern: Pattern, samples: Mapping[str, Sample] | None = None
+) -> CellTrials:
     """The trials, at least one, with what several metrics need of them; made once."""
-    return trials if isinstance(trials, CellTrials) else CellTrials(trials, pattern)
+    return trials if isinstance(trials, CellTrials) else CellTrials(trials, pattern, samples)
 
 
 def score_values(columns: TrialColumns, name: str) -> tuple[NDArray[np.intp], NDArray[np.float64]]:

@@ -19,7 +19,7 @@ from typing import Literal
 from evalui.registry import Registry
 from evalui.scoring.cell_trials import CellTrials, cell_trials
 from evalui.scoring.repeats import PASS_AT, majority_accuracy, pass_at, repeat_agreement
-from evalui.scoring.text_metrics import ALL_TEXT_METRICS
+from evalui.scoring.scorers import OUR_VALUES, ScoreValue, declared_values
 from evalui.types import Interval, Language, Pattern, Trial
 
 NO_DOCS: Mapping[Language, str] = MappingProxyType({})
@@ -27,7 +27,16 @@ Figure = Interval | int | float | None  # a count is kept and published as a who
 Answers = Literal["choices", "texts"]
 Unit = Literal["share", "probability", "count", "number"]
 Direction = Literal["higher", "lower", "none"]
-Needs = Literal["", "orders", "shown options", "probabilities", "references", "repeats"]
+Needs = Literal[
+    "",
+    "orders",
+    "shown options",
+    "probabilities",
+    "references",
+    "questions",
+    "subjects",
+    "repeats",
+]
 # Where the metrics with a `key` stand, and in which order; all others stand in each of them.
 View = Literal["report", "files", "json", "json ranges", "json format"]
 
@@ -39,9 +48,10 @@ class Metric:
     `compute` gives it from the trials of a cell (at least one): with its range, as a number, or
     None where it rests on nothing. A "share" is in 0..1 and printed in per cent, a "probability"
     in 0..1 and printed as it is. `direction` says which values are better, `range` which are
-    possible, `needs` what the trials must have: without it there is no figure, and one that needs
-    repeats has no place in tables of questions that were asked once. `answers` are those
-    it belongs to: chosen options or written texts. `ranged`: its value is an `Interval` wherever it
+    possible, `needs` what the trials must have, `metadata` the further fields that their questions
+    must have: without them there is no figure, and the reason is told; one that needs repeats has
+    no place in tables of questions that were asked once. `answers` are those it
+    belongs to: chosen options or written texts. `ranged`: its value is an `Interval` wherever it
     has one.
 
     `key` is that of its labels in the catalogue of messages; a metric without one is called by its
@@ -54,6 +64,7 @@ class Metric:
     direction: Direction = "higher"
     range: tuple[float, float] = (0.0, 1.0)
     needs: Needs = ""
+    metadata: tuple[str, ...] = ()
     answers: Answers = "choices"
     ranged: bool = False
     key: str = ""
@@ -76,8 +87,8 @@ METRICS: Registry[Metric] = Registry("metric")
 
 def metrics_in(view: View, answers: Answers = "choices") -> list[Metric]:
     """The metrics that a view shows, in its order; those with a label of their own come last."""
-    known = _by_name()
-    placed = _VIEWS[view] if answers == "choices" else ALL_TEXT_METRICS
+    known = known_metrics()
+    placed = _VIEWS[view] if answers == "choices" else tuple(OUR_VALUES)
     added = [] if view in _CLOSED_VIEWS else [name for name in known if is_added(known[name])]
     names = dict.fromkeys((*placed, *added))
     return [known[name] for name in names if known[name].answers == answers]
@@ -91,7 +102,11 @@ def metrics_of_texts(figures: Iterable[str]) -> list[Metric]:
     """
     known = metrics_in("files", "texts")
     names = {metric.name for metric in known}
-    return known + [_text_metric(name) for name in dict.fromkeys(figures) if name not in names]
+    return known + [
+        _score_metric(name, ScoreValue(), needs_reference=True)
+        for name in dict.fromkeys(figures)
+        if name not in names
+    ]
 
 
 def is_added(metric: Metric) -> bool:
@@ -113,7 +128,7 @@ def compute_figures(
     Of a cell without trials, those of chosen options that are built in are 0 (counts) or None, but
     for the ones on the form of its answers, which has none.
     """
-    known = [one for one in _by_name().values() if one.answers == answers]
+    known = [one for one in known_metrics().values() if one.answers == answers]
     if not trials:
         plain = [
             one
@@ -123,12 +138,17 @@ def compute_figures(
         return {one.name: 0 if one.unit == "count" else None for one in plain}
     cell = cell_trials(trials, pattern)
     own: Mapping[str, Figure] = cell.text_means if answers == "texts" else {}
-    made = [one.compute(cell) if _has(one.needs, cell) else None for one in known]
+    made = [one.compute(cell) if can_compute(one, cell) else None for one in known]
     return {**own} | {
         one.name: figure
         for one, figure in zip(known, made, strict=True)
         if figure is not None or one.needs != "repeats"
     }
+
+
+def can_compute(metric: Metric, cell: CellTrials) -> bool:
+    """Whether the trials of a cell and their questions have what a metric needs."""
+    return _has(metric.needs, cell) and all(map(cell.has_metadata, metric.metadata))
 
 
 def _has(needs: Needs, cell: CellTrials) -> bool:
@@ -144,20 +164,28 @@ def _has(needs: Needs, cell: CellTrials) -> bool:
             return cell.n_repeats > 1
         case "references":
             return bool(cell.columns.scores)
+        case "questions":
+            return cell.samples is not None
+        case "subjects":
+            return cell.has_subjects
         case "":
             return True
 
 
-def _by_name() -> dict[str, Metric]:
-    """Every metric by the name under which it is registered, which is its public one.
+def known_metrics() -> dict[str, Metric]:
+    """Every metric by the name under which it is registered, then the values of other scorers.
 
     An entry point may be called otherwise than its metric: it must not replace one of ours.
     """
-    return {
+    known = {
         name: one if one.name == name else replace(one, name=name)
         for name in METRICS
         for one in (METRICS[name],)
     }
+    for name, (value, scorer) in declared_values().items():
+        if name not in known:
+            known[name] = _score_metric(name, value, needs_reference=scorer.needs_reference)
+    return known
 
 
 # ---------------------------------------------------------------- the figures of chosen options
@@ -369,13 +397,21 @@ def _text_mean(name: str) -> Callable[[CellTrials], Figure]:
 
 
 def _text_metrics() -> Iterable[Metric]:
-    for name, docs in ALL_TEXT_METRICS.items():
-        yield _text_metric(name, docs={"en": f"mean over answers: {docs}"})
+    for name, value in OUR_VALUES.items():
+        yield _score_metric(name, value, needs_reference=True)
 
 
-def _text_metric(name: str, docs: Mapping[Language, str] = NO_DOCS) -> Metric:
+def _score_metric(name: str, value: ScoreValue, *, needs_reference: bool) -> Metric:
+    """The mean over answers of a value that a scorer gives each of them."""
     return Metric(
-        name, _text_mean(name), needs="references", answers="texts", ranged=True, docs=docs
+        name,
+        _text_mean(name),
+        direction=value.direction,
+        needs="references" if needs_reference else "",
+        answers="texts",
+        ranged=True,
+        label=value.label,
+        docs=value.docs,
     )
 
 

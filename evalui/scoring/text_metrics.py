@@ -75,23 +75,6 @@ class TokenizedText:
     bleu: tuple[str, ...]
 
 
-def score_text(reply: str, references: Sequence[str], splitters: WordTokenizers) -> Scores:
-    """The 13 figures of a reply against its references, then exact match and token F1.
-
-    With several references the closest one counts, see `best_scores`. Each text is cut once.
-    """
-    words, plain = tokenize(reply, splitters), normalised_words(reply)
-    figures = best_scores(
-        [score_pair(words, tokenize(reference, splitters)) for reference in references]
-    )
-    plain_references = [normalised_words(reference) for reference in references]
-    return {
-        **figures,
-        "exact_match": max(exact_match(plain, each) for each in plain_references),
-        "token_f1": max(token_f1(plain, each) for each in plain_references),
-    }
-
-
 def score_pair(reply: TokenizedText, reference: TokenizedText) -> Scores:
     """The 13 figures of a reply against one reference, in the order of `TEXT_METRICS`.
 
@@ -125,10 +108,12 @@ def best_scores(scores: Sequence[Scores]) -> Scores:
 
 
 def mean_scores(scores: Sequence[Scores], *, empty: int) -> TextMetrics:
-    """The plain mean of each figure over the replies, at least one; no corpus BLEU."""
+    """The plain mean of each figure over the replies that have it, at least one; no corpus BLEU."""
     assert scores, "no replies, no mean"
+    names = dict.fromkeys(name for each in scores for name in each)
+    having = {name: [each[name] for each in scores if name in each] for name in names}
     # fsum: a plain sum is rounded otherwise from Python 3.12 on.
-    means = {name: math.fsum(each[name] for each in scores) / len(scores) for name in scores[0]}
+    means = {name: math.fsum(values) / len(values) for name, values in having.items()}
     return TextMetrics(means, len(scores), empty)
 
 

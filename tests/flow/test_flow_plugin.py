@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_shows_the_files_of_the_package():
     shown = files_of_page()
     package = [path for path in PLUGIN.rglob("*") if path.suffix in (".py", ".toml")]
-    assert len(package) == 7
+    assert len(package) == 9
     for path in package:
         name = path.relative_to(PLUGIN).as_posix()
         if path.name != "__init__.py":
@@ -101,6 +102,59 @@ def test_a_package_whose_format_alone_is_used_is_signed(folder: Path, plugin: Pa
     assert done.returncode == 0, done.stderr
     whole = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     assert "|plugins:evalui-example 1.0|" in whole["cells"][0]["signature"]
+
+
+def test_a_macro_average_of_one_file_is_shown_where_there_are_subjects(
+    plugin: Path, tmp_path: Path
+):
+    head = "id,question,A,B,C,D,answer,subject\n"
+    row = "{n},What is {n} plus {n}?,1,2,3,{n},{right},{subject}\n"
+    with_subjects = [("maths", "A"), ("maths", "A"), ("maths", "D"), ("law", "B")]
+    lines = [
+        row.format(n=n, right=right, subject=subject)
+        for n, (subject, right) in enumerate(with_subjects, start=10)
+    ]
+    (tmp_path / "quiz.csv").write_text(head + "".join(lines), encoding="utf-8")
+    spec = {"version": 3, "datasets": ["quiz.csv"], "models": ["always-a"], "mode": "generation"}
+    (tmp_path / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
+    models = '[always-a]\nbackend = "scripted"\noptions = { rule = "always-A" }\n'
+    (tmp_path / "models.toml").write_text(models, encoding="utf-8")
+    options = ("--out", "report", "--models-file", "models.toml", "--language", "en")
+    done = evalui(tmp_path, plugin, "run", "spec.json", *options)
+    assert done.returncode == 0, done.stderr
+    report = tmp_path / "report"
+    figures = json.loads((report / "report.json").read_text(encoding="utf-8"))["cells"][0][
+        "figures"
+    ]
+    assert figures["acc_origin"] == 50
+    assert figures["macro_accuracy"] == pytest.approx(100 * (2 / 3 + 0) / 2)
+    assert "Macro accuracy" in (report / "report.md").read_text(encoding="utf-8")
+
+
+def test_a_scorer_of_one_file_stands_in_table_export_and_trials(plugin: Path, tmp_path: Path):
+    questions = [
+        {"query": "Capital of France?", "response": "Paris"},
+        {"query": "2+2?", "response": "4"},
+    ]
+    rows = "".join(f"{json.dumps(row)}\n" for row in questions)
+    (tmp_path / "qa.jsonl").write_text(rows, encoding="utf-8")
+    spec = {"version": 3, "datasets": ["qa.jsonl"], "models": ["demo-late", "demo-early"]}
+    spec |= {"mode": "question_answer"}
+    (tmp_path / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
+    options = ("--out", "report", "--language", "en", "--metrics", "edit_similarity", "bleu-1")
+    done = evalui(tmp_path, plugin, "run", "spec.json", *options)
+    assert done.returncode == 0, done.stderr
+    report = tmp_path / "report"
+    text = (report / "report.md").read_text(encoding="utf-8")
+    assert "| Rank | Model | Edit similarity | bleu-1 |" in text
+    assert "Pairs in Edit similarity" in text
+    whole = json.loads((report / "report.json").read_text(encoding="utf-8"))
+    for cell in whole["cells"]:
+        assert "|plugins:evalui-example 1.0|" in cell["signature"]
+    line, *_ = (report / "trials.jsonl").read_text(encoding="utf-8").splitlines()
+    value = json.loads(line)["figures"]["edit_similarity"]
+    reply = json.loads(line)["reply"]
+    assert value == SequenceMatcher(None, "Paris", reply.strip(), autojunk=False).ratio()
 
 
 def test_without_the_package_its_model_is_unknown(folder: Path, tmp_path: Path):

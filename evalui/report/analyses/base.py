@@ -111,6 +111,7 @@ class Report:
     `spec` is its specification as JSON, to run it again. `votes` are those of people by dataset.
     `expenses` are what the models took, at the prices of the day. `left_out` is what the run was
     given and does not evaluate. Reasons are in the `language` of the report, else in English.
+    `metrics` are those that the specification chooses, in its order.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Report:
     expenses: tuple[ModelUsage, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     language: Language = "en"
+    metrics: tuple[str, ...] = ()
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from evalui.registry import Registry
 from evalui.report.analyses.base import Report
+from evalui.report.analyses.chosen_metrics import chosen_pairs
 from evalui.report.analyses.cost import usage_objects, usage_rows
 from evalui.report.analyses.imported import imported_objects
 from evalui.report.analyses.people.figures import Votes, human_arenas
@@ -75,6 +77,17 @@ def csv_file(report: Report, language: Language) -> Iterator[bytes]:
     return csv_parts(first if first.kinds else next(tables_of(report), ("", first))[1])
 
 
+def _chosen(report: Report) -> dict[str, object]:
+    """The metrics that the specification chooses, with every pair of models in each of them."""
+    if not report.metrics:
+        return {}
+    pairs = (
+        {"dataset": dataset, "mode": label} | asdict(pair)
+        for dataset, label, pair in chosen_pairs(report)
+    )
+    return {"chosen_metrics": {"metrics": [*report.metrics], "pairs": [*pairs]}}
+
+
 def xlsx_file(report: Report, language: Language) -> Iterator[bytes]:
     """All tables, a sheet each."""
     return xlsx_parts(tables_of(report), report.signatures, language)
@@ -89,6 +102,7 @@ def write_json(report: Report, language: Language) -> bytes:
         "evalui": __version__,
         "name": report.name,
         "spec": portable_spec(report.spec) if report.spec else None,
+        **_chosen(report),
         "cells": [cell_object(summary) for summary in report.summaries],
         "comparisons": encode(comparisons(report.summaries, baselines=report.baselines)),
         "answers": encode(report.answers),

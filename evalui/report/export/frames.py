@@ -23,7 +23,7 @@ from evalui.report.export.trial_cells import ExportColumn, same_for_all
 from evalui.report.export.trial_tables import KINDS, ON_REQUEST, REPLY, TRIAL, every_trial
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.scoring.choice.circular import MOVABLE
-from evalui.scoring.metrics import METRICS
+from evalui.scoring.metrics import known_metrics
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import LETTERS, CellResult, Sample
 
@@ -557,8 +557,7 @@ def _metric(name: str, value: float, ends: Sequence[float | None] | None, n: int
 
 def _unit(name: str) -> tuple[str | None, str | None]:
     """Unit and direction of a metric; unknown of a plug-in's that is not installed here."""
-    if name in METRICS:
-        metric = METRICS[name]
+    if metric := known_metrics().get(name):
         return "percent" if metric.unit == "share" else metric.unit, metric.direction
     if name.startswith(_OPENCOMPASS):
         return "percent", "higher"

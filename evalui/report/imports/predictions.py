@@ -14,8 +14,8 @@ from evalui.datasets.questions.option_references import refers_to_other_options
 from evalui.errors import DataError
 from evalui.scoring.choice.option_scores import reading_of_scores
 from evalui.scoring.parsing.choice import read_strict, read_tolerant
-from evalui.scoring.text_metrics import WordTokenizers, mean_scores, score_text
-from evalui.text_tokenizers import tokenize_en, tokenize_zh
+from evalui.scoring.scorers import score_answers
+from evalui.scoring.text_metrics import mean_scores
 from evalui.types import LETTERS, MAX_REPEATS, FixedOrderReason, Reading, Sample, Trial, Variant
 
 _CHOICE_KEYS = {"id", "options", "answer", "permutation", "repeat", "reply", "probabilities"}
@@ -296,8 +296,10 @@ def score_texts(path: Path, *, samples: bool) -> list[str]:
         DataError: the first row that does not fit, by file and line.
     """
     pairs = read_pairs(path)
-    splitters = WordTokenizers(tokenize_zh, tokenize_en)
-    scores = [score_text(pair.prediction, pair.references, splitters) for pair in pairs]
+    scores = [
+        score_answers(Sample("", "", target=tuple(pair.references)), (pair.prediction,))
+        for pair in pairs
+    ]
     empty = [not pair.prediction.strip() for pair in pairs]
     metrics = mean_scores(scores, empty=sum(empty))
     totals = {"n": metrics.n, "empty": metrics.empty} | dict(metrics.means)

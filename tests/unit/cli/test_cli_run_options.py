@@ -232,6 +232,22 @@ def test_a_report_is_drawn_elsewhere_in_another_language(place: Path):
     assert (place / "again" / "report.md").read_text() != (place / "out" / "report.md").read_text()
 
 
+def test_a_report_is_drawn_again_with_other_metrics(
+    place: Path, capsys: pytest.CaptureFixture[str]
+):
+    run = ["run", "--model", "always-A", "--dataset", "sums.csv", "--out", "out"]
+    assert main([*run, "--mode", "multiple_choice", "--metrics", "acc_origin"]) == 0
+    whole = _report(place / "out")
+    assert whole["spec"]["metrics"] == whole["chosen_metrics"]["metrics"] == ["acc_origin"]
+    again = ["run", "--out", "out", "--only", "report", "--metrics"]
+    assert main([*again, "readable", "n"]) == 0
+    whole = _report(place / "out")
+    assert whole["spec"]["metrics"] == whole["chosen_metrics"]["metrics"] == ["readable", "n"]
+    capsys.readouterr()
+    assert main([*again, "nicety"]) == 2
+    assert "There is no metric 'nicety'" in capsys.readouterr().err
+
+
 def test_a_folder_without_a_run_is_named(place: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["report", str(place)]) == 2
     assert "evalui.sqlite" in capsys.readouterr().err

@@ -215,6 +215,14 @@ def test_the_signature_states_what_is_sent_and_whose_code_made_the_score(
     assert "plugins:" not in plain.cell.signature
 
 
+def test_chosen_metrics_change_no_signature_and_an_unknown_one_is_refused() -> None:
+    (plain,) = plans_of(spec(), dataset())
+    (chosen,) = plans_of(spec(metrics=["robust", "acc_origin"]), dataset())
+    assert chosen.cell.signature == plain.cell.signature
+    with pytest.raises(SpecError, match=r"There is no metric 'nicety'; the metrics are n, acc_"):
+        plans_of(spec(metrics=["nicety"]), dataset())
+
+
 @pytest.mark.parametrize(("mode", "orders"), [("generation", 4), ("cloze", 1)])
 def test_each_order_is_asked_as_often_as_the_run_repeats_it(mode: str, orders: int) -> None:
     settings = {"repeats": 3, "temperature": 0.7} if mode == "generation" else {}

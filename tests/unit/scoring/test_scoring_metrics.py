@@ -20,6 +20,7 @@ from evalui.scoring.metrics import (
     metrics_in,
 )
 from evalui.scoring.text_metrics import TEXT_METRICS
+from evalui.types import Sample
 
 DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"
 
@@ -133,3 +134,45 @@ def test_a_figure_whose_needs_are_not_met_is_not_computed(
     METRICS.register("needy")(Metric("needy", fail, needs=needs))
     bare = [answered("q", (0, 1), 0, 0)]
     assert compute_figures(bare, "origin")["needy"] is None
+
+
+def _add(monkeypatch: pytest.MonkeyPatch, metric: Metric) -> None:
+    monkeypatch.setitem(METRICS._entries, metric.name, metric)  # pyright: ignore[reportPrivateUsage]
+
+
+def test_a_metric_sees_the_questions_beside_the_trials():
+    trials = [answered("q", (0, 1), 0, 0), answered("p", (0, 1), 0, 1), answered("q", (1, 0), 0, 1)]
+    samples = {
+        "p": Sample("p", "P?", ("a", "b"), 0, {"subject": "law", "level": "hard"}),
+        "q": Sample("q", "Q?", ("c", "d"), 1, {"subject": "art", "level": ""}),
+    }
+    seen = CellTrials(trials, "circular", samples).questions
+    assert list(seen.question) == ["Q?", "P?", "Q?"]
+    assert list(seen.options) == [("c", "d"), ("a", "b"), ("c", "d")]
+    assert list(seen.target) == [1, 0, 1]
+    assert list(seen.references) == [(), (), ()]
+    assert list(seen.subject) == ["art", "law", "art"]
+    assert list(seen.metadata("level")) == ["", "hard", ""]
+
+
+@pytest.mark.parametrize(
+    ("needs", "metadata", "expected"),
+    [
+        ("subjects", (), 0.5),
+        ("questions", (), 0.5),
+        ("", ("level",), None),
+        ("", ("subject",), 0.5),
+    ],
+)
+def test_a_metric_is_computed_where_its_questions_have_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch,
+    needs: Needs,
+    metadata: tuple[str, ...],
+    expected: float | None,
+):
+    _add(monkeypatch, Metric("half", lambda _: 0.5, needs=needs, metadata=metadata))
+    trials = [answered("q", (0, 1), 0, 0)]
+    samples = {"q": Sample("q", "Q?", ("c", "d"), 1, {"subject": "art", "level": ""})}
+    assert compute_figures(CellTrials(trials, "origin", samples), "origin")["half"] == expected
+    unknown = None if needs or metadata else 0.5
+    assert compute_figures(trials, "origin")["half"] == unknown

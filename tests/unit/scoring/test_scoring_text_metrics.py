@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scoring_examples import golden
 
+from evalui.scoring.scorers import score_answers
 from evalui.scoring.text_metrics import (
     BLEUS,
     TEXT_METRICS,
@@ -14,10 +15,10 @@ from evalui.scoring.text_metrics import (
     best_scores,
     mean_scores,
     score_pair,
-    score_text,
     tokenize,
 )
 from evalui.text_tokenizers import tokenize_en, tokenize_zh
+from evalui.types import Sample
 
 SPLITTERS = WordTokenizers(tokenize_zh, tokenize_en)
 PAIRS: list[dict[str, Any]] = golden("evalscope/qa_inputs.json")
@@ -109,7 +110,7 @@ def test_an_order_without_a_match_is_zero_and_not_the_smallest_number():
 
 @pytest.mark.parametrize(("reply", "reference"), [("", "a"), (" \n", "a"), ("a", ""), ("", "")])
 def test_a_blank_side_is_zero_in_every_figure(reply: str, reference: str):
-    figures = score_text(reply, [reference], SPLITTERS)
+    figures = score_answers(Sample("q", "", target=(reference,)), (reply,))
     assert len(figures) == len(TEXT_METRICS) + 2
     assert set(figures.values()) == {0.0}
 
@@ -163,7 +164,7 @@ def test_each_bleu_is_the_best_over_the_references():
 
 
 def test_a_further_reference_never_lowers_the_score():
-    one = score_text("It is Paris.", ["Paris"], SPLITTERS)
-    two = score_text("It is Paris.", ["Paris", "It is Paris."], SPLITTERS)
+    one = score_answers(Sample("q", "", target=("Paris",)), ("It is Paris.",))
+    two = score_answers(Sample("q", "", target=("Paris", "It is Paris.")), ("It is Paris.",))
     assert all(two[name] >= value for name, value in one.items() if not name.endswith(("-r", "-p")))
     assert (two["exact_match"], two["token_f1"], two["bleu-4"]) == (1.0, 1.0, 1.0)

@@ -6,6 +6,7 @@ from statistics import fmean
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.analyses.comparison.figures import (
+    FIGURES,
     Comparison,
     Contender,
     PairComparison,
@@ -16,6 +17,7 @@ from evalui.report.analyses.comparison.findings import (
     difference_text,
     differing_questions,
     marks_title,
+    measure_words,
     range_text,
     support,
     sureness,
@@ -92,7 +94,7 @@ def comparison_blocks(
 
 
 def _caption(t: Messages, compared: Comparison) -> str:
-    if compared.written:
+    if compared.measure in FIGURES:
         reason = recall_reason(ranking_metric(compared.answers), t.language)
         return reason or t("compare.caption")
     grey = any(_undetected(each) is not None for each in compared.rows)
@@ -144,7 +146,10 @@ def _only_column(t: Messages) -> Column:
 def _measure_row(t: Messages, compared: Comparison, pair: PairComparison) -> tuple[TableCell, ...]:
     result = pair.result
     measure = result.measure if isinstance(result, CellComparison) else compared.measure
-    name = TextCell(t(f"compare.measure_short.{measure}"), strong=measure == compared.measure)
+    name = TextCell(
+        measure_words(t, f"compare.measure_short.{measure}", measure),
+        strong=measure == compared.measure,
+    )
     values = (
         ValueCell(format_fraction(mean), size="large")
         if compared.written
@@ -218,13 +223,16 @@ def _ends(pair: PairComparison) -> tuple[float, ...]:
 def _tests(t: Messages, compared: Comparison) -> tuple[Block, ...]:
     keys = ["ahead", "behind", compared.measure if compared.written else "points", "range"]
     keys += ["holm", "n"] if compared.written else ["only", "mid", "holm", "n", "least"]
-    heads = [t(f"compare.table.{key}") for key in keys]
+    heads = [measure_words(t, f"compare.table.{key}", key) for key in keys]
     sentences = [
         mcnemar_sentence(each.result, t.language)
         for each in compared.pairs[:1]
         if isinstance(each.result, CellComparison)
     ]
-    legend = t("compare.table.legend_rouge" if compared.written else "compare.table.legend")
+    legend = t("compare.table.legend")
+    if compared.written:
+        of_references = compared.measure in FIGURES
+        legend = t(f"compare.table.{'legend_rouge' if of_references else 'legend_metric'}")
     return (
         *(Paragraph(each) for each in sentences if each),
         text_table(heads, [_test_row(each) for each in compared.pairs]),
@@ -259,7 +267,9 @@ def _differing_section(t: Messages, compared: Comparison, pair: PairComparison) 
     rows.append((t("compare.parts.level"), count(len(split.alike))))
     whole = compared.measure in ("robust", "accuracy")
     table = _contingency(t, compared, pair, split) if whole else text_table(heads, rows)
-    about = Paragraph(t(f"compare.parts.{compared.measure}"), small=True)
+    about = Paragraph(
+        measure_words(t, f"compare.parts.{compared.measure}", compared.measure), small=True
+    )
     return Details(
         "parts",
         t("compare.parts.title"),
@@ -306,7 +316,7 @@ def _each_alone(t: Messages, compared: Comparison) -> Iterator[Details]:
     heads = [
         t("compare.head.model"),
         t("compare.head.run"),
-        t(f"compare.measure_short.{compared.measure}"),
+        measure_words(t, f"compare.measure_short.{compared.measure}", compared.measure),
         t("compare.table.n"),
     ]
     rows = [

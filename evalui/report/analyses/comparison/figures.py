@@ -21,6 +21,7 @@ from evalui.scoring.answer_pairs import (
 from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
 from evalui.scoring.cell_summary import Measure, Summary, pair_summary
 from evalui.scoring.cell_trials import scores_by_question
+from evalui.scoring.metrics import is_added, metrics_in
 from evalui.types import Cell, CellResult, Sample
 
 # What written answers are compared by, and the text figure that it is.
@@ -92,7 +93,7 @@ class Comparison:
     @property
     def written(self) -> bool:
         """Whether these are written answers, which are closer or less close, not right or wrong."""
-        return self.measure in FIGURES
+        return self.results[0].cell.gives == "answers"
 
     def pair(self, key: str) -> PairComparison | None:
         """The pair of a key in either order, else the widest."""
@@ -196,10 +197,19 @@ def _of_answers(
     answers: tuple[AnswerSummary, ...],
     preferred: str,
 ) -> Comparison:
-    """By the figure that leads; where that is recall, ROUGE-L can be chosen too."""
-    measures = ("recall", "rouge") if ranking_metric(answers).figure == RECALL else ("rouge",)
+    """By the figure that leads, by the values of other scorers, or by any that is preferred.
+
+    Where recall leads, ROUGE-L can be chosen too.
+    """
+    shared = [name for name in answers[0].means if all(name in each.means for each in answers)]
+    ours = ("recall", "rouge") if ranking_metric(answers).figure == RECALL else ("rouge",)
+    known = [name for name in ours if FIGURES[name] in shared]
+    added = {metric.name for metric in metrics_in("files", "texts") if is_added(metric)}
+    measures = [*known, *(name for name in shared if name in added or name == preferred)]
+    # Scores of a mode of its own, where nothing is compared with references.
+    measures = measures or shared or list(ours)
     measure = preferred if preferred in measures else measures[0]
-    figure = FIGURES[measure]
+    figure = FIGURES.get(measure, measure)
     values = [scores_by_question(result.trials, figure) for result in results]
     of = {each.name: (each, own) for each, own in zip(contenders, values, strict=True)}
     compared_pairs = [_ahead_first(each) for each in compare_answers(results, figure)]

@@ -6,6 +6,7 @@ from evalui.report.analyses.arena.narrative import (
     is_significant,
 )
 from evalui.report.analyses.comparison.figures import (
+    FIGURES,
     Comparison,
     Contender,
     PairComparison,
@@ -20,6 +21,7 @@ from evalui.report.analyses.statistics import (
 from evalui.report.numbers import count, p_value
 from evalui.report.words import join_names_shortened
 from evalui.scoring.answer_pairs import AnswerPair
+from evalui.scoring.metrics import known_metrics
 
 
 def verdict(t: Messages, compared: Comparison) -> str:
@@ -28,7 +30,7 @@ def verdict(t: Messages, compared: Comparison) -> str:
     if not pairs:
         return t("compare.strangers")
     if len(pairs) == 1:
-        return _of_two(t, next(iter(pairs)))
+        return _of_two(t, compared, next(iter(pairs)))
     if not any(map(_won, pairs)):
         guessing = all(_finding(each) == "guessing" for each in pairs)
         key = "nobody" if guessing else "nothing"
@@ -38,6 +40,16 @@ def verdict(t: Messages, compared: Comparison) -> str:
         names = join_names_shortened([each.name for each in leaders], t.language)
         return t("compare.verdict.level_top", names=names)
     return _of_leader(t, compared, leaders[0])
+
+
+def measure_words(t: Messages, key: str, measure: str) -> str:
+    """The words of a measure under its key in the catalogue; its label where there are none."""
+    if key in t:
+        return t(key)
+    metric = known_metrics().get(measure)
+    label = metric.own_label(t.language) if metric else measure
+    common = key.removesuffix(measure) + "metric"
+    return t(common, metric=label) if common in t else label
 
 
 def support(t: Messages, compared: Comparison) -> str:
@@ -108,7 +120,7 @@ def range_text(pair: PairComparison) -> str:
     return "" if result.paired.all_equal else format_points_range(result.paired)
 
 
-def _of_two(t: Messages, pair: PairComparison) -> str:
+def _of_two(t: Messages, compared: Comparison, pair: PairComparison) -> str:
     result = pair.result
     fields = {
         "first": pair.first.name,
@@ -117,6 +129,9 @@ def _of_two(t: Messages, pair: PairComparison) -> str:
         "n": count(result.n),
     }
     if isinstance(result, AnswerPair):
+        if _won(pair) and compared.measure not in FIGURES:
+            metric = measure_words(t, f"compare.measure_short.{compared.measure}", compared.measure)
+            return t("compare.verdict.higher", metric=metric, **fields)
         return t(f"compare.verdict.{'closer' if _won(pair) else 'level'}", **fields)
     finding = result.finding
     if finding == "guessing":
@@ -166,6 +181,14 @@ def _of_leader(t: Messages, compared: Comparison, best: Contender) -> str:
         k, n = count(len(beaten)), count(others)
         return t("compare.verdict.some", first=best.name, k=k, n=n)
     nearest = min(beaten, key=lambda each: each.difference)
+    if compared.written and compared.measure not in FIGURES:
+        return t(
+            "compare.verdict.all_higher",
+            first=best.name,
+            second=nearest.second.name,
+            gap=difference_text(nearest),
+            metric=measure_words(t, f"compare.measure_short.{compared.measure}", compared.measure),
+        )
     return t(
         "compare.verdict.all_fraction" if compared.written else "compare.verdict.all",
         first=best.name,

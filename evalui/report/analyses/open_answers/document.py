@@ -18,7 +18,7 @@ from evalui.report.analyses.open_answers.figures import recall_reason
 from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.analyses.open_answers.ranks import rank_bands
 from evalui.report.analyses.open_answers.ratings import rating_cell
-from evalui.report.analyses.overview.every import metric_notes
+from evalui.report.analyses.overview.every import has_figure, hidden_notes, metric_notes
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -43,7 +43,14 @@ from evalui.report.numbers import count, fixed, format_figure, format_range, for
 from evalui.report.words import join_sentences
 from evalui.scoring.answer_pairs import MAIN, RECALL, AnswerPair, ranking_metric
 from evalui.scoring.answer_summary import AnswerSummary
-from evalui.scoring.metrics import Figure, Metric, metrics_in, metrics_of_texts
+from evalui.scoring.metrics import (
+    Figure,
+    Metric,
+    is_added,
+    known_metrics,
+    metrics_in,
+    metrics_of_texts,
+)
 from evalui.types import Interval, Language
 
 _PLACES = 4  # as SWIFT prints them
@@ -155,7 +162,10 @@ def text_figures(
     if measured := [summary for summary in summaries if summary.means]:
         yield _text_figures(measured, leading.figure, language)
         yield Paragraph(localized("figures-are", language), small=True)
-        yield Bullets(metric_notes(metrics_in("report", "texts"), language))
+        metrics = metrics_in("report", "texts")
+        hidden = [one for one in metrics if is_added(one) and not has_figure(one, measured)]
+        shown = [metric for metric in metrics if metric not in hidden]
+        yield Bullets((*metric_notes(shown, language), *hidden_notes(hidden, language)))
         yield from _corpus(measured, language)
     if pairs:
         yield from _pair_blocks(pairs, leading.figure, language)
@@ -264,11 +274,18 @@ def _mark(summary: AnswerSummary, figure: str, context: OpenContext) -> PlotCell
 def _columns_of(summaries: Sequence[AnswerSummary], first: str) -> tuple[str, ...]:
     """The figures of the table, those of the mode where it gives its own; else none."""
     own = dict.fromkeys(name for summary in summaries for name in summary.means)
-    return _COLUMNS.get(first, tuple(own)[:_MAX_OWN]) if own else ()
+    if not own:
+        return ()
+    names = _COLUMNS.get(first, tuple(own)[:_MAX_OWN])
+    added = (metric.name for metric in metrics_in("files", "texts") if is_added(metric))
+    return tuple(dict.fromkeys((*names, *(name for name in added if name in own))))
 
 
 def _head(name: str, language: Language) -> str:
-    return localized(f"text-head-{name}", language) if name in _HEADED else name
+    if name in _HEADED:
+        return localized(f"text-head-{name}", language)
+    metric = known_metrics().get(name)
+    return metric.own_label(language) if metric else name
 
 
 def _figure_columns(

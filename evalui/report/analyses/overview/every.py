@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from evalui.messages import localized
+from evalui.messages import localized, messages
 from evalui.report.analyses.overview.lead import bias_state, picks
 from evalui.report.analyses.overview.narrative import mode_name
 from evalui.report.analyses.overview.places import Places
@@ -26,6 +26,7 @@ from evalui.report.blocks import (
 )
 from evalui.report.numbers import count, format_figure, format_range, format_value
 from evalui.report.words import band_text
+from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.metrics import Metric, is_added, metrics_having, metrics_in
 from evalui.types import Interval, Language
@@ -48,10 +49,10 @@ def every_figure(
 ) -> Details:
     """The section; `sort` is the key of a column, with "-" before it for the highest first."""
     table = figures_table(_sorted(summaries, sort), standings, language)
-    metrics = _metrics(summaries)
+    metrics, hidden = _shown_and_hidden(summaries)
     blocks: list[Block] = [_sortable(table, metrics, places, sort) if places else table]
     blocks.append(Paragraph(localized("ranges-are", language), small=True))
-    if docs := metric_notes(metrics, language):
+    if docs := (*metric_notes(metrics, language), *hidden_notes(hidden, language)):
         blocks.append(Bullets(docs))
     if places:
         files = (
@@ -73,7 +74,7 @@ def figures_table(
     summaries: Sequence[Summary], standings: Sequence[DatasetStanding], language: Language
 ) -> Table:
     """A row per cell: its names, its figures, its rank and its position bias."""
-    before, after = _split_at_bias(_metrics(summaries))
+    before, after = _split_at_bias(_shown_and_hidden(summaries)[0])
     heads = (
         *(localized(f"head-{key}", language) for key in _NAMES),
         *(metric_head(metric, language) for metric in before),
@@ -112,8 +113,37 @@ def metric_notes(metrics: Sequence[Metric], language: Language) -> tuple[str, ..
     )
 
 
-def _metrics(summaries: Sequence[Summary]) -> list[Metric]:
-    return metrics_having((summary.figures for summary in summaries), "report")
+def hidden_notes(metrics: Sequence[Metric], language: Language) -> tuple[str, ...]:
+    """Why metrics have no figure here, a line each."""
+    t = messages(language)
+    return tuple(
+        t(
+            "metric-hidden",
+            metric=metric.own_label(language),
+            why=t(f"metric-lacks-{_lack(metric)}", fields=", ".join(metric.metadata)),
+        )
+        for metric in metrics
+    )
+
+
+def _lack(metric: Metric) -> str:
+    if metric.metadata:
+        return "metadata"
+    return metric.needs.replace(" ", "-") or "anything"
+
+
+def _shown_and_hidden(summaries: Sequence[Summary]) -> tuple[list[Metric], list[Metric]]:
+    """The metrics of the table, and those of other packages that have no figure of any cell."""
+    metrics = metrics_in("report")
+    having = metrics_having((summary.figures for summary in summaries), "report")
+    hidden = [one for one in metrics if is_added(one) and not has_figure(one, summaries)]
+    return [one for one in having if one not in hidden], hidden
+
+
+def has_figure(metric: Metric, summaries: Sequence[Summary | AnswerSummary]) -> bool:
+    """Whether any of the cells has a figure of a metric; before the first trial all may have."""
+    known = [summary.figures for summary in summaries if summary.figures]
+    return not known or any(figures.get(metric.name) is not None for figures in known)
 
 
 def _sortable(table: Table, metrics: Sequence[Metric], places: Places, sort: str) -> Table:

@@ -9,6 +9,7 @@ from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import judged_by
 from evalui.report.analyses.base import Report
+from evalui.report.analyses.chosen_metrics import chosen_blocks
 from evalui.report.analyses.cost import cost_blocks
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_run import OpenPart, open_parts, part_blocks
@@ -153,8 +154,11 @@ def open_overview(view: OpenRunView) -> Html:
 
 def shown_blocks(view: OpenRunView) -> tuple[Block, ...]:
     """The part that is shown: its verdict, its tables and what folds below, cost, signatures."""
+    shown = tuple(part_blocks(view.report, view.part, view.context))
     return (
-        *part_blocks(view.report, view.part, view.context),
+        *shown[:1],  # the verdict
+        *chosen_blocks(view.report, view.t.language, dataset=view.part.dataset),
+        *shown[1:],
         *cost_blocks(view.report.expenses, view.t.language),
         Bullets(_signatures(view), signatures=True),
     )

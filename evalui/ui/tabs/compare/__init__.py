@@ -28,6 +28,7 @@ from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.analyses.comparison.blocks import comparison_blocks
 from evalui.report.analyses.comparison.figures import Comparison, Contender
+from evalui.report.analyses.comparison.findings import measure_words
 from evalui.report.html import Html, div, el, span
 from evalui.report.render.page import render_blocks
 from evalui.ui.components.form import PANEL, Form, field_value, field_values
@@ -160,7 +161,9 @@ class CompareTab:
         """What is compared by which measure, and the way to share it."""
         t, first = self.t, able[0].row
         runs = {each.contender.run: each.contender.run_name for each in able}
-        words = {name: t(f"compare.measure_of.{name}") for name in compared.measures}
+        words = {
+            name: measure_words(t, f"compare.measure_of.{name}", name) for name in compared.measures
+        }
         chosen = select("measure", words, compared.measure, aria_label=t("compare.measure"))
         share = share_button(self.service, t, page, cls="btn pri")
         several = len(runs) > 1

@@ -13,6 +13,7 @@ from evalui.report.analyses.comparison.figures import (
     Contender,
     PairComparison,
 )
+from evalui.report.analyses.comparison.findings import measure_words
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import model_name
 from evalui.runs.database.connection import Database
@@ -165,7 +166,8 @@ def _answer(model: AnsweringModel) -> str:
 
 def _closeness(view: PairView, contender: Contender, sample: Sample) -> str:
     value = view.compared.values[contender.id].get(sample.id)
-    name = view.t(f"figure.{FIGURES[view.compared.measure]}")
+    figure = FIGURES.get(view.compared.measure, view.compared.measure)
+    name = measure_words(view.t, f"figure.{figure}", figure)
     return f"{name} {format_fraction(value)}" if value is not None else ""
 
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.analyses.comparison.figures import (
+    FIGURES,
     Comparison,
     Contender,
     PairComparison,
     split_questions,
 )
+from evalui.report.analyses.comparison.findings import measure_words
 from evalui.report.html import Html, div, el, join, span
 from evalui.runs.database.question_pages import MAX_MARKS, CellMarks, read_marks
 from evalui.types import Sample
@@ -81,8 +83,9 @@ def _page(lines: Sequence[_QuestionLine], query: CompareQuery) -> int:
 
 def _filters(view: PairView, every: Sequence[_QuestionLine]) -> Html:
     t = view.t
-    word = "compare.list.closer" if view.compared.written else "compare.list.only"
-    if view.compared.measure == "mean_over_orders":
+    of_references = view.compared.measure in FIGURES
+    word = "compare.list.closer" if of_references else "compare.list.only"
+    if view.compared.measure == "mean_over_orders" or (view.compared.written and not of_references):
         word = "compare.list.higher"
     parts = {"": t("compare.list.all", n=f"{len(every):,}")}
     for each in view.both:
@@ -137,7 +140,7 @@ def _listing(view: PairView, rows: Sequence[_QuestionLine], marks: Mapping[str, 
         t("compare.list.question"),
         *([t("compare.list.subject")] if several else []),
         *(each.name for each in view.both),
-        t(f"compare.list.{view.compared.measure}"),
+        measure_words(t, f"compare.list.{view.compared.measure}", view.compared.measure),
     ]
     head = div(*(span(each) for each in heads), cls="compare-heads", aria_hidden="true")
     items = [_item(view, line, marks[line.sample.id], subject=several) for line in rows]

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from runs_examples import CATALOG, RESPONSE, add_run, dataset, plans_of, spec
@@ -19,6 +20,7 @@ from evalui.runs.worker import heartbeat
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
 from evalui.runs.worker.model_tests import queue_model_test
+from evalui.runs.worker.run_at_work import RunAtWork
 from evalui.runs.worker.worker import Worker
 from evalui.types import GeneratedText, NextToken, Request, Response, Usage
 
@@ -263,12 +265,20 @@ def test_a_run_waits_as_soon_as_its_owner_may_spend_no_more(
     monkeypatch.setattr(heartbeat, "HEARTBEAT_S", 0.001)
     run_id = owned_run(database, "ada", 400)
     deadline = time.monotonic() + 100
+    at_work: list[RunAtWork] = []
+
+    class Noted(RunAtWork):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            at_work.append(self)
+
+    monkeypatch.setattr("evalui.runs.worker.worker.RunAtWork", Noted)
 
     class Slow(Metered):
         """The second portion waits until the heart has read what the first one took."""
 
         def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
-            while self.answered and not garage.worker._is_spent_up:  # pyright: ignore[reportPrivateUsage]
+            while self.answered and not at_work[0]._is_spent_up:  # pyright: ignore[reportPrivateUsage]
                 assert time.monotonic() < deadline
             yield from super().answer(requests)
 

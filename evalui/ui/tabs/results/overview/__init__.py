@@ -1,5 +1,6 @@
 """Results, Overview: the sentence, the lead table, and what folds below it."""
 
+from evalui.report.analyses.chosen_metrics import chosen_blocks
 from evalui.report.analyses.imported import IMPORTED
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.standing import standings
@@ -55,7 +56,15 @@ def _with_added(view: RunView, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     """
     added = added_blocks(view.report, view.language).values()
     imported = IMPORTED.blocks(view.report, view.language) if IMPORTED.speaks(view.report) else ()
-    return (*blocks[:-1], *imported, *(block for each in added for block in each), blocks[-1])
+    chosen = chosen_blocks(view.report, view.language)
+    return (
+        blocks[0],
+        *chosen,
+        *blocks[1:-1],
+        *imported,
+        *(block for each in added for block in each),
+        blocks[-1],
+    )
 
 
 def answer_page(

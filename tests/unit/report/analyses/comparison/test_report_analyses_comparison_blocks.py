@@ -1,16 +1,19 @@
 """A comparison as blocks: what is drawn, what folds, and in which order."""
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
 from bias_examples import cell_result, halting, right
 from comparison_examples import CASES, compared, comparison_page, contenders
+from open_examples import answers_result
 
 from evalui.messages import messages
 from evalui.report.analyses.comparison.blocks import comparison_blocks
 from evalui.report.analyses.comparison.figures import compare
 from evalui.report.blocks import Card, Details, Headline, PlotCell, Table, ValueCell
 from evalui.report.render.markdown import as_markdown
+from evalui.scoring.scorers import SCORERS, ReplyScorer
 from evalui.types import Language
 
 
@@ -90,6 +93,34 @@ def test_written_answers_are_compared_in_their_own_unit():
     assert axis
     assert all(label == "0" or "." in label for label in axis.labels)
     assert "sign-flip test" in as_markdown(comparison_page("three written", "en"))
+
+
+def test_written_answers_are_compared_by_the_values_of_another_scorer(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    added = ReplyScorer(lambda _sample, _reply: 0.5, label={"en": "Edit similarity"})
+    monkeypatch.setitem(SCORERS._entries, "similar", added)  # pyright: ignore[reportPrivateUsage]
+    results = [
+        replace(
+            one, trials=[replace(t, scores={**t.scores, "similar": (value,)}) for t in one.trials]
+        )
+        for one, value in ((answers_result("late"), 0.75), (answers_result("weak"), 0.25))
+    ]
+    assert compare(contenders(results), results).measures == ("rouge", "similar")
+    case = compare(contenders(results), results, "similar")
+    text = as_markdown(comparison_blocks(messages("en"), case, case.pair("")))
+    assert "late has the higher Edit similarity: 0.50 above weak." in text
+    assert "Number of questions by Edit similarity" in text
+    assert "Closer to the reference" not in text
+
+
+def test_any_text_metric_can_be_compared_by_its_name():
+    results = [answers_result(model) for model in ("late", "weak")]
+    case = compare(contenders(results), results, "bleu-1")
+    assert (case.measure, case.measures) == ("bleu-1", ("rouge", "bleu-1"))
+    assert "late has the higher bleu-1" in as_markdown(
+        comparison_blocks(messages("en"), case, case.pair(""))
+    )
 
 
 def test_without_a_pair_the_sentence_says_that_nothing_is_shared():

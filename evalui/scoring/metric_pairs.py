@@ -1,0 +1,159 @@
+"""Two models compared in any metric, on the questions both answered."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalui.scoring.cell_trials import CellTrials, scores_by_question
+from evalui.scoring.metrics import Metric, can_compute
+from evalui.scoring.statistics.intervals import t_quantile
+from evalui.scoring.statistics.paired_tests import MeanDifference, holm, paired_bootstrap
+from evalui.scoring.trial_columns import TrialColumns, columns_of
+from evalui.types import CellResult, Interval
+
+# The metrics of choices that are means of a value per question, by the name of that value.
+_BY_QUESTION = {
+    "acc_origin": "accuracy",
+    "robust": "robust",
+    "mean_over_orders": "mean_over_orders",
+}
+_GROUPS = 20  # of questions, each of which is left out once
+_SAME = 1e-12  # sums in another order may differ in the last digits
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPair:
+    """How far `metric` of one model lies above that of another, in the unit of the metric.
+
+    `low` to `high` is the 95 % range over the `n` questions both have, `p` is adjusted for the
+    number of pairs (Holm).
+    """
+
+    first: str
+    second: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    p: float
+    n: int
+
+
+def compare_metric(results: Sequence[CellResult], metric: Metric) -> tuple[MetricPair, ...]:
+    """Every two of the cells of one dataset and mode; none where a cell lacks the metric.
+
+    A metric that is a mean over questions is compared by the bootstrap and the sign-flip test, any
+    other by a jackknife over groups of questions: the whole metric is computed without each of them
+    in turn, from the same questions of both (Efron and Tibshirani, *An Introduction to the
+    Bootstrap*, 1993, chapter 11). That is right for means, ratios and sums of them, also of groups,
+    and not for a median.
+    """
+    made = [
+        (first, second, difference)
+        for first, second in combinations(results, 2)
+        if (difference := _difference(first, second, metric))
+    ]
+    adjusted = holm([difference.p for *_, difference in made])
+    return tuple(
+        MetricPair(
+            first.cell.model,
+            second.cell.model,
+            metric.name,
+            each.value,
+            each.low,
+            each.high,
+            p,
+            each.n,
+        )
+        for (first, second, each), p in zip(made, adjusted, strict=True)
+    )
+
+
+def _difference(first: CellResult, second: CellResult, metric: Metric) -> MeanDifference | None:
+    if not first.trials or not second.trials:
+        return None
+    mine, theirs = _values(first, metric), _values(second, metric)
+    if mine is not None and theirs is not None:
+        return paired_bootstrap(mine, theirs)
+    return _jackknife(first, second, metric)
+
+
+def _values(result: CellResult, metric: Metric) -> Mapping[str, float] | None:
+    """The value of each question, of which the metric is the mean; None where it is no mean."""
+    if metric.answers == "texts":
+        return scores_by_question(result.trials, metric.name) or None
+    name = _BY_QUESTION.get(metric.name)
+    cell = CellTrials(result.trials, result.cell.pattern, result.samples)
+    outcomes = {str(measure): values for measure, values in cell.outcomes.items()}
+    return outcomes.get(name) if name else None
+
+
+def _jackknife(first: CellResult, second: CellResult, metric: Metric) -> MeanDifference | None:
+    columns = columns_of(first.trials), columns_of(second.trials)
+    both = _answered(columns[0]) & _answered(columns[1])
+    shared = [name for name in first.samples if name in both]
+    if len(shared) < 2:
+        return None
+    n_groups = min(_GROUPS, len(shared))
+    # By chance: questions of a file often follow each other in a pattern.
+    places = np.random.default_rng(0).permutation(len(shared)).tolist()
+    group_of = {name: place % n_groups for name, place in zip(shared, places, strict=True)}
+    groups = [_groups(own, group_of) for own in columns]
+    differences: list[float] = []
+    for left_out in range(-1, n_groups):  # -1: nothing is
+        values = [
+            _value(result, own.take((group >= 0) & (group != left_out)), metric)
+            for result, own, group in zip((first, second), columns, groups, strict=True)
+        ]
+        if values[0] is None or values[1] is None:
+            return None
+        differences.append(values[0] - values[1])
+    value, without = differences[0], np.array(differences[1:])
+    spread = float(((without - without.mean()) ** 2).sum()) * (n_groups - 1) / n_groups
+    return _tested(value, spread**0.5, n_groups - 1, len(shared))
+
+
+def _answered(columns: TrialColumns) -> set[str]:
+    codes: list[int] = np.unique(columns.sample).tolist()
+    return {columns.ids[code] for code in codes}
+
+
+def _groups(columns: TrialColumns, group_of: Mapping[str, int]) -> NDArray[np.intp]:
+    """The group of each trial's question; -1 where only one model has it."""
+    return np.array([group_of.get(name, -1) for name in columns.ids], dtype=np.intp)[columns.sample]
+
+
+def _value(result: CellResult, columns: TrialColumns, metric: Metric) -> float | None:
+    if not len(columns):
+        return None
+    cell = CellTrials(columns, result.cell.pattern, result.samples)
+    figure = metric.compute(cell) if can_compute(metric, cell) else None
+    return figure.value if isinstance(figure, Interval) else figure
+
+
+def _tested(value: float, se: float, degrees: int, n: int) -> MeanDifference:
+    """The range and the p-value of Student's t.
+
+    Where all groups of questions say the same, the p-value is that of a sign test on them.
+    """
+    from scipy.special import stdtr
+
+    if se < _SAME:
+        p = 1.0 if abs(value) < _SAME else 2.0**-degrees
+        return MeanDifference(value, value, value, p, n)
+    half = t_quantile(degrees) * se
+    p = 2 * float(stdtr(degrees, -abs(value) / se))
+    return MeanDifference(value, value - half, value + half, p, n)
+
+
+def decided_pairs(
+    pairs: Sequence[MetricPair], metric: Metric, *, level: float = 0.05
+) -> Iterator[tuple[str, str]]:
+    """The pairs (better, worse) that the test tells apart; none where no value is better."""
+    for pair in pairs:
+        if pair.p < level and metric.direction != "none":
+            ahead = (pair.value > 0) == (metric.direction == "higher")
+            yield (pair.first, pair.second) if ahead else (pair.second, pair.first)

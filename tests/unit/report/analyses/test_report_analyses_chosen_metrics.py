@@ -1,0 +1,92 @@
+"""The metrics that a specification chooses lead its report."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from bias_examples import cell_result, halting, right
+from open_examples import answers_result
+
+from evalui.report.compile import compile_report, frozen_blocks, markdown
+from evalui.report.export.files import write_json
+from evalui.report.render.markdown import as_markdown
+from evalui.scoring.metrics import METRICS, Metric
+from evalui.types import CellResult
+
+CHOICES = [cell_result(halting(3), model="less", n=60), cell_result(right, model="sure", n=60)]
+WRITTEN = [answers_result(model) for model in ("weak", "late", "early")]
+
+
+def specification(*metrics: str) -> str:
+    return json.dumps({"datasets": [{"path": "d.csv"}], "models": ["m"], "metrics": metrics})
+
+
+def report(results: list[CellResult], *metrics: str) -> str:
+    made = compile_report("Spring", results, spec=specification(*metrics))
+    return markdown(made, "en").replace("\\_", "_")
+
+
+def rows(text: str) -> list[list[str]]:
+    lines = text[text.index("Chosen metrics") :].splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith("|"))
+    table = lines[start : start + 2 + 3]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table if "|" in line]
+
+
+def test_the_chosen_metrics_stand_in_their_order_before_all_else():
+    text = report(CHOICES, "robust", "n", "acc_origin")
+    assert text.index("Chosen metrics") < text.index("# Every figure")
+    head, _, first, second, *_ = rows(text)
+    assert head[1] == "Model"
+    assert len(head) == 5
+    assert [row[1].split()[-1] for row in (first, second)] == ["sure", "less"]
+    assert [first[0], second[0]] == ["1", "2"]
+    assert first[3] == "60"
+    assert "1 of 1 pair told apart after correction." in text
+
+
+def test_a_metric_whose_lower_values_are_better_ranks_the_lowest_first(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    metric = Metric(
+        "wrong",
+        lambda cell: 1 - float(cell.columns.reading.credit.mean()),
+        direction="lower",
+        label={"en": "Wrong"},
+    )
+    monkeypatch.setitem(METRICS._entries, "wrong", metric)  # pyright: ignore[reportPrivateUsage]
+    _, _, first, second, *_ = rows(report(CHOICES, "wrong"))
+    assert [row[1].split()[-1] for row in (first, second)] == ["sure", "less"]
+    assert [first[0], second[0]] == ["1", "2"]
+
+
+def test_any_text_metric_leads_and_is_ranked():
+    head, _, first, *_ = rows(report(WRITTEN, "bleu-4", "exact_match"))
+    assert head[2:] == ["bleu-4", "exact_match"]
+    assert (first[0], first[1].split()[-1]) == ("1", "late")
+
+
+def test_a_metric_that_is_not_installed_and_one_without_a_figure_are_named():
+    text = report(CHOICES, "acc_origin", "label_mass", "gone")
+    assert "- gone is not installed here." in text
+    assert "- label_mass is not shown: the model gave no probabilities." in text
+
+
+def test_without_a_choice_nothing_is_added():
+    assert "Chosen metrics" not in report(CHOICES)
+    whole = json.loads(write_json(compile_report("", CHOICES, spec=specification()), "en"))
+    assert "chosen_metrics" not in whole
+
+
+def test_every_pair_in_every_chosen_metric_is_exported():
+    made = compile_report("", WRITTEN, spec=specification("bleu-1", "exact_match"))
+    chosen = json.loads(write_json(made, "en"))["chosen_metrics"]
+    assert chosen["metrics"] == ["bleu-1", "exact_match"]
+    assert [pair["metric"] for pair in chosen["pairs"]] == ["bleu-1"] * 3 + ["exact_match"] * 3
+    assert "Chosen metrics" in as_markdown(frozen_blocks(made, "en"))
+
+
+def test_pairs_wait_until_all_answers_are_in():
+    open_ = [replace(WRITTEN[0], state="running"), *WRITTEN[1:]]
+    assert "Pairs in" not in report(open_, "bleu-1")
+    assert "Pairs in bleu-1" in report(WRITTEN, "bleu-1")
