@@ -11,7 +11,6 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, TypeVar
 
-from httpcore import NetworkError, ProtocolError, Response, TimeoutException
 from pydantic import TypeAdapter, ValidationError
 
 from evalui.api.schemas import (
@@ -25,9 +24,10 @@ from evalui.api.schemas import (
 from evalui.errors import EvaluiError, SpecError, Unreachable
 from evalui.messages import Sentence
 from evalui.models.endpoint.http.addresses import host_of, is_http_url, is_loopback, literal_ip
-from evalui.models.endpoint.http.connection import connection_pool
+from evalui.models.endpoint.http.exchange import BegunReply, ExchangeFailed, exchange
 
-_TIMEOUTS = {"connect": 10.0, "write": 60.0, "read": 600.0}  # a server reads large files
+_CONNECT_S, _SILENCE_S = 10.0, 600.0  # a server reads large files
+_TOTAL_S = 7 * 24 * 3600.0  # a run is followed for days
 _PATIENCE_S, _RETRY_S = 120.0, 1.0  # for a server that is started again while a run is followed
 T = TypeVar("T")
 Run = RunProgress | str  # a run, or its id
@@ -42,9 +42,7 @@ class Client:
         self.url, host = url.rstrip("/"), literal_ip(host_of(url)) or host_of(url)
         if token and not (url.startswith("https:") or is_loopback(host) or insecure):
             raise SpecError("server-plain", host=host)
-        self._pool = connection_pool(self.url, total_s=7 * 24 * 3600.0)
-        bearer = {"Authorization": f"Bearer {token}"} if token else {}
-        self._headers = bearer | {"Connection": "close"}  # so that a client need not be closed
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def upload(self, paths: Sequence[str | Path]) -> UploadedDatasets:
         """Upload the files of one dataset, folders as archives; what was read of them."""
@@ -79,7 +77,7 @@ class Client:
         while not is_over:
             try:
                 with self._sent("GET", f"runs/{run}/events", Last_Event_ID=seen) as answer:
-                    for line in _lines(answer.iter_stream()):
+                    for line in _lines(answer.pieces()):
                         name, _, value = line.decode().partition(": ")
                         is_over = is_over or (name, value) == ("event", "end")
                         if name == "data":
@@ -102,13 +100,13 @@ class Client:
         path, cursor, last = f"runs/{run}/trials?cursor=", "0.0", ""
         while cursor not in ("", last):
             with self._sent("GET", path + cursor) as answer:
-                last, cursor = cursor, dict(answer.headers).get(b"next-cursor", b"").decode()
-                yield from map(json.loads, _lines(answer.iter_stream()))
+                last, cursor = cursor, answer.headers.get("next-cursor", "")
+                yield from map(json.loads, _lines(answer.pieces()))
 
     def report(self, run: Run, folder: str | Path) -> None:
         """Write all files of the report into a folder, each readable by its owner alone."""
         with TemporaryFile() as file, self._sent("GET", f"runs/{run}/report.zip") as answer:
-            file.writelines(answer.iter_stream())
+            file.writelines(answer.pieces())
             with zipfile.ZipFile(file) as archive:
                 for name in archive.namelist():
                     Path(archive.extract(name, folder)).chmod(0o600)
@@ -120,21 +118,28 @@ class Client:
     def call(self, kind: type[T], verb: str, path: str, body: bytes = b"", **more: str) -> T:
         """The answer of any route below /api/v1 as a `kind`; `more` are header fields."""
         with self._sent(verb, path, body, **more) as answer:
-            return TypeAdapter(kind).validate_json(b"".join(answer.iter_stream()))
+            return TypeAdapter(kind).validate_json(b"".join(answer.pieces()))
 
     @contextmanager
-    def _sent(self, verb: str, path: str, body: bytes = b"", **more: str) -> Generator[Response]:
-        fields = {"Content_Type": "application/json", "Content_Length": str(len(body))}
-        sent = [(k.replace("_", "-"), v) for k, v in (fields | more | self._headers).items()]
-        where, wait = f"{self.url}/api/v1/{path}", {"timeout": _TIMEOUTS}
+    def _sent(self, verb: str, path: str, body: bytes = b"", **more: str) -> Generator[BegunReply]:
+        fields = {"Content_Type": "application/json"} | more | self._headers
+        sent = {name.replace("_", "-"): value for name, value in fields.items()}
+        where = f"{self.url}/api/v1/{path}"
         try:
-            with self._pool.stream(verb, where, headers=sent, content=body, extensions=wait) as got:
+            with exchange(
+                verb,
+                where,
+                body,
+                headers=sent,
+                connect_s=_CONNECT_S,
+                timeout_s=_SILENCE_S,
+                total_s=_TOTAL_S,
+            ) as got:
                 if got.status >= 300:
-                    raise _refused(got.status, b"".join(got.iter_stream()))
+                    raise _refused(got.status, b"".join(got.pieces()))
                 yield got
-        except (TimeoutException, NetworkError, ProtocolError) as error:
-            why = str(error) or type(error).__name__
-            raise Unreachable("server-away", url=self.url, reason=why) from error
+        except ExchangeFailed as error:
+            raise Unreachable("server-away", url=self.url, reason=str(error)) from error
         except ValidationError as error:
             raise EvaluiError("server-foreign", url=self.url) from error
 

@@ -118,7 +118,10 @@ class UploadedDatasets(Answered):
 
 
 class CellProgress(Answered):
-    """One model on one dataset in one mode; `accuracy` is that of the file's own order so far."""
+    """One model on one dataset in one mode; `accuracy` is that of the file's own order so far.
+
+    `width` is how many requests its endpoint was last sent at a time, of `max_width`; 0 for others.
+    """
 
     id: int
     dataset: str
@@ -130,6 +133,8 @@ class CellProgress(Answered):
     done: int
     total: int
     accuracy: float | None
+    width: int
+    max_width: int
     error: Translated
     signature: str
 

@@ -112,6 +112,11 @@ class RequestStream(Protocol):
         """How many requests the model works on at a time."""
         ...
 
+    @property
+    def max_width(self) -> int:
+        """How many it may be sent at a time, at most."""
+        ...
+
     def send(self, requests: Sequence[tuple[int, Request]], *, first: bool = False) -> None:
         """Have requests answered, each with its key; `first`: before those that wait."""
         ...

@@ -16,8 +16,9 @@ from evalui.types import Trial
 
 ANSWERED = 50  # before it fails
 _MEMORY = 150 * 2**20  # bytes that the worker may take more meanwhile
+MANNERS = ("endless", "drip", "bomb", "redirect", "drop", "reset", "half")
 FAULTS = {
-    **{name: {"manner": name} for name in ("endless", "drip", "bomb", "redirect", "drop", "half")},
+    **{name: {"manner": name} for name in MANNERS},
     "malformed JSON": {"manner": "malformed"},
     "stall": {"manner": "stall"},
     "429": {"status": 429},
@@ -29,8 +30,7 @@ FAULTS = {
 @pytest.fixture
 def branch(tmp_path: Path) -> Iterator[Branch]:
     with closing(Branch(tmp_path)) as opened:
-        text = opened.models.read_text().replace("timeout_s = 5", "timeout_s = 1")
-        opened.models.write_text(text + "total_timeout_s = 1.0\n")
+        opened.set_options(timeout_s=1, total_timeout_s=1.0)
         yield opened
 
 

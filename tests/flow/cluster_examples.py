@@ -19,8 +19,6 @@ from evalui.runs.database.runs import read_run
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 
-KILLED_AT = 200  # trials
-
 
 class Counting(logging.Handler):
     def __init__(self) -> None:
@@ -51,7 +49,7 @@ def main(path: Path, models: Path, run_id: str, out: Path) -> None:
 
     def kill_one() -> None:
         done = read_run(database, run_id).done
-        if done > KILLED_AT and not killed_at:
+        if done and not killed_at:  # as early as can be: most is still to be answered
             killed_at.append(done)
             cluster.remove_node(machines[0], allow_graceful=False)
 

@@ -1,6 +1,7 @@
 """Servers that are killed and come back, and an office whose model lies at them."""
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -90,7 +91,15 @@ class Branch(Office):
             f'base_urls = {urls}\napi = "chat"\nconcurrency = 4\nretries = 1\ntimeout_s = 5\n'
         )
 
-    def queue_questions(self) -> str:
+    def set_options(self, **options: float) -> None:
+        """Set options of the model anew."""
+        told = self.models.read_text()
+        for name, value in options.items():
+            told, found = re.subn(rf"(?m)^{name} = .*$", f"{name} = {value}", told)
+            told += "" if found else f"{name} = {value}\n"
+        self.models.write_text(told)
+
+    def queue_questions(self, n: int = ASKED) -> str:
         spec = RunSpec.model_validate(
             {
                 "datasets": ["sums.csv"],
@@ -99,7 +108,7 @@ class Branch(Office):
                 "pattern": "circular",
             }
         )
-        data = dataset(ASKED)
+        data = dataset(n)
         plans = plan_run(spec, {"sums.csv": data}, read_catalog(self.models))
         add_dataset(self.database, data)
         return queue.create_run(self.database, spec, plans)

@@ -12,6 +12,8 @@ import hashlib
 import itertools
 import json
 import random
+import socket
+import struct
 import sys
 import time
 import zlib
@@ -54,7 +56,7 @@ class Handler(BaseHTTPRequestHandler):
     def mood(self, counts: bool) -> dict[str, Any]:
         turn = next(self.turns) if counts else 0  # one step, so threads need no lock
         while turn >= (mood := json.loads((self.folder / "mood.json").read_text()))["most"] > 0:
-            time.sleep(0.01)  # a file tells nobody when it changes
+            time.sleep(0.1)  # a file tells nobody when it changes
         return mood
 
     def reply(self, status: int, body: dict[str, Any]) -> None:
@@ -112,6 +114,13 @@ def drop(handler: Handler) -> None:
     handler.close_connection = True
 
 
+def reset(handler: Handler) -> None:
+    """No answer at all: the connection is torn down."""
+    handler.close_connection = True
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    handler.connection.close()
+
+
 def half(handler: Handler) -> None:
     """Half of an answer, whose whole length was stated."""
     content = json.dumps(answer("half")).encode()
@@ -137,7 +146,7 @@ def stall(handler: Handler) -> None:
 
 MANNERS = {
     manner.__name__: manner
-    for manner in (endless, drip, bomb, redirect, drop, half, malformed, stall)
+    for manner in (endless, drip, bomb, redirect, drop, reset, half, malformed, stall)
 }
 
 
@@ -151,7 +160,7 @@ def begin(handler: Handler, *headers: tuple[str, str]) -> None:
 
 class Server(ThreadingHTTPServer):
     daemon_threads = True
-    request_queue_size = 64
+    request_queue_size = 1024  # who is not queued waits a second
 
     def handle_error(self, request: object, client_address: object) -> None:
         pass  # a client that was stopped

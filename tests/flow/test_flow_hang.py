@@ -93,7 +93,7 @@ def test_a_worker_that_was_started_by_hand_is_ended_as_well(office: Office) -> N
     again = office.wait_for(run_id, lambda run: run.attempt == 2)
     assert at_work(office, again.worker).own_device == "cpu"
     process.terminate()
-    assert process.wait(30) == 0
+    assert process.wait(100) == 0
     assert read_run(office.database, run_id).state == "queued"
 
 

@@ -123,8 +123,8 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
         finally:
             proxy.terminate()
             server.terminate()
-            proxy.wait(20)
-            server.wait(20)
+            proxy.wait(100)
+            server.wait(100)
             office.close()
 
 

@@ -112,7 +112,7 @@ def test_a_key_is_sent_to_its_server_and_stands_nowhere(
             seen = [process.joinpath(name).read_bytes() for name in ("cmdline", "environ")]
         finally:
             worker.terminate()
-            worker.wait(20)
+            worker.wait(100)
 
     assert read_run(desk.database, run_id).state == "done"
     assert [cell.done for cell in read_cells(desk.database, run_id)] == [4]
@@ -176,7 +176,7 @@ def test_a_team_uses_a_key_that_stands_nowhere(
             assert any(str(worker.args[-1]).encode() in each for each in seen)  # type: ignore[index]
         finally:
             worker.terminate()
-            worker.wait(20)
+            worker.wait(100)
 
     assert [cell.done for cell in read_cells(box.database, run_id)] == [4]
     for language in ("en", "zh"):

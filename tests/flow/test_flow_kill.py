@@ -84,7 +84,7 @@ def test_a_worker_asked_to_end_finishes_its_batch_and_gives_the_run_back(office:
     worker = office.start_worker()
     office.wait_for(run_id, lambda run: run.done > 0)
     os.kill(worker.pid, signal.SIGTERM)
-    assert worker.wait(20) == 0
+    assert worker.wait(100) == 0
     run = read_run(office.database, run_id)
     assert run.state == "queued"
     assert 0 < run.done < TRIALS

@@ -16,7 +16,7 @@ def test_two_workers_that_race_for_one_run_do_it_once(office: Office) -> None:
     assert len(office.answered()) == TRIALS
     for worker in workers:
         worker.terminate()
-        assert worker.wait(20) == 0
+        assert worker.wait(100) == 0
 
 
 def test_each_of_many_runs_is_claimed_once(office: Office) -> None:

@@ -32,12 +32,12 @@ def event(revision: int, kind: str = "progress", state: str = "running") -> byte
 class Answer:
     """What a server sends, in pieces; an exception among them breaks the connection off."""
 
-    def __init__(self, *pieces: bytes | Exception, headers: dict[bytes, bytes] | None = None):
-        self.pieces = pieces
-        self.headers = list((headers or {}).items())
+    def __init__(self, *pieces: bytes | Exception, headers: dict[str, str] | None = None):
+        self._pieces = pieces
+        self.headers = headers or {}
 
-    def iter_stream(self) -> Generator[bytes]:
-        for piece in self.pieces:
+    def pieces(self) -> Generator[bytes]:
+        for piece in self._pieces:
             if isinstance(piece, Exception):
                 raise piece
             yield piece
@@ -99,14 +99,14 @@ def test_a_server_that_stays_away_is_given_up(sent: list[Any], monkeypatch: pyte
 
 
 def test_trials_are_read_page_by_page_until_none_comes(sent: list[Any]):
-    def cursor(text: bytes) -> dict[bytes, bytes]:
-        return {b"next-cursor": text}
+    def cursor(text: str) -> dict[str, str]:
+        return {"next-cursor": text}
 
     client = answering(
         sent,
-        Answer(b'{"id": 1}\n{"i', b'd": 2}\n', headers=cursor(b"0.2")),
-        Answer(b'{"id": 3}\n', headers=cursor(b"1.3")),
-        Answer(headers=cursor(b"1.3")),  # the run goes on
+        Answer(b'{"id": 1}\n{"i', b'd": 2}\n', headers=cursor("0.2")),
+        Answer(b'{"id": 3}\n', headers=cursor("1.3")),
+        Answer(headers=cursor("1.3")),  # the run goes on
     )
     assert [trial["id"] for trial in client.trials("r1")] == [1, 2, 3]
     assert [path.partition("=")[2] for _, path, *_ in sent] == ["0.0", "0.2", "1.3"]

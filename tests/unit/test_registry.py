@@ -222,5 +222,5 @@ def test_plugins_of_two_kinds_may_look_into_each_others_registry(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(5)
+        thread.join(60)
     assert sorted(found) == [["b"], ["m"]]

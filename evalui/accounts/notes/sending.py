@@ -8,8 +8,6 @@ import threading
 from email.message import EmailMessage
 from urllib.parse import unquote, urlsplit
 
-import httpcore
-
 from evalui.accounts.notes.notices import Notice, claim_due, mark_arrived, mark_sent
 from evalui.accounts.notes.preferences import (
     is_allowed_webhook,
@@ -18,20 +16,14 @@ from evalui.accounts.notes.preferences import (
 )
 from evalui.errors import EvaluiError, ModelError, StoreError
 from evalui.messages import sentence
-from evalui.models.endpoint.http.addresses import authority, check_url, is_loopback
-from evalui.models.endpoint.http.connection import connection_pool
+from evalui.models.endpoint.http.addresses import authority, is_loopback
+from evalui.models.endpoint.http.exchange import ExchangeFailed, exchange
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 
 _TIMEOUT_S = 10.0  # of one exchange in total
 _PAUSE_S = 5.0  # between two looks at the store
 _SMTP_PORTS = {False: 587, True: 465}  # by whether it is TLS from the beginning
-_FAILURES = (
-    httpcore.NetworkError,
-    httpcore.TimeoutException,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-)
 _log = logging.getLogger(__name__)
 
 
@@ -109,21 +101,23 @@ def post_note(url: str, notice: Notice, address: str) -> None:
     """
     fields = {"id": notice.id, "run": notice.run, "name": notice.name, "state": notice.state}
     content = json.dumps(fields | {"address": address}).encode()
-    timeouts = dict.fromkeys(("connect", "read", "write", "pool"), _TIMEOUT_S)
-    headers = [("Host", authority(url)), ("Content-Type", "application/json")]
+    headers = {"Host": authority(url), "Content-Type": "application/json"}
     try:
-        check_url(url)
-        with (
-            connection_pool(url, _TIMEOUT_S) as pool,
-            pool.stream(
-                "POST", url, headers=headers, content=content, extensions={"timeout": timeouts}
-            ) as answer,
-        ):
-            status = answer.status
+        with exchange(
+            "POST",
+            url,
+            content,
+            headers=headers,
+            connect_s=_TIMEOUT_S,
+            timeout_s=_TIMEOUT_S,
+            total_s=_TIMEOUT_S,
+        ) as reply:
+            status = reply.status
     except ModelError as error:
         raise NotSent(error.sentence) from error
-    except _FAILURES as error:
-        raise NotSent("not-sent", why=type(error).__name__) from error
+    except ExchangeFailed as error:
+        # Without its text, which has the address: that of a webhook may hold a secret.
+        raise NotSent("not-sent", why=type(error.__cause__).__name__) from error
     if not 200 <= status < 300:
         raise NotSent("not-sent", why=f"HTTP {status}")
 

@@ -266,6 +266,11 @@ class EndpointStream:
         """How many requests the servers are sent at a time, as they take them now."""
         return self._jobs.width
 
+    @property
+    def max_width(self) -> int:
+        """How many they may be sent at a time, at most."""
+        return self._jobs.max_width
+
     def send(self, requests: Sequence[tuple[int, Request]], *, first: bool = False) -> None:
         """Have requests answered by whichever server is free; raises as `EndpointModel.jobs`."""
         jobs = self._model.jobs([request for _, request in requests])

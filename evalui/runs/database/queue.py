@@ -173,7 +173,8 @@ def start_cell(database: Database, lease: Lease, cell_id: int, fingerprint: str)
             raise ModelError("model-changed", model=begun["model"])
         connection.execute(
             "UPDATE cell SET state = 'running', started = coalesce(started, ?), finished = NULL,"
-            " written = ?, fingerprint = ?, error = '', traceback = '', waits = '' WHERE id = ?",
+            " written = ?, fingerprint = ?, error = '', traceback = '', waits = '', width = 0,"
+            " max_width = 0 WHERE id = ?",
             (now, now, fingerprint, cell_id),
         )
 

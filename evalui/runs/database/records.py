@@ -72,7 +72,8 @@ class CellRow:
     per second, lately; `seconds` is the time spent on the cell so far. Of the trials in the
     file's own order, `origin_n` are done and `origin_credit` is the sum of their credit.
     `unreadable` and `tied` count trials in any order; `unreferenced` those that a judge did not
-    judge for lack of a reference.
+    judge for lack of a reference. `width` is how many requests its model is sent at a time now, of
+    `max_width`; 0 where that is not counted.
     """
 
     id: int
@@ -97,6 +98,8 @@ class CellRow:
     unreadable: int
     tied: int
     unreferenced: int
+    width: int = 0
+    max_width: int = 0
 
     @property
     def accuracy(self) -> float | None:

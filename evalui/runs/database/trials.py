@@ -76,6 +76,13 @@ def write_trials(
         connection.execute("UPDATE run SET losses = 0 WHERE id = ?", (lease.run_id,))
 
 
+def set_width(connection: Connection, cell_id: int, width: int, max_width: int) -> None:
+    """Note how many requests the model of a cell is sent at a time, and at most."""
+    connection.execute(
+        "UPDATE cell SET width = ?, max_width = ? WHERE id = ?", (width, max_width, cell_id)
+    )
+
+
 def _add_trials(connection: Connection, cell_id: int, trials: Sequence[Trial]) -> None:
     """Add a row for each trial that is not there yet, and their columns."""
     known = _done_keys(connection, cell_id, {trial.sample_id for trial in trials})

@@ -1,7 +1,5 @@
 """Answers in a CSV file whose columns somebody names: what no harness has written."""
 
-import csv
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf, log
 from pathlib import Path
@@ -23,6 +21,7 @@ ROLES = (
     *("correct", "model", "dataset", "subject"),
 )
 _MARK = "correct"
+_ROWS_AT_A_TIME = 10_000
 _TRUE, _FALSE = ("true", "yes", "right", "correct"), ("false", "no", "wrong", "incorrect")
 
 
@@ -50,7 +49,6 @@ def table_reader(mapping: Sequence[str]) -> LogReader:
 
 def _parts(path: Path, columns: Mapping[str, str]) -> Iterator[LogPart]:
     """A part for each model and dataset that the file names."""
-    csv.field_size_limit(sys.maxsize)
     heads = _heads(path)
     for role, column in columns.items():
         for name in _names(column) if role in ("options", "probabilities") else (column,):
@@ -85,15 +83,37 @@ def _parts(path: Path, columns: Mapping[str, str]) -> Iterator[LogPart]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """Each row with the number of its line."""
+    """Each row with the number of the line on which it ends.
+
+    By pandas: a reply may be longer than Python's own reader takes, whose limit holds for the whole
+    process, uploads included.
+    """
+    from pandas import read_csv
+    from pandas.errors import EmptyDataError, ParserError
+
+    line = 1
     try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            rows = csv.DictReader(lines)
-            for row in rows:
-                yield rows.line_num, {name: text or "" for name, text in row.items() if name}
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            parts = read_csv(
+                file,
+                dtype=str,
+                keep_default_na=False,
+                skip_blank_lines=False,
+                index_col=False,
+                chunksize=_ROWS_AT_A_TIME,
+            )
+            for part in parts:
+                names = list(part.columns)
+                line += "".join(names).count("\n") if line == 1 else 0
+                for row in part.itertuples(index=False, name=None):
+                    line += 1 + sum(text.count("\n") for text in row)
+                    if any(row):
+                        yield line, dict(zip(names, row, strict=True))
+    except EmptyDataError:
+        return
     except UnicodeDecodeError as error:
         raise DataError("file-not-utf8", path=path.name, byte=error.start) from error
-    except csv.Error as error:
+    except ParserError as error:
         raise DataError("log-damaged", file=path.name, reason=str(error)) from error
 
 

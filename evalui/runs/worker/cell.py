@@ -38,6 +38,7 @@ from evalui.runs.database.trials import (
     done_keys,
     read_contestants,
     read_recorded_answers,
+    set_width,
     write_trials,
 )
 from evalui.runs.estimate import request_size
@@ -230,6 +231,7 @@ class CellRun:
             database, lease, row, interrupted=interrupted, on_wait=on_batch
         )
         self._usage_source: UsageTracking | None = None
+        self._stream: RequestStream | None = None
         self._recorded_usage = Usage(0, 0)  # what it had spent when tokens were last written
 
     def run(self, model: Model, dataset: Dataset) -> None:
@@ -321,6 +323,7 @@ class CellRun:
         stream = model.stream()
         # Other cells have streams of their own, whose tokens are theirs.
         self._usage_source, self._recorded_usage = stream, Usage(0, 0)
+        self._stream = stream
         return stream
 
     def _receive_some(
@@ -572,7 +575,7 @@ class CellRun:
                 self._row.id,
                 trials,
                 responses,
-                also=self._charge_device,
+                also=self._record_use,
             )
             if self._replies and responses:
                 with self._replies.writing() as connection:
@@ -580,6 +583,12 @@ class CellRun:
             if self._row.cell.gives == "answers":
                 self._texts.add(trials)
             self._on_batch()
+
+    def _record_use(self, connection: Connection) -> None:
+        """Note what the batch took of a device, and how many requests are sent at a time."""
+        self._charge_device(connection)
+        if stream := self._stream:
+            set_width(connection, self._row.id, stream.width, stream.max_width)
 
     def _charge_device(self, connection: Connection) -> None:
         """Note the time since the last batch in which the model held a device."""

@@ -149,6 +149,7 @@ def test_a_run_is_stopped_resumed_and_deleted(
     Worker(desk.database, desk.catalog).run_once()
     done = api.get(f"/runs/{run}").json()
     assert (done["state"], done["done"], done["cells"][0]["accuracy"]) == ("done", 16, 0.75)
+    assert (done["cells"][0]["width"], done["cells"][0]["max_width"]) == (0, 0)  # of no endpoint
     assert api.delete(f"/runs/{run}").status_code == 204
     assert api.get(f"/runs/{run}").status_code == 404
 

@@ -21,10 +21,18 @@ class LoopThread:
         self._lock = threading.Lock()  # two threads must not start two
 
     def call(self, coroutine: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
-        """What a coroutine returns or raises; waits for it. Never from the loop itself."""
+        """What a coroutine returns or raises; waits for it. Never from the loop itself.
+
+        Who waits no longer, because of a signal, say, ends the coroutine.
+        """
         import asyncio  # which few processes need
 
-        return asyncio.run_coroutine_threadsafe(coroutine, self._running()).result(timeout_s)
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._running())
+        try:
+            return future.result(timeout_s)
+        except BaseException:
+            future.cancel()
+            raise
 
     def submit(self, function: Callable[[], object]) -> None:
         """Have a function called on the loop soon; what was submitted before is called before."""

@@ -262,6 +262,11 @@ class JobStream(Generic[T]):
         """How many requests the servers are sent at a time, as they take them now."""
         return sum(min(slot.limit.width.now, slot.concurrency) for slot in self._pool.slots)
 
+    @property
+    def max_width(self) -> int:
+        """How many they are sent at a time at most."""
+        return sum(slot.concurrency for slot in self._pool.slots)
+
     def send(self, jobs: Sequence[tuple[int, Job[T]]], *, first: bool = False) -> None:
         """Have jobs done, each with a server's `send`; `first`: before those that wait."""
         tasks = [_RequestTask(key, job) for key, job in jobs]

@@ -12,6 +12,7 @@ import time
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from io import BytesIO
 from typing import Any
 
 import aiohttp
@@ -30,13 +31,16 @@ from evalui.models.endpoint.http.proxies import proxy_for
 
 CONNECT_S = 2.0  # a server that does not take a connection in this time is down
 _KEEPALIVE_S = 5.0  # an unused connection; servers close theirs after a similar time
+_LARGE_CONTENT_BYTES = 2**20
 _STALE_S = 1.0  # within which it shows that a kept connection was closed before it was used
 
 
 class Session:
     """Sends requests to the server of one URL, over the proxy that the environment names for it.
 
-    An exchange fails after `timeout_s` seconds without a byte, and after `total_s` in any case.
+    An exchange fails after `timeout_s` seconds without a byte, and after `total_s` in any case; a
+    connection has `connect_s`, `CONNECT_S` unless stated. Connections are kept for the next
+    exchange; without `keeps_connections` each exchange has its own, and nothing is sent twice.
     Where there is a proxy, it is the proxy that resolves names, so only addresses that are
     written as such can be refused, and where `allowed` hosts are stated, it is used for those of
     their names alone. To be made and used on the loop.
@@ -52,11 +56,14 @@ class Session:
         timeout_s: float,
         total_s: float,
         headers: Mapping[str, str],
+        connect_s: float = 0.0,
+        keeps_connections: bool = True,
         allowed: Sequence[str] = (),
         resolve: Resolve = resolve_host,
     ) -> None:
         proxy, is_tls = proxy_for(url), url.startswith("https:")
         check_url(url, allowed, resolved_later=proxy is None)
+        self._keeps_connections = keeps_connections
         self._proxy: dict[str, Any] = {"proxy": proxy.url} if proxy else {}
         if proxy and (proxy.user or proxy.password):
             pair = f"{proxy.user}:{proxy.password}".encode()
@@ -71,14 +78,15 @@ class Session:
                 limit=0,  # who sends counts what is in flight
                 # Once for all connections: to load the certificates takes longer than a request.
                 ssl=_tls_context() if is_tls else True,
-                keepalive_timeout=_KEEPALIVE_S,
+                keepalive_timeout=_KEEPALIVE_S if keeps_connections else None,
+                force_close=not keeps_connections,
                 use_dns_cache=False,
                 resolver=None if proxy else checked,
                 # It sees addresses that are written as such too, which are not resolved.
                 socket_factory=None if proxy else checked.open_socket,
             ),
             timeout=aiohttp.ClientTimeout(
-                total=total_s, sock_connect=CONNECT_S, sock_read=timeout_s
+                total=total_s, sock_connect=connect_s or CONNECT_S, sock_read=timeout_s
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
@@ -109,15 +117,17 @@ class Session:
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
             # A server may close a kept connection at the moment at which it is used again. That is
             # no failure of the server, and aiohttp repeats no POST.
-            if time.monotonic() - began > _STALE_S:
+            if not self._keeps_connections or time.monotonic() - began > _STALE_S:
                 raise
             return await self._send(method, target, content)
 
     async def _send(
         self, method: str, target: URL, content: bytes | None
     ) -> aiohttp.ClientResponse:
+        # aiohttp warns of large bytes, of which it sends a copy at once, and takes files in pieces.
+        data = BytesIO(content) if content and len(content) > _LARGE_CONTENT_BYTES else content
         return await self._session.request(
-            method, target, data=content, allow_redirects=False, **self._proxy
+            method, target, data=data, allow_redirects=False, **self._proxy
         )
 
 

@@ -349,6 +349,12 @@ _FOURTEENTH = (
     "CREATE INDEX pace_of_mode ON pace (model, mode, shots)",
 )
 
+# How many requests a cell's model is sent at a time, and at most; 0 where that is not counted.
+_WIDTH_IN_USE = (
+    "ALTER TABLE cell ADD COLUMN width INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE cell ADD COLUMN max_width INTEGER NOT NULL DEFAULT 0",
+)
+
 Step = tuple[str | Callable[[sqlite3.Connection], None], ...]
 MIGRATIONS: tuple[Step, ...] = (
     _FIRST,
@@ -365,6 +371,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _TWELFTH,
     _THIRTEENTH,
     _FOURTEENTH,
+    _WIDTH_IN_USE,
 )
 
 

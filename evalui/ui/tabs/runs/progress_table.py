@@ -160,10 +160,17 @@ def _throughput(t: Messages, cell: CellRow) -> str:
             if cell.remaining_seconds is not None
             else ""
         )
-        return " · ".join(part for part in (t("runs.rate", n=f"{cell.rate:,.0f}"), left) if part)
+        rate = t("runs.rate", n=f"{cell.rate:,.0f}")
+        return " · ".join(part for part in (rate, _width(t, cell), left) if part)
     if cell.state == "running":
         return t("runs.first")
     return duration(t, cell.seconds) if cell.state == "done" and cell.seconds else ""
+
+
+def _width(t: Messages, cell: CellRow) -> str:
+    if not cell.max_width:
+        return ""
+    return t("runs.width", now=f"{cell.width:,}", most=f"{cell.max_width:,}")
 
 
 def _failure(t: Messages, cell: CellRow) -> Html:

@@ -174,7 +174,7 @@ def test_a_note_that_was_not_taken_is_sent_again_and_logged_without_the_address(
 def test_who_answers_nothing_at_all_is_reported(hook):
     hook.shutdown()
     hook.server_close()
-    with pytest.raises(NotSent, match="ConnectError"):
+    with pytest.raises(NotSent, match="ClientConnectorError"):
         post_note(hook.url, NOTE, "")
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from vllm_examples import FAKE, PYTHON
@@ -78,27 +79,28 @@ def test_what_the_process_prints_does_not_disturb_the_answers(start: Callable[..
     assert (answer["place"], len(answer["logprobs"])) == (0, 2)
 
 
-def test_answers_come_while_others_are_still_computed(start: Callable[..., EngineProcess]):
-    child = start(FAKE_VLLM="slow")
+def test_answers_come_while_others_are_still_computed(
+    start: Callable[..., EngineProcess], tmp_path: Path
+):
+    gate = tmp_path / "gate"
+    child = start(FAKE_VLLM="gated", FAKE_VLLM_GATE=str(gate))
     child.open(OPENING)
-    begun = time.monotonic()
     answers = child.answer([LOOK] * 40)
     next(answers)
-    first = time.monotonic() - begun
+    gate.touch()
     assert len(list(answers)) == 39
-    assert first < (time.monotonic() - begun) / 2
 
 
-def test_what_is_no_longer_awaited_is_dropped(start: Callable[..., EngineProcess]):
-    child = start(FAKE_VLLM="slow")
+def test_what_is_no_longer_awaited_is_dropped(start: Callable[..., EngineProcess], tmp_path: Path):
+    log = tmp_path / "log"
+    child = start(FAKE_VLLM="slow", FAKE_VLLM_LOG=str(log))
     child.open(OPENING)
     answers = child.answer([LOOK] * 200)  # ten seconds of work
     next(answers)
     answers.close()  # type: ignore[attr-defined]
-    begun = time.monotonic()
     (answer,) = child.answer([{**LOOK, "ids": [7]}])
     assert len(answer["logprobs"]) == 1
-    assert time.monotonic() - begun < 5
+    assert len(log.read_text()) < 150
 
 
 def test_an_interpreter_that_is_none_is_named(start: Callable[..., EngineProcess]):
@@ -165,10 +167,8 @@ def test_a_process_that_says_nothing_more_and_stays_is_ended(
     monkeypatch.setattr("evalui.models.vllm.child._END_S", 0.2)
     code = "import os, signal, sys; os.close(int(sys.argv[2])); signal.pause()"
     child = start(PYTHON, "-c", code)
-    began = time.monotonic()
     with pytest.raises(ModelError, match="ended with code -9"):
         child.open(OPENING)
-    assert time.monotonic() - began < 5
 
 
 def test_the_process_ends_when_its_parent_is_killed():

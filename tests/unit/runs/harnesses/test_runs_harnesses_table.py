@@ -1,5 +1,6 @@
 """Answers in a CSV file whose columns are named."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from evalui.errors import SpecError
 from evalui.runs.database.connection import Database
 from evalui.runs.database.trials import read_results
 from evalui.runs.harnesses import table_reader
+from evalui.runs.harnesses.base import LoggedAnswer
 
 COLUMNS = [
     *("id=key", "question=prompt", "options=one,two,three", "answer=right"),
@@ -64,3 +66,14 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(database: Datab
     reader = table_reader(["question=prompt", "reference=right", "reply=answer"])
     with pytest.raises(SpecError, match=r"no column answer.*key, prompt, one"):
         imported(database, "table/answers.csv", reader=reader)
+
+
+def test_a_reply_of_any_length_is_read_and_the_limit_of_uploads_stays(tmp_path: Path):
+    csv.field_size_limit(131_072)
+    path = tmp_path / "long.csv"
+    path.write_text(f'question,reply,gold\n"{"x" * 200_000}","two\nlines",b\n\nq,r,g\n')
+    (part,) = table_reader(["question=question", "reply=reply", "reference=gold"])([path])
+    answers = [each for each in part.read() if isinstance(each, LoggedAnswer)]
+    assert [len(each.question) for each in answers] == [200_000, 1]
+    assert [each.id for each in answers] == ["3", "5"]  # the line on which each ends
+    assert csv.field_size_limit() == 131_072

@@ -201,11 +201,9 @@ def test_a_model_that_stays_away_fails_the_cell_and_what_is_answered_is_kept(
 
 def test_a_waiting_cell_stops_when_its_owner_stops_it(database: Database, held: Lease) -> None:
     model = Endpoint()
-    model.events = {40: [silence(60)]}
-    began = time.monotonic()
+    model.events = {40: [silence(6000)]}  # no test lasts so long
     with pytest.raises(Cancelled):
         work(database, held, model, on_batch=lambda: queue.cancel(database, held.run_id))
-    assert time.monotonic() - began < 5
     assert len(read_trials(database, 1)) > 0
 
 

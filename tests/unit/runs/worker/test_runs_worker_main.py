@@ -28,7 +28,7 @@ def scripted(name: str, **options: object) -> ModelEntry:
 
 
 def wait_until(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not reached():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.01)
@@ -135,7 +135,7 @@ class Hanging:
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         del requests
         self.asked.set()
-        assert self.stopped.wait(20), "it was not stopped"
+        assert self.stopped.wait(60), "it was not stopped"
         raise Unreachable(Sentence("It was stopped."))
         yield
 
@@ -205,12 +205,12 @@ def test_a_model_that_hangs_is_stopped_when_its_answers_are_not_wanted(
     worker = Worker(database, lambda: CATALOG, name="worker-1", opener=lambda _: model)  # pyright: ignore
     working = threading.Thread(target=worker.run_once)
     working.start()
-    assert model.asked.wait(20)
+    assert model.asked.wait(60)
     if loses == "requeue":
         queue.requeue_lost(database, worker="worker-1")
     else:
         {"delete": queue.delete, "cancel": queue.cancel}[loses](database, run_id)
-    working.join(20)
+    working.join(60)
     assert model.stopped.is_set()
     assert not working.is_alive()
 
@@ -229,7 +229,7 @@ def test_a_worker_serves_until_it_is_to_end(database: Database, tmp_path: Path) 
         wait_until(lambda: read_run(database, run_id).state == "done")
     finally:
         ending.set()
-        serving.join(20)
+        serving.join(60)
     assert not serving.is_alive()
 
 
@@ -252,7 +252,7 @@ def test_a_worker_serves_models_that_were_added_on_the_page(
         assert len(read_workers(database)) == 1
     finally:
         ending.set()
-        serving.join(20)
+        serving.join(60)
     assert model_tests(database, "local")["perfect"].state == "done"
     assert read_workers(database) == []
 
@@ -290,12 +290,10 @@ def test_a_wrong_option_ends_with_code_2(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_run_that_is_queued_wakes_an_idle_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(worker_main, "IDLE_POLL_S", 60.0)
+    monkeypatch.setattr(worker_main, "IDLE_POLL_S", 6000.0)  # no test lasts so long
     store, other = Database(tmp_path / "store"), Database(tmp_path / "store")
     version = store.version()
     threading.Timer(0.05, lambda: add_run(other)).start()
-    began = time.monotonic()
     worker_main._wait_for_work(store, threading.Event(), version)
-    assert time.monotonic() - began < 10
     store.close()
     other.close()

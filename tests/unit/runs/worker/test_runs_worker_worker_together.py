@@ -31,7 +31,7 @@ class Meeting:
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         if not self.thread:
             self.thread = threading.current_thread().name
-            self.barrier.wait(10)
+            self.barrier.wait(60)
         yield from ((index, RESPONSE) for index in range(len(requests)))
 
     def stop(self) -> None:
@@ -79,7 +79,7 @@ def test_one_model_that_fails_leaves_the_others_at_work(
 ):
     class Broken(Meeting):
         def answer(self, _: Sequence[Request]) -> Iterator[tuple[int, Response]]:
-            self.barrier.wait(10)
+            self.barrier.wait(60)
             raise ZeroDivisionError
 
     barrier = threading.Barrier(2)
@@ -94,13 +94,13 @@ def test_what_ends_the_run_in_one_cell_ends_the_others(
 ):
     class Waiting(Meeting):
         def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
-            self.barrier.wait(10)
-            assert self.stopped.wait(10)
+            self.barrier.wait(60)
+            assert self.stopped.wait(60)
             yield from ((index, RESPONSE) for index in range(len(requests)))
 
     class Full(Meeting):
         def answer(self, _: Sequence[Request]) -> Iterator[tuple[int, Response]]:
-            self.barrier.wait(10)
+            self.barrier.wait(60)
             raise StoreError("read-only")
 
     barrier = threading.Barrier(2)
@@ -113,7 +113,7 @@ def test_a_cancelled_run_ends_in_all_of_its_cells(
 ):
     class Cancelling(Meeting):
         def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
-            self.barrier.wait(10)
+            self.barrier.wait(60)
             queue.cancel(database, read_cells_run(database))
             yield from ((index, RESPONSE) for index in range(len(requests)))
 

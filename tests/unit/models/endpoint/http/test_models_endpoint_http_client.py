@@ -29,7 +29,7 @@ def deaf() -> Iterator[str]:
 
 def test_a_server_that_takes_no_connection_is_to_blame(monkeypatch: pytest.MonkeyPatch, deaf: str):
     monkeypatch.setattr(session, "CONNECT_S", 0.1)
-    server = HttpServer(deaf, key="", timeout_s=5, total_s=25)
+    server = HttpServer(deaf, key="", timeout_s=60, total_s=60)
     with pytest.raises(RetryableError, match="cannot be reached") as error:
         server.post("completions", {})
     server.close()
@@ -47,7 +47,7 @@ def test_a_large_reply_is_parsed_beside_the_loop(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(HttpServer, "_parse_reply", noted)
     with ToyServer() as toy:
-        server = HttpServer(toy.url, key="", timeout_s=5, total_s=25)
+        server = HttpServer(toy.url, key="", timeout_s=60, total_s=60)
         for size in (10, 2**19):
             toy.always = Reply(200, {"text": "x" * size})
             assert len(server.post("completions", {"max_tokens": 1})["text"]) == size
@@ -58,7 +58,7 @@ def test_a_large_reply_is_parsed_beside_the_loop(monkeypatch: pytest.MonkeyPatch
 
 def test_tokens_are_counted_once_for_each_answer():
     with ToyServer() as toy:
-        server = HttpServer(toy.url, key="", timeout_s=5, total_s=25)
+        server = HttpServer(toy.url, key="", timeout_s=60, total_s=60)
         toy.always = Reply(200, {"usage": {"prompt_tokens": 30, "completion_tokens": 4}})
         for _ in range(3):
             server.post("completions", {})

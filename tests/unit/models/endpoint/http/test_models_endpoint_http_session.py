@@ -16,6 +16,7 @@ from endpoint_server_examples import Names, Reply, ToyServer
 from yarl import URL
 
 from evalui.errors import ModelError
+from evalui.models.endpoint.http import session as session_module
 from evalui.models.endpoint.http.addresses import Resolve
 from evalui.models.endpoint.http.session import Session
 
@@ -50,7 +51,9 @@ def statuses(
             return response.status
 
     async def ask_all() -> list[int]:
-        session = Session(url, timeout_s=5, total_s=5, headers={}, allowed=allowed, resolve=resolve)
+        session = Session(
+            url, timeout_s=60, total_s=60, headers={}, allowed=allowed, resolve=resolve
+        )
         try:
             if at_once:
                 return list(await asyncio.gather(*(ask(session) for _ in range(times))))
@@ -134,8 +137,11 @@ def test_a_proxy_resolves_only_names_that_are_allowed(monkeypatch: pytest.Monkey
         statuses("http://other.invalid/v1", Names(), allowed=["model.invalid", "10.0.0.0/8"])
 
 
-def test_a_kept_connection_that_was_closed_meanwhile_costs_no_attempt():
+def test_a_kept_connection_that_was_closed_meanwhile_costs_no_attempt(
+    monkeypatch: pytest.MonkeyPatch,
+):
     """The server takes one request on each connection, and does not say so."""
+    monkeypatch.setattr(session_module, "_STALE_S", 60.0)
     served: list[int] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -149,7 +155,7 @@ def test_a_kept_connection_that_was_closed_meanwhile_costs_no_attempt():
     async def ask() -> list[int]:
         listener = await asyncio.start_server(serve, "127.0.0.1", 0)
         url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/v1"
-        session = Session(url, timeout_s=5, total_s=5, headers={})
+        session = Session(url, timeout_s=60, total_s=60, headers={})
         found: list[int] = []
         for _ in range(3):
             async with session.exchange("POST", URL(url), b"{}") as response:
@@ -200,7 +206,7 @@ def ask_encrypted(host: str, certificate: Path) -> int:
         context.load_cert_chain(certificate)
         listener = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
         url = f"https://{host}:{listener.sockets[0].getsockname()[1]}/v1"
-        session = Session(url, timeout_s=5, total_s=5, headers={}, resolve=Names(["127.0.0.1"]))
+        session = Session(url, timeout_s=60, total_s=60, headers={}, resolve=Names(["127.0.0.1"]))
         try:
             async with session.exchange("POST", URL(url), b"{}") as response:
                 await response.read()

@@ -383,11 +383,11 @@ def test_opening_a_model_uses_only_a_new_probe():
     with pytest.raises(Unreachable, match="http://a/v1 is down"):
         usable_capabilities(one, survey.get(one))
     prober.down.clear()
-    assert usable_capabilities(one, survey.refresh(one, wait_s=1.0)).chat
+    assert usable_capabilities(one, survey.refresh(one, wait_s=60.0)).chat
     prober.down.add("http://a/v1")
     assert usable_capabilities(one, survey.get(one)).chat
     with pytest.raises(Unreachable, match="http://a/v1 is down"):
-        usable_capabilities(one, survey.refresh(one, wait_s=1.0))
+        usable_capabilities(one, survey.refresh(one, wait_s=60.0))
 
 
 def test_a_probe_that_outlasts_an_opening_serves_the_next_one_and_no_other():
@@ -405,9 +405,9 @@ def test_a_probe_that_outlasts_an_opening_serves_the_next_one_and_no_other():
     answering.set()
     wait(survey)
     clock.now = 60.0
-    assert usable_capabilities(one, survey.refresh(one, wait_s=1.0)).chat
+    assert usable_capabilities(one, survey.refresh(one, wait_s=60.0)).chat
     assert len(asked) == 1
-    survey.refresh(one, wait_s=1.0)
+    survey.refresh(one, wait_s=60.0)
     assert len(asked) == 2
 
 
@@ -421,17 +421,24 @@ def test_what_two_openings_request_together_is_paid_for_once():
         server.usage = Usage(30, 4)
         return Capabilities(chat=True)
 
-    survey, one, spent = EndpointStatus(prober), endpoint("http://a/v1"), list[Usage]()
+    looks: list[int] = []
+
+    def clock() -> float:
+        looks.append(1)
+        return 0.0
+
+    survey, one, spent = EndpointStatus(prober, clock), endpoint("http://a/v1"), list[Usage]()
     both = [
         threading.Thread(
-            target=lambda: spent.append(survey.refresh(one, wait_s=9.0).probe_usage), daemon=True
+            target=lambda: spent.append(survey.refresh(one, wait_s=60.0).probe_usage), daemon=True
         )
         for _ in range(2)
     ]
     for each in both:
         each.start()
     begun.wait()
-    time.sleep(0.05)  # the second one waits by now
+    while len(looks) < 4:  # two of each before it waits
+        time.sleep(0.001)
     answering.set()
     for each in both:
         each.join()
@@ -445,7 +452,7 @@ def test_a_probe_without_a_caller_is_made_anew():
     survey.refresh(one, wait_s=-1.0)
     wait(survey)
     clock.now = 300.0
-    survey.refresh(one, wait_s=1.0)
+    survey.refresh(one, wait_s=60.0)
     assert len(prober.asked) == 2
 
 

@@ -1,11 +1,14 @@
 """As much of vLLM as evalui uses, over a model that is a formula.
 
-FAKE_VLLM tells it to misbehave: "unopenable", "dies" or "fails" at a step, "nan", or "slow".
+FAKE_VLLM tells it to misbehave: "unopenable", "dies" or "fails" at a step, "nan", "slow", or
+"gated": after the first step it goes on once the file FAKE_VLLM_GATE is there. FAKE_VLLM_LOG is a
+file that gets a character for each step.
 """
 
 import os
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -39,6 +42,7 @@ class LLMEngine:
         self._waiting: dict[str, tuple[list[int], Any]] = {}
         self._cached: set[tuple[int, ...]] = set()
         self.adapters: list[Any] = []
+        self._steps = 0
 
     @classmethod
     def from_engine_args(cls, arguments: EngineArgs) -> "LLMEngine":
@@ -72,6 +76,13 @@ class LLMEngine:
             raise RuntimeError("CUDA error: an illegal memory access was encountered")
         if _MOOD == "slow":
             time.sleep(0.05)
+        self._steps += 1
+        while (
+            _MOOD == "gated" and self._steps > 1 and not Path(os.environ["FAKE_VLLM_GATE"]).exists()
+        ):
+            time.sleep(0.01)
+        if log := os.environ.get("FAKE_VLLM_LOG"):
+            Path(log).write_text("." * self._steps, encoding="utf-8")
         name = next(iter(self._waiting))
         return [self._finished(name, *self._waiting.pop(name))]
 

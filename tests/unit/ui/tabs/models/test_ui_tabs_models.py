@@ -322,7 +322,7 @@ def moody(monkeypatch: pytest.MonkeyPatch, desk: AppService) -> Moody:
 
 def settled(tab: ModelsTab) -> str:
     """The row of gpt when nobody asks any more."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while any(look.pending for look in tab.service.models.current_statuses().values()):
         assert time.monotonic() < deadline, "it was not answered in time"
         time.sleep(0.01)

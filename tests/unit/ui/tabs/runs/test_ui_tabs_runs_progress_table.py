@@ -12,6 +12,7 @@ from evalui.report.compile import markdown
 from evalui.runs.database import queue, usage
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells, read_runs
+from evalui.runs.database.trials import set_width
 from evalui.runs.database.usage import Catalog, ModelWait
 from evalui.types import Language, Usage
 from evalui.ui.components.form import Form
@@ -227,3 +228,19 @@ def test_verdicts_that_still_come_have_no_running_accuracy(desk: AppService, lea
         for cell in cells
     ]
     assert note not in progress_table(t, judged, ())
+
+
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "32 of 64 at a time"), ("zh", "并发 32 / 64")]
+)
+def test_how_many_requests_are_sent_at_a_time_is_shown_while_a_cell_runs(
+    desk: AppService, lease: Lease, language: Language, told: str
+):
+    with desk.database.writing() as connection:
+        connection.execute("UPDATE cell SET rate = 9.0 WHERE id = 1")
+    assert told not in page(desk, language)
+    with desk.database.writing() as connection:
+        set_width(connection, 1, 32, 64)
+    assert told in page(desk, language)
+    queue.finish_cell(desk.database, lease, 1)
+    assert told not in page(desk, language)

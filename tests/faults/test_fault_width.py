@@ -1,0 +1,133 @@
+"""An endpoint fails, and a worker is killed, with 256 requests in flight."""
+
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+from endpoint_flow_examples import Branch, Place, Shift
+from flow_examples import wait_until
+
+from evalui.runs.database import queue
+from evalui.runs.database.runs import read_run
+from evalui.runs.worker import waiting
+from evalui.runs.worker.worker import worker_name
+from evalui.types import Trial
+
+WIDTH = 256
+ASKED = 200
+TRIALS = 4 * ASKED
+ANSWERED = 300  # before something happens: more than are in flight
+_MEMORY = 300 * 2**20  # bytes that the worker may take more meanwhile
+_SILENCE_S = 10  # after which a request is given up; no machine is so slow
+FAULTS = {
+    **{name: {"manner": name} for name in ("endless", "drip", "redirect", "drop", "reset", "half")},
+    "malformed JSON": {"manner": "malformed"},
+    "stall": {"manner": "stall"},
+    "429": {"status": 429},
+    "500": {"status": 500},
+    "503": {"status": 503},
+}
+CI = ("429", "reset", "malformed JSON")
+
+
+@pytest.fixture
+def branch(tmp_path: Path) -> Iterator[Branch]:
+    with closing(opened(tmp_path)) as made:
+        yield made
+
+
+def opened(folder: Path) -> Branch:
+    branch = Branch(folder)
+    branch.set_options(
+        concurrency=WIDTH, retries=0, timeout_s=_SILENCE_S, total_timeout_s=_SILENCE_S
+    )
+    return branch
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Trial, ...]]:
+    with closing(opened(tmp_path_factory.mktemp("undisturbed"))) as branch:
+        run_id = branch.queue_questions(ASKED)
+        branch.work_here()
+        return sorted_trials(branch, run_id)
+
+
+def sorted_trials(branch: Branch, run_id: str) -> list[tuple[Trial, ...]]:
+    """The trials of each cell, whatever the order in which they were answered."""
+    return [
+        tuple(sorted(cell, key=lambda trial: (trial.sample_id, trial.variant.permutation)))
+        for cell in branch.trials(run_id)
+    ]
+
+
+@pytest.fixture(autouse=True)
+def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "FIRST_DELAY_S", 0.2)
+    monkeypatch.setattr(waiting, "MAX_DELAY_S", 0.5)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(each, marks=pytest.mark.ci if each in CI else ()) for each in FAULTS],
+)
+def test_nothing_is_lost_and_nothing_that_was_saved_is_asked_again(
+    branch: Branch, undisturbed: list[tuple[Trial, ...]], fault: str
+):
+    run_id = branch.queue_questions(ASKED)
+    (place,) = branch.places
+    place.be(most=ANSWERED)
+    with Shift(branch):
+        wait_until(lambda: read_run(branch.database, run_id).done == ANSWERED)
+        memory = psutil.Process().memory_info().rss
+        place.be(**FAULTS[fault])
+        wait_until(
+            lambda: (
+                branch.waiting(run_id) is not None
+                or read_run(branch.database, run_id).state == "failed"
+            )
+        )
+        assert psutil.Process().memory_info().rss - memory < _MEMORY
+        assert read_run(branch.database, run_id).done == ANSWERED
+        place.be()
+    if read_run(branch.database, run_id).state == "failed":  # its owner has to look
+        queue.resume(branch.database, run_id)
+        assert branch.work_here()
+    assert read_run(branch.database, run_id).state == "done"
+    assert sorted_trials(branch, run_id) == undisturbed
+    assert noted(place, TRIALS) == Counter(place.answered())
+
+
+def noted(place: Place, count: int) -> Counter[str]:
+    """Each question once, when the server has noted them, a moment after it answered."""
+    wait_until(lambda: len(set(place.answered())) == count)
+    return Counter(set(place.answered()))
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_killed_worker_has_only_what_was_not_saved_asked_again(
+    branch: Branch, undisturbed: list[tuple[Trial, ...]], saved: bool
+):
+    run_id = branch.queue_questions(ASKED)
+    (place,) = branch.places
+    place.be(most=ANSWERED)
+    worker = branch.start_worker()
+    wait_until(lambda: len(place.answered()) == ANSWERED)
+    if saved:
+        wait_until(lambda: read_run(branch.database, run_id).done == ANSWERED)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    place.kill()  # it holds requests that nobody waits for any more
+    done, before = read_run(branch.database, run_id).done, len(place.answered())
+    assert (done == ANSWERED) if saved else (done <= ANSWERED)
+    place.be()
+    place.start()
+    assert queue.requeue_lost(branch.database, worker=worker_name(worker.pid)) == 1
+    assert branch.work_here()
+    assert sorted_trials(branch, run_id) == undisturbed
+    wait_until(lambda: len(place.answered()) - before >= TRIALS - done)
+    assert len(place.answered()) - before == TRIALS - done
