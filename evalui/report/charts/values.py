@@ -44,9 +44,9 @@ def _heat_map_table(chart: HeatMap, title: str = "") -> ChartTable:
             for x, value in enumerate(values):
                 if value is not None:
                     hover = cells.hover[y][x] if cells.hover else ""
-                    told = hover or (_words(cells.text[y][x]) if cells.text else f"{value:.3g}")
+                    words = hover or (_words(cells.text[y][x]) if cells.text else f"{value:.3g}")
                     key = _key(cells.keys[y][x]) if cells.keys else ""
-                    rows[y][places.index(cells.left + x)] = ChartValue(_flat(told), key)
+                    rows[y][places.index(cells.left + x)] = ChartValue(_flat(words), key)
     named = [(_words(label), row) for label, row in zip(chart.rows, rows, strict=True)]
     return ChartTable((chart.row_title, *columns), [*named, *_bar_rows(chart.below)], title)
 
@@ -59,10 +59,10 @@ def _line_table(chart: Lines) -> ChartTable:
 def _line_rows(line: Line) -> Iterator[tuple[str, Sequence[ChartValue]]]:
     for place, (x, y) in enumerate(zip(line.x, line.y, strict=True)):
         low, high = line.ranges[place] if line.ranges else (y, y)
-        told = f"{y:.3g}" + (f" ({low:.3g}–{high:.3g})" if line.ranges else "")
+        words = f"{y:.3g}" + (f" ({low:.3g}–{high:.3g})" if line.ranges else "")
         hover = line.hover[place] if line.hover else ""
         key = _key(line.keys[place]) if line.keys else ""
-        yield f"{x:.6g}", [ChartValue(_flat(hover) or told, key)]
+        yield f"{x:.6g}", [ChartValue(_flat(hover) or words, key)]
 
 
 def _bar_rows(bars: Bars | None) -> Iterator[tuple[str, Sequence[ChartValue]]]:
