@@ -14,7 +14,7 @@ from hashlib import sha256
 from html import escape
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from evalui.messages import Messages, messages
 from evalui.report.blocks import (
@@ -206,7 +206,7 @@ class _Renderer:
         links: Mapping[str, str] = {} if self.filed else block.links
         drawn = plotly_figure(block.chart, links=links, colours=PAGE_COLOURS)
         title = block.alt or block.title
-        layout: Mapping[str, Any] = drawn.to_dict()["layout"]
+        layout = cast("dict[str, Any]", drawn.to_dict()["layout"])
         size = f"width:{layout['width']}px;height:{layout['height']}px"
         plot = el(
             "ev-plot", data_figure=drawn.to_json(), role="img", aria_label=title or None, style=size
