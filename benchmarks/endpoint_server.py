@@ -13,25 +13,30 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 BUSY_LIMIT = 32  # requests that `busy` takes at a time
 _RETRY_AFTER_S = 1
-_REPLY = json.dumps(
-    {
+_JUDGE = "judge"  # the NAME of a base URL that answers with a verdict
+
+
+@cache
+def _reply(name: str) -> bytes:
+    # Answers that are the same would be judged once.
+    text = "It is right.\n[[Answer 1]]" if name == _JUDGE else f"The answer is B. ({name})"
+    message = {"role": "assistant", "content": text}
+    usage = {"prompt_tokens": 50, "completion_tokens": 6, "total_tokens": 56}
+    reply = {
         "id": "x",
         "object": "chat.completion",
         "created": 1,
         "model": "fake",
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": "The answer is B."},
-                "finish_reason": "stop",
-            }
-        ],
-        "usage": {"prompt_tokens": 50, "completion_tokens": 6, "total_tokens": 56},
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": usage,
     }
-).encode()
+    return json.dumps(reply).encode()
+
+
 _MODELS = json.dumps({"object": "list", "data": [{"id": "fake", "object": "model"}]}).encode()
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _QUESTION = re.compile(rb"Question (\w+)")
@@ -130,11 +135,11 @@ class Connection(asyncio.Protocol):
         COUNTS.live[place] += 1
         COUNTS.most = max(COUNTS.most, COUNTS.live[place])
         seconds = how.seconds() if question else 0.0
-        asyncio.get_running_loop().call_later(seconds, self._end, place)
+        asyncio.get_running_loop().call_later(seconds, self._end, place, _reply(name))
 
-    def _end(self, place: str) -> None:
+    def _end(self, place: str, reply: bytes) -> None:
         COUNTS.live[place] -= 1
-        self._send(200, _REPLY)
+        self._send(200, reply)
 
     def _send(self, status: int, body: bytes) -> None:
         if self._transport.is_closing():

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,14 +33,17 @@ _INSPECT_SHARE = 20  # it is asked for so many times fewer; its seconds are told
 _MANNERS = (("exponential", 64, 1000), ("tail", 256, 4000), ("limited", 64, 12000))
 _HARD = (("busy", 64, 6000), ("errors", 64, 4000))
 _WHOLE = 10_000  # requests of a run
+_JUDGED = 1000  # questions to each contestant of a judged run
+_CONTESTANTS = ("one", "two", "three")  # any two are judged, so the judge has as many requests
+_JUDGED_WIDTH = 64
 
 
 @dataclass(frozen=True, slots=True)
 class _Server:
     port: int
 
-    def url(self, manner: str) -> str:
-        return f"http://127.0.0.1:{self.port}/{manner}/a/v1"
+    def url(self, manner: str, name: str = "a") -> str:
+        return f"http://127.0.0.1:{self.port}/{manner}/{name}/v1"
 
     def counts(self) -> dict[str, int]:
         """What it was asked since this was called last."""
@@ -74,6 +77,7 @@ def rows(session: Session) -> Iterator[Row]:
             count = session.scaled(full)[-1]
             yield _alone(session, server, manner, width, count)
         yield _whole_run(server, session.scaled(_WHOLE)[-1])
+        yield _judged_run(server, session.scaled(_JUDGED)[-1])
 
 
 @contextmanager
@@ -187,35 +191,74 @@ def _alone(session: Session, server: _Server, manner: str, width: int, count: in
 
 
 def _whole_run(server: _Server, count: int) -> Row:
-    """`evalui run` from a file to its report, in a process of its own."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        head = "id,question,A,B,C,D,answer\n"
-        lines = (f"{n},Question {n}: what is it?,one,two,three,four,B\n" for n in range(count))
-        (folder / "questions.csv").write_text(head + "".join(lines))
-        (folder / "models.toml").write_text(
-            '[fake]\nbackend = "openai"\npath = "fake"\nchat = true\n'
-            f'options = {{ base_url = "{server.url("fixed")}", concurrency = 64, api = "chat" }}\n'
-        )
-        spec = {"datasets": ["questions.csv"], "models": ["fake"], "mode": "generation"}
-        (folder / "spec.json").write_text(json.dumps(spec | {"pattern": "origin"}))
-        command = [sys.executable, "-m", "evalui.cli", "run", "spec.json", "--out", "out"]
-        began = time.perf_counter()
-        process = subprocess.Popen(
-            [*command, "--models-file", "models.toml"],
-            cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(_ROOT), "EVALUI_DATA": str(folder / "data")},
-            stdout=subprocess.DEVNULL,
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = Timing(usage.ru_utime + usage.ru_stime, time.perf_counter() - began)
-        assert status == 0, "the run has ended well"
-    side = _Side("", seconds, count, usage.ru_maxrss / 1024)
+    """Multiple choice: the model is asked once for each question."""
+    head = "id,question,A,B,C,D,answer\n"
+    lines = (f"{n},Question {n}: what is it?,one,two,three,four,B\n" for n in range(count))
+    models = {"fake": server.url("fixed")}
+    spec = {"datasets": ["questions.csv"], "models": ["fake"], "mode": "generation"}
+    side = _run(models, {"questions.csv": head + "".join(lines)}, spec | {"pattern": "origin"})
     return Row(
         group=GROUP,
         work="evalui run, 20 ms, 64 in flight",
         count=count,
         unit="requests",
-        ours=seconds,
+        ours=side.timing,
         found=side.told(count, count * MANNERS["fixed"].mean / 64),
     )
+
+
+def _judged_run(server: _Server, questions: int) -> Row:
+    """Three models answer and a fourth judges each two of them, each at a server of its own.
+
+    The ideal is what the server with the most requests, the judge's, needs for them by itself.
+    """
+    name = "questions.jsonl"
+    lines = (
+        json.dumps({"id": str(n), "question": f"Question {n}: what is it?", "answer": "B"}) + "\n"
+        for n in range(questions)
+    )
+    models = {each: server.url("exponential", each) for each in (*_CONTESTANTS, "judge")}
+    judging = {"judges": ["judge"], "orders": "single"}
+    spec = {"datasets": [name], "models": list(_CONTESTANTS), "judging": judging}
+    server.counts()
+    side = _run(models, {name: "".join(lines)}, spec)
+    count, judged = 2 * len(_CONTESTANTS) * questions, len(_CONTESTANTS) * questions
+    answered = server.counts()["answered"]
+    assert answered == count, f"{answered} of {count} answers and verdicts were asked for"
+    ideal = judged * MANNERS["exponential"].mean / _JUDGED_WIDTH
+    return Row(
+        group=GROUP,
+        work="evalui run, 3 models and a judge, exponential, 64 in flight each",
+        count=count,
+        unit="requests",
+        ours=side.timing,
+        goal=Goal("wall", 1.3 * ideal),
+        found=side.told(count, ideal),
+    )
+
+
+def _run(models: Mapping[str, str], files: Mapping[str, str], spec: Mapping[str, object]) -> _Side:
+    """`evalui run` from files to a report, in a process of its own; `models` have a URL each."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, text in files.items():
+            (folder / file).write_text(text)
+        entries = (
+            f'[{model}]\nbackend = "openai"\npath = "fake"\nchat = true\n'
+            f'options = {{ base_url = "{url}", concurrency = 64, api = "chat" }}\n'
+            for model, url in models.items()
+        )
+        (folder / "models.toml").write_text("".join(entries))
+        (folder / "spec.json").write_text(json.dumps(dict(spec)))
+        command = [sys.executable, "-m", "evalui.cli", "run", "spec.json", "--out", "out"]
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            [*command, "--models-file", "models.toml"],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(_ROOT), "EVALUI_DATA_DIR": str(folder / "data")},
+            stdout=subprocess.DEVNULL,
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = Timing(usage.ru_utime + usage.ru_stime, time.perf_counter() - began)
+        assert status == 0, "the run has ended well"
+    return _Side("", seconds, 0, usage.ru_maxrss / 1024)

@@ -37,7 +37,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
 from evalui.scoring.choice.permutations import variants
-from evalui.ui.web.address import access_token, cookie_of
+from evalui.web.address import access_token, cookie_of
 
 GROUP = "watching"
 _WATCHERS = 200

@@ -14,8 +14,10 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from evalui.api.schemas import (
+    CellProgress as CellProgress,  # for those who show one
+)
+from evalui.api.schemas import (
     ModelShown,
-    Problem,
     RunDetail,
     RunPage,
     RunProgress,
@@ -25,6 +27,7 @@ from evalui.errors import EvaluiError, SpecError, Unreachable
 from evalui.messages import Sentence
 from evalui.models.endpoint.http.addresses import host_of, is_http_url, is_loopback, literal_ip
 from evalui.models.endpoint.http.exchange import BegunReply, ExchangeFailed, exchange
+from evalui.web.schemas import Problem
 
 _CONNECT_S, _SILENCE_S = 10.0, 600.0  # a server reads large files
 _TOTAL_S = 7 * 24 * 3600.0  # a run is followed for days

@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 
 from evalui.errors import SpecError
 from evalui.messages import Sentence, sentence
-from evalui.types import Ability
+from evalui.types import MAX_REPEATS, Ability
 
 Value = float | int | str | tuple[str, ...]
 
@@ -27,12 +27,13 @@ class Setting:
 
     `abilities`: it means something to modes that need one of these of a model. `honoured_by` the
     backend, which may lack it, or by evalui itself, which applies it to every request.
-    `in_signature` is its name there.
+    `in_signature` is its name there. `of_judges`: judges have it, too.
     """
 
     in_signature: str
     abilities: frozenset[Ability] = frozenset({"generate"})
     honoured_by: Literal["backend", "evalui"] = "backend"
+    of_judges: bool = True
 
 
 class GenerationSettings(BaseModel):
@@ -58,6 +59,9 @@ class GenerationSettings(BaseModel):
     reasoning_effort: Annotated[
         Literal["", "minimal", "low", "medium", "high"], Setting("effort")
     ] = ""
+    repeats: Annotated[
+        int, Field(ge=1, le=MAX_REPEATS), Setting("repeats", honoured_by="evalui", of_judges=False)
+    ] = 1
 
     @property
     def given(self) -> Mapping[str, Any]:

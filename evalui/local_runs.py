@@ -4,9 +4,9 @@ Each function imports what it needs when it is called, so that the help of a com
 """
 
 import logging
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalui.report.analyses.base import Report
     from evalui.report.analyses.people.figures import Votes
     from evalui.runs.database.connection import Database
-    from evalui.runs.spec import RunSpec
+    from evalui.runs.spec import DatasetSpec, RunSpec, Spec
     from evalui.settings import Settings
 
 STORE_NAME = "evalui.sqlite"  # in the folder of a run
@@ -63,12 +63,14 @@ def read_model_entries(
 class PreparedRun:
     """A run whose files were read, not queued yet; paths are relative to `base`.
 
-    `loaded` has each dataset by its key in `spec`.
+    `loaded` has each dataset by its key in `spec`, `benchmark_notes` say what differs from the
+    published sets that it names.
     """
 
     spec: "RunSpec"
     base: Path
     loaded: "Mapping[str, LoadResult]"
+    benchmark_notes: tuple[str, ...] = ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -76,7 +78,14 @@ class PreparedRun:
         from evalui.datasets.base import ASSUMPTION_NOTES
 
         notes = (note for upload in self.loaded.values() for note in upload.notes)
-        return tuple(str(note) for note in notes if note.rule in ASSUMPTION_NOTES)
+        return (
+            *self.benchmark_notes,
+            *(str(note) for note in notes if note.rule in ASSUMPTION_NOTES),
+        )
+
+    def with_spec(self, spec: "RunSpec") -> "PreparedRun":
+        """The run with the other settings of a specification of the same datasets."""
+        return replace(self, spec=spec)
 
     def queue(self, database: "Database", catalog: "Mapping[str, ModelEntry]") -> str:
         """Queue the run in a store, with the answers that it names; its id.
@@ -92,15 +101,60 @@ class PreparedRun:
 
 
 def prepare_run(spec: "RunSpec", base: Path) -> PreparedRun:
-    """Read the files of a specification, whose paths are relative to `base`.
+    """Read the files of a specification, whose paths are relative to `base`; a path may be the
+    name of a published set.
 
     Raises:
-        DataError, SpecError: as `submit.expand_entries` and `submit.read_datasets` do.
+        DataError, SpecError: as `with_benchmarks`, `submit.expand_entries` and
+            `submit.read_datasets` do.
     """
     from evalui.runs.submit import expand_entries, read_datasets
 
-    expanded = expand_entries(spec, base=base)
-    return PreparedRun(expanded, base, read_datasets(expanded, base=base))
+    named, notes = with_benchmarks(spec, base)
+    expanded = expand_entries(named, base=base)
+    return PreparedRun(expanded, base, read_datasets(expanded, base=base), notes)
+
+
+def with_benchmarks(spec: "Spec", base: Path) -> "tuple[Spec, tuple[str, ...]]":
+    """The specification with the files of published sets where it names these, and what differs
+    from these sets as published; a file or folder of the same name wins.
+
+    Raises:
+        DataError: the data of a set are not on this machine, or cannot be read.
+    """
+    from evalui.benchmarks.preparing import is_benchmark, resolve
+    from evalui.runs.submit import absolute_path
+
+    notes: list[str] = []
+
+    def located(source: "DatasetSpec") -> "DatasetSpec":
+        name = source.path
+        if (
+            not isinstance(name, str)
+            or not is_benchmark(name)
+            or absolute_path(base, name).exists()
+        ):
+            return source
+        prepared = resolve(name, load_settings())
+        notes.extend(str(note) for note in (prepared.note,) if note)
+        own = {"path": [str(path) for path in prepared.paths], "name": source.name or prepared.name}
+        # Rows of a published set that cannot be used are counted and named in the report.
+        return source.model_copy(update=own | {"skip_faulty": True})
+
+    datasets = [located(each) for each in spec.datasets]
+    return spec.model_copy(update={"datasets": datasets}), tuple(notes)
+
+
+def bundle_of(database: "Database", run_id: str) -> Iterator[bytes]:
+    """A run as a file of its own that another evalui imports, piece by piece; as `bundle_parts`."""
+    import json
+
+    from evalui.report.export.files import portable_spec
+    from evalui.runs.bundle import bundle_parts
+    from evalui.runs.database.runs import read_run
+
+    spec = read_run(database, run_id).spec
+    return bundle_parts(database, run_id, json.dumps(portable_spec(spec), ensure_ascii=False))
 
 
 def left_out_of(database: "Database", run_id: str) -> tuple[str, ...]:
@@ -120,11 +174,13 @@ def do_run(
     reuse: bool,
     bar: Callable[[int], Any],
     warn: Callable[[str], object],
+    asks_models: bool = True,
 ) -> None:
     """Do a queued run in this process; `bar` makes a tqdm over so many trials.
 
     With `reuse`, replies that other runs of this machine got are used again; `warn` is called with
-    a sentence where they cannot be. What fails is kept with the cells of the run.
+    a sentence where they cannot be. Without `asks_models` nothing but kept replies is scored, and
+    only judges are asked. What fails is kept with the cells of the run.
 
     Raises:
         StoreError: what came cannot be written.
@@ -134,7 +190,7 @@ def do_run(
     if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
         logging.getLogger("evalui.models.local.fp32").addHandler(printing)
     with _replies_of_other_runs(settings, database.path, reuse=reuse, warn=warn) as replies:
-        _work_off(database, run_id, catalog, settings, replies, bar)
+        _work_off(database, run_id, catalog, settings, replies, bar, asks_models=asks_models)
 
 
 @contextmanager
@@ -164,6 +220,8 @@ def _work_off(
     settings: "Settings",
     replies: "Database | None",
     bar: Callable[[int], Any],
+    *,
+    asks_models: bool,
 ) -> None:
     from evalui.runs.cluster.model import model_opener
     from evalui.runs.database.runs import read_run
@@ -178,7 +236,14 @@ def _work_off(
             shown.set_postfix_str("".join(waiting[:1]))
 
         opener = model_opener(settings)
-        worker = Worker(database, lambda: catalog, opener=opener, on_batch=move, replies=replies)
+        worker = Worker(
+            database,
+            lambda: catalog,
+            opener=opener,
+            on_batch=move,
+            replies=replies,
+            asks_models=asks_models,
+        )
         worker.run_once(run_id)
         move()
     if read_run(database, run_id).state not in ("done", "failed"):

@@ -22,6 +22,8 @@ class Settings(BaseSettings):
 
     data_dir: Path = Path.home() / ".local" / "share" / "evalui"
     models: Path = ASSETS / "models.toml"
+    # Files of published sets, laid out as on the hub; beside what `benchmarks fetch` has got.
+    task_data: Path | None = None
     host: str = "127.0.0.1"
     # Names under which the server may be called, beside addresses and localhost.
     allowed_hosts: list[str] = []

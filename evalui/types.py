@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
+MAX_REPEATS = 256  # replies to one question
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 Ability = Literal["next_token", "loglik", "generate", "schema"]
@@ -17,6 +18,9 @@ Pattern = Literal["origin", "circular", "all_possible"]
 Spellings = Literal["common", "lm_eval"]
 DatasetKind = Literal["multiple_choice", "general_qa", "subjective"]
 Gives = Literal["choices", "answers", "verdicts"]  # what the trials of a mode hold
+# What a record of another program holds: the scores of letters or of whole options, or a reply
+# that names an option or is an answer in writing.
+Recorded = Literal["letters", "texts", "reply", "written"]
 Split = Literal["dev", "val", "test", "train"]
 Language = Literal["zh", "en"]
 # Why the options of a question are asked in the order as written only, "" if they may move:
@@ -32,6 +36,11 @@ CellState = Literal["waiting", "running", "done", "failed", "cancelled", "imposs
 RunState = Literal["queued", "running", "done", "failed", "cancelled"]
 
 _NO_METADATA: Mapping[str, str] = MappingProxyType({})
+
+
+def has_options(kind: str) -> bool:
+    """Whether the questions of a kind of dataset have options to choose from."""
+    return kind == "multiple_choice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +125,11 @@ class Dataset:
     sha256: str = ""
     packages: tuple[str, ...] = ()
 
+    @property
+    def has_options(self) -> bool:
+        """Whether its questions have options to choose from."""
+        return has_options(self.kind)
+
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
@@ -136,14 +150,23 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One order of the options: `permutation[slot]` is the index of the option shown there."""
+    """One order of the options: `permutation[slot]` is the index of the option shown there.
+
+    `repeat` counts from 0 where a question is asked several times in one order.
+    """
 
     permutation: tuple[int, ...]
+    repeat: int = 0
 
     @property
     def is_origin(self) -> bool:
         """True for the order in which the file has the options."""
         return self.permutation == tuple(range(len(self.permutation)))
+
+    @property
+    def order(self) -> "Variant":
+        """The same order as the first repeat has it."""
+        return Variant(self.permutation) if self.repeat else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +207,7 @@ class Generate:
     `json_schema` is a JSON schema as a JSON text, "" for none. A model with the ability "schema"
     writes nothing that does not fit it; any other leaves it, and `constrained` says so.
     `settings` are further settings by name, see `generation.GenerationSettings`: those that are
-    not at their default, sorted.
+    not at their default, sorted. `repeat` tells draws of one request apart, see `sampling_seed`.
     """
 
     prompt: Prompt
@@ -193,6 +216,7 @@ class Generate:
     temperature: float = 0.0
     json_schema: str = ""
     settings: tuple[tuple[str, float | int | str | tuple[str, ...]], ...] = ()
+    repeat: int = 0
 
     def setting(self, name: str) -> Any:
         """The value of one of the settings, None if it is at its default."""

@@ -8,16 +8,15 @@ from fastapi.responses import HTMLResponse
 
 from evalui.access import Person, may
 from evalui.accounts.people import find_person
-from evalui.api import datasets, imports, links, models, people, runs, voting
+from evalui.api import benchmarks, datasets, imports, links, models, people, runs, voting
 from evalui.api.events import RunFeeds
 from evalui.api.page import api_page
 from evalui.api.problems import BodyLimitMiddleware, Service, add_problems
-from evalui.api.schemas import Me, Problem
-from evalui.messages import messages
+from evalui.api.schemas import Me
+from evalui.app.service import AppService
 from evalui.runs.fair_queue.limits import limits_of, usual_limits
-from evalui.ui.services.service import AppService
-from evalui.ui.tabs.compare import CompareTab
 from evalui.version import __version__
+from evalui.web.schemas import Problem
 
 PREFIX = "/api/v1"
 _PROBLEM = {"application/problem+json": {"schema": Problem.model_json_schema()}}
@@ -36,10 +35,9 @@ def create_api(service: AppService) -> FastAPI:
     )
     api.state.service = service
     api.state.feeds = RunFeeds(service.database, current=partial(_current, service))
-    api.state.comparisons = CompareTab(service, messages(service.settings.language))
     add_problems(api)
     api.add_middleware(BodyLimitMiddleware, elsewhere=("/datasets",))
-    for part in (datasets, imports, runs, voting, links, models, people):
+    for part in (benchmarks, datasets, imports, runs, voting, links, models, people):
         api.include_router(part.router)
     api.get("/me", tags=["me"])(me)
     api.get("/docs", include_in_schema=False)(docs)

@@ -6,8 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
-from evalui.accounts.teams import dataset_of
-from evalui.api.problems import CheckedRoute, Service, Words, requires
+from evalui.api.problems import CheckedRoute, Service, Words, permits
 from evalui.api.schemas import (
     ColumnsShown,
     DatasetPart,
@@ -15,20 +14,18 @@ from evalui.api.schemas import (
     RightsSent,
     UploadedDatasets,
 )
+from evalui.app import datasets
+from evalui.app.receiving import receive_upload
+from evalui.app.service import AppService
+from evalui.app.sharing import state_dataset_rights
+from evalui.app.team_datasets import TeamDataset
+from evalui.app.uploads import UploadedFiles
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import columns_of
-from evalui.errors import DataError, EvaluiError
+from evalui.errors import EvaluiError
 from evalui.messages import Messages
-from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.submit import layout_of
 from evalui.runs.submitted import UploadedDataset
-from evalui.ui.services.column_memory import fitting_layout
-from evalui.ui.services.files.receiving import receive_upload
-from evalui.ui.services.run_form import write_kept_columns
-from evalui.ui.services.service import AppService
-from evalui.ui.services.uploads import UploadedFiles
-from evalui.ui.sharing.rights import state_rights
-from evalui.ui.sharing.team_datasets import TeamDataset, read_team_datasets, take_dataset
 
 _FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
 _FIELDS = {"type": "object", "required": ["files"], "properties": {"files": _FILES}}
@@ -44,51 +41,52 @@ async def upload(request: Request, service: Service, t: Words) -> UploadedDatase
     The same files again have the same id. A zip or a SWIFT configuration may hold several datasets.
     """
     upload_id = await receive_upload(service, request.headers, request.stream())
-    return await run_in_threadpool(_described, service, t, _about(service, upload_id))
+    return await run_in_threadpool(_described, service, t, datasets.find_upload(service, upload_id))
 
 
-@router.get("", dependencies=[requires("see")])
+@router.get("", dependencies=[permits(datasets.list_uploads)])
 def list_datasets(service: Service) -> list[UploadedFiles]:
     """What the sender has uploaded, the newest first."""
-    return list(service.uploads.uploaded(service.owner))
+    return list(datasets.list_uploads(service))
 
 
-@router.get("/teams", dependencies=[requires("see")])
+@router.get("/teams", dependencies=[permits(datasets.list_team_datasets)])
 def list_team_datasets(service: Service) -> list[TeamDataset]:
     """What others let the teams of the sender use."""
-    return list(read_team_datasets(service.database, service.person))
+    return list(datasets.list_team_datasets(service))
 
 
-@router.get("/{upload_id}", dependencies=[requires("see")])
+@router.get("/{upload_id}", dependencies=[permits(datasets.find_upload)])
 def read_dataset(upload_id: str, service: Service, t: Words) -> UploadedDatasets:
     """One upload, and what was read of it."""
-    return _described(service, t, _about(service, upload_id))
+    return _described(service, t, datasets.find_upload(service, upload_id))
 
 
-@router.delete("/{upload_id}", status_code=204, dependencies=[requires("start")])
+@router.delete("/{upload_id}", status_code=204, dependencies=[permits(datasets.delete_dataset)])
 def delete_dataset(upload_id: str, service: Service) -> None:
     """Delete the files of an upload. Runs that were made of it keep their questions."""
-    _about(service, upload_id)
-    service.delete_upload(upload_id)
+    datasets.delete_dataset(service, upload_id)
 
 
-@router.post("/{upload_id}/take", status_code=201, dependencies=[requires("start")])
+@router.post(
+    "/{upload_id}/take", status_code=201, dependencies=[permits(datasets.take_team_dataset)]
+)
 def take(upload_id: str, service: Service, t: Words) -> UploadedDatasets:
     """Make a dataset of a team one of the sender's own, under the same id."""
-    usual, root = usual_limits(service.settings), service.uploads.root
-    take_dataset(service.database, root, service.person, upload_id, usual)
-    return _described(service, t, _about(service, upload_id))
+    datasets.take_team_dataset(service, upload_id)
+    return _described(service, t, datasets.find_upload(service, upload_id))
 
 
-@router.put("/{upload_id}/rights/{team}", status_code=204, dependencies=[requires("start")])
+@router.put(
+    "/{upload_id}/rights/{team}", status_code=204, dependencies=[permits(state_dataset_rights)]
+)
 def set_rights(upload_id: str, team: str, sent: RightsSent, service: Service) -> None:
     """State whether a team of the sender's may use a dataset of theirs."""
-    _about(service, upload_id)
-    thing = dataset_of(service.owner, upload_id)
-    state_rights(service, "dataset", thing, team, sent.rights)
+    datasets.find_upload(service, upload_id)
+    state_dataset_rights(service, upload_id, team, sent.rights)
 
 
-@router.post("/{upload_id}/columns", dependencies=[requires("start")])
+@router.post("/{upload_id}/columns", dependencies=[permits(datasets.remember_columns)])
 def map_columns(
     upload_id: str,
     sent: UploadedDataset,
@@ -100,20 +98,12 @@ def map_columns(
     """Read an upload as an entry of `datasets` in a specification states it; the columns can be
     remembered for other files with these headers. The preview begins at question `start`, from 0.
     """
-    upload, layout = _about(service, upload_id).id, layout_of(sent)
+    upload, layout = datasets.find_upload(service, upload_id).id, layout_of(sent)
     part = _part(service, t, upload, layout, start)
     if remember and part.columns:
-        memory, columns = service.column_memory, write_kept_columns(layout)
-        memory.remember(part.columns.table.headers, columns)
+        datasets.remember_columns(service, part.columns.table.headers, layout)
         part = _part(service, t, upload, layout, start)
     return part
-
-
-def _about(service: AppService, upload_id: str) -> UploadedFiles:
-    try:
-        return service.uploads.about(service.owner, upload_id)
-    except DataError as error:
-        raise DataError("no-upload-id", upload=upload_id) from error
 
 
 def _described(service: AppService, t: Messages, about: UploadedFiles) -> UploadedDatasets:
@@ -132,7 +122,7 @@ def _part(
     preview, table = files.preview(upload, layout, start), files.columns(upload, layout)
     reading, columns = preview.reading, None
     if table and reading:
-        kept = fitting_layout(service.column_memory, files, upload)
+        kept = datasets.remembered_layout(service, upload)
         named = columns_of(kept) if kept else {}
         columns = ColumnsShown(table=table, guess=reading.guess, kept=named)
     shown = PreviewShown.model_validate(preview)

@@ -2,15 +2,16 @@
 
 from fastapi import APIRouter, Response
 
-from evalui.api.problems import CheckedRoute, Service, Words, requires
+from evalui.api.problems import CheckedRoute, Service, Words, permits
 from evalui.api.runs import detail_of
 from evalui.api.schemas import ImportDone, ImportSent
+from evalui.app.service import AppService
 from evalui.report.analyses.overview.document import left_out_sentences
 
 router = APIRouter(route_class=CheckedRoute, prefix="/imports", tags=["imports"])
 
 
-@router.post("", status_code=201, dependencies=[requires("start")])
+@router.post("", status_code=201, dependencies=[permits(AppService.import_log)])
 def import_log(sent: ImportSent, response: Response, service: Service, t: Words) -> ImportDone:
     """Keep the finished run of another harness: files of an `upload`, or a `path` on the server.
 

@@ -2,18 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 
-from evalui.access import may
-from evalui.accounts.shares import DEFAULT_SHARE_DAYS, Share, link_of, list_shares
-from evalui.api.problems import CheckedRoute, Service, Words, requires
+from evalui.accounts.shares import DEFAULT_SHARE_DAYS, Share
+from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
 from evalui.api.schemas import Answered
+from evalui.app import sharing
+from evalui.app.comparisons import frozen_comparison, share_comparison
+from evalui.app.service import AppService
+from evalui.app.sharing import share_run, withdraw
 from evalui.report.export.spreadsheets import shown_tables_csv
-from evalui.ui.components.form import Form
-from evalui.ui.services.service import AppService
-from evalui.ui.sharing.links import withdraw
-from evalui.ui.tabs.compare import CompareTab
-from evalui.ui.tabs.results.sharing import share_run
 
 _AS_TABLE = {"text/csv": {"schema": {"type": "string"}}}
 CellIds = Annotated[list[int], Query()]
@@ -39,12 +37,10 @@ def address_of(service: AppService, path: str) -> str:
     return f"{service.settings.public_url.rstrip('/')}/{path}"
 
 
-@router.get("/links", dependencies=[requires("see")])
+@router.get("/links", dependencies=[permits(sharing.list_links)])
 def list_links(service: Service) -> list[LinkShown]:
     """The sender's own links, to administrators those of all, the newest first."""
-    owner, database = service.owner, service.database
-    shares = list_shares(database, None if may(service.person, "administer") else owner)
-    links = [(each, link_of(database, each.id, each.expires)) for each in shares]
+    links = sharing.list_links(service)
     return [LinkShown(link=each, address=address_of(service, f"s/{s}")) for each, s in links]
 
 
@@ -63,31 +59,24 @@ def add_run_link(run_id: str, service: Service, days: int = DEFAULT_SHARE_DAYS) 
 @router.post("/comparisons/links", status_code=201, dependencies=[requires("start")])
 def add_comparison_link(
     cells: CellIds,
-    request: Request,
     service: Service,
     measure: str = "",
     days: int = DEFAULT_SHARE_DAYS,
 ) -> LinkMade:
     """Freeze a comparison, of whose runs the sender may change each."""
-    comparisons: CompareTab = request.app.state.comparisons
-    return _made(service, comparisons.share(_form(cells, measure), days))
+    return _made(service, share_comparison(service, cells, measure, days))
 
 
 @router.get(
     "/comparisons.csv",
     response_class=Response,
     responses={200: {"content": _AS_TABLE}},
-    dependencies=[requires("see")],
+    dependencies=[permits(frozen_comparison)],
 )
-def compare(cells: CellIds, request: Request, t: Words, measure: str = "") -> Response:
+def compare(cells: CellIds, service: Service, t: Words, measure: str = "") -> Response:
     """The tables of a comparison of cells of one or several runs, by their ids."""
-    comparisons: CompareTab = request.app.state.comparisons
-    content = comparisons.frozen(t, _form(cells, measure))
+    content = frozen_comparison(service, t, cells, measure)
     return Response(shown_tables_csv(content.blocks), media_type="text/csv")
-
-
-def _form(cells: list[int], measure: str) -> Form:
-    return {"cells": ",".join(map(str, cells)), "measure": measure}
 
 
 def _made(service: AppService, link: str) -> LinkMade:

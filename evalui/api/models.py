@@ -5,15 +5,15 @@ from typing import Annotated
 
 from fastapi import APIRouter
 
-from evalui.api.problems import CheckedRoute, Service, Words, requires
+from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
 from evalui.api.schemas import CheckedJson, ModelShown, ModelTested
+from evalui.app.models_service import ModelsService, group_of
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelStatus, find_entry
 from evalui.models.new_model import NewModelForm
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.ui.services.models_service import group_of
-from evalui.ui.services.service import AppService
 
 ModelSent = Annotated[NewModelForm, CheckedJson]
 router = APIRouter(route_class=CheckedRoute, prefix="/models", tags=["models"])
@@ -51,14 +51,14 @@ def remove_model(name: str, service: Service) -> None:
     service.models.remove(name)
 
 
-@router.post("/{name:path}/test", status_code=202, dependencies=[requires("start")])
+@router.post("/{name:path}/test", status_code=202, dependencies=[permits(ModelsService.queue_test)])
 def test_model(name: str, service: Service, t: Words) -> ModelShown:
     """Have a worker ask the model one question for each ability; `test` has the answers later."""
     service.models.queue_test(name, service.owner)
     return _one(service, t, name)
 
 
-@router.post("/{name:path}/look", dependencies=[requires("start")])
+@router.post("/{name:path}/look", dependencies=[permits(ModelsService.refresh)])
 def look_again(name: str, service: Service, t: Words) -> ModelShown:
     """Ask the endpoint of a model anew what it can do."""
     service.models.refresh(name)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evalui.report.html import Child, Html, div, el, join
-from evalui.ui.web.middleware import STYLE
+from evalui.web.middleware import STYLE
 
 _METHODS = ("get", "post", "put", "delete")
 Schema = Mapping[str, Any]  # a part of an OpenAPI document

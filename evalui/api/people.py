@@ -1,44 +1,24 @@
 """What administrators see and decide: people, limits, teams, tokens, sessions, and the queue."""
 
-import re
-from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from pydantic import Field
 
-from evalui.accounts import teams, tokens
-from evalui.accounts.audit import AuditEntry, read_audit
+from evalui.accounts.audit import AuditEntry
+from evalui.accounts.teams import Team
+from evalui.accounts.tokens import ApiToken
 from evalui.api.links import address_of
-from evalui.api.problems import CheckedRoute, Service, Words, requires
+from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
 from evalui.api.runs import details_of
 from evalui.api.schemas import Answered, CheckedJson, RunDetail
-from evalui.runs.fair_queue.decisions import QueueDecisions, read_decisions
-from evalui.runs.fair_queue.limits import UserLimits, usual_limits
-from evalui.ui.components.fragment import Action
-from evalui.ui.deeds import DEEDS
-from evalui.ui.tabs.admin.changes import CHANGES, PRIORITIES, set_limits
-from evalui.ui.tabs.admin.readings import PersonUse, read_live_runs, read_people
-
-# Each is a change of the Admin page: its `do`, and in braces and as the query the values it takes.
-CHANGES_BY_ROUTE: Mapping[str, str] = {
-    "POST /people/{invite_name}?role": "invite",
-    "DELETE /people/{person}?heir": "remove",
-    "POST /people/{person}/invitation": "link",
-    "DELETE /people/{person}/invitation": "withdraw",
-    "PUT /people/{person}/role/{role}": "role",
-    "POST /people/{person}/disable": "disable",
-    "POST /people/{person}/enable": "enable",
-    "POST /teams/{team_name}": "add_team",
-    "DELETE /teams/{team}": "remove_team",
-    "PUT /teams/{team}/members/{person}": "join",
-    "DELETE /teams/{team}/members/{person}": "leave",
-    "PUT /queue/{state}": "queue",
-    "POST /queue/runs/{target}/stop": "stop",
-    "PUT /queue/runs/{target}/priority/{priority}": "priority",
-    "DELETE /sessions": "sign_out",
-}
-
+from evalui.app import people, queue
+from evalui.app.people import read_heir, read_role
+from evalui.app.queue import PRIORITIES
+from evalui.app.readings import PersonUse
+from evalui.app.service import AppService
+from evalui.runs.fair_queue.decisions import QueueDecisions
+from evalui.runs.fair_queue.limits import UserLimits
 
 router = APIRouter(
     route_class=CheckedRoute, tags=["administration"], dependencies=[requires("administer")]
@@ -51,6 +31,9 @@ class ChangeMade(Answered):
     address: str
 
 
+_DONE = ChangeMade(address="")
+
+
 class QueueShown(Answered):
     """What administrators decided, and the runs that wait or are at work, the next one first."""
 
@@ -61,10 +44,10 @@ class QueueShown(Answered):
 @router.get("/people")
 def list_people(service: Service) -> list[PersonUse]:
     """Everybody with an account: what they have at work, waiting and stored, and may have."""
-    return read_people(service.database, usual_limits(service.settings))
+    return people.list_people(service)
 
 
-@router.put("/people/{name}/limits", status_code=204)
+@router.put("/people/{name}/limits", status_code=204, dependencies=[permits(people.set_limits)])
 def change_limits(
     name: str,
     limits: Annotated[UserLimits, CheckedJson],
@@ -74,25 +57,25 @@ def change_limits(
     """Give a person limits, of what is left out none; runs of a higher priority are taken earlier,
     0 is usual.
     """
-    set_limits(service, name, limits, priority)
+    people.set_limits(service, name, limits, priority)
 
 
 @router.get("/teams")
-def list_teams(service: Service) -> list[teams.Team]:
+def list_teams(service: Service) -> list[Team]:
     """All teams with their members."""
-    return list(teams.read_teams(service.database))
+    return list(people.list_teams(service))
 
 
 @router.get("/tokens")
-def list_tokens(service: Service, person: str = "") -> list[tokens.ApiToken]:
+def list_tokens(service: Service, person: str = "") -> list[ApiToken]:
     """The tokens of a person, or of all. No token makes another: that is for browsers."""
-    return list(tokens.read_tokens(service.database, person))
+    return list(people.list_tokens(service, person))
 
 
-@router.delete("/tokens/{token_id}", status_code=204, dependencies=[requires("manage_accounts")])
+@router.delete("/tokens/{token_id}", status_code=204, dependencies=[permits(people.revoke_token)])
 def revoke_token(token_id: Annotated[int, Field(le=2**53)], service: Service) -> None:
     """Let a token count no more."""
-    tokens.revoke_token(service.database, token_id, by=service.person)
+    people.revoke_token(service, token_id)
 
 
 @router.get("/audit")
@@ -102,38 +85,120 @@ def list_audit(
     before: Annotated[int, Query(ge=0, le=2**53)] = 0,
 ) -> list[AuditEntry]:
     """Who changed what, the newest first; `before` an id."""
-    return list(read_audit(service.database, limit, before))
+    return list(people.list_audit(service, limit, before))
 
 
 @router.get("/queue")
 def read_queue(service: Service, t: Words) -> QueueShown:
     """The queue of all."""
-    ids = (each.row.id for each in read_live_runs(service.database))
+    ids = (each.row.id for each in queue.list_live_runs(service))
     runs = list(details_of(service, t, ids))
-    return QueueShown(decisions=read_decisions(service.database), runs=runs)
+    return QueueShown(decisions=queue.read_queue_decisions(service), runs=runs)
 
 
-def _add_change(place: str, do: str) -> None:
-    method, path, *query = re.split(r"[ ?]", place)
-    names = dict.fromkeys(re.findall(r"{(\w+)}", path), "path") | dict.fromkeys(query, "query")
-    text = {"required": True, "schema": {"type": "string"}}
-    stated = [{"name": name, "in": where, **text} for name, where in names.items()]
-
-    def change(request: Request, service: Service) -> ChangeMade:
-        values = {**request.query_params, **request.path_params}
-        notice = CHANGES[do](service, Action(do, values, {}))
-        secret = notice.secret if notice else ""
-        return ChangeMade(address=address_of(service, f"invitation/{secret}") if secret else "")
-
-    change.__doc__ = f"“{do}” of the Admin page."
-    router.add_api_route(
-        path,
-        change,
-        methods=[method],
-        dependencies=[requires(DEEDS["admin"][do].deed)],
-        openapi_extra={"parameters": stated},
-    )
+@router.post("/people/{invite_name}", dependencies=[permits(people.invite_person)])
+def invite_person(invite_name: str, service: Service, role: str = "") -> ChangeMade:
+    """Make an account with a role, and a link by which its person chooses a password."""
+    return _invited(service, people.invite_person(service, invite_name, read_role(role)))
 
 
-for _place, _do in CHANGES_BY_ROUTE.items():
-    _add_change(_place, _do)
+@router.delete("/people/{person}", dependencies=[permits(people.remove_person)])
+def remove_person(person: str, service: Service, heir: str = "") -> ChangeMade:
+    """End an account; what it has goes to the heir, with "=" in their place it is deleted."""
+    people.remove_person(service, person, read_heir(heir))
+    return _DONE
+
+
+@router.post("/people/{person}/invitation", dependencies=[permits(people.invite_again)])
+def invite_again(person: str, service: Service) -> ChangeMade:
+    """Make a new link for somebody with an account; the one before is void."""
+    return _invited(service, people.invite_again(service, person))
+
+
+@router.delete("/people/{person}/invitation", dependencies=[permits(people.withdraw_invitation)])
+def withdraw_invitation(person: str, service: Service) -> ChangeMade:
+    """Make the link of somebody void, and end their account if they never came."""
+    people.withdraw_invitation(service, person)
+    return _DONE
+
+
+@router.put("/people/{person}/role/{role}", dependencies=[permits(people.set_role)])
+def set_role(person: str, role: str, service: Service) -> ChangeMade:
+    """Give a person another role."""
+    people.set_role(service, person, read_role(role))
+    return _DONE
+
+
+@router.post("/people/{person}/disable", dependencies=[permits(people.set_disabled)])
+def disable_person(person: str, service: Service) -> ChangeMade:
+    """Let a person in no more."""
+    people.set_disabled(service, person, disabled=True)
+    return _DONE
+
+
+@router.post("/people/{person}/enable", dependencies=[permits(people.set_disabled)])
+def enable_person(person: str, service: Service) -> ChangeMade:
+    """Let a person in again."""
+    people.set_disabled(service, person, disabled=False)
+    return _DONE
+
+
+@router.post("/teams/{team_name}", dependencies=[permits(people.add_team)])
+def add_team(team_name: str, service: Service) -> ChangeMade:
+    """Make a team without members."""
+    people.add_team(service, team_name)
+    return _DONE
+
+
+@router.delete("/teams/{team}", dependencies=[permits(people.remove_team)])
+def remove_team(team: str, service: Service) -> ChangeMade:
+    """End a team, and all rights that it was given."""
+    people.remove_team(service, team)
+    return _DONE
+
+
+@router.put("/teams/{team}/members/{person}", dependencies=[permits(people.join_team)])
+def join_team(team: str, person: str, service: Service) -> ChangeMade:
+    """Take a person into a team."""
+    people.join_team(service, team, person)
+    return _DONE
+
+
+@router.delete("/teams/{team}/members/{person}", dependencies=[permits(people.leave_team)])
+def leave_team(team: str, person: str, service: Service) -> ChangeMade:
+    """Take a person out of a team."""
+    people.leave_team(service, team, person)
+    return _DONE
+
+
+@router.put("/queue/{state}", dependencies=[permits(queue.decide_queue)])
+def decide_queue(state: str, service: Service) -> ChangeMade:
+    """Open the queue, pause it, or let only what waits be done: open, paused, draining."""
+    queue.decide_queue(service, queue.read_queue_state(state))
+    return _DONE
+
+
+@router.post("/queue/runs/{target}/stop", dependencies=[permits(queue.stop_run_of_all)])
+def stop_run(target: str, service: Service) -> ChangeMade:
+    """Stop a run of whomever."""
+    queue.stop_run_of_all(service, target)
+    return _DONE
+
+
+@router.put("/queue/runs/{target}/priority/{priority}", dependencies=[permits(queue.set_priority)])
+def set_priority(target: str, priority: str, service: Service) -> ChangeMade:
+    """Have a run taken earlier, or later: -1, 0, 1 or 2; 0 is usual."""
+    queue.set_priority(service, target, queue.read_priority(priority))
+    return _DONE
+
+
+@router.delete("/sessions", dependencies=[permits(people.sign_out_others)])
+def sign_out_others(service: Service) -> ChangeMade:
+    """End the sessions of everybody but of who does it."""
+    people.sign_out_others(service)
+    return _DONE
+
+
+def _invited(service: AppService, made: people.Invitation) -> ChangeMade:
+    path = f"invitation/{made.secret}"
+    return ChangeMade(address=address_of(service, path) if made.secret else "")

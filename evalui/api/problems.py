@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Request, params
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -15,15 +14,16 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evalui.access import Deed
-from evalui.api.schemas import Problem
+from evalui.app.permissions import permission_of
+from evalui.app.service import AppService
 from evalui.errors import DataError, EvaluiError, SpecError, UnknownName
 from evalui.messages import Messages, language_of, messages, preferred_language
 from evalui.models.new_model import InvalidModelForm
-from evalui.ui.services.service import AppService
-from evalui.ui.web.middleware import route_of, status_of
+from evalui.web.middleware import route_of, status_of
+from evalui.web.problems import problem_answer
+from evalui.web.sender import sender_of
 
 MAX_BODY = 2**20  # bytes of a request without files
-_MEDIA_TYPE = "application/problem+json"
 _MAX_DIGITS = 16  # of a length in bytes
 _BY_STATUS = {404: "no-route", 405: "wrong-method", 400: "no-json-body"}
 
@@ -46,8 +46,13 @@ _STATUS_BY_KEY = {
 
 
 async def service_of(request: Request) -> AppService:
-    """The service that the application was made with."""
-    return request.app.state.service
+    """The service that the application was made with, for whoever sends the request."""
+    return _service_for(request)
+
+
+def _service_for(request: Request) -> AppService:
+    service: AppService = request.app.state.service
+    return service.acting_for(sender_of(request.scope))
 
 
 async def messages_of(request: Request) -> Messages:
@@ -80,6 +85,14 @@ def requires(deed: Deed, run: str = "") -> params.Depends:
     return params.Depends(Requirement(deed, run))
 
 
+def permits(use_case: Callable[..., object]) -> params.Depends:
+    """What a route requires that does one use case: what that declares."""
+    declared = permission_of(use_case)
+    if declared is None or declared.deed is None:
+        raise TypeError(f"{use_case} declares no deed")
+    return params.Depends(Requirement(declared.deed, declared.run))
+
+
 class CheckedRoute(APIRoute):
     """A route that looks whether the sender may do its deeds before it reads anything else."""
 
@@ -90,7 +103,7 @@ class CheckedRoute(APIRoute):
         requirements = [each for each in declared if isinstance(each, Requirement)]
 
         def check(request: Request) -> None:
-            service: AppService = request.app.state.service
+            service = _service_for(request)
             for each in requirements:
                 service.require(each.deed, request.path_params[each.run] if each.run else "")
 
@@ -118,20 +131,6 @@ async def problem_of(request: Request, error: EvaluiError, status: int | None = 
     key = error.sentence.key.removeprefix("error.")
     code = status or _STATUS_BY_KEY.get(key) or status_of(error, otherwise)
     return problem_answer(code, key, t.translate(error.sentence))
-
-
-def problem_answer(
-    status: int, key: str, detail: str, headers: dict[str, str] | None = None, **more: str
-) -> Response:
-    """A problem: its `key` and its sentence; `more` are further members."""
-    problem = Problem(
-        type=f"urn:evalui:error:{key}" if key else "about:blank",
-        title=HTTPStatus(status).phrase,
-        status=status,
-        detail=detail,
-        key=key,
-    )
-    return JSONResponse(problem.model_dump() | more, status, headers, media_type=_MEDIA_TYPE)
 
 
 async def _evalui_error(request: Request, error: Exception) -> Response:

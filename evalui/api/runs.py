@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from evalui.api.events import RunFeeds
-from evalui.api.problems import CheckedRoute, Service, Words, requires
+from evalui.api.problems import CheckedRoute, Service, Words, permits
 from evalui.api.schemas import (
     CellProgress,
     RightsSent,
@@ -18,25 +18,23 @@ from evalui.api.schemas import (
     RunPlan,
     RunProgress,
 )
+from evalui.app import evaluations, results
+from evalui.app.run_labels import LIVE_STATES
+from evalui.app.service import AppService
+from evalui.app.sharing import state_run_rights
 from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
-from evalui.runs.database import queue
 from evalui.runs.database.records import CellRow
-from evalui.runs.database.runs import read_cells, read_left_out, read_runs
+from evalui.runs.database.runs import read_cells, read_left_out
 from evalui.runs.database.throughput import remaining_seconds_of
-from evalui.runs.fair_queue import limits
 from evalui.runs.fair_queue.limits import usual_limits
-from evalui.runs.fair_queue.place import QueuePlace, queue_ahead, queue_order, queue_places
+from evalui.runs.fair_queue.place import QueuePlace, queue_order, queue_places
 from evalui.runs.request_key import RequestKey
 from evalui.runs.submitted import SubmittedSpec
-from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
+from evalui.runs.trial_pages import TrialCursor, TrialPage
 from evalui.types import CellResult
-from evalui.ui.services.run_labels import LIVE_STATES
-from evalui.ui.services.service import AppService
-from evalui.ui.sharing.rights import state_rights
-from evalui.ui.tabs.evaluate.start_plan import hindrance_of, warnings_of
-from evalui.ui.web.downloads import export_of
+from evalui.web.downloads import export_of
 
 _MAX_KEY = 200  # characters
 _LINES = "application/jsonl"
@@ -47,7 +45,7 @@ _AS_OBJECT = {"application/json": {"schema": {"type": "object"}}}
 router = APIRouter(route_class=CheckedRoute, prefix="/runs", tags=["runs"])
 
 
-@router.post("", status_code=201, dependencies=[requires("start")])
+@router.post("", status_code=201, dependencies=[permits(AppService.start)])
 def start_run(
     spec: SubmittedSpec,
     response: Response,
@@ -64,21 +62,21 @@ def start_run(
     return detail_of(service, t, run_id)
 
 
-@router.post("/plan", dependencies=[requires("start")])
+@router.post("/plan", dependencies=[permits(AppService.plan)])
 def plan_run(spec: SubmittedSpec, service: Service, t: Words) -> RunPlan:
     """What a run would send, take and cost, and when it would start; nothing is started."""
     planned = service.plan(spec)
-    ahead = queue_ahead(service.database, service.owner, usual_limits(service.settings))
+    ahead = evaluations.runs_ahead(service, planned)
     return RunPlan(
         cost=planned.cost,
         cells=[replace(each, impossible=t.translate(each.impossible)) for each in planned.cells],
         ahead=replace(ahead, held=t.translate(ahead.held)),
-        warnings=warnings_of(t, planned),
-        hindrance=hindrance_of(service, t, planned),
+        warnings=evaluations.warnings_of(t, planned),
+        hindrance=evaluations.hindrance_of(service, t, planned),
     )
 
 
-@router.get("", dependencies=[requires("see")])
+@router.get("", dependencies=[permits(results.list_runs)])
 def list_runs(
     service: Service,
     t: Words,
@@ -86,7 +84,7 @@ def list_runs(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> RunPage:
     """The runs of the sender and of their teams, the newest first."""
-    rows = read_runs(service.database, service.person)
+    rows = results.list_runs(service)
     places = {row.id: place for place, row in enumerate(rows, start=1)}
     if cursor and cursor not in places:
         raise SpecError("no-cursor", text=cursor)
@@ -102,30 +100,30 @@ def read_run(run_id: str, service: Service, t: Words) -> RunDetail:
     return detail_of(service, t, run_id)
 
 
-@router.delete("/{run_id}", status_code=204, dependencies=[requires("change", "run_id")])
+@router.delete("/{run_id}", status_code=204, dependencies=[permits(evaluations.delete_run)])
 def delete_run(run_id: str, service: Service) -> None:
     """Delete a run with its trials and votes."""
-    queue.delete(service.database, run_id)
+    evaluations.delete_run(service, run_id)
 
 
-@router.post("/{run_id}/stop", dependencies=[requires("change", "run_id")])
+@router.post("/{run_id}/stop", dependencies=[permits(evaluations.stop_run)])
 def stop_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Stop a run: at once if it waits, after the batch in hand if it runs."""
-    queue.cancel(service.database, run_id)
+    evaluations.stop_run(service, run_id)
     return detail_of(service, t, run_id)
 
 
-@router.post("/{run_id}/resume", dependencies=[requires("change", "run_id")])
+@router.post("/{run_id}/resume", dependencies=[permits(evaluations.resume_run)])
 def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Queue a failed or stopped run again; what is done is not done again."""
-    limits.resume_run(service.database, run_id, usual_limits(service.settings))
+    evaluations.resume_run(service, run_id)
     return detail_of(service, t, run_id)
 
 
-@router.put("/{run_id}/rights/{team}", dependencies=[requires("change", "run_id")])
+@router.put("/{run_id}/rights/{team}", dependencies=[permits(state_run_rights)])
 def set_rights(run_id: str, team: str, sent: RightsSent, service: Service, t: Words) -> RunDetail:
     """State what a team of one's own may do with a run; for its owner and administrators."""
-    state_rights(service, "run", run_id, team, sent.rights)
+    state_run_rights(service, run_id, team, sent.rights)
     return detail_of(service, t, run_id)
 
 
@@ -163,7 +161,7 @@ def read_trials(
     read = TrialCursor.read(cursor or str(TrialCursor()))
     if read is None:
         raise SpecError("no-cursor", text=cursor)
-    page = read_trial_page(service.database, service.run(run_id).id, read, limit)
+    page = results.trial_page(service, run_id, read, limit)
     headers = {"Next-Cursor": str(page.next)} if page.next else {}
     return StreamingResponse(_lines(service, page), media_type=_LINES, headers=headers)
 
@@ -225,8 +223,8 @@ def _cell(row: CellRow, t: Messages) -> CellProgress:
 def _lines(service: AppService, page: TrialPage) -> Iterator[bytes]:
     from evalui.report.export.trial_tables import jsonl_parts  # no page needs it
 
-    def results() -> Iterable[CellResult]:
+    def shown() -> Iterable[CellResult]:
         for row, trials in page.parts:
             yield replace(service.result(row), trials=trials)
 
-    return jsonl_parts(results())
+    return jsonl_parts(shown())

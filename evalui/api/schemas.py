@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
 from evalui.access import Deed, Right, Role, Scope
+from evalui.app.files.views import PlannedCell
 from evalui.datasets.columns import ColumnGuess, ColumnTable
 from evalui.datasets.preview import FileReading, QuestionPreview
 from evalui.messages import Messages
@@ -13,7 +14,6 @@ from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.place import QueueAhead
 from evalui.runs.submitted import SentJson, check_json
 from evalui.types import Ability, CellState, DatasetKind, Fault, Pattern, RunState
-from evalui.ui.services.files.views import PlannedCell
 
 CheckedJson = BeforeValidator(check_json)
 
@@ -36,16 +36,6 @@ def _translated(text: str, info: ValidationInfo) -> str:
 
 # A sentence, in the language of the `Messages` that are given as context of the validation.
 Translated = Annotated[str, BeforeValidator(_translated)]
-
-
-class Problem(Answered):
-    """RFC 9457. `detail` is a sentence in the Accept-Language, `key` names it in any language."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    key: str
 
 
 class Me(Answered):
@@ -115,6 +105,41 @@ class UploadedDatasets(Answered):
     created: float
     parts: list[DatasetPart]
     problem: str
+
+
+class PublishedShown(Answered):
+    """A figure in percent that others have published of a model on a set."""
+
+    benchmark: str
+    model: str
+    value: float
+    setting: str
+    source: str
+
+
+class BenchmarkShown(Answered):
+    """A published set. `origin` is where its scored split is on this server ("given", "fetched",
+    "cache", "" nowhere), `advice` what to do where it is not, or why no model is asked.
+    """
+
+    name: str
+    names: list[str]
+    title: str
+    topic: str
+    languages: list[str]
+    licence: str
+    hub: str
+    source: str
+    split: str
+    questions: int
+    lm_eval: str
+    unsupported: str
+    origin: str
+    revision: str
+    files: list[str]
+    bytes: int
+    advice: str
+    published: list[PublishedShown]
 
 
 class CellProgress(Answered):

@@ -7,30 +7,20 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from evalui.accounts.guests import (
-    GuestLink,
-    free_guest_seats,
-    make_guest_link,
-    read_guest_links,
-    revoke_guest_link,
-)
+from evalui.accounts.guests import GuestLink
 from evalui.accounts.secrets import digest_of
 from evalui.api.links import LinkMade, address_of
-from evalui.api.problems import CheckedRoute, Service, requires
+from evalui.api.problems import CheckedRoute, Service, permits
 from evalui.api.runs import AS_LINES
 from evalui.api.schemas import Answered, Sent
+from evalui.app import ballots as desk
+from evalui.app.service import AppService
+from evalui.app.team_votes import TeamProgress, assign_people, end_voting, team_progress
 from evalui.runs.database.voting import ballots, votes
-from evalui.runs.database.voting.adjudications import (
-    ContestedPair,
-    adjudicate,
-    outcome_from,
-)
+from evalui.runs.database.voting.adjudications import ContestedPair, outcome_from
 from evalui.runs.database.voting.plans import MAX_VOTERS
 from evalui.types import Outcome
-from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import TeamProgress, assign_people, end_voting, team_progress
-from evalui.ui.tabs.annotate.result import import_votes
-from evalui.ui.web.downloads import votes_of
+from evalui.web.downloads import votes_of
 
 router = APIRouter(route_class=CheckedRoute, prefix="/runs/{run_id}", tags=["votes"])
 
@@ -87,54 +77,52 @@ class DecisionSent(Sent):
     reason: str = Field(default="", max_length=votes.MAX_COMMENT)
 
 
-@router.get("/voters", dependencies=[requires("change", "run_id")])
+@router.get("/voters", dependencies=[permits(team_progress)])
 def read_voters(run_id: str, service: Service) -> TeamProgress:
     """Who votes on a run and how far they are; for its owner and administrators."""
     team, _ = team_progress(service, run_id)
     return team
 
 
-@router.put("/voters", status_code=204, dependencies=[requires("change", "run_id")])
+@router.put("/voters", status_code=204, dependencies=[permits(assign_people)])
 def assign(run_id: str, sent: VotersSent, service: Service) -> None:
     """Assign the pairs of a run to people who vote on it; for its owner and administrators."""
     assign_people(service, run_id, sent.people, sent.overlap)
 
 
-@router.get("/guest-links", dependencies=[requires("change", "run_id")])
+@router.get("/guest-links", dependencies=[permits(desk.list_guest_links)])
 def list_guest_links(run_id: str, service: Service) -> list[GuestLink]:
     """The open links by which guests vote; for the owner of the run and administrators."""
-    return list(read_guest_links(service.database, run_id))
+    return list(desk.list_guest_links(service, run_id))
 
 
-@router.post("/guest-links", status_code=201, dependencies=[requires("change", "run_id")])
+@router.post("/guest-links", status_code=201, dependencies=[permits(desk.add_guest_link)])
 def add_guest_link(run_id: str, service: Service, days: int = 14) -> LinkMade:
     """Let whoever has the link vote on a run; its address is stated this once."""
-    secret = make_guest_link(service.database, run_id, by=service.person, days=days)
+    secret = desk.add_guest_link(service, run_id, days)
     return LinkMade(id=digest_of(secret), address=address_of(service, f"vote/{secret}"))
 
 
 @router.delete(
-    "/guest-links/{link_id}", status_code=204, dependencies=[requires("change", "run_id")]
+    "/guest-links/{link_id}", status_code=204, dependencies=[permits(desk.end_guest_link)]
 )
 def end_guest_link(run_id: str, link_id: str, service: Service) -> None:
     """Close a link; those who came by it vote no more, and the votes they cast stay."""
-    revoke_guest_link(service.database, run_id, link_id, by=service.person)
+    desk.end_guest_link(service, run_id, link_id)
 
 
-@router.delete("/guest-links/{link_id}/guests", dependencies=[requires("change", "run_id")])
+@router.delete("/guest-links/{link_id}/guests", dependencies=[permits(desk.free_guest_seats)])
 def free_seats(run_id: str, link_id: str, service: Service) -> int:
     """Send away the guests of a link who cast no vote; how many there were."""
-    return free_guest_seats(service.database, run_id, link_id, by=service.person)
+    return desk.free_guest_seats(service, run_id, link_id)
 
 
-@router.get("/ballot", dependencies=[requires("annotate", "run_id")])
+@router.get("/ballot", dependencies=[permits(desk.next_ballot)])
 def read_ballot(run_id: str, service: Service) -> BallotShown:
     """The next pair of answers for the sender to vote on, without the names of models."""
-    database, voter = service.database, service.owner
-    pairs = service.voter_pairs.to_vote_on(run_id, voter)
-    progress = votes.read_voting_progress(database, run_id, voter, pairs=pairs)
-    shown = next(iter(votes.next_ballots(database, run_id, voter, pairs=pairs, count=1)), None)
-    return BallotShown(**_texts(shown), voted=progress.own_votes, pairs=progress.pairs)
+    shown = desk.next_ballot(service, run_id)
+    progress = shown.progress
+    return BallotShown(**_texts(shown.ballot), voted=progress.own_votes, pairs=progress.pairs)
 
 
 @router.get("/votes", response_class=Response, responses={200: {"content": AS_LINES}})
@@ -143,39 +131,38 @@ def read_votes(run_id: str, service: Service, kind: Literal["jsonl", "csv"] = "j
     return votes_of(service, run_id, kind)
 
 
-@router.post("/votes", status_code=204, dependencies=[requires("annotate", "run_id")])
+@router.post("/votes", status_code=204, dependencies=[permits(desk.cast_vote)])
 def vote(run_id: str, sent: VoteSent, service: Service) -> None:
     """Vote on a pair; a second vote of the sender on it replaces the first."""
     mark = votes.VoteInput(sent.pair, sent.choice, sent.comment, sent.seconds)
-    pairs = service.voter_pairs.to_vote_on(run_id, service.owner)
-    votes.cast_vote(service.database, run_id, service.owner, mark, pairs=pairs)
+    desk.cast_vote(service, run_id, mark)
 
 
-@router.delete("/votes/last", status_code=204, dependencies=[requires("annotate", "run_id")])
+@router.delete("/votes/last", status_code=204, dependencies=[permits(desk.undo_vote)])
 def undo(run_id: str, service: Service) -> None:
     """Take back the last vote of the sender; without one nothing happens."""
-    votes.undo_vote(service.database, run_id, service.owner)
+    desk.undo_vote(service, run_id)
 
 
-@router.post("/votes/finish", status_code=204, dependencies=[requires("annotate", "run_id")])
+@router.post("/votes/finish", status_code=204, dependencies=[permits(desk.finish_voting)])
 def finish(run_id: str, service: Service) -> None:
     """End the voting of the sender, who votes no more on this run, and sees the names."""
-    votes.finish_voting(service.database, run_id, service.owner)
+    desk.finish_voting(service, run_id)
 
 
-@router.post("/votes/close", status_code=204, dependencies=[requires("change", "run_id")])
+@router.post("/votes/close", status_code=204, dependencies=[permits(end_voting)])
 def close(run_id: str, service: Service) -> None:
     """End the vote of all on a run for good, which shows what people said."""
     end_voting(service, run_id)
 
 
-@router.post("/votes/import", dependencies=[requires("change", "run_id")])
+@router.post("/votes/import", dependencies=[permits(desk.import_votes)])
 def add_votes(run_id: str, upload: str, service: Service) -> int:
     """Keep the votes of a file that was uploaded; how many are new."""
-    return import_votes(service, service.run(run_id), upload)
+    return desk.import_votes(service, run_id, upload)
 
 
-@router.get("/disagreements", dependencies=[requires("change", "run_id")])
+@router.get("/disagreements", dependencies=[permits(team_progress)])
 def list_disagreements(
     run_id: str, service: Service, limit: Annotated[int, Query(ge=1, le=200)] = 50
 ) -> list[DisputedPair]:
@@ -189,19 +176,10 @@ def list_disagreements(
     return [_disputed(service, run_id, one, pairs) for one in islice(shown, limit)]
 
 
-@router.put("/disagreements/{pair}", status_code=204, dependencies=[requires("change", "run_id")])
+@router.put("/disagreements/{pair}", status_code=204, dependencies=[permits(desk.decide_pair)])
 def decide(run_id: str, pair: str, sent: DecisionSent, service: Service) -> None:
     """Decide a pair on which people differ; a second decision replaces the first."""
-    pairs = service.voting_pairs.of_run(run_id)
-    adjudicate(
-        service.database,
-        run_id,
-        service.owner,
-        pair,
-        sent.outcome,
-        comment=sent.reason,
-        pairs=pairs,
-    )
+    desk.decide_pair(service, run_id, pair, sent.outcome, sent.reason)
 
 
 def _disputed(

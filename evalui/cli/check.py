@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from evalui.errors import DataError, SpecError
-from evalui.types import DatasetKind, Language
+from evalui.types import DatasetKind, Language, has_options
 
 if TYPE_CHECKING:
     from evalui.datasets.base import Layout, LoadResult
@@ -193,7 +193,7 @@ def _reading(t: "Messages", reading: "FileReading") -> Iterator[str]:
         role = (column.role or "–").ljust(roles)
         origin = _origin(t, column.origin) if column.role else ""
         yield f"  {column.header.ljust(width)}  {role}  {value}{origin}".rstrip()
-    if reading.answer_values and reading.kind.value == "multiple_choice":
+    if reading.answer_values and has_options(str(reading.kind.value)):
         key = str(reading.answer_key.value)
         yield f"{t('mapping.written_as')}: {t(f'key.{key}')} ({key})"
 

@@ -102,7 +102,7 @@ def _disk_faults(folder: Path) -> Iterator[str]:
 
 
 def _port_faults(settings: "Settings") -> Iterator[str]:
-    from evalui.ui.web.address import address_of, check_door, listen
+    from evalui.web.address import address_of, check_door, listen
 
     try:
         check_door(settings)

@@ -1,6 +1,7 @@
 """`evalui export`: a run as a file, from the store of a server that may be running.
 
     evalui export RUN FORMAT [--database FILE] [--output FILE]
+    evalui export RUN --to sqlite --output run.sqlite      # for another evalui: import, open
 
 The server streams the exports of larger runs from this very command.
 """
@@ -13,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from evalui.errors import StoreError
-from evalui.local_runs import load_settings
-from evalui.report.export.formats import FORMATS, TRIAL_FORMATS, require_installed
+from evalui.local_runs import bundle_of, load_settings
+from evalui.report.export.formats import BUNDLE, FORMATS, TRIAL_FORMATS, require_installed
 from evalui.types import Language
 
 if TYPE_CHECKING:
@@ -26,7 +27,11 @@ def add_export_command(commands: Any) -> None:
     """Add `export` to the subparsers of `evalui`."""
     export = commands.add_parser("export", help="write a run as a file")
     export.add_argument("run", metavar="RUN", help="its id, as in the address of its page")
-    export.add_argument("format", metavar="FORMAT", choices=FORMATS, help=", ".join(FORMATS))
+    named = export.add_mutually_exclusive_group(required=True)
+    named.add_argument(
+        "format", metavar="FORMAT", nargs="?", choices=FORMATS, help=", ".join(FORMATS)
+    )
+    named.add_argument("--to", metavar="FORMAT", choices=FORMATS, help="the same")
     export.add_argument("--database", type=Path, help="the store of the server")
     export.add_argument("--models-file", type=Path, help="another models.toml")
     export.add_argument("--language", choices=get_args(Language), default="en", help="of its texts")
@@ -37,6 +42,7 @@ def add_export_command(commands: Any) -> None:
 def _export(given: argparse.Namespace) -> int:
     from evalui.runs.database.connection import Database
 
+    given.format = given.format or given.to
     settings = load_settings()
     path: Path = given.database or settings.database
     if not path.exists():
@@ -64,6 +70,11 @@ def _pieces(
         from evalui.runs.database.trials import read_results
 
         return TRIAL_FILES[given.format](read_results(database, given.run))
-    from evalui.ui.services.service import AppService
+    if given.format == BUNDLE:
+        return bundle_of(database, given.run)
+    from evalui.access import LOCAL_PERSON
+    from evalui.app.service import AppService
 
-    return AppService(settings, database).export(given.run, given.format, given.language)[1]
+    # Who can read the store may see all of it.
+    service = AppService(settings, database).acting_for(LOCAL_PERSON)
+    return service.export(given.run, given.format, given.language)[1]

@@ -1,7 +1,8 @@
 """The command line: the same core and the same figures as the screen.
 
-    evalui serve | demo | check FILE | run SPEC | import PATH | runs | export RUN FORMAT
-           | gate BASELINE CANDIDATE | score KIND FILE
+    evalui serve | demo | check FILE | run SPEC | report DIR | import PATH | runs
+           | export RUN FORMAT
+           | gate BASELINE CANDIDATE | score KIND FILE | benchmarks list|search|show|fetch|official
            | models list|add|remove | users | tokens | teams | share | worker | probe
            | backup FILE | restore FILE | doctor
 
@@ -14,10 +15,10 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, get_args
+from typing import TYPE_CHECKING, NoReturn
 
+from evalui.cli.benchmarks import add_benchmarks_command
 from evalui.cli.check import add_check_command
 from evalui.cli.export import add_export_command
 from evalui.cli.gate import add_gate_command
@@ -25,25 +26,14 @@ from evalui.cli.hosting import add_hosting_commands
 from evalui.cli.imports import add_import_command
 from evalui.cli.models import add_models_command
 from evalui.cli.people import add_people_commands
-from evalui.cli.remote import add_server_options, report_failures, run_on_server
+from evalui.cli.run import add_report_command, add_run_command
 from evalui.cli.runs import add_runs_command
 from evalui.cli.score import add_score_command
 from evalui.cli.share import add_share_command
-from evalui.cli.store import read_text
 from evalui.cli.votes import add_votes_commands
-from evalui.errors import EvaluiError, SpecError
+from evalui.errors import EvaluiError
 from evalui.imports import uncollected_imports
-from evalui.local_runs import (
-    STORE_NAME,
-    do_run,
-    left_out_of,
-    load_settings,
-    make_folder,
-    prepare_run,
-    read_model_entries,
-    report_of,
-)
-from evalui.types import Language
+from evalui.local_runs import load_settings
 from evalui.version import __version__
 
 if TYPE_CHECKING:
@@ -106,25 +96,9 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     demo.add_argument("--reset", action="store_true", help="build the gallery anew")
     demo.set_defaults(command=_demo)
 
-    run = commands.add_parser("run", help="do a run and write its report")
-    run.add_argument("spec", metavar="SPEC.json", type=Path, help="datasets, models and modes")
-    run.add_argument("--out", metavar="DIR", type=Path, required=True, help="where to write")
-    run.add_argument("--models-file", type=Path, help="another models.toml")
-    run.add_argument("--engine", choices=("local", "ray"), help="where models run; ray: a cluster")
-    run.add_argument("--language", choices=get_args(Language), help="of report.md")
-    run.add_argument(
-        "--no-reuse",
-        dest="reuse",
-        action="store_false",
-        help="ask models anew whatever they were asked in other runs on this machine",
-    )
-    add_server_options(run)
-    if "run" in arguments[:1]:
-        from evalui.cli.generation import add_generation_options
-
-        add_generation_options(run)
-    run.set_defaults(command=_run)
-
+    add_run_command(commands, in_full="run" in arguments[:1])
+    add_report_command(commands)
+    add_benchmarks_command(commands)
     add_check_command(commands)
     add_score_command(commands)
     add_export_command(commands)
@@ -154,7 +128,7 @@ def _serve(given: argparse.Namespace) -> int:
 
 
 def _demo(given: argparse.Namespace) -> int:
-    from evalui.ui.services.gallery import gallery_settings, read_gallery
+    from evalui.app.gallery import gallery_settings, read_gallery
 
     settings = gallery_settings(load_settings())
     if given.port is not None:
@@ -162,7 +136,7 @@ def _demo(given: argparse.Namespace) -> int:
     gallery = None if given.reset else read_gallery(settings)
     if gallery is None:
         print("evalui: building the gallery, some seconds", file=sys.stderr, flush=True)
-        from evalui.ui.services.gallery_builder import build_gallery
+        from evalui.app.gallery_builder import build_gallery
 
         gallery = build_gallery(settings)
     print("evalui: nothing can be changed here; --reset builds it anew", file=sys.stderr)
@@ -171,7 +145,7 @@ def _demo(given: argparse.Namespace) -> int:
 
 def _open(settings: "Settings", *, renew: bool = False, query: str = "") -> int:
     """Print the address of a page, then serve it until interrupted."""
-    from evalui.ui.web.address import access_token, address_of, check_door, listen
+    from evalui.web.address import access_token, address_of, check_door, listen
 
     check_door(settings)
     is_alone = settings.auth == "token"
@@ -183,68 +157,10 @@ def _open(settings: "Settings", *, renew: bool = False, query: str = "") -> int:
         print("evalui: starting; the page answers in some seconds", file=sys.stderr, flush=True)
         # It takes seconds to import, so nothing above may import it.
         with uncollected_imports():
-            from evalui.ui.web.server import serve
+            from evalui.server import serve
 
         serve(settings, listener)
     return 0
-
-
-def _run(given: argparse.Namespace) -> int:
-    if given.server:
-        return run_on_server(given, read_text(given.spec))
-    settings = load_settings()
-    from tqdm import tqdm
-
-    from evalui.cli.generation import read_generation
-    from evalui.report.compile import first_sentence
-    from evalui.report.export.files import save
-    from evalui.runs.database.connection import Database
-    from evalui.runs.database.usage import run_cost
-    from evalui.runs.spec import read_spec, with_generation
-
-    language = given.language or _default_language(settings)
-    spec = with_generation(read_spec(read_text(given.spec)), read_generation(given))
-    prepared = prepare_run(spec, given.spec.parent)
-    if given.engine:
-        settings = settings.model_copy(update={"engine": given.engine})
-    catalog = read_model_entries(settings, given.models_file)
-    for line in prepared.assumptions:
-        _say(line)
-    # Open until the files are written: replies are read when they are exported.
-    with closing(Database(make_folder(given.out) / STORE_NAME)) as database:
-        run_id = prepared.queue(database, catalog)
-        for line in left_out_of(database, run_id):
-            _say(f"left out: {line}")
-        do_run(
-            database,
-            run_id,
-            catalog,
-            settings,
-            reuse=given.reuse,
-            bar=lambda total: tqdm(total=total, unit=" trials", file=sys.stderr),
-            warn=_say,
-        )
-        charge = run_cost(database, run_id, catalog)
-        report = report_of(database, run_id, catalog)
-        save(report, given.out, language)
-        if headline := first_sentence(report, language):
-            print(headline)
-    if charge:
-        _say(str(charge))
-    _say(f"run {run_id}; the report is in {given.out}")
-    failed = [(each.cell, each.state, each.error) for each in report.results if each.error]
-    return report_failures(failed)
-
-
-def _say(line: str) -> None:
-    print(f"evalui: {line}", file=sys.stderr)
-
-
-def _default_language(settings: "Settings") -> Language:
-    for language in get_args(Language):
-        if language == settings.language:
-            return language
-    raise SpecError("setting-language", language=settings.language)
 
 
 def _port(text: str) -> int:

@@ -1,6 +1,7 @@
 """`evalui models`: the models that were added, from the command line.
 
     evalui models list | add NAME --url URL [--model ID] [--key-stdin] | remove NAME
+    evalui models add NAME --path DIR_OR_HUB_ID [--adapter DIR] [--backend vllm] [--dtype DTYPE]
     evalui models add NAME --url URL --extra-body '{"enable_thinking": false}'
     evalui models add NAME --url URL --query api-version=2024-10-21 --key-header api-key --key-stdin
 
@@ -11,6 +12,7 @@ and no history of a shell has it.
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from evalui.errors import ModelError
@@ -24,9 +26,19 @@ def add_models_command(commands: Any) -> None:
     listing = actions.add_parser("list", help="all models, with where each is from")
     listing.set_defaults(command=_list)
 
-    add = actions.add_parser("add", help="add a model at an OpenAI-compatible endpoint")
+    add = actions.add_parser("add", help="add a model: an endpoint, a folder or a hub id")
     add.add_argument("name", metavar="NAME", help="as it will stand in runs and reports")
-    add.add_argument("--url", required=True, help="base URL, such as http://127.0.0.1:8000/v1")
+    place = add.add_mutually_exclusive_group(required=True)
+    place.add_argument("--url", "--eval-url", help="base URL, such as http://127.0.0.1:8000/v1")
+    place.add_argument("--path", metavar="DIR_OR_HUB_ID", help="its folder, or its id on the hub")
+    add.add_argument("--adapter", metavar="DIR", default="", help="LoRA adapter on top of it")
+    add.add_argument(
+        "--backend",
+        choices=("transformers", "vllm"),
+        help="what computes a model whose files are here (default: transformers)",
+    )
+    add.add_argument("--dtype", help="such as bfloat16, of the same (default: auto)")
+    add.add_argument("--chat", action="store_true", help="send conversations to the same")
     add.add_argument("--model", metavar="ID", help="as its server calls it (default: NAME)")
     add.add_argument("--no-chat", action="store_true", help="send plain prompts")
     add.add_argument(
@@ -81,6 +93,7 @@ def _add(given: argparse.Namespace) -> int:
     from evalui.models.user_catalog import NewModelForm, add_model, additions_path
 
     settings = load_settings()
+    _check_options(given)
     wanted = NewModelForm(
         given.name,
         given.model or given.name,
@@ -93,9 +106,44 @@ def _add(given: argparse.Namespace) -> int:
         query=_pairs(given.query),
         key_header=given.key_header,
     )
+    if given.path:
+        folder = Path(given.path).expanduser()
+        is_folder = folder.is_dir() or given.path.startswith(("/", ".", "~"))
+        wanted = NewModelForm(
+            given.name,
+            str(folder.absolute()) if is_folder else given.path,
+            place="folder" if is_folder else "hub",
+            backend=given.backend or "transformers",
+            dtype=given.dtype or "auto",
+            chat=given.chat,
+            adapter=str(Path(given.adapter).expanduser().absolute()) if given.adapter else "",
+        )
     add_model(additions_path(settings.database), wanted, catalog=settings.models)
     print(f"evalui: {given.name} is added", file=sys.stderr)
     return 0
+
+
+def _check_options(given: argparse.Namespace) -> None:
+    """Raises `ModelError` for an option that means nothing to where the model is."""
+    of_endpoint = {
+        "--model": given.model,
+        "--no-chat": given.no_chat,
+        "--key-stdin": given.key_stdin,
+        "--extra-body": given.extra_body,
+        "--header": given.header,
+        "--query": given.query,
+        "--key-header": given.key_header,
+    }
+    of_files = {
+        "--adapter": given.adapter,
+        "--backend": given.backend,
+        "--dtype": given.dtype,
+        "--chat": given.chat,
+    }
+    wrong, place = (of_endpoint, "--path") if given.path else (of_files, "--url")
+    for option, value in wrong.items():
+        if value:
+            raise ModelError("flag-elsewhere", flag=option, place=place)
 
 
 def _pairs(listed: Sequence[str]) -> dict[str, str]:

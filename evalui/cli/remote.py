@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from evalui.cli.store import read_text
 from evalui.errors import SpecError
+from evalui.local_runs import with_benchmarks
 
 if TYPE_CHECKING:
-    from evalui.api.schemas import CellProgress
-    from evalui.client import Client
+    from evalui.client import CellProgress, Client
     from evalui.runs.submitted import SubmittedSpec
     from evalui.types import Cell
 
@@ -31,8 +31,8 @@ def add_server_options(run: argparse.ArgumentParser) -> None:
     )
 
 
-def run_on_server(given: argparse.Namespace, text: str) -> int:
-    """Do the run of a specification, and return the exit code.
+def run_on_server(given: argparse.Namespace, text: str, base: Path) -> int:
+    """Do the run of a specification, whose paths are relative to `base`, and return the exit code.
 
     Raises:
         EvaluiError: files cannot be read, or the server cannot be reached or refuses.
@@ -49,7 +49,10 @@ def run_on_server(given: argparse.Namespace, text: str) -> int:
             raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
     client = Client(given.server, _token(given.token_file), insecure=given.insecure)
     requested = with_generation(read_as(SubmittedSpec, text), read_generation(given))
-    spec = _uploaded(client, requested, given.spec.parent)
+    named, notes = with_benchmarks(requested, base)
+    for note in notes:
+        print(f"evalui: {note}", file=sys.stderr)
+    spec = _uploaded(client, named, base)
     run = client.start(spec)
     for line in run.left_out:
         print(f"evalui: left out: {line}", file=sys.stderr)

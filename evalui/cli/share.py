@@ -46,14 +46,14 @@ def _share(given: argparse.Namespace) -> int:
 
 def _make(settings: "Settings", database: "Database", given: argparse.Namespace) -> int:
     from evalui.access import Person
+    from evalui.app.service import AppService
+    from evalui.app.sharing import share_run
     from evalui.runs.database.runs import read_run
-    from evalui.ui.current_person import acting_as
-    from evalui.ui.services.service import AppService
-    from evalui.ui.tabs.results.sharing import share_run
 
     # Who can read the store may everything; the link is the owner's, as those made on the page.
-    with acting_as(Person(read_run(database, given.what).owner, "admin")):
-        link = share_run(AppService(settings, database), given.what, given.days)
+    owner = Person(read_run(database, given.what).owner, "admin")
+    service = AppService(settings, database).acting_for(owner)
+    link = share_run(service, given.what, given.days)
     address = given.address or settings.public_url
     if not address:
         hint = "add --address URL or set EVALUI_PUBLIC_URL to print all of it"

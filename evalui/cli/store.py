@@ -10,7 +10,7 @@ from evalui.errors import SpecError, StoreError
 from evalui.local_runs import load_settings
 
 if TYPE_CHECKING:
-    from evalui.ui.services.service import AppService
+    from evalui.app.service import AppService
 
 
 def read_text(path: Path) -> str:
@@ -31,14 +31,13 @@ def opened_service(given: argparse.Namespace, *, read_only: bool) -> "Generator[
         StoreError: there is none.
     """
     from evalui.access import LOCAL_PERSON
+    from evalui.app.service import AppService
     from evalui.runs.database.connection import Database
-    from evalui.ui.current_person import acting_as
-    from evalui.ui.services.service import AppService
 
     settings = load_settings()
     path: Path = given.database or settings.database
     if not path.exists():
         raise StoreError("no-store", path=str(path))
     settings = settings.model_copy(update={"data_dir": path.parent, "read_only": read_only})
-    with closing(Database(path, read_only=read_only)) as database, acting_as(LOCAL_PERSON):
-        yield AppService(settings, database)
+    with closing(Database(path, read_only=read_only)) as database:
+        yield AppService(settings, database).acting_for(LOCAL_PERSON)

@@ -17,7 +17,7 @@ from evalui.scoring.trial_columns import (
     TrialColumns,
     TrialText,
 )
-from evalui.types import LETTERS, Cell, CellResult, Sample, Variant
+from evalui.types import LETTERS, MAX_REPEATS, Cell, CellResult, Sample, Variant
 
 _READING = "given"  # the one reading that rows have
 _MAX_PERMUTED = 8  # options: with 9 a question has 362,880 orders
@@ -88,13 +88,28 @@ def _orders(
         given = [tuple(range(options))] * len(frame)
     else:
         raise DataError("frame-options")
-    known: dict[tuple[Any, ...], int] = {}
-    places = [known.setdefault(each, len(known)) for each in given]
-    for permutation, first in zip(known, _firsts(places), strict=True):
+    known: dict[tuple[tuple[Any, ...], int], int] = {}
+    repeats = _repeats(frame)
+    places = [known.setdefault(each, len(known)) for each in zip(given, repeats, strict=True)]
+    for (permutation, _), first in zip(known, _firsts(places), strict=True):
         if sorted(permutation) != list(range(len(permutation))) or len(permutation) < 2:
             row = str(frame.index[first])
             raise DataError("frame-permutation", row=row, value=str(permutation)[:60])
-    return tuple(map(Variant, known)), np.array(places, dtype=np.int32)
+    return tuple(Variant(*each) for each in known), np.array(places, dtype=np.int32)
+
+
+def _repeats(frame: pd.DataFrame) -> list[int]:
+    """Which repeat of its order each row is, from 0; the column counts from 1."""
+    if "repeat" not in frame.columns:
+        return [0] * len(frame)
+    values = pd.to_numeric(frame["repeat"], errors="coerce").astype("float64")
+    given = values.where(frame["repeat"].notna(), 1.0).to_numpy()
+    wrong = ~np.isin(given, np.arange(1, MAX_REPEATS + 1))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        value = str(frame["repeat"].iloc[row])[:60]
+        raise DataError("frame-repeat", row=str(frame.index[row]), value=value, last=MAX_REPEATS)
+    return [int(each) - 1 for each in given.tolist()]
 
 
 def _firsts(places: Sequence[int]) -> list[int]:

@@ -1,7 +1,9 @@
 """Runs that are there already: in a folder, in a store of this machine, on a server."""
 
+import shutil
 from contextlib import closing
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
@@ -32,7 +34,8 @@ def open_run(
     """A run that is there already.
 
     `place` is a folder that `evalui run` or `evaluate` wrote (of several runs in its store the
-    newest, unless `run` is an id), a store file, the id of a run in the store of the data folder,
+    newest, unless `run` is an id), a store file, the log of another harness or a folder of its logs
+    as `evalui import` reads them (kept nowhere), the id of a run in the store of the data folder,
     or the address of a run on a server (`https://box/?run=ID`, `https://box/r/ID`). A server takes
     `token`, unless the address has one; `insecure` sends it over plain http to another machine.
     `models_file` is the models.toml that a run of a store was done with, where it was another than
@@ -42,7 +45,8 @@ def open_run(
         UnknownRun: there is no such run.
         ModelError: a models.toml cannot be read.
         StoreError: there is no store, or it cannot be read.
-        SpecError: a folder holds no run, or an address names none.
+        DataError: a file or a folder holds neither a run nor a log.
+        SpecError: an address names no run.
         EvaluiError: the server cannot be reached, or refuses.
     """
     if str(place).startswith(_SERVER):
@@ -53,11 +57,11 @@ def open_run(
         return Run(run_id, ServerSource(client, run_id))
     path = Path(place)
     store = path / STORE_NAME if path.is_dir() else path
-    if store.is_file():
+    if store.is_file() and not (path.is_file() and _is_log(path)):
         return _open_in(store, run, models_file)
+    if path.is_file() or (path.is_dir() and not (path / REPORT_FILE).exists()):
+        return _open_log(path)
     if path.is_dir():
-        if not (path / REPORT_FILE).exists():
-            raise SpecError("folder-no-run", path=str(path))
         return Run("", FolderSource(path))
     if run or len(path.parts) > 1:  # no id has a slash
         raise StoreError("no-store", path=str(path))
@@ -117,6 +121,28 @@ def _open_in(store: Path, run_id: str, models_file: str | Path | None) -> Run:
         return Run(named, StoreSource(database, named, catalog))
     except BaseException:
         database.close()
+        raise
+
+
+def _is_log(path: Path) -> bool:
+    """Whether a file is no store; an empty one may be a store that was just made."""
+    from evalui.runs.bundle import is_store
+
+    return path.stat().st_size > 0 and not is_store(path)
+
+
+def _open_log(path: Path) -> Run:
+    """The finished run of another harness, in a temporary store that goes with it."""
+    from evalui.runs.harnesses.importing import import_run
+
+    folder = Path(mkdtemp(prefix="evalui-"))
+    database = Database(folder / STORE_NAME)
+    try:
+        run_id = import_run(database, [path]).run_id
+        return Run(run_id, StoreSource(database, run_id, {}, folder))
+    except BaseException:
+        database.close()
+        shutil.rmtree(folder, ignore_errors=True)
         raise
 
 

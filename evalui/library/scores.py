@@ -12,7 +12,7 @@ import pandas as pd
 
 from evalui.errors import DataError, SpecError
 from evalui.library.choice_rows import choice_result, require_columns
-from evalui.modes import MODES, ModeSettings
+from evalui.modes import MODES, ModeSettings, grader_of
 from evalui.report.analyses.statistics import (
     MEASURES,
     IncomparablePair,
@@ -36,7 +36,6 @@ from evalui.report.export.frames import (
 from evalui.report.export.json import cell_object, encode
 from evalui.report.imports.battles import OUTCOME_OF, battle_statistics, read_battle
 from evalui.report.imports.predictions import JsonlRow
-from evalui.runs.spec import OPEN
 from evalui.scoring.answer_summary import summarise_answers
 from evalui.scoring.arena.agreement import RaterAgreement, cohen_kappa, fleiss_kappa
 from evalui.scoring.cell_summary import Summary, summarise
@@ -359,7 +358,8 @@ def _answers(rows: pd.DataFrame) -> CellResult:
     require_columns(rows, "prediction", "reference")
     if rows.empty:
         raise DataError("frame-empty")
-    mode, setting = MODES[OPEN], ModeSettings(shots={}, chat=True)  # texts stay as they are
+    name = grader_of("written")
+    mode, setting = MODES[name], ModeSettings(shots={}, chat=True)  # texts stay as they are
     samples: dict[str, Sample] = {}
     trials: list[Trial] = []
     for number, row in enumerate(_json_rows(rows[["prediction", "reference"]])):
@@ -367,7 +367,7 @@ def _answers(rows: pd.DataFrame) -> CellResult:
         samples[sample.id] = sample
         reply = GeneratedText(row.text("prediction"))
         trials.append(mode.grade(sample, Variant(()), [reply], setting))
-    cell = Cell("", "", OPEN, OPEN, "origin", "", mode.gives)
+    cell = Cell("", "", name, name, "origin", "", mode.gives)
     return CellResult(cell, samples, trials, len(trials))
 
 

@@ -1,5 +1,6 @@
 """The model role, what a catalog knows of a model, and the registry of backends."""
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from evalui.access import Owned, Right
 from evalui.registry import Registry
-from evalui.types import Ability, Request, Response, Sample, Usage
+from evalui.types import Ability, Generate, Request, Response, Sample, Usage
 
 T = TypeVar("T")
 
@@ -289,6 +290,18 @@ BACKENDS: Registry[Backend] = Registry("model backend")
 def load_notes(model: Model) -> tuple[str, ...]:
     """What is to be known of a model once it is loaded, one sentence each."""
     return getattr(model, "notes", ())
+
+
+def sampling_seed(seed: int, request: Generate, *, bits: int = 63) -> int:
+    """The seed by which the tokens of a reply are drawn, of so many bits.
+
+    It depends on the seed of the model's entry, the prompt and the repeat: each repeat is a draw of
+    its own, the first one that of a run without repeats.
+    """
+    repeat = f"|{request.repeat}" if request.repeat else ""
+    digest = hashlib.sha256(f"{seed}|{request.prompt!r}{repeat}".encode()).digest()
+    n_bytes = (bits + 1) // 8
+    return int.from_bytes(digest[:n_bytes], "big") >> (8 * n_bytes - bits)
 
 
 def is_nondeterministic(model: Model) -> bool:

@@ -96,7 +96,7 @@ def plan_requests(
     mode: Mode, sample: Sample, variant: Variant, setting: ModeSettings
 ) -> tuple[Request, ...]:
     """What is sent to decide a variant: the mode's requests with the run's generation settings."""
-    return _with_generation(mode.plan(sample, variant, setting), setting.generation)
+    return _with_generation(mode.plan(sample, variant, setting), setting.generation, variant)
 
 
 def follow_up_requests(
@@ -108,18 +108,18 @@ def follow_up_requests(
 ) -> tuple[Request, ...]:
     """What is sent after these responses: the mode's requests with the run's settings."""
     further = mode.follow_up(sample, variant, responses, setting)
-    return _with_generation(further, setting.generation)
+    return _with_generation(further, setting.generation, variant)
 
 
 def _with_generation(
-    requests: Iterable[Request], settings: "GenerationSettings | None"
+    requests: Iterable[Request], settings: "GenerationSettings | None", variant: Variant
 ) -> tuple[Request, ...]:
     if settings is None or not settings.given:
         return tuple(requests)
-    return tuple(_with_settings(request, settings) for request in requests)
+    return tuple(_with_settings(request, settings, variant.repeat) for request in requests)
 
 
-def _with_settings(request: Request, settings: "GenerationSettings") -> Request:
+def _with_settings(request: Request, settings: "GenerationSettings", repeat: int) -> Request:
     """A request with what the run sets; what the mode itself states of sampling stays."""
     if isinstance(request, Loglik):
         return request  # a text is scored as it is
@@ -133,6 +133,7 @@ def _with_settings(request: Request, settings: "GenerationSettings") -> Request:
         temperature=request.temperature or settings.temperature,
         stop=(*request.stop, *(text for text in settings.stop if text not in request.stop)),
         settings=rest,
+        repeat=repeat,
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from evalui.modes.base import MODES, Mode, ModeSettings
 from evalui.modes.multiple_choice import MultipleChoice
 from evalui.modes.prompts.templates import Template, cached_by_identity, choose_template
+from evalui.modes.traits import ModeTraits
 from evalui.types import Ability, DatasetKind, Gives, Request, Response, Sample, Trial, Variant
 
 
@@ -21,6 +22,11 @@ class ChoicesOnly:
     gives: Gives = "choices"
     kinds: tuple[DatasetKind, ...] = ("multiple_choice",)
     shows_options = True
+    traits = ModeTraits(
+        rank=3,
+        spellings={"common": "next_token", "lm_eval": "loglik"},
+        without_question_of="multiple_choice",
+    )
 
     def __init__(self, base_mode: Mode) -> None:
         self.readings = base_mode.readings

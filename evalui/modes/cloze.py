@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from evalui.modes.base import MODES, ModeSettings, shown_options
 from evalui.modes.prompts.templates import choose_template, continuation, render_cloze
+from evalui.modes.traits import ModeTraits
 from evalui.scoring.choice.option_scores import NORMALISATIONS, normalise_scores, reading_of_scores
 from evalui.types import (
     Ability,
@@ -32,6 +33,7 @@ class Cloze:
     shows_options = False
     readings: tuple[str, ...] = NORMALISATIONS
     headline = "raw"
+    traits = ModeTraits(rank=2, grades_recorded="texts")
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """A request per option after the question, then one per option without the question."""

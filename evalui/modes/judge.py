@@ -30,6 +30,8 @@ from evalui.modes.prompts.rubrics import (
     reminder_of,
     render_judge_prompt,
 )
+from evalui.modes.traits import ModeTraits
+from evalui.scoring.parsing import rating, verdict
 from evalui.scoring.parsing.judged_answer import contains_injection
 from evalui.scoring.parsing.rating import ParsedRating, read_correctness, read_rating
 from evalui.scoring.parsing.reply_pattern import read_by_pattern, read_mark_by_pattern
@@ -63,6 +65,9 @@ class Judge:
     shows_options = False
     readings: tuple[str, ...] = ("verdict", "rating")
     headline = "verdict"
+    traits = ModeTraits(
+        rank=5, rule_versions={"verdict": verdict.VERSION, "rating": rating.VERSION}
+    )
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """What a verdict takes; every contestant shown must have answered the sample.

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from evalui.modes.base import MODES, ModeSettings, shown_options
 from evalui.modes.prompts.templates import choose_template, render_choices, text_before_letter
+from evalui.modes.traits import ModeTraits
 from evalui.scoring.choice.option_scores import reading_of_scores
 from evalui.types import (
     LETTERS,
@@ -41,6 +42,11 @@ class MultipleChoice:
     shows_options = True
     readings: tuple[str, ...] = ("forced", "tolerant", "strict")
     headline = "forced"
+    traits = ModeTraits(
+        rank=0,
+        spellings={"common": "next_token", "lm_eval": "loglik"},
+        grades_recorded="letters",
+    )
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """One request for the probabilities of the letters shown; as lm-eval, one for each."""

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from evalui.modes.base import MODES, ModeSettings, shown_options
 from evalui.modes.prompts.templates import Template, choose_template, render_choices
+from evalui.modes.traits import ModeTraits
+from evalui.scoring.parsing import choice
 from evalui.types import (
     Ability,
     DatasetKind,
@@ -27,6 +29,7 @@ class MultipleChoiceReply:
     shows_options = True
     readings: tuple[str, ...] = ("tolerant", "strict")
     headline = "tolerant"
+    traits = ModeTraits(rank=1, grades_recorded="reply", rule_versions={"tolerant": choice.VERSION})
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """One request for a reply. A plain prompt stops where the next question would begin."""
@@ -40,8 +43,6 @@ class MultipleChoiceReply:
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> Trial:
         """Read the reply; `setting` plays no part."""
-        from evalui.scoring.parsing.choice import grade_reply
-
         del setting
         (response,) = responses
         assert isinstance(response, GeneratedText), "Generate is answered by Text"
@@ -52,7 +53,7 @@ class MultipleChoiceReply:
             variant=variant,
             target=target,
             headline=self.headline,
-            readings=grade_reply(response.text, options, target, is_cut=is_cut),
+            readings=choice.grade_reply(response.text, options, target, is_cut=is_cut),
             reply=response.text,
             truncated=response.truncated,
             fixed_reason=sample.fixed_reason,

@@ -5,11 +5,13 @@ plain prompt is a completion form. Further turns are sent one after the other, e
 model's own answer to the one before.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.modes.base import MODES, ModeSettings
 from evalui.modes.prompts.rubrics import language_of
+from evalui.modes.prompts.templates import Template
+from evalui.modes.traits import ModeTraits
 from evalui.scoring import text_metrics
 from evalui.scoring.text_metrics import WordTokenizers
 from evalui.text_tokenizers import tokenize_en, tokenize_zh
@@ -65,6 +67,15 @@ class OpenAnswer:
     shows_options = False
     readings: tuple[str, ...] = ("answer",)
     headline = "answer"
+    traits = ModeTraits(rank=4, grades_recorded="written", credit=CREDIT_METRIC)
+
+    def prompt_names(
+        self, samples: Iterable[Sample], template: Template | None, *, chat: bool
+    ) -> str:
+        """The bare question, or the plain prompts of the languages of the samples."""
+        del template
+        names = {"question.1"} if chat else {plain_prompt_of(sample).name for sample in samples}
+        return "+".join(sorted(names))
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """One request, for the answer to the first question."""

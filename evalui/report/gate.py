@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
+import numpy as np
+
 from evalui.errors import SpecError
 from evalui.messages import localized
 from evalui.report.numbers import count, signed_points
@@ -166,9 +168,10 @@ def question_values(result: CellResult, metric: str) -> Mapping[str, float]:
     if metric not in columns.readings:
         return {}
     written = columns.take(columns.is_origin)
-    credits = written.readings[metric].credit.tolist()
-    codes = written.sample.tolist()
-    return {written.ids[code]: credit for code, credit in zip(codes, credits, strict=True)}
+    credit, codes = written.readings[metric].credit, written.sample
+    counts = np.bincount(codes, minlength=len(written.ids))
+    sums = np.bincount(codes, weights=credit, minlength=len(written.ids))
+    return {written.ids[code]: float(sums[code] / counts[code]) for code in np.flatnonzero(counts)}
 
 
 def _pairs(

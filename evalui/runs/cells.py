@@ -1,18 +1,18 @@
 """One cell before it runs: which model is prompted with what, and the trials that it holds."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evalui.generation import not_honoured
 from evalui.messages import sentence
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
-from evalui.modes import MODES, Mode, ModeSettings
-from evalui.modes.choices_only import ChoicesOnly
+from evalui.modes import MODES, Mode, ModeSettings, plan_requests
+from evalui.modes import traits_of as mode_traits
 from evalui.runs.contest import presentations
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.choice.permutations import variants
-from evalui.types import Ability, Cell, Contestant, Dataset, Pattern, Sample, Variant
+from evalui.types import Ability, Cell, Contestant, Dataset, Generate, Pattern, Sample, Variant
 
 # Beyond this a pattern is a mistake: ten options have 3.6 million orders.
 MAX_TRIALS = 1_000_000
@@ -54,6 +54,11 @@ class CellPlan:
         return self.cell.pattern
 
     @property
+    def computes_here(self) -> bool:
+        """Whether a model computes where the worker is; supplied answers are only graded."""
+        return not (self.mode.recorded or traits_of(self.entry).remote)
+
+    @property
     def mode_name(self) -> str:
         """The registered name of the mode."""
         return self.mode.mode
@@ -64,22 +69,26 @@ def trials_to_run(
 ) -> Iterator[tuple[Sample, Variant]]:
     """Every question in every order it is shown in, the variants of a question together.
 
+    Each order is asked as often as the run repeats it, one repeat after the other.
     For a judge these are the answers it is shown, see `contest.presentations`.
     """
     if mode.judging:
         yield from presentations(mode.judging, setting.contestants, samples)
         return
     scorer = MODES[mode.mode]
+    shown = pattern if permutes_options(scorer, pattern) else "origin"
     orders: dict[int, tuple[Variant, ...]] = {}
     for sample in samples:
         count = len(sample.choices)
-        if not permutes_options(scorer, pattern):
-            yield sample, Variant(tuple(range(count)))
-            continue
         if count not in orders:
-            orders[count] = variants(count, pattern)
+            orders[count] = repeated(variants(count, shown), mode.repeats)
         for variant in orders[count]:
             yield sample, variant
+
+
+def repeated(orders: Sequence[Variant], repeats: int) -> tuple[Variant, ...]:
+    """Each of the orders as often as it is asked: all orders of a repeat together."""
+    return tuple(replace(order, repeat=repeat) for repeat in range(repeats) for order in orders)
 
 
 def permutes_options(mode: Mode, pattern: Pattern) -> bool:
@@ -137,11 +146,15 @@ def blocking_reason(
     """Why the model cannot be evaluated on the dataset in the mode, "" if it can."""
     mode = MODES[mode_spec.mode]
     if dataset.kind not in mode.kinds:
-        if dataset.kind == "multiple_choice":
+        if dataset.has_options:
             return sentence("error.has-options", dataset=dataset.name)
         return sentence("error.no-options", dataset=dataset.name)
     if not dataset.samples:
         return sentence("error.no-usable", dataset=dataset.name)
+    if mode_traits(mode_spec.mode).needs_references and not any(
+        sample.references for sample in dataset.samples
+    ):
+        return sentence("error.no-references", dataset=dataset.name)
     state = describe(entry)
     if state.problem:
         return state.problem
@@ -156,8 +169,19 @@ def blocking_reason(
         return sentence(
             "error.cannot-do", model=entry.name, why=state.plain_only[mode_spec.ability]
         )
-    if isinstance(mode, ChoicesOnly) and traits_of(entry).needs_question:
+    if mode_traits(mode_spec.mode).without_question_of and traits_of(entry).needs_question:
         return sentence("error.needs-question", model=entry.name)
     if missing := not_honoured(mode_spec, state.honours):
         return sentence("error.setting-not-honoured", model=entry.name, setting=missing[0])
+    if mode_spec.repeats > 1 and "temperature" in state.honours and not _draws(dataset, mode_spec):
+        return sentence("error.repeats-alike", model=entry.name, n=mode_spec.repeats)
     return ""
+
+
+def _draws(dataset: Dataset, mode_spec: ModeSpec) -> bool:
+    """Whether replies are drawn, so that those to one prompt may differ."""
+    sample, setting = dataset.samples[0], mode_settings(mode_spec, dataset.shots)
+    requests = plan_requests(
+        MODES[mode_spec.mode], sample, Variant(tuple(range(len(sample.choices)))), setting
+    )
+    return any(isinstance(each, Generate) and each.temperature > 0 for each in requests)

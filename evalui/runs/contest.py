@@ -2,15 +2,16 @@
 
 import hashlib
 import random
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from evalui.errors import SpecError, UnknownName
-from evalui.generation import GenerationSettings
+from evalui.generation import SETTINGS, GenerationSettings
+from evalui.messages import sentence
 from evalui.modes.prompts.rubrics import LATEST_VERSION, RUBRICS, Rubric, parse_rubric
 from evalui.types import (
     Ability,
@@ -95,6 +96,13 @@ class JudgingSpec(GenerationSettings):
     output: OutputChoice = "auto"
     strong: int = Field(default=1, ge=1, le=MAX_STRONG)
 
+    @model_validator(mode="after")
+    def _settings_fit(self) -> Self:
+        """A setting that judges have no use for is refused: nothing is shown and not sent."""
+        if name := next((name for name in self.given if not SETTINGS[name].setting.of_judges), ""):
+            raise ValueError(sentence("error.setting-not-of-judge", setting=SETTINGS[name].label))
+        return self
+
     def read_rubric(self) -> Rubric | None:
         """The form to use, None to choose one by sample.
 
@@ -172,23 +180,52 @@ def judged_pairs(judging: JudgingSpec, names: Sequence[str]) -> tuple[Contestant
     return tuple(met.values())
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedItem:
+    """One question and the contestants whose answers to it are judged together."""
+
+    sample: Sample
+    places: ContestantIndices
+
+    def is_able(self, answers: Sequence[Container[str]]) -> bool:
+        """Whether all of them have answered; `answers` are the questions of each contestant."""
+        return all(self.sample.id in answers[place] for place in self.places)
+
+
+def drawn_items(
+    judging: JudgingSpec, names: Sequence[str], samples: Sequence[Sample]
+) -> tuple[JudgedItem, ...]:
+    """What is judged of these contestants, those of a question together, whoever has answered.
+
+    `judging.seed` is decided. Drawn from all, answered or not: an answer that comes later must not
+    change who was drawn.
+    """
+    met = judged_pairs(judging, names)
+    items = [JudgedItem(sample, places) for sample in samples for places in met]
+    if judging.sample is None:
+        return tuple(items)
+    numbers = list(range(len(items)))
+    random.Random(judging.seed).shuffle(numbers)
+    return tuple(items[number] for number in sorted(numbers[: judging.sample]))
+
+
+def presentations_of(judging: JudgingSpec, item: JudgedItem) -> Iterator[tuple[Sample, Variant]]:
+    """The judgements of one item: a variant's permutation names the contestants as shown."""
+    for order in _orders(judging, item.sample, item.places):
+        yield item.sample, Variant(order)
+
+
 def presentations(
     judging: JudgingSpec, contestants: Sequence[Contestant], samples: Sequence[Sample]
 ) -> Iterator[tuple[Sample, Variant]]:
-    """Every judgement to ask for, those of a question together.
+    """Every judgement to ask for, those of a question together; see `drawn_items`.
 
-    A variant's permutation names the contestants as they are shown. Pairs of which one has no
-    answer are passed over. `judging.seed` is decided.
+    Pairs of which one has no answer are passed over.
     """
-    met = judged_pairs(judging, [contestant.name for contestant in contestants])
-    items = [(sample, places) for sample in samples for places in met]
-    able = [
-        all(sample.id in contestants[place].answers for place in places) for sample, places in items
-    ]
-    for number in _sampled_numbers(able, judging):
-        sample, places = items[number]
-        for order in _orders(judging, sample, places):
-            yield sample, Variant(order)
+    answers = [contestant.answers for contestant in contestants]
+    for item in drawn_items(judging, [contestant.name for contestant in contestants], samples):
+        if item.is_able(answers):
+            yield from presentations_of(judging, item)
 
 
 def _contestant_indices(wanted: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
@@ -196,15 +233,6 @@ def _contestant_indices(wanted: Sequence[str], names: Sequence[str]) -> tuple[in
         if name not in names:
             raise UnknownName("no-contestant", name=name, known=", ".join(names))
     return tuple(names.index(name) for name in wanted)
-
-
-def _sampled_numbers(able: Sequence[bool], judging: JudgingSpec) -> list[int]:
-    """The numbers of the items to judge, in their order."""
-    numbers = list(range(len(able)))
-    if judging.sample is not None:
-        # Drawn from all, able or not: an answer that comes later must not change who was drawn.
-        random.Random(judging.seed).shuffle(numbers)
-    return sorted(number for number in numbers[: judging.sample] if able[number])
 
 
 def _orders(

@@ -9,7 +9,14 @@ from evalui.errors import SpecError
 from evalui.messages import sentence
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.models.catalog import describe, find_entry
-from evalui.modes import MODES, Mode, ModeSettings, plan_requests
+from evalui.modes import (
+    MODES,
+    Mode,
+    ModeSettings,
+    grader_of,
+    plan_requests,
+    usual_mode,
+)
 from evalui.modes.prompts.rubrics import Rubric
 from evalui.registry import plugin_versions
 from evalui.runs.cells import (
@@ -25,7 +32,7 @@ from evalui.runs.cells import (
 from evalui.runs.contest import CollectedAnswers, JudgingSpec, judged_pairs
 from evalui.runs.database.codec import dataset_key
 from evalui.runs.signature import judge_rubrics, labels, signature
-from evalui.runs.spec import JUDGE, OPEN, RUBRICS_BY_VERSION, DatasetSpec, ModeSpec, RunSpec
+from evalui.runs.spec import RUBRICS_BY_VERSION, DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.choice.permutations import count_variants
 from evalui.types import Cell, Contestant, Dataset, JudgeOutput, Pattern, Request, Sample, Variant
 
@@ -120,7 +127,7 @@ def _plan_recorded(
     for supplied in collected:
         dataset = datasets[supplied.source]
         samples = dataset.samples[: spec.questions_per_dataset]
-        mode = ModeSpec(mode=OPEN, chat=False, recorded=True)
+        mode = ModeSpec(mode=grader_of("written"), chat=False, recorded=True)
         kept = {
             sample.id: supplied.answers[sample.id]
             for sample in samples
@@ -137,7 +144,9 @@ def _plan_recorded(
             answers=kept,
         )
         yield CellPlan(
-            cell=Cell(dataset.name, supplied.model, OPEN, OPEN, "origin", signed, mode.gives),
+            cell=Cell(
+                dataset.name, supplied.model, mode.mode, mode.mode, "origin", signed, mode.gives
+            ),
             source=supplied.source,
             dataset_key=keys[supplied.source],
             entry=ModelEntry(supplied.model, "recorded"),
@@ -194,12 +203,13 @@ def _plan_cell(
     shown = pattern if permutes_options(scorer, pattern) else "origin"
     counts = Counter(len(sample.choices) for sample in samples)
     totals = {options: count * count_variants(options, shown) for options, count in counts.items()}
+    totals = {options: count * mode.repeats for options, count in totals.items()}
     total = sum(totals.values())
     if total > MAX_TRIALS:
         raise SpecError(
             "too-many-trials", dataset=dataset.name, mode=label, n=total, limit=MAX_TRIALS
         )
-    requests = 0 if impossible else _count_requests(scorer, setting, samples, totals)
+    requests = 0 if impossible else _count_requests(scorer, setting, samples, totals, mode.repeats)
     signed = signature(
         dataset,
         samples,
@@ -263,9 +273,10 @@ def _count_requests(
     setting: ModeSettings,
     samples: Sequence[Sample],
     totals: Mapping[int, int],
+    repeats: int,
 ) -> int:
     if mode.gives == "answers":
-        return sum(1 + len(sample.follow_ups) for sample in samples)
+        return repeats * sum(1 + len(sample.follow_ups) for sample in samples)
     # What a trial sends depends on its number of options alone, so one of each is planned.
     examples = {len(sample.choices): sample for sample in samples}
     requests = {
@@ -335,7 +346,7 @@ def _plan_judge_cell(
     output = judging.choose_output(rubrics, describe(entry).abilities)
     judging = judging.model_copy(update={"output": output})
     mode = ModeSpec(
-        mode=JUDGE,
+        mode=usual_mode("verdicts"),
         max_tokens=judging.max_tokens,
         chat=chat,
         judging=judging,
@@ -360,7 +371,7 @@ def _plan_judge_cell(
         "" if total else sentence("error.nothing-to-judge")
     )
     return CellPlan(
-        cell=Cell(dataset.name, entry.name, JUDGE, JUDGE, "origin", signed, mode.gives),
+        cell=Cell(dataset.name, entry.name, mode.mode, mode.mode, "origin", signed, mode.gives),
         source=answering[0].source,
         dataset_key=answering[0].dataset_key,
         entry=entry,

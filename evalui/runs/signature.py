@@ -5,13 +5,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evalui.generation import SETTINGS, DeclaredSetting
-from evalui.modes import MODES
-from evalui.modes.open_answer import plain_prompt_of
+from evalui.modes import MODES, NamesPrompts, traits_of
 from evalui.modes.prompts.rubrics import RUBRICS, Rubric, choose_rubric
 from evalui.modes.prompts.templates import TEMPLATES, Template, choose_template
 from evalui.runs.contest import JudgingSpec
-from evalui.runs.spec import OPEN, LimitPer, ModeSpec
-from evalui.scoring.parsing import choice, rating, verdict
+from evalui.runs.spec import LimitPer, ModeSpec
 from evalui.types import Dataset, Generate, LogSource, Pattern, Request, Sample, Variant
 from evalui.version import __version__
 
@@ -54,7 +52,7 @@ def signature(
         f"mode:{mode.mode}",
         f"prompt:{prompts}" if (prompts := _prompts(mode, samples)) else "",
         f"rule:{_rule(mode)}",
-        f"spell:{mode.spellings}" if scorer.abilities_needed == "next_token" else "",
+        f"spell:{mode.spellings}" if traits_of(mode.mode).spellings else "",
         f"shots:{mode.shots}" if prompted and mode.judging is None else "",
         f"answers:{_digest(repr(sorted(answers.items())))}" if answers is not None else "",
         f"contestants:{'+'.join(contestants)}" if contestants else "",
@@ -89,7 +87,6 @@ def imported_signature(
     `dataset` has its digest behind it; `n_options` are the numbers of options of its questions.
     What the log does not hold is left out: the seed, the temperature, how the prompt was made.
     """
-    scorer = MODES[mode.mode]
     task = f"@{task_version}" if task_version else ""
     moved = "-".join(map(str, n_options)) + _MOVED if mode.pattern != "origin" else ""
     parts = [
@@ -98,9 +95,9 @@ def imported_signature(
         f"mode:{mode.mode}",
         f"prompt:{log.harness}{task}",
         f"rule:{_rule(mode)}",
-        f"spell:{mode.spellings}" if scorer.abilities_needed == "next_token" else "",
+        f"spell:{mode.spellings}" if traits_of(mode.mode).spellings else "",
         f"shots:{shots}" if shots is not None else "",
-        f"orders:{mode.pattern}{moved}" if mode.mode != OPEN else "",
+        f"orders:{mode.pattern}{moved}" if mode.gives != "answers" else "",
         f"repeat:{log.repeat}" if log.repeat > 1 else "",
         f"harness:{log.harness}@{log.version or '?'}",
         f"model:{model}",
@@ -178,10 +175,9 @@ def _generation_trait(mode: ModeSpec, declared: DeclaredSetting) -> str:
 
 
 def _rule(mode: ModeSpec) -> str:
-    if mode.judging and mode.judging.rates_single:
-        return rating.VERSION
-    headline = MODES[mode.mode].headline
-    return {"tolerant": choice.VERSION, "verdict": verdict.VERSION}.get(headline, headline)
+    single = mode.judging is not None and mode.judging.rates_single
+    headline = "rating" if single else MODES[mode.mode].headline
+    return traits_of(mode.mode).rule_versions.get(headline, headline)
 
 
 def _order_parts(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:
@@ -228,14 +224,12 @@ def _prompts(mode: ModeSpec, samples: Sequence[Sample]) -> str:
         joined = "+".join(rubric.name for rubric in rubrics) or "auto"
         own = [rubric for rubric in rubrics if rubric.name not in RUBRICS]
         return f"{joined}@{_digest(own[0].identity)}" if own else joined
-    if mode.mode == OPEN:
-        forms = (
-            {"question.1"} if mode.chat else {plain_prompt_of(sample).name for sample in samples}
-        )
-        return "+".join(sorted(forms))
+    scorer, template = MODES[mode.mode], mode.read_template()
+    if isinstance(scorer, NamesPrompts):
+        return scorer.prompt_names(samples, template, chat=bool(mode.chat))
     if mode.gives == "answers":
         return ""  # its package writes the prompt, and is signed
-    return _template_names(mode.read_template(), samples)
+    return _template_names(template, samples)
 
 
 def _template_names(template: Template | None, samples: Iterable[Sample]) -> str:

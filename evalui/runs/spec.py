@@ -11,7 +11,7 @@ from evalui.datasets.tables.table import has_lone_surrogate
 from evalui.errors import SpecError
 from evalui.generation import SETTINGS, GenerationSettings, check_used, fitting
 from evalui.messages import sentence
-from evalui.modes import MODES
+from evalui.modes import MODES, ability_of, usual_max_tokens, usual_mode
 from evalui.modes.prompts.templates import TEMPLATES, Template, parse_template
 from evalui.runs.contest import AnswersSpec, JudgingSpec
 from evalui.types import Ability, DatasetKind, Gives, LogSource, Pattern, Spellings, Split
@@ -20,10 +20,6 @@ VERSION = 3  # what the screen and the examples write
 RUBRICS_BY_VERSION = 3  # from here on rubrics that are chosen by sample are of the second version
 LimitPer = Literal["subject", "dataset"]
 Spec = TypeVar("Spec", bound="RunSpec")
-
-OPEN = "question_answer"  # the mode in which models write answers
-JUDGE = "judge"
-OPEN_TOKENS = 512  # of a written answer
 
 
 class DatasetSpec(BaseModel):
@@ -99,8 +95,8 @@ class ModeSpec(GenerationSettings):
             return values
         given = cast("dict[str, Any]", values)
         name = given.get("mode")
-        if isinstance(name, str) and name in MODES and MODES[name].gives == "answers":
-            return {"max_tokens": OPEN_TOKENS} | given
+        if isinstance(name, str) and name in MODES:
+            return {"max_tokens": usual_max_tokens(name)} | given
         return given
 
     @property
@@ -136,12 +132,6 @@ class ModeSpec(GenerationSettings):
         if isinstance(self.template, str):
             return TEMPLATES[self.template]
         return parse_template(self.template)
-
-
-def ability_of(mode: str, spellings: Spellings) -> Ability:
-    """What a model needs for a mode; lm-eval scores a letter as it scores a text."""
-    needed = MODES[mode].abilities_needed
-    return "loglik" if needed == "next_token" and spellings == "lm_eval" else needed
 
 
 class RunSpec(BaseModel):
@@ -188,7 +178,7 @@ class RunSpec(BaseModel):
         flat = cast("dict[str, Any]", values)  # the keys of a JSON object are texts
         if "mode" not in flat:
             open_ = flat.get("answers") or flat.get("judging")
-            return flat | {"modes": [{"mode": OPEN}]} if open_ else flat
+            return flat | {"modes": [{"mode": usual_mode("answers")}]} if open_ else flat
         own = [name for name in ModeSpec.model_fields if name not in ("judging", "recorded")]
         shared = {name: flat[name] for name in own if name in flat}
         names = cast(
@@ -202,7 +192,10 @@ class RunSpec(BaseModel):
         if not self.models and not self.answers:
             raise ValueError("expected a model, or answers")
         for mode in self.modes:
-            if mode.mode == JUDGE or mode.judging or mode.recorded or mode.log:
+            judges = (
+                mode.mode in MODES and mode.gives == "verdicts"
+            )  # the plan names what is unknown
+            if judges or mode.judging or mode.recorded or mode.log:
                 raise ValueError("judges belong under “judging”, answers under “answers”")
         return self
 
@@ -242,14 +235,7 @@ def read_as(kind: type[Spec], text: str) -> Spec:
         SpecError: it is no JSON, or a field is missing, unknown or of the wrong kind; the
             message begins with the place.
     """
-    try:
-        values = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SpecError(
-            "spec-no-json", line=error.lineno, column=error.colno, reason=error.msg
-        ) from error
-    except (RecursionError, ValueError) as error:  # a number of thousands of digits, too
-        raise SpecError("spec-too-deep") from error
+    values = read_json(text)
     if has_lone_surrogate(values):
         raise SpecError("half-character")
     _check_version(values)
@@ -263,6 +249,18 @@ def read_as(kind: type[Spec], text: str) -> Spec:
             place=place,
             reason=_field_error(first["type"], first["msg"], first["loc"]),
         ) from error
+
+
+def read_json(text: str) -> Any:
+    """What the JSON of a specification holds; raises `SpecError` if it is none."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SpecError(
+            "spec-no-json", line=error.lineno, column=error.colno, reason=error.msg
+        ) from error
+    except (RecursionError, ValueError) as error:  # a number of thousands of digits, too
+        raise SpecError("spec-too-deep") from error
 
 
 def _check_version(values: Any) -> None:
@@ -285,7 +283,7 @@ def _field_path(path: tuple[int | str, ...]) -> str:
 
 def _field_error(kind: str, message: str, path: tuple[int | str, ...]) -> str:
     if kind == "too_short":
-        known = ", ".join(name for name in MODES if name != JUDGE)
+        known = ", ".join(name for name in MODES if MODES[name].gives != "verdicts")
         return sentence(f"error.spec-empty-{path[0]}", known=known)
     if kind != "extra_forbidden":
         return message.removeprefix("Value error, ") + "."

@@ -227,7 +227,7 @@ def _reject_faults(spec: RunSpec, wanted: AnswersSpec, answered: ExternalAnswers
 
 def _answered_dataset(wanted: AnswersSpec, datasets: Mapping[str, Dataset]) -> str:
     """The key of the dataset that is answered; its name will do as well."""
-    open_ = [key for key, dataset in datasets.items() if dataset.kind != "multiple_choice"]
+    open_ = [key for key, dataset in datasets.items() if not dataset.has_options]
     if not wanted.dataset and len(open_) == 1:
         return open_[0]
     if not wanted.dataset and len(datasets) == 1:
@@ -362,7 +362,7 @@ def _left_out_rows(upload: LoadResult) -> Iterator[LeftOut]:
 def _left_out_modes(spec: RunSpec, dataset: Dataset, planned: bool) -> Iterator[LeftOut]:
     named = list(zip(spec.modes, labels(spec.modes), strict=True))
     unfit = [label for mode, label in named if dataset.kind not in MODES[mode.mode].kinds]
-    choice = dataset.kind == "multiple_choice"
+    choice = dataset.has_options
     if len(unfit) == len(named):
         yield LeftOut("no-choice-mode" if choice else "no-open-mode", dataset.name)
     elif not planned:

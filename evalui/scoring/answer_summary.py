@@ -45,8 +45,8 @@ class JudgeRating:
 class AnswerSummary:
     """The figures of one cell of answers.
 
-    `n` answers are in of `questions`; `compared` of them have a reference and make the figures;
-    `question_ids` are the ids of their questions.
+    `n` answers are in to `questions`, each of which was asked `n_repeats` times; `compared` of them
+    have a reference and make the figures; `question_ids` are the ids of their questions.
     `empty` and `truncated` count blank replies and those that ran into the length limit. `means`
     has the mean of each text figure in 0..1 with its range over questions, `length` the median
     length in characters (of all turns together; 0 without answers). `compared_length` and
@@ -74,6 +74,7 @@ class AnswerSummary:
     reference_length: float = 0.0
     figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
     containment: Interval | None = None
+    n_repeats: int = 1
 
 
 def summarise_answers(result: CellResult, tally: TextTally | None = None) -> AnswerSummary:
@@ -90,6 +91,7 @@ def summarise_answers(result: CellResult, tally: TextTally | None = None) -> Ans
         error=result.error,
         questions=len(result.samples),
         n=len(columns),
+        n_repeats=columns.n_repeats,
         compared=len(made.compared) if made else 0,
         empty=int((columns.reading.choice == NO_CHOICE).sum()),
         truncated=count_rule(columns, "cut"),

@@ -33,11 +33,12 @@ from evalui.scoring.statistics.intervals import (
     beats_guessing,
     mean_intervals,
     share_interval,
+    share_over_repeats,
 )
 from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Sample, Trial
 
 # Raised when a figure of `Summary` changes, so that what stores keep is computed anew.
-FIGURES_VERSION = "2"
+FIGURES_VERSION = "3"
 _WRITTEN = "perf_origin"  # the metric of the order as written alone
 GroupKind = Literal["subject", "category", "hard", "all"]
 
@@ -80,7 +81,10 @@ class SubjectGroup:
         if self.gap is None or not self.robust_key:
             return None
         n = self.gap.n
-        return share_interval(round(self.micro[self.robust_key] / 100 * n), n)
+        right = self.micro[self.robust_key] / 100 * n
+        whole = round(right)
+        # A whole number but for the rounding of floats, unless questions were asked several times.
+        return share_interval(whole if abs(right - whole) < 1e-6 else right, n)
 
 
 def subject_groups(
@@ -201,32 +205,53 @@ def _with_gap_tests(
     if pattern == "origin":
         yield from groups
         return
-    lost = {subject: _order_loss_counts(own) for subject, own in by_subject.items()}
+    lost = {subject: _order_losses(own) for subject, own in by_subject.items()}
     whole = _gap(lost.values())
     for group in groups:
-        gap = _gap([lost[subject] for subject in group.subjects])
-        yield replace(group, gap=gap, gap_p=_fisher_p_value(gap, whole) if gap and whole else None)
+        inside = [lost[subject] for subject in group.subjects]
+        outside = [own for subject, own in lost.items() if subject not in group.subjects]
+        gap = _gap(inside)
+        yield replace(group, gap=gap, gap_p=_gap_p_value(gap, whole, inside, outside))
 
 
-def _order_loss_counts(tables: Sequence[TrialGrid]) -> tuple[int, int]:
-    """How many questions are right as written but not in every order, of how many."""
-    moved = [table.subset(table.reorderable).credit == 1 for table in tables]
-    return sum(int((right[:, 0] & ~right.all(axis=1)).sum()) for right in moved), sum(
-        map(len, moved)
-    )
+def _order_losses(tables: Sequence[TrialGrid]) -> NDArray[np.bool_]:
+    """Which questions are right as written but not in every order; (questions, repeats)."""
+    right = [table.subset(table.reorderable).credit_by_repeat == 1 for table in tables]
+    return np.concatenate([marks[:, :, 0] & ~marks.all(axis=2) for marks in right])
 
 
-def _gap(parts: Iterable[tuple[int, int]]) -> Interval | None:
-    lost, total = (sum(column) for column in zip(*parts, strict=True))
-    return share_interval(lost, total)
+def _gap(parts: Iterable[NDArray[np.bool_]]) -> Interval | None:
+    return share_over_repeats(np.concatenate(list(parts)))
 
 
-def _fisher_p_value(part: Interval, whole: Interval) -> float | None:
-    """Fisher's exact p-value of a part against the rest; None if there is no rest."""
+def _gap_p_value(
+    gap: Interval | None,
+    whole: Interval | None,
+    inside: Sequence[NDArray[np.bool_]],
+    outside: Sequence[NDArray[np.bool_]],
+) -> float | None:
+    """The p-value of a part against the rest, by question; None if there is no rest."""
+    if gap is None or whole is None or gap.n == whole.n:
+        return None
+    if inside[0].shape[1] == 1:
+        return _fisher_p_value(gap, whole)
+    return _welch_p_value(*(np.concatenate(list(each)).mean(axis=1) for each in (inside, outside)))
+
+
+def _welch_p_value(one: NDArray[np.float64], other: NDArray[np.float64]) -> float | None:
+    """Welch's t test of two means over questions; None where their spread is not known."""
     from scipy import stats
 
-    if part.n == whole.n:
+    if min(len(one), len(other)) < 2 or not (one.std() or other.std()):
         return None
+    tested = cast("Any", stats.ttest_ind(one, other, equal_var=False))  # without types
+    return float(tested.pvalue)
+
+
+def _fisher_p_value(part: Interval, whole: Interval) -> float:
+    """Fisher's exact p-value of a part against the rest."""
+    from scipy import stats
+
     inside, every = round(part.value * part.n), round(whole.value * whole.n)
     rest, others = every - inside, whole.n - part.n
     table = [[inside, part.n - inside], [rest, others - rest]]
@@ -249,7 +274,8 @@ class Summary:
     written; `readable` is the share that could be read and `format` holds more of that kind.
     `metrics` are OpenCompass's figures in percent under its names, `positions` has a table per
     number of options (none if options were not shown), `groups` is empty for a single subject.
-    `questions` are in the dataset. `figures` has every registered metric of chosen options by name.
+    `questions` are in the dataset; each was asked `n_repeats` times in each
+    order. `figures` has every registered metric of chosen options by name.
     """
 
     cell: Cell
@@ -285,6 +311,7 @@ class Summary:
     )
     outcomes: Outcomes = field(default_factory=dict[Measure, Mapping[str, float]])
     figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
+    n_repeats: int = 1
 
     @property
     def main_bias(self) -> StratumBias | None:
@@ -323,6 +350,7 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
     return replace(
         summary,
         figures=compute_figures(made, pattern),
+        n_repeats=made.n_repeats,
         n=metrics.n_origin,
         accuracy=intervals.accuracy,
         chance=made.chance,
@@ -359,7 +387,11 @@ def pair_summary(result: CellResult) -> Summary:
         return replace(summary, outcomes={"accuracy": {}})
     made = CellTrials(result.trials, result.cell.pattern)
     return replace(
-        summary, accuracy=made.intervals.accuracy, chance=made.chance, outcomes=made.outcomes
+        summary,
+        accuracy=made.intervals.accuracy,
+        chance=made.chance,
+        outcomes=made.outcomes,
+        n_repeats=made.n_repeats,
     )
 
 

@@ -139,10 +139,19 @@ class CellTrials(Sequence[Trial]):
         return self.columns.take(scored)
 
     @cached_property
+    def n_repeats(self) -> int:
+        """How often questions were asked."""
+        return self.columns.n_repeats
+
+    @cached_property
     def text_means(self) -> Mapping[str, Interval]:
-        """The mean of each text figure of `compared`, from the same resamples where all have it."""
+        """The mean of each text figure of `compared`, from the same resamples where all have it.
+
+        A question that was asked several times has its mean over the repeats.
+        """
         compared = self.compared
-        scored = {name: score_values(compared, name) for name in compared.scores}
+        read = _question_means if self.n_repeats > 1 else score_values
+        scored = {name: read(compared, name) for name in compared.scores}
         together: dict[bytes, list[str]] = {}  # by the answers that have them: most often, all
         for name, (rows, _) in scored.items():
             if len(rows):
@@ -172,11 +181,30 @@ def score_values(columns: TrialColumns, name: str) -> tuple[NDArray[np.intp], ND
 
 
 def scores_by_question(trials: Sequence[Trial], name: str) -> dict[str, float]:
-    """The first number of that score by id; of a question that has it twice the later counts."""
+    """The first number of that score by id; of a question that has it twice the later counts.
+
+    A question that was asked several times has its mean over the repeats.
+    """
     columns = columns_of(trials)
-    rows, values = score_values(columns, name)
-    codes = columns.sample[rows].tolist()
+    if columns.n_repeats > 1:
+        questions, values = _question_means(columns, name)
+        codes = questions.tolist()
+    else:
+        rows, values = score_values(columns, name)
+        codes = columns.sample[rows].tolist()
     return {columns.ids[code]: value for code, value in zip(codes, values.tolist(), strict=True)}
+
+
+def _question_means(
+    columns: TrialColumns, name: str
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The questions that have a score of that name, by code, and the mean over their trials."""
+    rows, values = score_values(columns, name)
+    codes = columns.sample[rows]
+    counts = np.bincount(codes, minlength=len(columns.ids))
+    sums = np.bincount(codes, weights=values, minlength=len(columns.ids))
+    come = np.flatnonzero(counts)
+    return come, sums[come] / counts[come]
 
 
 def readable_share(unreadable: Interval) -> Interval:

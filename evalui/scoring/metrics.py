@@ -12,11 +12,13 @@ registers appears in all of them, behind those of this module:
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
 from evalui.registry import Registry
 from evalui.scoring.cell_trials import CellTrials, cell_trials
+from evalui.scoring.repeats import PASS_AT, majority_accuracy, pass_at, repeat_agreement
 from evalui.scoring.text_metrics import ALL_TEXT_METRICS
 from evalui.types import Interval, Language, Pattern, Trial
 
@@ -25,7 +27,7 @@ Figure = Interval | int | float | None  # a count is kept and published as a who
 Answers = Literal["choices", "texts"]
 Unit = Literal["share", "probability", "count", "number"]
 Direction = Literal["higher", "lower", "none"]
-Needs = Literal["", "orders", "shown options", "probabilities", "references"]
+Needs = Literal["", "orders", "shown options", "probabilities", "references", "repeats"]
 # Where the metrics with a `key` stand, and in which order; all others stand in each of them.
 View = Literal["report", "files", "json", "json ranges", "json format"]
 
@@ -37,7 +39,8 @@ class Metric:
     `compute` gives it from the trials of a cell (at least one): with its range, as a number, or
     None where it rests on nothing. A "share" is in 0..1 and printed in per cent, a "probability"
     in 0..1 and printed as it is. `direction` says which values are better, `range` which are
-    possible, `needs` what the trials must have: without it there is no figure. `answers` are those
+    possible, `needs` what the trials must have: without it there is no figure, and one that needs
+    repeats has no place in tables of questions that were asked once. `answers` are those
     it belongs to: chosen options or written texts. `ranged`: its value is an `Interval` wherever it
     has one.
 
@@ -96,6 +99,12 @@ def is_added(metric: Metric) -> bool:
     return bool(metric.label) or metric.name not in _BUILT_IN
 
 
+def metrics_having(figures: Iterable[Mapping[str, Figure]], view: View) -> list[Metric]:
+    """Those of a view's metrics of chosen options that cells with these figures may have."""
+    names = {name for each in figures for name in each}
+    return [one for one in metrics_in(view) if one.needs != "repeats" or one.name in names]
+
+
 def compute_figures(
     trials: Sequence[Trial], pattern: Pattern, *, answers: Answers = "choices"
 ) -> dict[str, Figure]:
@@ -106,12 +115,19 @@ def compute_figures(
     """
     known = [one for one in _by_name().values() if one.answers == answers]
     if not trials:
-        plain = [one for one in known if one.name in _VIEWS["files"] and one.name not in _FORMAT]
+        plain = [
+            one
+            for one in known
+            if one.name in _VIEWS["files"] and one.name not in _FORMAT and one.needs != "repeats"
+        ]
         return {one.name: 0 if one.unit == "count" else None for one in plain}
     cell = cell_trials(trials, pattern)
     own: Mapping[str, Figure] = cell.text_means if answers == "texts" else {}
+    made = [one.compute(cell) if _has(one.needs, cell) else None for one in known]
     return {**own} | {
-        one.name: one.compute(cell) if _has(one.needs, cell) else None for one in known
+        one.name: figure
+        for one, figure in zip(known, made, strict=True)
+        if figure is not None or one.needs != "repeats"
     }
 
 
@@ -124,6 +140,8 @@ def _has(needs: Needs, cell: CellTrials) -> bool:
             return not cell.scores_options
         case "probabilities":
             return bool(cell.columns.probabilities.lengths.max(initial=0) > 0)
+        case "repeats":
+            return cell.n_repeats > 1
         case "references":
             return bool(cell.columns.scores)
         case "":
@@ -252,6 +270,7 @@ def _choice_metrics() -> Iterable[Metric]:
         "trials whose best options tie",
         key="ties",
     )
+    yield from _repeat_metrics()
     yield from _format_metrics()
     yield _count(
         "incomplete",
@@ -270,6 +289,36 @@ def _choice_metrics() -> Iterable[Metric]:
         "questions with options of the same text",
         direction="none",
     )
+
+
+def _repeat_metrics() -> Iterable[Metric]:
+    yield _share(
+        "majority",
+        lambda cell: majority_accuracy(cell.grids),
+        "questions whose most frequent answer over all repeats is right",
+        key="majority",
+        needs="repeats",
+    )
+    for k in PASS_AT:
+        yield _share(
+            f"pass_at_{k}",
+            partial(_pass_at, k=k),
+            f"chance that one of {k} replies to a question is right",
+            key=f"pass_at_{k}",
+            needs="repeats",
+        )
+    yield _share(
+        "repeat_agreement",
+        lambda cell: repeat_agreement(cell.grids),
+        "pairs of replies to a question that choose the same option",
+        key="repeat_agreement",
+        direction="none",
+        needs="repeats",
+    )
+
+
+def _pass_at(cell: CellTrials, *, k: int) -> Interval | None:
+    return pass_at(cell.grids, k)
 
 
 def _format_metrics() -> Iterable[Metric]:
@@ -344,8 +393,12 @@ _FORMAT = (
     "truncated",
     "near_ties",
 )
+_OF_REPEATS = tuple(name for name, one in _BUILT_IN.items() if one.needs == "repeats")
 _VIEWS: Mapping[View, tuple[str, ...]] = {
-    "report": ("n", "acc_origin", "robust", "order_sensitivity", "readable"),
+    "report": (
+        *("n", "acc_origin", *_OF_REPEATS),
+        *("robust", "order_sensitivity", "readable"),
+    ),
     "files": tuple(name for name, one in _BUILT_IN.items() if one.answers == "choices"),
     "json": (
         "robust",
@@ -355,8 +408,12 @@ _VIEWS: Mapping[View, tuple[str, ...]] = {
         "readable",
         "unreadable",
         "tied",
+        *_OF_REPEATS,
     ),
-    "json ranges": ("acc_origin", "robust", "mean_over_orders", "order_sensitivity", "readable"),
+    "json ranges": (
+        *("acc_origin", "robust", "mean_over_orders", "order_sensitivity", "readable"),
+        *_OF_REPEATS,
+    ),
     "json format": _FORMAT,
 }
 # An object of figures of one kind has no place for others.

@@ -202,6 +202,16 @@ class TrialColumns(Sequence[Trial]):
         """Which trials are in the order as written."""
         return self._of_order([order.is_origin for order in self.orders], np.bool_)
 
+    @property
+    def repeat(self) -> NDArray[np.int32]:
+        """Which repeat of its question each trial is, from 0."""
+        return self._of_order([order.repeat for order in self.orders], np.int32)
+
+    @property
+    def n_repeats(self) -> int:
+        """How often questions were asked: 1 unless they were repeated."""
+        return 1 + max((order.repeat for order in self.orders), default=0)
+
     def _of_order(self, values: Sequence[int], dtype: Any) -> NDArray[Any]:
         """What is known of the table of orders, for each trial."""
         return np.array(values, dtype=dtype)[self.order] if len(self) else np.zeros(0, dtype)

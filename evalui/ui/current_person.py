@@ -1,4 +1,7 @@
-"""Who sends the request that is being answered: set by the door of the server, read by services."""
+"""Who sends the request that a page is drawn for: set by the door, read by the screen alone.
+
+It hands the person on to the use cases of `app`, which read it nowhere themselves.
+"""
 
 from collections.abc import Generator
 from contextlib import contextmanager

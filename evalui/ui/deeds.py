@@ -1,12 +1,17 @@
-"""What each action of a tab requires: the one table between the events of pages and `access.may`.
+"""Which use case each action of a tab does, and so what it requires.
 
-An action that is not listed is refused, so that a new one cannot be forgotten.
+What a use case requires it declares itself, see `evalui.app.permissions`. An action that is not
+listed is refused, so that a new one cannot be forgotten.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from evalui.access import Deed
+from evalui.app import ballots, datasets, evaluations, people, queue, sharing, team_votes
+from evalui.app.models_service import ModelsService
+from evalui.app.permissions import permission_of
+from evalui.app.service import AppService
 from evalui.errors import SpecError
 from evalui.ui.components.fragment import Action
 
@@ -18,47 +23,82 @@ class RequiredDeed(NamedTuple):
     run: str = ""
 
 
+def _does(use_case: Callable[..., object], run: str = "") -> RequiredDeed:
+    """What a use case declares; `run` is the value that names the run for its parameter."""
+    declared = permission_of(use_case)
+    if declared is None or declared.deed is None or bool(declared.run) != bool(run):
+        raise TypeError(f"{use_case} declares {declared}")
+    return RequiredDeed(declared.deed, run)
+
+
 _SEE = RequiredDeed("see")
-_START = RequiredDeed("start")
-_MODELS = RequiredDeed("add_models")
-_CHANGE = RequiredDeed("change", "target")
-_ADMINISTER = RequiredDeed("administer")
-_ACCOUNTS = RequiredDeed("manage_accounts")
-_VOTE = RequiredDeed("annotate", "run")
-_LEAD = RequiredDeed("change", "run")
+_BALLOT = _does(ballots.next_ballot, "run")
+_UPLOAD = _does(AppService.keep_upload)
 # Of every tab: another form, a look at what changes by itself, a question before a change.
 _OF_ALL: Mapping[str, RequiredDeed] = {"": _SEE, "set": _SEE, "poll": _SEE, "ask": _SEE}
 DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
     "evaluate": {
-        **dict.fromkeys(("sample", "open_sample", "start"), _START),
-        **dict.fromkeys(("uploaded", "replaced", "answered", "columns"), _START),
-        **dict.fromkeys(("take", "grant", "ungrant"), _START),  # of teams; the tab checks whose
+        "sample": _does(AppService.start_sample),
+        "open_sample": _does(AppService.start_open_sample),
+        "start": _does(AppService.start),
+        **dict.fromkeys(("uploaded", "replaced", "answered"), _UPLOAD),
+        "columns": _does(datasets.remember_columns),
+        "take": _does(datasets.take_team_dataset),
+        **dict.fromkeys(("grant", "ungrant"), _does(sharing.state_dataset_rights)),
         **dict.fromkeys(("remove", "open", "questions", "preset", "forget"), _SEE),
     },
-    "runs": {"stop": _CHANGE, "resume": _CHANGE, "delete": _CHANGE},
+    "runs": {
+        "stop": _does(evaluations.stop_run, "target"),
+        "resume": _does(evaluations.resume_run, "target"),
+        "delete": _does(evaluations.delete_run, "target"),
+    },
     "results": {
         "watch": _SEE,
-        **dict.fromkeys(("share", "withdraw", "grant", "ungrant"), RequiredDeed("change", "run")),
+        "share": _does(sharing.share_run, "run"),
+        "withdraw": RequiredDeed("change", "run"),  # of a link to this run; whose, it checks itself
+        **dict.fromkeys(("grant", "ungrant"), _does(sharing.state_run_rights, "run")),
     },
     "arena": {},
     "annotate": {
         # Guests may do nothing but this, and see no more than it shows.
-        **dict.fromkeys(("", "open", "ask", "vote", "undo", "finish"), _VOTE),
-        **dict.fromkeys(("uploaded", "assign", "link", "revoke", "free", "close", "decide"), _LEAD),
-        **dict.fromkeys(("rename",), _SEE),
+        **dict.fromkeys(("", "open", "ask"), _BALLOT),
+        "vote": _does(ballots.cast_vote, "run"),
+        "undo": _does(ballots.undo_vote, "run"),
+        "finish": _does(ballots.finish_voting, "run"),
+        "uploaded": _does(ballots.import_votes, "run"),
+        "assign": _does(team_votes.assign_people, "run"),
+        "link": _does(ballots.add_guest_link, "run"),
+        "revoke": _does(ballots.end_guest_link, "run"),
+        "free": _does(ballots.free_guest_seats, "run"),
+        "close": _does(team_votes.end_voting, "run"),
+        "decide": _does(ballots.decide_pair, "run"),
+        "rename": _SEE,
     },
-    # Links to a comparison: of all its runs, which the tab reads from the address.
-    "compare": {"share": _START, "withdraw": _START},
+    # Links to a comparison: of all its runs, which the use cases check themselves.
+    "compare": dict.fromkeys(("share", "withdraw"), RequiredDeed("start")),
     "models": {
-        **dict.fromkeys(("save", "remove"), _MODELS),
-        **dict.fromkeys(("test", "again"), _START),
+        **dict.fromkeys(("save", "remove"), RequiredDeed("add_models")),  # and whose it is
+        "test": _does(ModelsService.queue_test),
+        "again": _does(ModelsService.refresh),
     },
     "admin": {
-        **dict.fromkeys(_OF_ALL, _ADMINISTER),
-        **dict.fromkeys(("invite", "link", "withdraw", "role"), _ACCOUNTS),
-        **dict.fromkeys(("disable", "enable", "remove", "sign_out"), _ACCOUNTS),
-        **dict.fromkeys(("add_team", "remove_team", "join", "leave"), _ACCOUNTS),
-        **dict.fromkeys(("limits", "stop", "priority", "queue", "revoke_link"), _ADMINISTER),
+        **dict.fromkeys(_OF_ALL, _does(people.list_people)),
+        "invite": _does(people.invite_person),
+        "link": _does(people.invite_again),
+        "withdraw": _does(people.withdraw_invitation),
+        "role": _does(people.set_role),
+        **dict.fromkeys(("disable", "enable"), _does(people.set_disabled)),
+        "remove": _does(people.remove_person),
+        "sign_out": _does(people.sign_out_others),
+        "add_team": _does(people.add_team),
+        "remove_team": _does(people.remove_team),
+        "join": _does(people.join_team),
+        "leave": _does(people.leave_team),
+        "limits": _does(people.set_limits),
+        "stop": _does(queue.stop_run_of_all),
+        "priority": _does(queue.set_priority),
+        "queue": _does(queue.decide_queue),
+        "revoke_link": RequiredDeed("administer"),  # whose link it is, it checks itself
     },
 }
 

@@ -12,6 +12,9 @@ from typing import Protocol
 from urllib.parse import urlencode
 
 from evalui.access import may
+from evalui.app.gallery import read_gallery
+from evalui.app.run_labels import LIVE_STATES
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import messages
 from evalui.report.html import Html, div, el, join, span
@@ -21,10 +24,8 @@ from evalui.ui.components.disk_notice import disk_notice
 from evalui.ui.components.form import PANEL, Form, field_value, field_values, read_form
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import language_links, note, theme_button
+from evalui.ui.current_person import current_person
 from evalui.ui.deeds import required_deed
-from evalui.ui.services.gallery import read_gallery
-from evalui.ui.services.run_labels import LIVE_STATES
-from evalui.ui.services.service import AppService
 from evalui.ui.sharing.notices import notice_line
 
 # By name, because the first page need not wait for the modules of the other tabs.
@@ -74,7 +75,7 @@ class AppShell:
     """One language of the application."""
 
     def __init__(self, service: AppService, language: Language) -> None:
-        self.service = service
+        self.service = service.with_sender(current_person)
         self.language: Language = language
         self.t = messages(language)
         self._tabs: dict[str, Tab] = {}

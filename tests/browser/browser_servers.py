@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from evalui.ui.web.address import FILE
+from evalui.web.address import FILE
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "assets" / "models.toml"

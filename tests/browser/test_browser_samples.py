@@ -9,11 +9,11 @@ import pytest
 from browser_servers import started
 from playwright.sync_api import expect
 
+from evalui.app.service import AppService
 from evalui.runs.database.connection import Database
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 
 MODELS = """
 [steady]

@@ -99,13 +99,14 @@ class Branch(Office):
             told += "" if found else f"{name} = {value}\n"
         self.models.write_text(told)
 
-    def queue_questions(self, n: int = ASKED) -> str:
+    def queue_questions(self, n: int = ASKED, **settings: object) -> str:
         spec = RunSpec.model_validate(
             {
                 "datasets": ["sums.csv"],
                 "models": ["remote"],
                 "mode": "generation",
                 "pattern": "circular",
+                **settings,
             }
         )
         data = dataset(n)

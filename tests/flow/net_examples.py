@@ -22,9 +22,9 @@ import openpyxl
 from starlette.testclient import TestClient
 
 from evalui.cli.main import main
+from evalui.server import create_app
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
-from evalui.ui.web.server import create_app
 
 NET = Path(__file__).parent.parent / "golden" / "net"
 INPUTS = NET / "inputs"

@@ -320,7 +320,7 @@ def test_replies_of_other_runs_are_used_again_unless_told_otherwise(
 ):
     spec = _spec(desk, models=["slow"], pattern="origin")
     models, log = str(desk / "models.toml"), desk / "slow.log"
-    monkeypatch.setattr(cell, "cacheable_by", lambda _: lambda _: True)  # a script is instant
+    monkeypatch.setattr(cell, "cacheable_by", lambda _, **__: lambda _: True)  # a script is instant
 
     def asked(out: str, *options: str) -> int:
         before = log.read_text().count("\n") if log.exists() else 0
@@ -381,3 +381,53 @@ def test_letters_of_exported_trials_are_those_that_were_shown(desk: Path):
     before = desk / "earlier.jsonl"
     before.write_text("".join(json.dumps(row) + "\n" for row in earlier))
     assert read_choices(before) == read_choices(desk / "out/trials.jsonl")
+
+
+_DRAWN = {"models": ["slow"], "pattern": "origin", "temperature": 0.7, "limit": 10}
+
+
+def test_four_replies_to_each_question_by_specification_and_by_option(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert _run(desk, **_DRAWN | {"models": ["biased"], "repeats": 4}) == 0
+    (by_spec,) = _report(desk)
+    figures = by_spec["figures"]
+    assert (figures["n"], figures["trials"]) == (10, 40)
+    assert figures["majority"] is not None
+    assert figures["pass_at_4"] >= figures["pass_at_2"] >= figures["acc_origin"]
+    assert 0 < figures["repeat_agreement"] < 100
+    assert "|repeats:4|" in by_spec["signature"]
+    assert "pass@4" in (desk / "out" / "report.md").read_text(encoding="utf-8")
+    lines = map(json.loads, (desk / "out" / "trials.jsonl").read_text().splitlines())
+    assert [line["repeat"] for line in lines] == [1, 2, 3, 4] * 10
+    capsys.readouterr()
+    assert main(["score", "choices", str(desk / "out" / "trials.jsonl")]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["acc_origin"] == pytest.approx(figures["acc_origin"])
+    assert again["pass_at_4"] == pytest.approx(figures["pass_at_4"])
+    plain = _spec(desk, models=["biased"], pattern="origin", limit=10)
+    options = ["--temperature", "0.7", "--repeats", "4"]
+    assert main([*_arguments(desk, plain), *options]) == 0
+    assert _report(desk)[0]["figures"] == figures
+
+
+def test_eight_replies_after_four_ask_for_four_more(desk: Path):
+    log = desk / "slow.log"
+
+    def asked(out: str, repeats: int) -> int:
+        before = log.read_text().count("\n") if log.exists() else 0
+        spec = _spec(desk, **_DRAWN, repeats=repeats)
+        models = str(desk / "models.toml")
+        assert main(["run", str(spec), "--out", str(desk / out), "--models-file", models]) == 0
+        return log.read_text().count("\n") - before
+
+    assert asked("four", 4) == 10 * 4
+    assert asked("eight", 8) == 10 * 4
+    assert asked("again", 8) == 0
+
+
+def test_copies_at_temperature_0_are_refused_before_the_run(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert _run(desk, repeats=4) != 0
+    assert "would be 4 copies" in capsys.readouterr().err

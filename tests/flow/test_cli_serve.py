@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from evalui.cli.main import main
-from evalui.ui.web.address import listen
+from evalui.web.address import listen
 
 # The application is replaced by nothing, so that what is imported is what the address waits for.
 BEFORE = """
 import sys, types
-sys.modules["evalui.ui.web.server"] = types.SimpleNamespace(serve=lambda settings, listener: None)
+sys.modules["evalui.server"] = types.SimpleNamespace(serve=lambda settings, listener: None)
 from evalui.cli.main import main
 assert main(["serve", "--port", "0"]) == 0
 heavy = "gradio torch transformers fastapi starlette uvicorn pandas numpy openai sqlite3"

@@ -22,7 +22,7 @@ WITHOUT_SCIPY = " ".join({*LIGHT.split()} - {"scipy", "unittest"})
 # nltk imports scipy.stats, too.
 WITHOUT_NLTK = " ".join({*LIGHT.split()} - {"nltk", "scipy", "scipy.stats", "sqlite3", "unittest"})
 # What shows figures, of which files of trials have none.
-FIGURES = "scipy evalui.report.compile evalui.ui.services.service"
+FIGURES = "scipy evalui.report.compile evalui.app.service"
 PROGRAM = """
 import sys
 from evalui.cli.main import main

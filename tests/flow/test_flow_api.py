@@ -116,6 +116,24 @@ def test_a_client_uploads_starts_follows_and_takes_the_report(
     assert modes == {0o600}
 
 
+def test_four_replies_to_each_question_by_the_interface(
+    client: Client, tmp_path: Path, models: Path
+) -> None:
+    drawn = {"mode": "generation", "temperature": 0.7, "repeats": 4}
+    spec = {**SPEC, "models": ["biased"], "modes": [drawn]}
+    uploaded = client.upload([SAMPLE])
+    run = client.start({**spec, "datasets": [{"upload": uploaded.id, "name": "sample"}]})
+    ended = client.wait(run, lambda _: None)
+    assert (ended.state, ended.done) == ("done", run.total)
+    trials = list(client.trials(run))
+    assert len(trials) == run.total
+    assert [trial["repeat"] for trial in trials] == [1, 2, 3, 4] * (run.total // 4)
+    client.report(run, tmp_path / "there")
+    (there,) = cells_of(tmp_path / "there")
+    assert there == cells_of(run_here(spec, tmp_path, models))[0]
+    assert there["figures"]["pass_at_4"] > there["figures"]["acc_origin"]
+
+
 def test_models_have_their_states(client: Client) -> None:
     problems = {model.name: bool(model.problem) for model in client.models()}
     usable = ("biased", "demo-late", "perfect", "wordy", "reference-judge")

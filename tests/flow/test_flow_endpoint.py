@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from endpoint_flow_examples import TRIALS, Branch, Shift
+from endpoint_flow_examples import ASKED, TRIALS, Branch, Shift
 from flow_examples import wait_until
 
 from evalui.models import read_catalog
@@ -240,3 +240,19 @@ def test_a_run_waits_for_a_server_that_drips(
     assert waits
     assert "did not end its answer within 0.5 seconds" in waits.reason
     assert branch.trials(run_id) == expected
+
+
+def test_four_replies_to_each_question_are_asked_of_a_server_and_eight_ask_four_more(
+    branch: Branch,
+) -> None:
+    drawn = {"temperature": 0.7, "pattern": "origin"}
+    first = branch.queue_questions(repeats=4, **drawn)
+    branch.work_here()
+    asked = branch.answered_by_all()
+    assert len(asked) == ASKED
+    assert set(asked.values()) == {4}
+    (trials,) = branch.trials(first)
+    assert [trial.variant.repeat for trial in trials] == [0, 1, 2, 3] * ASKED
+    branch.queue_questions(repeats=8, **drawn)
+    branch.work_here()
+    assert set(branch.answered_by_all().values()) == {8}

@@ -16,15 +16,15 @@ from flow_examples import wait_until
 
 from evalui.access import Person
 from evalui.accounts.audit import read_audit
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.models.endpoint.keys import SECRET_VARIABLE
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells, read_run
 from evalui.settings import Settings
 from evalui.ui.components.fragment import Action
-from evalui.ui.current_person import acting_as
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.current_person import acting_as, current_person
+from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.admin import VIEWS, AdminTab
 from evalui.ui.tabs.models import ModelsTab
 from evalui.ui.tabs.runs import RunsTab
@@ -73,7 +73,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppService
     (tmp_path / "models.toml").write_text("", encoding="utf-8")
     settings = Settings(data_dir=tmp_path / "data", models=tmp_path / "models.toml", workers=0)
     settings.data_dir.mkdir()
-    yield (made := AppService(settings, Database(settings.database)))
+    yield (made := AppService(settings, Database(settings.database)).with_sender(current_person))
     made.database.close()
 
 
@@ -152,7 +152,7 @@ def test_a_team_uses_a_key_that_stands_nowhere(
     desk: AppService, address: str, tmp_path: Path
 ) -> None:
     settings = desk.settings.model_copy(update={"auth": "password"})
-    box = AppService(settings, desk.database)
+    box = AppService(settings, desk.database).with_sender(current_person)
     ann = Person("ann", "operator", frozenset({"red"}))
     bob = Person("bob", "annotator", frozenset({"red"}))
     eve, root = Person("eve", "operator"), Person("root", "admin")

@@ -29,17 +29,17 @@ from evalui.accounts.shares import revoke_share
 from evalui.accounts.teams import add_team, grant, join_team
 from evalui.accounts.tokens import add_token
 from evalui.api.application import PREFIX
+from evalui.app.samples import sample_form
+from evalui.app.service import AppService
+from evalui.app.sharing import share_run
 from evalui.messages import LANGUAGES, messages
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
-from evalui.ui.current_person import acting_as
+from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.deeds import DEEDS
-from evalui.ui.services.samples import sample_form
-from evalui.ui.services.service import AppService
-from evalui.ui.tabs.results.sharing import share_run
-from evalui.ui.web.address import access_token, cookie_of
 from evalui.ui.web.doors.guests import guest_cookie
+from evalui.web.address import access_token, cookie_of
 
 PASSWORD = "correct horse battery"
 Outcome = str  # in, sign in, no, unknown, ended
@@ -157,7 +157,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     settings = Settings(data_dir=tmp_path_factory.mktemp("box"), workers=0, auth="password", port=0)
     app = created(settings)
     database = Database(settings.database)
-    service = AppService(settings, database)
+    service = AppService(settings, database).with_sender(current_person)
     headers: dict[str, dict[str, str]] = {"anonymous": {}}
     for name, role in ROLES.items():
         add_person(database, name, role, by=LOCAL_PERSON, password=PASSWORD)
@@ -276,6 +276,10 @@ API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("GET", "/runs/{run}/ballot"): ("annotate", None),
     ("PUT", "/runs/{run}/voters"): ("change", {"people": ["voter"]}),
     ("POST", "/runs/{run}/votes"): ("annotate", {"pair": "x", "choice": "a"}),
+    ("GET", "/benchmarks"): ("page", None),
+    ("GET", "/benchmarks/mmlu"): ("page", None),
+    ("POST", "/benchmarks/humaneval/take"): ("start", None),
+    ("POST", "/benchmarks/bustm/fetch"): ("add_models", None),
     ("GET", "/models"): ("page", None),
     ("GET", "/models/always-A"): ("page", None),
     ("POST", "/models"): (

@@ -1,6 +1,5 @@
 """Each request becomes a job for whichever server is free: what is sent, and how it is read."""
 
-import hashlib
 import math
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalui.messages import Sentence, sentence
+from evalui.models.base import sampling_seed
 from evalui.models.endpoint import responses_api
 from evalui.models.endpoint.failures import MAX_MESSAGE_LENGTH, RejectedError
 from evalui.models.endpoint.http.client import Send
@@ -234,7 +234,8 @@ class RequestBuilder:
         if request.stop:
             body["stop"] = list(request.stop[:_MAX_STOPS])
         if request.temperature > 0:
-            body["seed"] = self._seed(request.prompt)
+            # What every server takes has 31 bits.
+            body["seed"] = sampling_seed(self._endpoint.seed, request, bits=31)
         body |= _body_of(request.settings)
         if request.json_schema and self._capabilities.json_schema and not self._refuses_schemas:
             return await self._generate_constrained(request, body, send)
@@ -321,10 +322,6 @@ class RequestBuilder:
                 )
             )
         return answer
-
-    def _seed(self, prompt: Prompt) -> int:
-        digest = hashlib.sha256(f"{self._endpoint.seed}|{prompt!r}".encode()).digest()
-        return int.from_bytes(digest[:4], "big") >> 1  # what every server takes
 
 
 def _body_of(settings: Iterable[tuple[str, Any]]) -> Json:

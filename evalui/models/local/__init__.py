@@ -3,7 +3,6 @@
 torch and transformers are imported when a model is opened, not before.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -13,7 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 from evalui.errors import ModelError
 from evalui.imports import uncollected_imports
 from evalui.messages import sentence
-from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry
+from evalui.models.base import (
+    BACKENDS,
+    Backend,
+    BackendTraits,
+    Model,
+    ModelEntry,
+    sampling_seed,
+)
 from evalui.models.local import lora, weights
 from evalui.models.scoring_requests import encode_requests
 from evalui.models.tokenization import (
@@ -229,10 +235,12 @@ class TransformersModel:
             raise ModelError(
                 "reply-too-long", model=self.name, limit=self._limit, n=like.max_tokens
             )
-        keys_of: dict[Prompt, list[int]] = {}  # equal prompts have equal texts
+        # Equal prompts have equal texts, but for the repeats of one, which are drawn.
+        keys_of: dict[tuple[Prompt, int], list[int]] = {}
         for key, request in requests.items():
-            keys_of.setdefault(request.prompt, []).append(key)
-        prompts = list(keys_of)
+            keys_of.setdefault((request.prompt, request.repeat), []).append(key)
+        draws = list(keys_of)
+        prompts = [prompt for prompt, _ in draws]
         thinking = like.setting("thinking") or ""
         contexts = encode_contexts(
             self._tokenizer, prompts, limit=max_prompt_tokens, thinking=thinking
@@ -242,17 +250,13 @@ class TransformersModel:
             max_tokens=like.max_tokens,
             temperature=like.temperature,
             sampling={name: like.setting(name) for name in weights.SAMPLING},
-            seeds=[self._seed_of(prompt) for prompt in prompts],
+            seeds=[sampling_seed(self._seed, requests[keys_of[draw][0]]) for draw in draws],
             stop_check=lambda _, ids: self._has_stop(ids, like.stop),
             token_budget=self._token_budget,
         ):
             text = self._text(contexts[index], generated, like.stop)
-            for key in keys_of[prompts[index]]:
+            for key in keys_of[draws[index]]:
                 yield key, text
-
-    def _seed_of(self, prompt: object) -> int:
-        digest = hashlib.sha256(f"{self._seed}|{prompt!r}".encode()).digest()
-        return int.from_bytes(digest[:8], "big") >> 1  # torch takes 63 bits
 
     def _has_stop(self, ids: Sequence[int], stop: Sequence[str]) -> bool:
         if not stop:

@@ -8,6 +8,7 @@ receives no answers and depends on its prompt alone (see `judges`).
 import hashlib
 import json
 import math
+import random
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,14 @@ from pathlib import Path
 
 from evalui.errors import MissingAbility, ModelError
 from evalui.messages import sentence
-from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry
+from evalui.models.base import (
+    BACKENDS,
+    Backend,
+    BackendTraits,
+    Model,
+    ModelEntry,
+    sampling_seed,
+)
 from evalui.models.scripted.judges import PreferenceRule, parse_judge_prompt, write_verdict
 from evalui.models.scripted.rules import RULES, SeenOpenQuestion, SeenQuestion
 from evalui.models.scripted.shown_questions import KnownSamples, read_slots
@@ -52,6 +60,11 @@ class ScriptedBackend(Backend):
         """The abilities of the entry's rule; none if the rule is unknown."""
         rule = RULES.get(str(entry.options.get("rule", "")))
         return rule.abilities if rule else frozenset()
+
+    def honours(self, entry: ModelEntry) -> frozenset[str]:
+        """Above temperature 0 a rule draws its reply, and nothing else is to be set."""
+        del entry
+        return frozenset({"temperature"})
 
     def problem(self, entry: ModelEntry) -> str:
         """Why there is no such rule, "" if there is."""
@@ -143,14 +156,29 @@ class ScriptedModel:
         if self._rule.preference_rule:
             reply = self._verdict(prompt, self._rule.preference_rule)
         elif opened := self._find_open_question(prompt):
-            reply = self._rule.write_answer(opened, self._seed)
+            reply = self._rule.write_answer(opened, self._drawn_seed(request))
         else:
             seen = self._find_question(request.prompt)
             scores = _by_slot(seen, self._rule.score_options(seen, self._seed))
+            scores = self._with_sampling_noise(scores, request)
             reply = self._rule.write_choice(seen, scores.index(max(scores)))
         for stop in request.stop:
             reply = reply.partition(stop)[0]
         return GeneratedText(reply, Usage(_count_tokens(prompt), _count_tokens(reply)))
+
+    def _drawn_seed(self, request: Generate) -> int:
+        """The seed of a written answer: its own of each draw above temperature 0."""
+        return sampling_seed(self._seed, request) if request.temperature else self._seed
+
+    def _with_sampling_noise(self, scores: list[float], request: Generate) -> list[float]:
+        """Scores whose best is a draw at the temperature of the request (the Gumbel-max trick)."""
+        if not request.temperature:
+            return scores
+        rng = random.Random(sampling_seed(self._seed, request))
+        return [
+            score / request.temperature - math.log(max(rng.expovariate(1.0), 1e-300))
+            for score in scores
+        ]
 
     def _verdict(self, prompt: str, prefers: PreferenceRule) -> str:
         shown = parse_judge_prompt(prompt)

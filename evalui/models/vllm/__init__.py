@@ -4,7 +4,6 @@ Texts become token ids here, so vLLM is imported in that process only, which may
 environment than evalui. What the requests to it mean is stated in `process`.
 """
 
-import hashlib
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from evalui.errors import ModelError, RequestRejected
-from evalui.models.base import BACKENDS, Backend, BackendTraits, Model, ModelEntry
+from evalui.models.base import (
+    BACKENDS,
+    Backend,
+    BackendTraits,
+    Model,
+    ModelEntry,
+    sampling_seed,
+)
 from evalui.models.local import folder_of, template_of, weights
 from evalui.models.scoring_requests import ScoringBatch, encode_requests
 from evalui.models.tokenization import (
@@ -231,7 +237,6 @@ class VllmModel:
         return [contexts[key] for key in range(len(requests))]
 
     def _request(self, request: Generate, context: EncodedContext) -> dict[str, Any]:
-        digest = hashlib.sha256(f"{self._seed}|{request.prompt!r}".encode()).digest()
         return {
             "kind": "generate",
             "tokens": context.ids,
@@ -243,7 +248,7 @@ class VllmModel:
             "stop": request.stop,
             "json_schema": request.json_schema,
             "ends": sorted(self._tokenizer.eos_ids),
-            "seed": int.from_bytes(digest[:8], "big") >> 1,  # vLLM takes 63 bits
+            "seed": sampling_seed(self._seed, request),  # vLLM takes 63 bits
         }
 
     def _text(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from evalui.datasets.health import ChoiceHealth, LengthStatistics, check_choices
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.narrative import CHOICES_ONLY
+from evalui.modes import traits_of
 from evalui.report.analyses.overview.warnings import CHOICES_ONLY_RULE, notes
 from evalui.report.analyses.statistics import format_points, format_points_range
 from evalui.report.blocks import (
@@ -167,7 +167,11 @@ def choices_only_blocks(
     markers: Markers,
 ) -> list[Block]:
     """Each model with and without the question; how to find out if no model ran without."""
-    blind = [s for s in summaries if s.cell.mode == CHOICES_ONLY and s.cell.dataset == dataset]
+    blind = [
+        s
+        for s in summaries
+        if traits_of(s.cell.mode).without_question_of and s.cell.dataset == dataset
+    ]
     title = localized("dataset.only", language)
     if not blind:
         missing = localized("dataset.only_missing", language)
@@ -203,13 +207,14 @@ def choices_only_blocks(
 
 def _with_question(blind: Summary, everything: Sequence[Summary]) -> Summary | None:
     """The cell of the same model and mode with the question; None if there is none."""
-    suffix = blind.cell.label.removeprefix(CHOICES_ONLY)
+    whole = traits_of(blind.cell.mode).without_question_of
+    suffix = blind.cell.label.removeprefix(blind.cell.mode)
     return next(
         (
             s
             for s in everything
             if (s.cell.dataset, s.cell.model) == (blind.cell.dataset, blind.cell.model)
-            and s.cell.label == f"multiple_choice{suffix}"
+            and s.cell.label == f"{whole}{suffix}"
         ),
         None,
     )

@@ -76,6 +76,7 @@ def _shown(options_in_order: tuple[Sequence[str], Sequence[int]]) -> str:
 OPTIONS = Property("shown", _shown)  # as the model saw them
 SHOWN_OPTIONS = Property("shown", lambda pair: [pair[0][content] for content in pair[1]])
 ORDER = Property("trial.variant", variant_label)
+REPEAT: Fields = {"repeat": "trial.variant.repeat"}  # which reply it is, of several
 SIGNATURE: Fields = {"signature": "cell.signature"}
 
 # ---------------------------------------------------------------- cells of multiple choice

@@ -14,6 +14,7 @@ from evalui.report.analyses.people.figures import Votes, human_arenas
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.compile import added_blocks, blocks, markdown
 from evalui.report.export.encoder import json_text
+from evalui.report.export.every_eval_ever import eee_zip
 from evalui.report.export.json import (
     battle_objects,
     cell_object,
@@ -23,6 +24,7 @@ from evalui.report.export.json import (
     vote_objects,
 )
 from evalui.report.export.json import rating_lines as ratings_of
+from evalui.report.export.lm_eval import lm_eval_zip
 from evalui.report.export.open_tables import open_tables, people_tables
 from evalui.report.export.spreadsheets import csv_parts
 from evalui.report.export.tables import overview, table_of, tables
@@ -86,7 +88,7 @@ def write_json(report: Report, language: Language) -> bytes:
     whole = {
         "evalui": __version__,
         "name": report.name,
-        "spec": _portable(report.spec) if report.spec else None,
+        "spec": portable_spec(report.spec) if report.spec else None,
         "cells": [cell_object(summary) for summary in report.summaries],
         "comparisons": encode(comparisons(report.summaries, baselines=report.baselines)),
         "answers": encode(report.answers),
@@ -200,7 +202,7 @@ def _every_table(report: Report) -> Iterator[tuple[str, ExportTable]]:
     yield "expenses", table_of(usage_rows(report.expenses))
 
 
-def _portable(spec: str) -> dict[str, Any]:
+def portable_spec(spec: str) -> dict[str, Any]:
     """The specification with bare file names: folders of this server do not leave it.
 
     Only files that are called alike keep the folders that tell them apart.
@@ -291,5 +293,7 @@ _EXPORTERS.register("md")(_whole(write_markdown))
 _EXPORTERS.register("tex")(_whole(write_tex))
 _EXPORTERS.register("html")(_whole(write_html))
 _EXPORTERS.register("zip")(zip_file)
+_EXPORTERS.register("eee.zip")(eee_zip)
+_EXPORTERS.register("lm-eval.zip")(lm_eval_zip)
 for _name, _make in TRIAL_FILES.items():
     _EXPORTERS.register(_name)(_of_trials(_make))

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evalui.errors import SpecError
+from evalui.modes import usual_mode
 from evalui.report.export.choice_names import ALL_METRICS, COUNTS
 from evalui.report.export.encoder import JsonObject
 from evalui.report.export.open_names import RELIABILITY
@@ -29,7 +30,6 @@ from evalui.types import LETTERS, CellResult, Sample
 Dtype = Literal["str", "category", "float64", "Int64", "boolean", "object", "datetime64[ms, UTC]"]
 Row = JsonObject
 Figures = Mapping[str, Any]  # report.json
-_JUDGES = "judge"  # the mode of judges
 
 # ---------------------------------------------------------------- declared columns
 
@@ -66,6 +66,7 @@ _TRIAL_MEANINGS: Mapping[str, str] = {
     "label_mass": "probability of all labels together, 0 to 1",
     "truncated": "whether the prompt was cut to fit the model",
     "merged_seams": "options whose first token also holds the end of the prompt",
+    "repeat": "which reply to the question, from 1; missing where each was asked once",
     "fixed_order": "why another order changes the question: naming, duplicates; else empty",
     "signature": "how the figures of the cell are made",
 }
@@ -308,12 +309,17 @@ def question_frame(results: Iterable[CellResult]) -> pd.DataFrame:
 def cell_frame(figures: Figures) -> pd.DataFrame:
     """A row per model or judge, dataset and mode, also of those that failed or cannot run."""
     judges = (
-        {**arena, "model": arena["by"], "mode": _JUDGES}
+        {**arena, "model": arena["by"], "mode": usual_mode("verdicts")}
         for arena in figures["arenas"]
         if arena["by"] != PANEL_NAME
     )
     rated = (
-        {**rating, "dataset": cell["dataset"], "model": rating["by"], "mode": _JUDGES}
+        {
+            **rating,
+            "dataset": cell["dataset"],
+            "model": rating["by"],
+            "mode": usual_mode("verdicts"),
+        }
         for cell in figures["answers"]
         for rating in cell["figures"]["rated"]
     )
@@ -511,7 +517,7 @@ def _rating_metrics(rated: Row) -> Iterator[Row]:
 
 def _arena_metrics(arena: Row) -> Iterator[Row]:
     """The ratings of each model by a judge, then how the judge behaved."""
-    own = {"dataset": arena["dataset"], "mode": _JUDGES, "judge": arena["by"]}
+    own = {"dataset": arena["dataset"], "mode": usual_mode("verdicts"), "judge": arena["by"]}
     own |= {"settings": arena["signature"], "group": "", "kind": "", "mean": ""}
     n = arena["questions"]
     for standing in arena["standings"]:

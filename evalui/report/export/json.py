@@ -16,6 +16,7 @@ from evalui.report.export.choice_names import (
     COUNTS,
     METRICS,
     ORDER,
+    REPEAT,
     SHOWN_OPTIONS,
     SIGNATURE,
 )
@@ -53,6 +54,7 @@ _QUESTION: Fields = {
     "answer": letter("trial.target"),
     "permutation": "trial.variant.permutation",
     "order": ORDER,
+    **REPEAT,
     "file_options": "sample.choices",
     "file_answer": letter("sample.target"),
 }
@@ -80,6 +82,7 @@ _ANSWER: Fields = {
     "id": "trial.sample_id",
     "question": "sample.question",
     "references": "sample.references",
+    **REPEAT,
     "reply": "trial.reply",
     "turns": "trial.turns",
     "rule": "trial.reading.rule",
@@ -230,6 +233,8 @@ def _writer(fields: Fields) -> Callable[[TrialChunk], str]:
 
     def write(chunk: TrialChunk) -> str:
         columns = read(chunk)
+        if chunk.trials.n_repeats == 1:
+            columns = {name: each for name, each in columns.items() if name not in REPEAT}
         parts = [_named(name, column) for name, column in columns.items()]
         rows = zip(*parts, strict=True)
         return "".join([f"{{{', '.join(row)}}}\n" for row in rows])

@@ -252,6 +252,12 @@ _READERS: Mapping[str, Callable[[TrialChunk], ExportColumn]] = {
     "trial.variant.permutation": lambda chunk: _distinct(
         chunk.trials.order, lambda place: chunk.trials.orders[place].permutation
     ),
+    # From 1, as of logs; nothing where questions were asked once.
+    "trial.variant.repeat": lambda chunk: (
+        _plain(chunk.trials.repeat + 1)
+        if chunk.trials.n_repeats > 1
+        else same_for_all(None, len(chunk))
+    ),
     "trial.target": lambda chunk: _plain(chunk.trials.target),
     "trial.choice": lambda chunk: _choice(chunk.trials.reading),
     "trial.correct": lambda chunk: _correct(chunk.trials),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from evalui.report.export.choice_names import CELL, OPTIONS, ORDER, SIGNATURE, metadata
+from evalui.report.export.choice_names import CELL, OPTIONS, ORDER, REPEAT, SIGNATURE, metadata
 from evalui.report.export.encoder import Fields, Property, letter, same, within
 from evalui.report.export.json import ENCODER, answer_lines, trial_lines
 from evalui.report.export.open_names import MARKS
@@ -68,8 +68,8 @@ REPLY: Fields = {
     "reply": Property("trial.answers", lambda answers: SEPARATOR.join(answers)),
     "rule": "trial.reading.rule",
 }
-# What no file has.
-ON_REQUEST: Fields = {"fixed_order": "trial.fixed_reason"}
+# What no file has, but for the repeat where there are several.
+ON_REQUEST: Fields = {"fixed_order": "trial.fixed_reason", **REPEAT}
 # What stands in the columns that hold no texts.
 KINDS: Mapping[str, type] = {
     "correct": bool,
@@ -78,6 +78,7 @@ KINDS: Mapping[str, type] = {
     "label_mass": float,
     "truncated": bool,
     "merged_seams": int,
+    "repeat": int,
     "rating": float,
 }
 _TRUNCATED: Fields = {"truncated": "trial.truncated"}
@@ -171,8 +172,12 @@ def _kinds_of(fields: Fields) -> dict[str, type]:
     return {name: KINDS.get(name, str) for name in fields}
 
 
+def _repeat_kind(trials: TrialColumns) -> dict[str, type]:
+    return _kinds_of(REPEAT) if trials.n_repeats > 1 else {}
+
+
 def _choice_names(trials: TrialColumns) -> dict[str, type]:
-    names = _kinds_of(TRIAL)
+    names = _kinds_of(TRIAL) | _repeat_kind(trials)
     for name, readings in trials.readings.items():
         if (readings.choice != ABSENT).any():
             names |= {f"{name}_choice": str, f"{name}_rule": str}
@@ -202,7 +207,9 @@ def _reading_rule(chunk: TrialChunk, name: str) -> ExportColumn:
 def _reply_names(trials: TrialColumns) -> dict[str, type]:
     scores = [name for name, own in trials.scores.items() if own.present.any()]
     figures: dict[str, type] = dict.fromkeys(scores, float)
-    return _kinds_of(REPLY) | figures | _kinds_of({**_TRUNCATED, **SIGNATURE})
+    return (
+        _kinds_of(REPLY) | _repeat_kind(trials) | figures | _kinds_of({**_TRUNCATED, **SIGNATURE})
+    )
 
 
 def _reply_columns(chunk: TrialChunk) -> Mapping[str, Callable[[], ExportColumn]]:

@@ -16,9 +16,9 @@ from evalui.scoring.choice.option_scores import reading_of_scores
 from evalui.scoring.parsing.choice import read_strict, read_tolerant
 from evalui.scoring.text_metrics import WordTokenizers, mean_scores, score_text
 from evalui.text_tokenizers import tokenize_en, tokenize_zh
-from evalui.types import LETTERS, FixedOrderReason, Reading, Sample, Trial, Variant
+from evalui.types import LETTERS, MAX_REPEATS, FixedOrderReason, Reading, Sample, Trial, Variant
 
-_CHOICE_KEYS = {"id", "options", "answer", "permutation", "reply", "probabilities"}
+_CHOICE_KEYS = {"id", "options", "answer", "permutation", "repeat", "reply", "probabilities"}
 _ROUNDING = 0.02  # probabilities given to two decimals may sum to a little over 1
 
 
@@ -56,7 +56,8 @@ def read_choices(path: Path) -> tuple[Trial, ...]:
     `options` are in the file's own order and `answer` is a letter in that order, unless a row has
     `file_options` and `file_answer` for them, as `trials.jsonl` has; `permutation[slot]` is the
     index of the option shown in that slot (the order of the file if absent). Letters in `reply`
-    and the order of `probabilities` are those shown to the model.
+    and the order of `probabilities` are those shown to the model. `repeat` counts the replies to
+    one order of a question, from 1.
 
     Raises:
         DataError: the first row that does not fit, by file and line.
@@ -178,6 +179,16 @@ def _permutation(row: JsonlRow, size: int) -> tuple[int, ...]:
     return slots
 
 
+def _repeat(row: JsonlRow) -> int:
+    """Which reply to the question it is, from 0; rows count from 1."""
+    value = row.values.get("repeat", 1)
+    if type(value) is not int or not 1 <= value <= MAX_REPEATS:
+        raise DataError(
+            "row-repeat", place=row.location, value=abbreviated_json(value), last=MAX_REPEATS
+        )
+    return value - 1
+
+
 def _trial(row: JsonlRow, options: tuple[str, ...], answer: str) -> Trial:
     for key in row.values.keys() - _CHOICE_KEYS:
         # Other keys may be there, but a misspelt permutation must not pass for a missing one.
@@ -185,7 +196,7 @@ def _trial(row: JsonlRow, options: tuple[str, ...], answer: str) -> Trial:
             raise DataError("row-unknown-key", place=row.location, key=key, meant=meant)
     if ("reply" in row.values) == ("probabilities" in row.values):
         raise DataError("row-reply-or-probabilities", place=row.location)
-    variant = Variant(_permutation(row, len(options)))
+    variant = Variant(_permutation(row, len(options)), _repeat(row))
     read = _from_reply if "reply" in row.values else _from_probabilities
     return read(row, variant, options, answer)
 

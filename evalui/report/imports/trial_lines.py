@@ -9,7 +9,7 @@ from typing import Any
 
 from evalui.datasets.questions.option_references import refers_to_other_options
 from evalui.errors import DataError
-from evalui.modes.open_answer import CREDIT_METRIC
+from evalui.modes import traits_of
 from evalui.report.imports.predictions import JsonlRow
 from evalui.scoring.choice.permutations import pattern_of
 from evalui.types import LETTERS, Cell, CellResult, Gives, Reading, Sample, Trial, Variant
@@ -41,7 +41,7 @@ def _read_cell(
             raise DataError("row-unlike-trial", place=row.location, reason=str(error)) from error
         samples[sample.id] = sample
         trials.append(trial)
-    mode = label.partition(" ")[0]
+    mode = _mode_of(label)
     gives: Gives = "answers" if written else "choices"
     pattern = pattern_of(trial.variant for trial in trials)
     cell = Cell(dataset, model, mode, label, pattern, signature, gives)
@@ -56,7 +56,7 @@ def _read_choice(row: JsonlRow, known: Sample | None) -> tuple[Sample, Trial]:
     scores: Mapping[str, Sequence[float]] = values.get("scores", {})
     return sample, Trial(
         sample_id=sample.id,
-        variant=Variant(order),
+        variant=Variant(order, _repeat(row)),
         target=order.index(sample.target),
         headline=row.text("headline"),
         readings={name: _reading(own) for name, own in row.field("readings").items()},
@@ -68,6 +68,11 @@ def _read_choice(row: JsonlRow, known: Sample | None) -> tuple[Sample, Trial]:
         truncated=row.field("truncated"),
         fixed_reason=sample.fixed_reason,
     )
+
+
+def _repeat(row: JsonlRow) -> int:
+    """Which repeat a line is of, from 0; lines count from 1."""
+    return max(0, int(row.values.get("repeat", 1)) - 1)
 
 
 def _choice_sample(row: JsonlRow) -> Sample:
@@ -96,10 +101,10 @@ def _read_answer(row: JsonlRow, known: Sample | None) -> tuple[Sample, Trial]:
     figures: Mapping[str, float] = row.field("figures")
     rule, reply = row.text("rule"), row.field("reply")
     choice = None if rule == "empty" else 0
-    credit = figures.get(CREDIT_METRIC, float(choice == 0))
+    credit = figures.get(_credit_score(row), float(choice == 0))
     return sample, Trial(
         sample_id=sample.id,
-        variant=Variant(()),
+        variant=Variant((), _repeat(row)),
         target=0,
         headline="answer",
         readings={"answer": Reading(choice, credit, rule)},
@@ -108,6 +113,15 @@ def _read_answer(row: JsonlRow, known: Sample | None) -> tuple[Sample, Trial]:
         truncated=row.field("truncated"),
         turns=tuple(row.field("turns")),
     )
+
+
+def _credit_score(row: JsonlRow) -> str:
+    """The score that stands for an answer in its mode."""
+    return traits_of(_mode_of(row.text("mode"))).credit
+
+
+def _mode_of(label: str) -> str:
+    return label.partition(" ")[0]
 
 
 def rows_of(place: str, objects: Iterable[Mapping[str, Any]]) -> Iterator[JsonlRow]:

@@ -34,14 +34,16 @@ _json = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=("
 
 
 def encode_variant(variant: Variant) -> str:
-    """The permutation as text, "3,0,1,2"."""
-    return ",".join(map(str, variant.permutation))
+    """The permutation as text, "3,0,1,2"; of a later repeat with its number, "3,0,1,2#1"."""
+    order = ",".join(map(str, variant.permutation))
+    return f"{order}#{variant.repeat}" if variant.repeat else order
 
 
 @lru_cache(1 << 12)  # a run has a few orders and many trials, which then share them
 def decode_variant(text: str) -> Variant:
     """The inverse of `encode_variant`."""
-    return Variant(tuple(int(content) for content in text.split(",") if content))
+    order, _, repeat = text.partition("#")
+    return Variant(tuple(int(content) for content in order.split(",") if content), int(repeat or 0))
 
 
 def encode_sentence(text: str) -> str:
@@ -160,6 +162,7 @@ def request_key(fingerprint: str, request: Request) -> bytes:
                 # Left out where there are none: what was kept before keeps its key.
                 *([request.json_schema] if request.json_schema or request.settings else []),
                 *([request.settings] if request.settings else []),
+                *([{"repeat": request.repeat}] if request.repeat else []),
             ]
     return hashlib.sha256(_json([fingerprint, *parts]).encode()).digest()
 

@@ -10,7 +10,7 @@ from typing import get_args
 from evalui.errors import StoreError
 from evalui.modes import MODES, ModeSettings, plan_requests
 from evalui.modes.prompts.templates import choose_template
-from evalui.runs.cells import mode_settings, permutes_options
+from evalui.runs.cells import mode_settings, permutes_options, repeated
 from evalui.runs.database.codec import decode_sample, decode_variant
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import (
@@ -217,10 +217,10 @@ def read_facets(database: Database, row: CellRow) -> Facets:
 
 
 def orders_of(row: CellRow, sample: Sample) -> tuple[Variant, ...]:
-    """The orders in which the options of a question are shown in a cell, as written first."""
-    mode = MODES[ModeSpec.model_validate_json(row.plan).mode]
-    shown = row.cell.pattern if permutes_options(mode, row.cell.pattern) else "origin"
-    orders = variants(len(sample.choices), shown)
+    """The orders in which a cell shows the options of a question, as written first, by repeat."""
+    plan = ModeSpec.model_validate_json(row.plan)
+    shown = row.cell.pattern if permutes_options(MODES[plan.mode], row.cell.pattern) else "origin"
+    orders = repeated(variants(len(sample.choices), shown), plan.repeats)
     return tuple(order for order in orders if is_shown_in(sample, order, row.cell.signature))
 
 

@@ -371,8 +371,8 @@ def _add_cell(connection: Connection, run_id: str, owner: str, place: int, plan:
     added = connection.execute(
         """
         INSERT INTO cell (run, place, dataset, source, dataset_name, model, mode, gives, label,
-            pattern, signature, plan, questions, total, requests, state, error)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            pattern, signature, plan, questions, total, requests, state, error, computes_here)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
         (
             run_id,
@@ -392,6 +392,7 @@ def _add_cell(connection: Connection, run_id: str, owner: str, place: int, plan:
             plan.requests,
             "impossible" if plan.impossible else "waiting",
             encode_sentence(plan.impossible),
+            plan.computes_here,
         ),
     )
     assert added.lastrowid is not None, "a new row has a number"

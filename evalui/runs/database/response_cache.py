@@ -25,10 +25,15 @@ def is_deterministic(request: Request) -> bool:
     return not isinstance(request, Generate) or request.temperature == 0
 
 
-def cacheable_by(model: Model) -> Callable[[Request], bool]:
-    """Which requests always have the same response from this model, and are worth keeping."""
+def cacheable_by(model: Model, *, repeats: int = 1) -> Callable[[Request], bool]:
+    """Which requests always have the same response from this model, and are worth keeping.
+
+    Of several repeats each draw is kept, by its number, so that further ones can be added.
+    """
     if is_instant(model):
         return _is_never
+    if repeats > 1:
+        return _is_always
     return _is_scored if is_nondeterministic(model) else is_deterministic
 
 
@@ -57,6 +62,11 @@ def put_responses(connection: Connection, responses: Iterable[tuple[bytes, Respo
 
 def _is_scored(request: Request) -> bool:
     return not isinstance(request, Generate)
+
+
+def _is_always(request: Request) -> bool:
+    del request
+    return True
 
 
 def _is_never(request: Request) -> bool:

@@ -45,6 +45,8 @@ _INSERT = (
     "INSERT INTO trial (id, cell, sample, variant, origin, target, choice, credit, tied, rule,"
     " reply, turns, thoughts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+# Of several repeats a judge is shown the first.
+_ANSWERS_SQL = "SELECT sample, reply, turns FROM trial WHERE cell = ? AND variant NOT LIKE '%#%'"
 
 QuestionReader = Callable[[CellRow], Mapping[str, Sample]]
 
@@ -278,15 +280,16 @@ class VariantOrder:
         self._pattern: Pattern = pattern
         self._places: dict[int, dict[Variant, int]] = {}
 
-    def sort_key(self, variant: Variant) -> tuple[int, tuple[int, ...]]:
-        """Sorts the file's own order first."""
+    def sort_key(self, variant: Variant) -> tuple[int, int, tuple[int, ...]]:
+        """Sorts the first repeat first, and in each the file's own order."""
+        repeat, variant = variant.repeat, variant.order
         if variant.is_origin or self._pattern == "origin":
-            return 0, variant.permutation
+            return repeat, 0, variant.permutation
         count = len(variant.permutation)
         if count not in self._places:
             made = variants(count, self._pattern)
             self._places[count] = {known: place for place, known in enumerate(made)}
-        return self._places[count][variant], variant.permutation
+        return repeat, self._places[count][variant], variant.permutation
 
 
 def read_results(
@@ -414,6 +417,17 @@ def _update_rate(connection: Connection, cell_id: int, count: int) -> None:
     )
 
 
+def read_answers_of(
+    database: Database, cell_id: int, sample_ids: Iterable[str]
+) -> dict[str, tuple[str, ...]]:
+    """The answers of a cell to these questions, as far as there are some."""
+    rows = database.rows(
+        _ANSWERS_SQL + " AND sample IN (SELECT value FROM json_each(?))",  # noqa: S608 (a constant)
+        (cell_id, json.dumps(list(sample_ids))),
+    )
+    return {row["sample"]: decode_answers(row["reply"], row["turns"]) for row in rows}
+
+
 def _answers_so_far(database: Database, cell_id: int) -> dict[str, tuple[str, ...]]:
-    rows = database.rows("SELECT sample, reply, turns FROM trial WHERE cell = ?", (cell_id,))
+    rows = database.rows(_ANSWERS_SQL, (cell_id,))
     return {row["sample"]: decode_answers(row["reply"], row["turns"]) for row in rows}

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from evalui.registry import Registry
-from evalui.types import PrintedFigure
+from evalui.types import PrintedFigure, Recorded
 
-# What decides an answer: the scores of letters or of whole options, or a reply that names an option
-# or is an answer in writing.
-Evidence = Literal["letters", "texts", "reply", "written"]
+Evidence = Recorded  # what decides an answer
 # Why an answer of a log cannot be used; each has a sentence, `left-log-…`.
 Flaw = Literal["damaged", "gold", "several", "options", "again", "no-answer", "orders"]
 

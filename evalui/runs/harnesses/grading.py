@@ -1,22 +1,13 @@
 """An answer of a log as a sample and a trial, graded as evalui grades its own."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from evalui.datasets.questions.option_references import refers_to_other_options
-from evalui.modes import MODES, ModeSettings
-from evalui.runs.harnesses.base import Evidence, LoggedAnswer, LogPart
-from evalui.runs.spec import OPEN
+from evalui.modes import MODES, ModeSettings, grader_of
+from evalui.runs.harnesses.base import LoggedAnswer, LogPart
 from evalui.scoring.choice.option_scores import normalise_scores, reading_of_scores
 from evalui.types import GeneratedText, Logprob, Reading, Sample, Trial, Variant
 
-# The mode in which evalui asks what gives such answers.
-MODE_OF: Mapping[Evidence, str] = {
-    "letters": "multiple_choice",
-    "texts": "cloze",
-    "reply": "generation",
-    "written": OPEN,
-}
 HARNESS_READING = "harness"  # the option that the harness read, and the mark that it gave
 _NO_MARK = Reading(None, 0.0, "no-mark")
 _UNSET = ModeSettings(shots={})
@@ -43,7 +34,7 @@ def logged_sample(answer: LoggedAnswer, own: tuple[str, ...], place: int) -> Sam
 
 def grade_logged(part: LogPart, answer: LoggedAnswer, sample: Sample, order: Variant) -> Trial:
     """The trial of an answer in an order of its options."""
-    mode = MODES[MODE_OF[part.evidence]]
+    mode = MODES[grader_of(part.evidence)]
     if part.evidence == "letters":
         greedy = answer.greedy or (False,) * len(answer.totals)
         scored = [
@@ -70,7 +61,7 @@ def grade_logged(part: LogPart, answer: LoggedAnswer, sample: Sample, order: Var
 
 
 def _grade_texts(answer: LoggedAnswer, sample: Sample, order: Variant) -> Trial:
-    """As the mode `cloze` does with what a log holds; the lengths in tokens are not in it."""
+    """As the mode for texts does with what a log holds; the lengths in tokens are not in it."""
     target = order.permutation.index(int(sample.target)) if isinstance(sample.target, int) else 0
     scores = normalise_scores(
         answer.options, totals=answer.totals, tokens=None, unconditional=answer.unconditional

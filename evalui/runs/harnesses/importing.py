@@ -12,7 +12,8 @@ from evalui.access import LOCAL
 from evalui.datasets.base import Limits
 from evalui.errors import DataError, joined_reasons
 from evalui.messages import sentence
-from evalui.modes import MODES
+from evalui.modes import MODES, grader_of
+from evalui.runs.bundle import import_bundle, is_store
 from evalui.runs.database.connection import Database
 from evalui.runs.database.imported_runs import (
     add_imported_cell,
@@ -27,6 +28,7 @@ from evalui.runs.database.imported_runs import (
 )
 from evalui.runs.database.queue import Admit
 from evalui.runs.database.records import Lease
+from evalui.runs.database.runs import read_left_out, read_run
 from evalui.runs.database.trials import write_trials
 from evalui.runs.harnesses.base import (
     HARNESSES,
@@ -36,7 +38,7 @@ from evalui.runs.harnesses.base import (
     LogReader,
 )
 from evalui.runs.harnesses.files import opened_files
-from evalui.runs.harnesses.grading import MODE_OF, grade_logged, logged_sample
+from evalui.runs.harnesses.grading import grade_logged, logged_sample
 from evalui.runs.harnesses.options import order_of
 from evalui.runs.signature import imported_signature
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
@@ -87,6 +89,8 @@ def import_run(
 ) -> ImportedRun:
     """Keep the finished run that files hold, and return what it came to.
 
+    A store among them is a bundle of evalui's own, see `bundle.import_bundle`.
+
     `reader` reads them in place of the registered ones, which recognise them by their contents.
     `admit` raises where the owner may not keep one more run.
 
@@ -96,7 +100,15 @@ def import_run(
         StoreError: the store cannot be written. In all three cases nothing is kept.
     """
     with opened_files(paths, limits) as files:
-        parts = recognise(files, reader)
+        try:
+            parts = recognise(files, reader)
+        except DataError:
+            # A log may have any database beside it; without a log a store is what was meant.
+            others = [] if reader else [path for path in files if path != database.path]
+            bundle = next(filter(is_store, others), None)
+            if bundle is None:
+                raise
+            return _import_bundle(database, bundle, name, owner, admit)
         title = name or ", ".join(dict.fromkeys(part.dataset for part in parts))
         lease = begin_import(database, title, owner, admit=admit)
         try:
@@ -125,6 +137,14 @@ def recognise(files: Sequence[Path], reader: LogReader | None = None) -> tuple[L
         again = f"{part.model} ({uses[key]})" if uses[key] > 1 else part.model
         distinct.append(replace(part, model=again))
     return tuple(distinct)
+
+
+def _import_bundle(
+    database: Database, path: Path, name: str, owner: str, admit: Admit | None
+) -> ImportedRun:
+    run_id = import_bundle(path, database, owner=owner, name=name, admit=admit)
+    row = read_run(database, run_id)
+    return ImportedRun(run_id, row.name, (), read_left_out(database, run_id))
 
 
 def _import_parts(
@@ -263,7 +283,7 @@ class _PartImport:
 
     @property
     def _kind(self) -> DatasetKind:
-        return "general_qa" if self._part.evidence == "written" else "multiple_choice"
+        return MODES[grader_of(self._part.evidence)].kinds[0]
 
     def _take(self, answer: LoggedAnswer | FlawedAnswer) -> None:
         if isinstance(answer, FlawedAnswer):
@@ -336,7 +356,7 @@ class _PartImport:
 
     def _cell(self, repeat: int) -> _OpenCell:
         while len(self._cells) <= repeat:
-            mode = MODE_OF[self._part.evidence]
+            mode = grader_of(self._part.evidence)
             label = f"{mode} {len(self._cells) + 1}" if self._cells else mode
             gives = MODES[mode].gives
             cell = Cell(self._part.dataset, self._part.model, mode, label, "origin", "", gives)

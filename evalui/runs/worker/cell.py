@@ -3,10 +3,9 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from sqlite3 import Connection
 
 from evalui.errors import DataError, ModelError, RequestRejected, Unreachable, joined_reasons
@@ -36,7 +35,6 @@ from evalui.runs.database.response_cache import (
 from evalui.runs.database.throughput import Throughput, store_throughput
 from evalui.runs.database.trials import (
     done_keys,
-    read_contestants,
     read_recorded_answers,
     set_width,
     write_trials,
@@ -46,7 +44,14 @@ from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.kept_summaries import GrowingTexts
 from evalui.runs.signature import is_shown_in
 from evalui.runs.spec import ModeSpec
+from evalui.runs.worker.arrivals import Arrivals
 from evalui.runs.worker.in_flight import AdaptiveBatchSize, InFlightBatch
+from evalui.runs.worker.pending_trials import (
+    JudgedTrials,
+    KnownTrials,
+    PendingTrials,
+    TrialPlace,
+)
 from evalui.runs.worker.waiting import WaitForModel
 from evalui.scoring.cautions import MIN_LABEL_MASS
 from evalui.settings import Settings
@@ -65,6 +70,7 @@ from evalui.types import (
 RECORDED = "recorded"  # stands for the model's fingerprint where answers were supplied
 FLUSH_S = 0.15  # what is answered is on the disk this soon, and a cancel is noticed
 _IDLE_S = 0.5  # a cancel is noticed this soon while nothing is answered
+_STARVED_S = 0.05  # a judge that has too little to do sees new answers this soon
 _MAX_UNSAVED = 2**24  # characters of replies that are not written
 _QUEUED = 2  # requests that wait to be sent, for each that is in flight
 _MIN_QUEUED = 32
@@ -177,7 +183,7 @@ class _Portion:
     written: int  # tokens of replies
 
 
-_BatchOf = Callable[[Sequence[tuple[Sample, Variant]]], InFlightBatch]
+_BatchOf = Callable[[Sequence[TrialPlace]], InFlightBatch]
 
 
 class CellRun:
@@ -187,6 +193,8 @@ class CellRun:
     supplied. `interrupted` is called between batches, `on_batch` after each and before each wait.
     `on_sent` is called, perhaps often, when the last request to an endpoint is on its way.
     `replies` is another store whose responses are used, and which keeps those of this cell, too.
+    `arrivals` says what the other cells of the run write: a judge waits for those that are still
+    to answer, and only for the answers that it is shown.
     """
 
     def __init__(
@@ -200,9 +208,11 @@ class CellRun:
         on_batch: Callable[[], None],
         on_sent: Callable[[], None] = lambda: None,
         replies: Database | None = None,
+        arrivals: Arrivals | None = None,
     ) -> None:
         self._database = database
         self._replies = replies
+        self._arrivals = arrivals or Arrivals()
         self._on_sent = on_sent
         self._lease = lease
         self._row = row
@@ -216,6 +226,7 @@ class CellRun:
         self._batch_size = AdaptiveBatchSize()
         self._portions: list[_Portion] = []
         self._portion_began = 0.0, 0, 0  # when, and what was answered and written by then
+        self._starved = False  # whether the model had too little to do in this portion
         self._answered = 0  # by the model itself
         self._written = 0  # tokens of replies
         self._unsaved = 0  # characters of replies
@@ -228,7 +239,12 @@ class CellRun:
         checks = entry is not None and MODES[row.cell.mode].gives != "verdicts"
         self._label_mass = LabelMassCheck(only_thoughts=not remote) if checks else None
         self._model_wait = wait_for_cell_model(
-            database, lease, row, interrupted=interrupted, on_wait=on_batch
+            database,
+            lease,
+            row,
+            interrupted=interrupted,
+            on_wait=on_batch,
+            is_early=lambda: row.cell.gives == "verdicts" and self._arrivals.are_coming,
         )
         self._usage_source: UsageTracking | None = None
         self._stream: RequestStream | None = None
@@ -252,21 +268,26 @@ class CellRun:
         if isinstance(model, UsageTracking):
             self._usage_source, self._recorded_usage = model, model.usage()
         spec = ModeSpec.model_validate_json(self._row.plan)
-        contestants = read_contestants(self._database, self._row) if spec.judging else ()
-        mode, setting = MODES[spec.mode], mode_settings(spec, dataset.shots, contestants)
         queue.start_cell(self._database, self._lease, self._row.id, model.fingerprint)
         done = done_keys(self._database, self._row.id)
-        pending = (
-            pair
-            for pair in trials_to_run(spec, self._row.cell.pattern, samples, setting)
-            if (pair[0].id, pair[1]) not in done and is_shown_in(*pair, self._row.cell.signature)
-        )
+
+        def is_wanted(pair: TrialPlace) -> bool:
+            sample, variant = pair
+            return (sample.id, variant) not in done and is_shown_in(
+                sample, variant, self._row.cell.signature
+            )
+
+        mode, pending = MODES[spec.mode], self._judged_trials(spec, samples, is_wanted)
+        setting = mode_settings(spec, dataset.shots, pending.contestants if pending else ())
+        if pending is None:
+            shown = trials_to_run(spec, self._row.cell.pattern, samples, setting)
+            pending = KnownTrials(filter(is_wanted, shown))
         batch_of = partial(
             InFlightBatch,
             mode=mode,
             setting=setting,
             fingerprint=model.fingerprint,
-            is_cacheable=cacheable_by(model),
+            is_cacheable=cacheable_by(model, repeats=spec.repeats),
         )
         if isinstance(model, Streaming):
             planned = self._run_stream(model, pending, batch_of)
@@ -276,43 +297,64 @@ class CellRun:
         self._check_complete(model, len(done) + planned)
         self._record_throughput(model, spec, samples, setting)
 
-    def _run_portions(
-        self, model: Model, pending: Iterator[tuple[Sample, Variant]], batch_of: _BatchOf
-    ) -> int:
+    def _judged_trials(
+        self, spec: ModeSpec, samples: Sequence[Sample], is_wanted: Callable[[TrialPlace], bool]
+    ) -> JudgedTrials | None:
+        """The trials of a judge; None for another mode."""
+        if spec.judging is None:
+            return None
+        return JudgedTrials(
+            self._database,
+            self._row,
+            spec.judging,
+            self._arrivals,
+            samples=samples,
+            is_wanted=is_wanted,
+        )
+
+    def _run_portions(self, model: Model, pending: PendingTrials, batch_of: _BatchOf) -> int:
         """Do trials a portion at a time; the number of those that were planned."""
         planned = 0
-        while pairs := list(islice(pending, max(1, self._batch_size.size // self._requests_each))):
-            self._answer(model, batch_of(pairs))
+        while not (pending.is_over or self._rejected.should_abort()):
+            pairs = pending.take(max(1, self._batch_size.size // self._requests_each))
             planned += len(pairs)
-            if self._rejected.should_abort():
-                break
+            if pairs:
+                self._answer(model, batch_of(pairs))
+            else:
+                pending.wait(_IDLE_S)
+                self._check_cancelled()
         return planned
 
-    def _run_stream(
-        self, model: Streaming, pending: Iterator[tuple[Sample, Variant]], batch_of: _BatchOf
-    ) -> int:
+    def _run_stream(self, model: Streaming, pending: PendingTrials, batch_of: _BatchOf) -> int:
         """Send requests while others are answered, as many as the model works on at a time; the
         number of trials that were planned.
         """
-        batch, planned, has_more = batch_of(()), 0, True
+        batch, planned = batch_of(()), 0
         stream = self._open_stream(model)
         self._begin_portion()
         try:
             while True:
                 room = _QUEUED * stream.width + _MIN_QUEUED - batch.open
-                if has_more and room > 0:
-                    pairs = list(islice(pending, max(1, room // self._requests_each)))
-                    has_more = bool(pairs)
+                is_starved = False
+                if room > 0 and not pending.is_over:
+                    wanted = max(1, room // self._requests_each)
+                    pairs = pending.take(wanted)
                     planned += len(pairs)
+                    is_starved = len(pairs) < wanted
                     batch.add(pairs)
                     self._send_new(stream, batch)
-                in_flight = min(batch.open, stream.width)
+                has_more, in_flight = not pending.is_over, min(batch.open, stream.width)
                 if not has_more and batch.open <= in_flight:
                     self._on_sent()
                 if not (batch.open or has_more) or self._rejected.should_abort(in_flight):
                     return planned
+                is_starved &= has_more and batch.open < stream.width
+                self._starved |= is_starved
+                wait_s = min(self._until_flush(), _STARVED_S if is_starved else _IDLE_S)
                 if batch.open:
-                    stream = self._receive_some(model, stream, batch)
+                    stream = self._receive_some(model, stream, batch, wait_s)
+                else:
+                    pending.wait(wait_s)
                 self._save_if_due(batch)
         finally:
             stream.close()
@@ -327,11 +369,11 @@ class CellRun:
         return stream
 
     def _receive_some(
-        self, model: Streaming, stream: RequestStream, batch: InFlightBatch
+        self, model: Streaming, stream: RequestStream, batch: InFlightBatch, wait_s: float
     ) -> RequestStream:
         """Take what is answered; the stream to go on with."""
         try:
-            outcomes = stream.receive(self._until_flush())
+            outcomes = stream.receive(wait_s)
         except Unreachable as error:
             stream.close()
             self._flush()
@@ -386,13 +428,18 @@ class CellRun:
 
     def _begin_portion(self) -> None:
         self._portion_began = time.monotonic(), self._answered, self._written
+        self._starved = False
 
     def _end_portion(self) -> None:
-        """Note how much was answered since a portion began; one without answers goes on."""
+        """Note how much was answered since a portion began; one without answers goes on.
+
+        One in which the model had too little to do does not measure its speed.
+        """
         began, answered, written = self._portion_began
         if requests := self._answered - answered:
             seconds = time.monotonic() - began
-            self._portions.append(_Portion(requests, seconds, self._written - written))
+            if not self._starved:
+                self._portions.append(_Portion(requests, seconds, self._written - written))
             self._begin_portion()
 
     def _record_throughput(
@@ -582,6 +629,7 @@ class CellRun:
                     put_responses(connection, responses)
             if self._row.cell.gives == "answers":
                 self._texts.add(trials)
+                self._arrivals.add(self._row.id, [trial.sample_id for trial in trials])
             self._on_batch()
 
     def _record_use(self, connection: Connection) -> None:
@@ -633,10 +681,12 @@ def wait_for_cell_model(
     *,
     interrupted: Callable[[], bool],
     on_wait: Callable[[], None],
+    is_early: Callable[[], bool] = lambda: False,
 ) -> WaitForModel:
     """How long this server waits for the model of a cell, which states why it waits.
 
-    Waiting raises `Cancelled`, `Interrupted` and `RunLeaseLost` as `CellRun.run` does.
+    The time counts from when `is_early` is false. Waiting raises `Cancelled`, `Interrupted` and
+    `RunLeaseLost` as `CellRun.run` does.
     """
 
     def report(wait: usage.ModelWait) -> None:
@@ -648,6 +698,7 @@ def wait_for_cell_model(
         Settings().patience_s,
         on_wait=report,
         check_cancelled=lambda: _check_cancelled(database, lease, interrupted),
+        is_early=is_early,
     )
 
 

@@ -23,28 +23,39 @@ _log = logging.getLogger(__name__)
 
 
 class WorkerStatus:
-    """The status that one worker reports.
+    """The status that one worker reports: of several runs the one that computes here, else the one
+    that began first.
 
     That it cannot be written (a full disk) is logged and stops no work: it is only shown.
     """
 
     def __init__(self, database: Database, name: str, own_device: str = "") -> None:
         self._database = database
-        self._row = WorkerRow(name, 0.0, own_device=own_device)
-        # Protects the order: the heartbeat must not write what the worker did before.
+        self._idle = WorkerRow(name, 0.0, own_device=own_device)
+        self._by_run: dict[str, WorkerRow] = {}  # "" for what belongs to no run
+        # Protects both and the order: the heartbeat must not write what the worker did before.
         self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
         """What the worker is called."""
-        return self._row.name
+        return self._idle.name
 
     def update(
         self, *, model: str = "", run: str = "", device: str = "", keeps: bool = False
     ) -> None:
-        """Report what the worker does from now on; without arguments it is idle."""
+        """Report what the worker does from now on for a run; without arguments it is idle but for
+        its runs.
+        """
+        row = replace(self._idle, device=device, model=model, run=run, keeps=keeps)
         with self._lock:
-            self._row = replace(self._row, device=device, model=model, run=run, keeps=keeps)
+            self._by_run[run] = row
+            self._write()
+
+    def end(self, run: str) -> None:
+        """Report that the worker has left a run."""
+        with self._lock:
+            self._by_run.pop(run, None)
             self._write()
 
     def refresh(self) -> None:
@@ -54,7 +65,7 @@ class WorkerStatus:
 
     def remove(self) -> None:
         """Take the worker off the list, and those with it that died without notice."""
-        values = (self._row.name, time.time() - WORKER_TIMEOUT_S)
+        values = (self._idle.name, time.time() - WORKER_TIMEOUT_S)
         try:
             with self._database.writing() as connection:
                 connection.execute("DELETE FROM worker WHERE name = ? OR seen < ?", values)
@@ -62,7 +73,7 @@ class WorkerStatus:
             _log.warning("The worker cannot be taken off the list: %s", error)
 
     def _write(self) -> None:
-        row = replace(self._row, seen=time.time(), bytes=process_tree_bytes())
+        row = replace(self._shown(), seen=time.time(), bytes=process_tree_bytes())
         try:
             with self._database.writing() as connection:
                 connection.execute(
@@ -73,6 +84,11 @@ class WorkerStatus:
                 )
         except StoreError as error:
             _log.warning("What the worker does cannot be written: %s", error)
+
+    def _shown(self) -> WorkerRow:
+        work = [row for row in self._by_run.values() if row.is_busy]
+        here = [row for row in work if row.model and row.device != "endpoint"]
+        return next(iter(here or work), self._by_run.get("", self._idle))
 
 
 class Heartbeat:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from io import FileIO
 from pathlib import Path
 from types import FrameType
@@ -51,9 +52,9 @@ def serve(
 ) -> None:
     """Work on whatever is queued until `ending` is set or the process `parent` is gone.
 
-    Models come from `catalog` and from the additions beside the store. Trials of models come
-    first: each takes a moment, and a user waits for it. With `warming` it also ends when it has
-    held libraries for long without need.
+    Runs are begun beside each other as far as they may. Models come from `catalog` and from the
+    additions beside the store. Trials of models come first: each takes a moment, and a user waits
+    for it. With `warming` it also ends when it has held libraries for long without need.
     """
 
     def stopping() -> bool:
@@ -72,6 +73,21 @@ def serve(
     )
     if not stopping():
         worker.status.update()
+    try:
+        _work(database, worker, ending=ending, stopping=stopping, warming=warming)
+    finally:
+        worker.end()
+        worker.status.remove()
+
+
+def _work(
+    database: Database,
+    worker: Worker,
+    *,
+    ending: threading.Event,
+    stopping: Callable[[], bool],
+    warming: Warming | None,
+) -> None:
     reported = time.monotonic()
     while not stopping():
         if time.monotonic() - reported > STATUS_INTERVAL_S:
@@ -82,26 +98,33 @@ def serve(
             version = database.version()
             queue.requeue_lost(database, silent_s=HEARTBEAT_TIMEOUT_S)
             model_tests.requeue_model_tests(database)
-            busy = worker.run_test_once() or worker.run_once()
-            if not busy:
-                worker.models.close_if_unused()
+            begun = worker.run_test_once() or worker.begin_run()
+            if not begun:
+                worker.close_unused_models()
         except StoreError as error:
             _log.warning("%s", error)
-            busy = False
-        if not busy:
-            _wait_for_work(database, ending, version)
-        if warming and _is_idle_for_long(warming, busy=busy or worker.models.has_kept):
+            begun = False
+        if not begun:
+            _wait_for_work(database, ending, version, has_room=lambda: worker.has_room_again)
+        busy = begun or worker.is_at_work or worker.models.has_kept
+        if warming and _is_idle_for_long(warming, busy=busy):
             break
-    worker.models.close()
-    worker.status.remove()
 
 
-def _wait_for_work(database: Database, ending: threading.Event, version: int) -> None:
-    """Wait until others have written to the store since it had this version, or for a while."""
+def _wait_for_work(
+    database: Database,
+    ending: threading.Event,
+    version: int,
+    *,
+    has_room: Callable[[], bool] = lambda: False,
+) -> None:
+    """Wait until others have written to the store since it had this version, or there is room for
+    what could not begin, or for a while.
+    """
     until = time.monotonic() + IDLE_POLL_S
     with suppress(StoreError):  # the next look at the queue reports it
         while time.monotonic() < until and not ending.wait(_WAKE_S):
-            if database.version() != version:
+            if has_room() or database.version() != version:
                 return
 
 
@@ -179,14 +202,16 @@ def _follow_server(settings: Settings, models: Callable[[], Mapping[str, ModelEn
 
 
 def _import_for(settings: Settings, models: Callable[[], Mapping[str, ModelEntry]]) -> None:
-    """Import the libraries of local models where one is listed; on a cluster they load elsewhere.
+    """Import what asks endpoints where one is listed, and the libraries of local models where one
+    is; on a cluster they load elsewhere.
 
-    A list that cannot be read has no local model; the run that needs it states why.
+    A list that cannot be read has no model; the run that needs it states why.
     """
     with suppress(ModelError):
-        if settings.engine == "local" and any(
-            traits_of(entry).has_fp32_library for entry in models().values()
-        ):
+        traits = [traits_of(entry) for entry in models().values()]
+        if any(each.remote for each in traits):
+            import_module("evalui.models.endpoint.http.session")
+        if settings.engine == "local" and any(each.has_fp32_library for each in traits):
             import_libraries()
 
 

@@ -6,7 +6,7 @@ when that has happened too often.
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from sqlite3 import Connection, Row
 from typing import Any, Literal, cast
@@ -14,14 +14,14 @@ from typing import Any, Literal, cast
 from evalui.errors import EvaluiError, ModelError, RequestRejected
 from evalui.messages import sentence
 from evalui.models.base import Model, ModelEntry, NeedsAnswerKey, load_notes
-from evalui.modes import MODES, ModeSettings
+from evalui.modes import MODES, ModeSettings, usual_mode
 from evalui.modes.thoughts import without_thoughts
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import WORKER_TIMEOUT_S
 from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.scoring.choice.permutations import variants
-from evalui.types import Ability, Contestant, GeneratedText, Sample, Trial, Variant
+from evalui.types import Ability, Contestant, GeneratedText, Gives, Sample, Trial, Variant
 
 ModelTestState = Literal["queued", "running", "done", "failed"]
 
@@ -39,11 +39,11 @@ _CONTESTANTS = (
     Contestant("second", {OPEN_SAMPLE.id: ("It might be Paris, or it might be Oslo.",)}),
 )
 _ORDERS = variants(len(CHOICE_SAMPLE.choices), "circular")
-# How each ability is tested: by the mode that needs it, on a question that it fits.
-_MODES: dict[Ability, str] = {
-    "next_token": "multiple_choice",
-    "loglik": "cloze",
-    "generate": "question_answer",
+# How each ability is tested: by the usual mode that needs it and gives this.
+_TESTED: Mapping[Ability, Gives] = {
+    "next_token": "choices",
+    "loglik": "choices",
+    "generate": "answers",
 }
 
 
@@ -224,7 +224,7 @@ def run_model_test(
             model.set_answer_key((CHOICE_SAMPLE, OPEN_SAMPLE))
         tried = tuple(
             _test_ability(model, trial.entry, ability)
-            for ability in _MODES
+            for ability in _TESTED
             if ability in model.abilities
         )
     finally:
@@ -235,7 +235,7 @@ def run_model_test(
 
 def _test_ability(model: Model, entry: ModelEntry, ability: Ability) -> AbilityTest:
     judges = entry.judges_only and ability == "generate"
-    tried = AbilityTest(ability, "judge" if judges else _MODES[ability])
+    tried = AbilityTest(ability, usual_mode("verdicts" if judges else _TESTED[ability], ability))
     try:
         return _measure_ability(model, entry, tried)
     except EvaluiError as error:
@@ -248,7 +248,9 @@ def _measure_ability(model: Model, entry: ModelEntry, tried: AbilityTest) -> Abi
         shots={}, chat=entry.chat, max_tokens=REPLY_TOKENS, contestants=_CONTESTANTS
     )
     sample = OPEN_SAMPLE if tried.ability == "generate" else CHOICE_SAMPLE
-    shown = Variant((0, 1)) if tried.mode == "judge" else Variant(tuple(range(len(sample.choices))))
+    shown = (
+        Variant((0, 1)) if mode.gives == "verdicts" else Variant(tuple(range(len(sample.choices))))
+    )
     window = InFlightBatch([(sample, shown)], mode, setting, model.fingerprint)
     seconds, (trial,) = _request_all(model, window)
     if mode.shows_options:

@@ -23,7 +23,8 @@ class WaitForModel:
     """How long one model is waited for.
 
     `on_wait` is called with why and until when, before each pause; `check_cancelled` twice a
-    second, and raises what ends the waiting. `seconds` count from the last answer.
+    second, and raises what ends the waiting. `seconds` count from the last answer, or from when
+    `is_early` is false: before that others have something to do for the model.
     """
 
     def __init__(
@@ -32,10 +33,12 @@ class WaitForModel:
         *,
         on_wait: Callable[[ModelWait], None],
         check_cancelled: Callable[[], None],
+        is_early: Callable[[], bool] = lambda: False,
     ) -> None:
         self._seconds = seconds
         self._on_wait = on_wait
         self._check_cancelled = check_cancelled
+        self._is_early = is_early
         self._delay = 0.0
         self._since = 0.0  # since 1970; people read it
         self._deadline: float | None = None  # of the monotonic clock
@@ -65,6 +68,8 @@ class WaitForModel:
             )
         else:
             self._delay = min(2 * self._delay, MAX_DELAY_S)
+            if self._is_early():
+                self._deadline = now + self._seconds
         left = self._deadline - now
         if left <= 0:
             raise self._timeout_error(error) from error

@@ -39,7 +39,6 @@ from evalui.scoring.arena.categories import (
 from evalui.scoring.arena.style_control import RESAMPLES as STYLE_RESAMPLES
 from evalui.scoring.arena.style_control import StyleControlledRatings, fit_style_controlled_ratings
 from evalui.scoring.arena.verdicts import (
-    JUDGE,
     PANEL_NAME,
     JudgeReliability,
     battles_from_verdicts,
@@ -253,7 +252,7 @@ def human_arena(votes: Sequence[Verdict], judged: Arena, *, cast: Sequence[Verdi
     signature = (
         f"{dataset}|by:{PEOPLE}|people:{len(voters)}|votes:{len(votes)}|evalui:{__version__}"
     )
-    cell = Cell(judged.dataset, PEOPLE, JUDGE, JUDGE, "origin", signature, "verdicts")
+    cell = Cell(judged.dataset, PEOPLE, PEOPLE, PEOPLE, "origin", signature, "verdicts")
     head = CellResult(
         cell,
         judged.samples,

@@ -30,7 +30,6 @@ from evalui.types import (
     Verdict,
 )
 
-JUDGE = "judge"  # the mode whose cells hold a judge's verdicts on written answers
 PANEL_NAME = "panel"
 MUCH_BETTER = 3  # the strength of a verdict that says so
 # The rules by which a verdict is read off what no words surround.

@@ -11,6 +11,8 @@ the values. They differ on purpose where OpenCompass is undefined or misleads:
 - a question whose options name other options ("A and B"), or have the same text, means something
   else in another order. It counts as in OpenCompass; `*_movable` are the figures without such
   questions, and so are the ranges, and they are listed;
+- a question that is asked several times counts once: each figure is taken of each repeat, and the
+  question has the mean over its repeats. Ranges are those of means over questions;
 - an order in which the best options tie earns its credit (1/t) in `acc_*`, and is not right in
   `more_k_*` and `perf_*`.
 """
@@ -25,7 +27,12 @@ from numpy.typing import NDArray
 
 from evalui.scoring.choice.permutations import variants
 from evalui.scoring.choice.trial_grid import TrialGrid, excluded_ids, trial_grids
-from evalui.scoring.statistics.intervals import ClusteredMean, clustered_mean, share_interval
+from evalui.scoring.statistics.intervals import (
+    ClusteredMean,
+    clustered_mean,
+    share_interval,
+    share_over_repeats,
+)
 from evalui.types import Interval, Pattern, Trial
 
 Measure = Literal["accuracy", "robust", "mean_over_orders"]
@@ -104,7 +111,8 @@ def metrics_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularM
     whole = [table.subset(table.complete) for table in tables]
     movable = [table.subset(table.reorderable) for table in tables]
     n_circular, n_movable = (sum(table.n for table in each) for each in (whole, movable))
-    credits: dict[str, list[NDArray[np.float64]]] = {"origin": _original_credit(tables)}
+    written = _written_means(tables)
+    credits: dict[str, list[NDArray[np.float64]]] = {"origin": [written.credit[:, None]]}
     for part in _PATTERN_PARTS[pattern]:
         credits[part] = [_pattern_columns(table, pattern, part) for table in whole]
         if n_movable < n_circular:
@@ -115,10 +123,13 @@ def metrics_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularM
         f"acc_{name}": 100 * _question_means(matrices).mean() for name, matrices in known.items()
     }
     for name, matrices in known.items():
-        values |= _more_and_perfect(name, matrices)
+        if name == "origin":
+            values["perf_origin"] = 100 * written.perfect.mean()
+        else:
+            values |= _more_and_perfect(name, matrices)
     return CircularMetrics(
         values={name: float(value) for name, value in values.items()},
-        n_origin=sum(map(len, credits["origin"])),
+        n_origin=len(written.credit),
         n_circular=n_circular if _PATTERN_PARTS[pattern] else 0,
         n_movable=n_movable if _PATTERN_PARTS[pattern] else 0,
         incomplete=excluded_ids(tables, ""),
@@ -130,27 +141,31 @@ def metrics_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularM
 def intervals_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> CircularIntervals:
     """The main figures with their ranges; for the pattern origin only `accuracy` has a value."""
     written = accuracy_as_written(tables)
-    matrices = [table.subset(table.reorderable).credit for table in tables]
-    n = sum(map(len, matrices))
-    if not n or pattern == "origin":
+    moved = [table.subset(table.reorderable) for table in tables]
+    if not sum(table.n for table in moved) or pattern == "origin":
         return CircularIntervals(written, None, None, None, None, None)
-    first = np.concatenate([matrix[:, 0] == 1 for matrix in matrices])
-    every = np.concatenate([(matrix == 1).all(axis=1) for matrix in matrices])
-    some = np.concatenate([(matrix == 1).any(axis=1) for matrix in matrices])
+    # Of shape (questions, repeats) from here on.
+    right = [table.credit_by_repeat == 1 for table in moved]
+    first = np.concatenate([marks[:, :, 0] for marks in right])
+    every = np.concatenate([marks.all(axis=2) for marks in right])
+    some = np.concatenate([marks.any(axis=2) for marks in right])
+    matrices = [table.credit for table in moved]
     return CircularIntervals(
         accuracy=written,
         mean_over_orders=clustered_mean(_question_means(matrices), _order_counts(matrices)),
-        robust=share_interval(int(every.sum()), n),
-        any_order=share_interval(int(some.sum()), n),
-        order_sensitivity=share_interval(int((first & ~every).sum()), n),
-        spread=share_interval(int((some & ~every).sum()), n),
+        robust=share_over_repeats(every),
+        any_order=share_over_repeats(some),
+        order_sensitivity=share_over_repeats(first & ~every),
+        spread=share_over_repeats(some & ~every),
     )
 
 
 def accuracy_as_written(tables: Sequence[TrialGrid]) -> Interval | None:
     """acc_origin over all questions of some grids, with its range."""
-    credit = _question_means(_original_credit(tables))
-    return share_interval(float(credit.sum()), len(credit))
+    written = _written_means(tables)
+    if not len(written.credit) or int(written.repeats.max()) == 1:
+        return share_interval(float(written.credit.sum()), len(written.credit))
+    return clustered_mean(written.credit, written.repeats).interval
 
 
 def outcomes_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> Outcomes:
@@ -158,17 +173,18 @@ def outcomes_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> Outcomes
 
     "accuracy" is the credit in the order as written. "robust" (right in every order, 1 or 0) and
     "mean_over_orders" (mean credit) have the questions that were presented in every order and
-    name no options.
+    name no options. A question that was asked several times has its mean over the repeats.
     """
     outcomes: dict[Measure, dict[str, float]] = {"accuracy": {}}
     for table in tables:
-        written = table.subset(table.present[:, 0])
-        credits = zip(written.ids.tolist(), written.credit[:, 0].tolist(), strict=True)
+        written = table.subset(table.written.sum(axis=1) > 0)
+        means = _written_means([written]).credit
+        credits = zip(written.ids.tolist(), means.tolist(), strict=True)
         outcomes["accuracy"].update(credits)
         if pattern == "origin":
             continue
         moved = table.subset(table.reorderable)
-        every = (moved.credit == 1).all(axis=1).astype(np.float64)
+        every = (moved.credit_by_repeat == 1).all(axis=2).mean(axis=1)
         means = moved.credit.mean(axis=1)
         robust = zip(moved.ids.tolist(), every.tolist(), strict=True)
         outcomes.setdefault("robust", {}).update(robust)
@@ -201,14 +217,38 @@ def group_means(
     )
 
 
-def _original_credit(tables: Sequence[TrialGrid]) -> list[NDArray[np.float64]]:
-    return [table.credit[table.present[:, 0], :1] for table in tables]
+@dataclass(frozen=True, slots=True)
+class _WrittenMeans:
+    """Of each question that was answered in the order as written: its mean over repeats.
+
+    `credit` is that of its credit, `perfect` that of being right, `repeats` how many there are.
+    """
+
+    credit: NDArray[np.float64]
+    perfect: NDArray[np.float64]
+    repeats: NDArray[np.intp]
+
+
+def _written_means(tables: Sequence[TrialGrid]) -> _WrittenMeans:
+    answered = [table.subset(table.written.sum(axis=1) > 0) for table in tables]
+    repeats = np.concatenate(
+        [np.zeros(0, np.intp), *(each.written.sum(axis=1) for each in answered)]
+    )
+    # Where a trial is missing the credit is 0, and adds nothing to the sum.
+    sums = [np.zeros(0), *(each.written_credit.sum(axis=1) for each in answered)]
+    perfect = [np.zeros(0), *((each.written_credit == 1).sum(axis=1) for each in answered)]
+    return _WrittenMeans(np.concatenate(sums) / repeats, np.concatenate(perfect) / repeats, repeats)
 
 
 def _pattern_columns(table: TrialGrid, pattern: Pattern, part: Pattern) -> NDArray[np.float64]:
+    """The credits in the orders of a part of the pattern: a row for each repeat of a question.
+
+    Every question has equally many, so that a mean over rows is that over questions of their means.
+    """
+    credit = table.credit_by_repeat.reshape(-1, table.n_orders)
     if part == pattern:
-        return table.credit
-    return table.credit[:, _places_of_part(table.n_options, pattern, part)]
+        return credit
+    return credit[:, _places_of_part(table.n_options, pattern, part)]
 
 
 @cache

@@ -31,7 +31,8 @@ UNREADABLE, TIED = NO_CHOICE, -2
 class TrialGrid:
     """The outcomes of all questions that have `n_options` options, under one pattern.
 
-    Arrays of shape (questions, orders); column 0 is the original order. `choice` and `target`
+    Arrays of shape (questions, repeats x orders): all orders of the first repeat, then those of the
+    next; column 0 of each repeat is the original order. `choice` and `target`
     are slots; `choice` may be UNREADABLE or TIED, and both are ABSENT, with credit 0, where no
     trial exists. `fixed_reason` is why the options of each question keep their order, "" if they
     move. `trial` is the place of each trial in the sequence, -1 where none exists.
@@ -44,11 +45,37 @@ class TrialGrid:
     target: NDArray[np.int16]
     fixed_reason: NDArray[np.str_]
     trial: NDArray[np.intp]
+    n_repeats: int = 1
 
     @property
     def n(self) -> int:
         """The number of questions."""
         return len(self.ids)
+
+    @property
+    def n_orders(self) -> int:
+        """The number of orders of each repeat."""
+        return self.target.shape[1] // self.n_repeats
+
+    @property
+    def credit_by_repeat(self) -> NDArray[np.float64]:
+        """The credits of shape (questions, repeats, orders)."""
+        return self.credit.reshape(self.n, self.n_repeats, self.n_orders)
+
+    @property
+    def written(self) -> NDArray[np.bool_]:
+        """Where a trial in the original order exists; (questions, repeats)."""
+        return self.present[:, :: self.n_orders]
+
+    @property
+    def written_credit(self) -> NDArray[np.float64]:
+        """The credits in the original order; (questions, repeats)."""
+        return self.credit[:, :: self.n_orders]
+
+    @property
+    def written_choice(self) -> NDArray[np.int16]:
+        """The choices in the original order; (questions, repeats)."""
+        return self.choice[:, :: self.n_orders]
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -57,7 +84,7 @@ class TrialGrid:
 
     @property
     def complete(self) -> NDArray[np.bool_]:
-        """Which questions have a trial in every order."""
+        """Which questions have a trial in every order of every repeat."""
         return (self.target == ABSENT).sum(axis=1) == 0
 
     @property
@@ -75,6 +102,7 @@ class TrialGrid:
             self.target[rows],
             self.fixed_reason[rows],
             self.trial[rows],
+            self.n_repeats,
         )
 
 
@@ -85,6 +113,9 @@ class OptionCountStratum:
     `orders` has the shape (V, K) and says which option stands in a slot. `choice` and `target`
     are slots of shape (n, V); `choice` may be UNREADABLE or TIED. `probabilities`
     have the shape (n, V, K), by slot; None unless every trial has one for each slot.
+
+    Where questions are asked several times, V is `n_repeats` times the number of orders: all
+    orders of the first repeat, then those of the next. All answers to a question stay in its row.
     """
 
     ids: NDArray[np.object_]
@@ -92,6 +123,7 @@ class OptionCountStratum:
     choice: NDArray[np.intp]
     target: NDArray[np.intp]
     probabilities: NDArray[np.float64] | None = None
+    n_repeats: int = 1
 
     @property
     def n(self) -> int:
@@ -99,9 +131,39 @@ class OptionCountStratum:
         return len(self.choice)
 
     @property
-    def n_orders(self) -> int:
-        """V, the number of orders."""
+    def n_shown(self) -> int:
+        """V: how often each question is shown."""
         return len(self.orders)
+
+    @property
+    def n_orders(self) -> int:
+        """The number of different orders."""
+        return len(self.orders) // self.n_repeats
+
+    @property
+    def each_repeat(self) -> "OptionCountStratum":
+        """The same with a row for each repeat of each question, as if it were another question."""
+        shape = self.n * self.n_repeats, self.n_orders
+        chances = self.probabilities
+        return OptionCountStratum(
+            np.repeat(self.ids, self.n_repeats),
+            self.orders[: self.n_orders],
+            self.choice.reshape(shape),
+            self.target.reshape(shape),
+            None if chances is None else chances.reshape(*shape, self.n_options),
+        )
+
+    @property
+    def first_repeat(self) -> "OptionCountStratum":
+        """The same with the first repeat alone."""
+        orders, chances = self.n_orders, self.probabilities
+        return OptionCountStratum(
+            self.ids,
+            self.orders[:orders],
+            self.choice[:, :orders],
+            self.target[:, :orders],
+            None if chances is None else chances[:, :orders],
+        )
 
     @property
     def n_options(self) -> int:
@@ -126,7 +188,7 @@ class OptionCountStratum:
     @property
     def content(self) -> NDArray[np.intp]:
         """The chosen options; where nothing was chosen the code of `choice` stays."""
-        shown = self.orders[np.arange(self.n_orders), np.maximum(self.choice, 0)]
+        shown = self.orders[np.arange(self.n_shown), np.maximum(self.choice, 0)]
         return np.where(self.choice >= 0, shown, self.choice)
 
     @property
@@ -205,11 +267,16 @@ def _build_grid(
 ) -> TrialGrid:
     """The grid of the trials in `rows`, at least one, all with so many options."""
     place_of = {order: place for place, order in enumerate(variants(n_options, pattern))}
-    column = np.array([place_of.get(order, -1) for order in columns.orders])[columns.order[rows]]
+    n_orders, n_repeats = len(place_of), columns.n_repeats
+    places = [
+        place_of[order.order] + order.repeat * n_orders if order.order in place_of else -1
+        for order in columns.orders
+    ]
+    column = np.array(places)[columns.order[rows]]
     used, row_of = first_come(columns.sample[rows], len(columns.ids))
     row = row_of[columns.sample[rows]]
     inside, marked = column >= 0, columns.fixed[rows] > 0
-    shape = len(used), len(place_of)
+    shape = len(used), n_orders * n_repeats
     cells = row[inside] * shape[1] + column[inside]
     trial = _last(cells, rows[inside], shape[0] * shape[1]).reshape(shape)
     reason = _last(row[marked], columns.fixed[rows[marked]].astype(np.intp), shape[0])
@@ -223,6 +290,7 @@ def _build_grid(
         np.where(there, columns.target[trial], ABSENT).astype(np.int16),
         np.array(FIXED_REASONS)[np.maximum(reason, 0)],
         trial,
+        n_repeats,
     )
 
 
@@ -235,7 +303,7 @@ def _last(cells: NDArray[np.intp], values: NDArray[np.intp], n_cells: int) -> ND
 
 def _build_stratum(grid: TrialGrid, pattern: Pattern, chances: Ragged) -> OptionCountStratum:
     n_options = grid.n_options
-    orders = [order.permutation for order in variants(n_options, pattern)]
+    orders = [order.permutation for order in variants(n_options, pattern)] * grid.n_repeats
     known = bool((chances.lengths[grid.trial] == n_options).all())
     places = chances.starts[grid.trial][:, :, None] + np.arange(n_options) if known else None
     return OptionCountStratum(
@@ -244,4 +312,5 @@ def _build_stratum(grid: TrialGrid, pattern: Pattern, chances: Ragged) -> Option
         choice=grid.choice.astype(np.intp),
         target=grid.target.astype(np.intp),
         probabilities=None if places is None else chances.values[places],
+        n_repeats=grid.n_repeats,
     )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.choice.trial_grid import OptionCountStratum
-from evalui.scoring.statistics.intervals import share_interval
+from evalui.scoring.statistics.intervals import share_over_repeats
 from evalui.types import Interval
 
 
@@ -59,27 +59,35 @@ class Consistency:
 
 
 def consistency(stratum: OptionCountStratum) -> Consistency | None:
-    """All figures of a stratum; None with one order, where nothing can change."""
+    """All figures of a stratum; None with one order, where nothing can change.
+
+    Of questions that are asked several times they are taken of each repeat, and are means over
+    them; `grid` and `never_answered` count questions, by the first repeat.
+    """
     if stratum.n_orders < 2:
         return None
-    options = _label_counts(stratum.content, stratum.n_options)
-    slots = _label_counts(stratum.choice, stratum.n_options)
+    questions, first_slots, first_options = stratum.n, *_answer_counts(stratum.first_repeat)
+    shape = questions, stratum.n_repeats
+    stratum = stratum.each_repeat
+    slots, options = _answer_counts(stratum)
     right = stratum.correct
     n_right = right.sum(axis=1)
-    first, every, some = right[:, 0], n_right == stratum.n_orders, n_right > 0
+    first, every, some = (
+        marks.reshape(shape) for marks in (right[:, 0], n_right == stratum.n_orders, n_right > 0)
+    )
     return Consistency(
-        n=stratum.n,
+        n=questions,
         n_orders=stratum.n_orders,
         content=_order_agreement(options, stratum.n_orders),
         position=_order_agreement(slots, stratum.n_orders),
         chance=plurality_by_chance(stratum.n_options, stratum.n_orders),
-        grid=_plurality_grid(slots.max(axis=1), options.max(axis=1), stratum.n_orders),
-        never_answered=int((options.sum(axis=1) == 0).sum()),
-        original_order=_share(first),
-        all_orders=_share(every),
-        any_order=_share(some),
-        circular_gap=_share(first & ~every),
-        sensitivity_gap=_share(some & ~every),
+        grid=_plurality_grid(first_slots.max(axis=1), first_options.max(axis=1), stratum.n_orders),
+        never_answered=int((first_options.sum(axis=1) == 0).sum()),
+        original_order=share_over_repeats(first),
+        all_orders=share_over_repeats(every),
+        any_order=share_over_repeats(some),
+        circular_gap=share_over_repeats(first & ~every),
+        sensitivity_gap=share_over_repeats(some & ~every),
         majority_accuracy=_majority_accuracy(options, stratum.gold),
     )
 
@@ -122,10 +130,20 @@ def _sum_probability(one: NDArray[np.float64], parts: int, total: int) -> float:
 
 
 def most_frequent(stratum: OptionCountStratum) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """How often the most frequent slot and option of each question came; 0 without an answer."""
-    slots = _label_counts(stratum.choice, stratum.n_options)
-    options = _label_counts(stratum.content, stratum.n_options)
+    """How often the most frequent slot and option of each question came; 0 without an answer.
+
+    Of several repeats the first counts, as in `Consistency.grid`.
+    """
+    slots, options = _answer_counts(stratum.first_repeat)
     return slots.max(axis=1), options.max(axis=1)
+
+
+def _answer_counts(stratum: OptionCountStratum) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """How often each row has each slot, and each option."""
+    return (
+        _label_counts(stratum.choice, stratum.n_options),
+        _label_counts(stratum.content, stratum.n_options),
+    )
 
 
 def _label_counts(labels: NDArray[np.intp], n_labels: int) -> NDArray[np.intp]:
@@ -157,7 +175,3 @@ def _majority_accuracy(options: NDArray[np.intp], gold: NDArray[np.intp]) -> flo
     top = options == options.max(axis=1, keepdims=True)
     won = top[np.arange(len(gold)), gold] & (options.sum(axis=1) > 0)
     return math.fsum((won / top.sum(axis=1)).tolist()) / len(gold)
-
-
-def _share(marks: NDArray[np.bool_]) -> Interval | None:
-    return share_interval(int(marks.sum()), len(marks))

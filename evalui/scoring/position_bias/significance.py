@@ -98,7 +98,8 @@ def permutation_test(
 ) -> PermutationTest | None:
     """Does position matter? None with one order, or if no trial chose a slot.
 
-    If it does not, the answers of a question, as options, may change places among its orders.
+    If it does not, the answers of a question, as options, may change places among its orders, and
+    among the repeats of them.
     The statistic is the sum of squared slot counts, which orders draws as chi-square does;
     p = (1 + draws that reach the observed one) / (draws + 1).
     """
@@ -123,7 +124,8 @@ def noise_floor(
     """RStd of the original order where the slot of the answer has no effect on being right.
 
     Right and wrong then belong to the questions whatever slot the answer has: the number right in
-    each slot is hypergeometric. None if a slot never holds the answer. Ties are left out.
+    each slot is hypergeometric. None if a slot never holds the answer. Ties are left out. Of
+    several repeats it looks at the first.
     """
     decided = stratum.choice[:, 0] != TIED
     target, right = stratum.target[decided, 0], stratum.correct[decided, 0]
@@ -151,7 +153,7 @@ def cochran_q_test(stratum: OptionCountStratum) -> StatisticalTest | None:
     are left out. Where no question tells slots apart Q is 0 and p is 1.
     """
     n_options = stratum.n_options
-    if stratum.n_orders != n_options or (np.diff(np.sort(stratum.target)) != 1).any():
+    if stratum.n_shown != n_options or (np.diff(np.sort(stratum.target)) != 1).any():
         return None
     decided = (stratum.choice != TIED).all(axis=1)
     if not decided.any():
@@ -221,7 +223,7 @@ def permuted_counts(
     stratum: OptionCountStratum, n_draws: int, rng: np.random.Generator
 ) -> SlotCounts:
     """The counts of `n_draws` shuffles in which each question's options change places."""
-    by_table = stratum.n_orders <= _MAX_TABULATED_ORDERS
+    by_table = stratum.n_shown <= _MAX_TABULATED_ORDERS
     return _to_slot_counts(
         stratum, (_permute_by_table if by_table else _permute_by_sorting)(stratum, n_draws, rng)
     )
@@ -249,9 +251,9 @@ def _permute_by_table(
     arrangement for every question, and only how often each was picked matters.
     """
     kinds, kind_of = np.unique(_sorted_questions(stratum), axis=0, return_inverse=True)
-    arrangements = np.array(list(itertools.permutations(range(stratum.n_orders))))
+    arrangements = np.array(list(itertools.permutations(range(stratum.n_shown))))
     n_ways = len(arrangements)
-    arranged = kinds[:, :-1][:, arrangements].reshape(-1, stratum.n_orders)
+    arranged = kinds[:, :-1][:, arrangements].reshape(-1, stratum.n_shown)
     table = _tallies(stratum, arranged, np.repeat(kinds[:, -1], n_ways)).astype(np.float64)
     # A question that gave one option throughout has one arrangement: it is no draw.
     fixed = (kinds[:, :-1] == kinds[:, :1]).all(axis=1)[kind_of]
@@ -302,12 +304,12 @@ def _sort_by_numbers(kinds: NDArray[np.uint32], numbers: NDArray[np.float32]) ->
 
 def _count_kinds(stratum: OptionCountStratum, kinds: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """The sum of `_tallies` over all rows, whose options stand as kinds of answers."""
-    n_orders, n_options = stratum.orders.shape
+    n_shown, n_options = stratum.orders.shape
     n_kinds = 3 * n_options + 1
-    starts: NDArray[np.intp] = np.arange(n_orders, dtype=np.intp) * n_kinds
+    starts: NDArray[np.intp] = np.arange(n_shown, dtype=np.intp) * n_kinds
     codes: NDArray[np.intp] = kinds.astype(np.intp) + starts
-    counts = np.bincount(codes.ravel(), minlength=n_orders * n_kinds).reshape(n_orders, n_kinds)
-    by_option = counts[:, :-1].reshape(n_orders, 3, n_options)
+    counts = np.bincount(codes.ravel(), minlength=n_shown * n_kinds).reshape(n_shown, n_kinds)
+    by_option = counts[:, :-1].reshape(n_shown, 3, n_options)
     wrong, right, tied = np.take_along_axis(by_option, stratum.orders[:, None], axis=2).sum(axis=0)
     return np.concatenate([wrong + right, right, tied])
 
@@ -326,7 +328,7 @@ def _tallies(
 ) -> NDArray[np.int64]:
     """For each row of options by order: choices, hits and ties by slot; shape (rows, 3 K)."""
     slot_of, options = stratum.slot_of, range(stratum.n_options)
-    places = np.arange(stratum.n_orders)
+    places = np.arange(stratum.n_shown)
     slots = np.where(content >= 0, slot_of[places, np.maximum(content, 0)], -1)
     gold_slots = slot_of[:, gold].T
     marks = [

@@ -91,6 +91,18 @@ def clustered_mean(means: NDArray[np.float64], rows: NDArray[np.int_]) -> Cluste
     )
 
 
+def share_over_repeats(values: NDArray[np.float64] | NDArray[np.bool_]) -> Interval | None:
+    """The mean over questions of their means over repeats, of values of shape (questions, repeats).
+
+    Clustered by question; of one repeat it is `share_interval`. None without questions.
+    """
+    n, n_repeats = values.shape
+    if n_repeats == 1 or not n:
+        return share_interval(float(values.sum()), n)
+    repeats = np.array([n_repeats] * n, dtype=np.int_)
+    return clustered_mean(values.mean(axis=1), repeats).interval
+
+
 def clustered_mean_by_code(
     question: NDArray[np.intp], values: NDArray[np.float64]
 ) -> ClusteredMean:

@@ -36,13 +36,6 @@ def format_time(t: Messages, at: float, *, now: datetime | None = None) -> str:
     return f"{then:%Y-%m-%d} {clock}"
 
 
-def day(t: Messages, at: float) -> str:
-    """ "30 June", in the server's time zone."""
-    then = datetime.fromtimestamp(at).astimezone()
-    month = t("shared.months").split("/")[then.month - 1]
-    return t("shared.day", day=then.day, month=month)
-
-
 def short_id(sample_id: str) -> str:
     """An id of a question without the name of its file."""
     return sample_id.rpartition("/")[2]

@@ -1,16 +1,15 @@
 """Evaluate, what teams share: which of them may use a dataset, and the datasets of others."""
 
 from evalui.accounts.teams import dataset_of
+from evalui.app.datasets import list_team_datasets, take_team_dataset
+from evalui.app.service import AppService
+from evalui.app.uploads import upload_of
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, span
-from evalui.runs.fair_queue.limits import usual_limits
 from evalui.ui.components.format import size
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import link_button, table, titled
-from evalui.ui.services.service import AppService
-from evalui.ui.services.uploads import upload_of
 from evalui.ui.sharing.rights import change_right, team_switches
-from evalui.ui.sharing.team_datasets import read_team_datasets, take_dataset
 
 TAKE = "take"  # the action that takes a dataset of a team
 RIGHTS = ("grant", "ungrant")
@@ -36,7 +35,7 @@ def team_datasets(service: AppService, t: Messages) -> Html | None:
             span(size(each.bytes), cls="meta"),
             link_button(t("teams.use"), TAKE, data_upload=each.id),
         ]
-        for each in read_team_datasets(service.database, service.person)
+        for each in list_team_datasets(service)
     ]
     heads = [span(t(f"teams.head.{name}"), cls="hidden") for name in _HEADS]
     if not rows:
@@ -57,8 +56,7 @@ def change_dataset(service: AppService, action: Action) -> None:
         AccountError: as `change_right` does.
     """
     if action.do == TAKE:
-        root, usual = service.uploads.root, usual_limits(service.settings)
-        take_dataset(service.database, root, service.person, action.value("upload"), usual)
+        take_team_dataset(service, action.value("upload"))
     else:
         upload = action.value("thing").rpartition("/")[2]
         service.uploads.paths(service.owner, upload)  # raises if it is not theirs

@@ -1,79 +1,24 @@
 """Links to frozen pages: made in every language at once, and the list of them on a page."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.access import LOCAL, Owned, may, require
 from evalui.accounts.shares import (
     DEFAULT_SHARE_DAYS,
     SHARE_DAYS,
     Share,
-    add_share,
     link_of,
     list_shares,
-    new_share,
-    revoke_share,
 )
-from evalui.accounts.uploads import check_may_upload
-from evalui.errors import AccountError
-from evalui.messages import LANGUAGES, Messages, messages
-from evalui.report.export.spreadsheets import shown_tables_csv
+from evalui.app.run_labels import day
+from evalui.app.service import AppService
+from evalui.messages import Messages
 from evalui.report.html import Html, div, el, span
-from evalui.report.render.shared import FrozenContent, shared_page
 from evalui.runs.database.records import RunRow
-from evalui.runs.fair_queue.limits import usual_limits
-from evalui.types import Language
 from evalui.ui.components.form import PANEL, Form, field_value
-from evalui.ui.components.format import day
 from evalui.ui.components.widgets import button, copy_button, link_button, select, table, titled
-from evalui.ui.services.service import AppService
 
 SHARE = "share"  # the panel in addresses, and the action that makes a link
-
-
-def make_link(
-    service: AppService,
-    *,
-    title: str,
-    address: str,
-    owner: str,
-    days: int,
-    content: Callable[[Messages], FrozenContent],
-) -> str:
-    """Freeze a page for so many days, and return the last part of its link.
-
-    Raises:
-        AccountError: no link may work for so many days, or the owner has too many that work.
-        SpecError: the owner stores as much as they may.
-    """
-    share = new_share(owner, address, title, days)
-    check_may_upload(service.database, owner, usual_limits(service.settings), 0)
-    pages: dict[Language, str] = {}
-    tables: dict[Language, str] = {}
-    for language in LANGUAGES:
-        t = messages(language)
-        shown = content(t)
-        frozen = t("shared.frozen", day=day(t, share.created))
-        until = _until(t, owner, share.expires)
-        pages[language] = shared_page(shown, title, frozen=frozen, until=until, language=language)
-        tables[language] = shown_tables_csv(shown.blocks)
-    add_share(service.database, share, pages, tables, by=service.person)
-    return link_of(service.database, share.id, share.expires)
-
-
-def withdraw(service: AppService, share_id: str, address: str | None = None) -> None:
-    """End a link at once, one to what is at an address if that is stated.
-
-    Raises:
-        AccountError: the person has no such link.
-        NotAllowed: they may change nothing.
-    """
-    shares = list_shares(service.database, address=address)
-    owners = [each.owner for each in shares if each.id == share_id]
-    if not owners or not may(service.person, "see", Owned(owners[0])):
-        raise AccountError("no-share", id=share_id[:80])
-    require(service.person, "change", Owned(owners[0]))
-    revoke_share(service.database, share_id, by=service.person)
 
 
 def chosen_days(form: Form) -> int:
@@ -160,9 +105,3 @@ def _row(service: AppService, t: Messages, share: Share) -> list[Html | str]:
         if ended is None
         else "",
     ]
-
-
-def _until(t: Messages, owner: str, at: float) -> str:
-    if owner == LOCAL:
-        return t("shared.until", day=day(t, at))
-    return t("shared.until_by", name=owner, day=day(t, at))

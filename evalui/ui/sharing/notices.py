@@ -1,10 +1,10 @@
 """That runs of a person have ended, above every page until they are seen."""
 
 from evalui.accounts.notes.notices import Notice, mark_seen, read_unseen
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, span
 from evalui.report.icons import status_icon
-from evalui.ui.services.service import AppService
 
 _SHOWN = 3  # notes
 

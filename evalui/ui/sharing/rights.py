@@ -1,19 +1,16 @@
 """What the teams of a person may do with a run or a dataset of theirs, a switch each."""
 
-from collections.abc import Collection, Mapping
-from typing import get_args
+from collections.abc import Mapping
 
-from evalui.access import Right, may
-from evalui.accounts.teams import ThingKind, grant, revoke, rights_of
-from evalui.errors import AccountError
+from evalui.access import Right
+from evalui.accounts.teams import ThingKind, rights_of
+from evalui.app.service import AppService
+from evalui.app.sharing import RIGHTS, state_dataset_rights, state_run_rights
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
-from evalui.runs.database.queue import bump_revision
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import button
-from evalui.ui.services.service import AppService
 
-_RIGHTS: tuple[Right, ...] = get_args(Right)
 # What lets a team do something, and its word: who may use a dataset sees it.
 _SHOWN: Mapping[ThingKind, Mapping[Right, str]] = {
     "run": {"view": "teams.view", "annotate": "teams.annotate"},
@@ -60,28 +57,9 @@ def change_right(service: AppService, kind: ThingKind, thing: str, action: Actio
     given = rights_of(service.database, kind, thing).get(team, ())
     gives, changed = action.do == GRANT, action.value("right")
     wanted: list[Right] = [
-        right for right in _RIGHTS if (gives if right == changed else right in given)
+        right for right in RIGHTS if (gives if right == changed else right in given)
     ]
-    state_rights(service, kind, thing, team, wanted)
-
-
-def state_rights(
-    service: AppService, kind: ThingKind, thing: str, team: str, wanted: Collection[Right]
-) -> None:
-    """Let a team do this with a thing, and nothing else; the person may change the thing.
-
-    Raises:
-        AccountError: it is no team of theirs, unless they are an administrator, and has no rights.
-    """
-    given = rights_of(service.database, kind, thing)
-    own = service.person.teams | given.keys()
-    if team not in own and not may(service.person, "administer"):
-        raise AccountError("no-team", name=team[:80])
-    for right in _RIGHTS:
-        if (right in wanted) != (right in given.get(team, ())):
-            act = grant if right in wanted else revoke
-            act(service.database, kind, thing, team, right, by=service.person)
     if kind == "run":
-        # Who sees a run of a team sees it in lists that are drawn again when a run changes.
-        with service.database.writing() as connection:
-            bump_revision(connection, thing)
+        state_run_rights(service, thing, team, wanted)
+    else:
+        state_dataset_rights(service, thing.rpartition("/")[2], team, wanted)

@@ -13,12 +13,12 @@ from evalui.accounts.people import set_password
 from evalui.accounts.sessions import sign_out_everywhere
 from evalui.accounts.sign_in import sign_in
 from evalui.accounts.tokens import add_token, read_tokens, revoke_token
+from evalui.app.service import AppService
 from evalui.errors import AccountError, NotAllowed
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el
 from evalui.ui.components.format import format_time
 from evalui.ui.components.widgets import field, hidden, note, select, table, titled
-from evalui.ui.services.service import AppService
 from evalui.ui.web.documents import plain_answer
 from evalui.ui.web.doors.sign_in import small_form
 from evalui.ui.web.downloads import Route

@@ -20,8 +20,8 @@ from evalui.imports import uncollected_imports
 from evalui.report.html import Html
 from evalui.ui.components.fragment import Action
 from evalui.ui.shell import TABS, AppShell
-from evalui.ui.web.address import own_folder
 from evalui.ui.web.events import Listeners, listeners_of, translate_errors
+from evalui.web.address import own_folder
 
 if TYPE_CHECKING:
     import gradio as gr

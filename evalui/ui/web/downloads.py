@@ -5,28 +5,21 @@ What writes them is imported when one is requested, for it takes longer than to 
 
 import csv
 import io
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
-from typing import cast
-from urllib.parse import quote
+from collections.abc import Callable
 
 from fastapi import FastAPI, Request
-from fastapi.responses import Response, StreamingResponse
-from starlette.types import Send
+from fastapi.responses import Response
 
+from evalui.app.files.views import UploadView
+from evalui.app.samples import EXAMPLES
+from evalui.app.service import AppService
+from evalui.app.team_votes import VOTE_FILES
 from evalui.errors import EvaluiError, UnknownName
 from evalui.messages import Messages, Sentence, language_of, messages, sentence
-from evalui.report.export.formats import FORMATS
-from evalui.types import Language
-from evalui.ui.services.files.views import UploadView
-from evalui.ui.services.run_form import read_layout
-from evalui.ui.services.run_labels import file_name
-from evalui.ui.services.samples import EXAMPLES
-from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import VOTE_FILES, vote_file
+from evalui.ui.run_form import read_layout
+from evalui.web.downloads import download, export_of, votes_of
 
 Route = Callable[..., object]
-_MOST_AT_ONCE = 5000  # trials of a run whose files are made in this process, and sent with a size
 
 
 def add_downloads(app: FastAPI, service: AppService) -> None:
@@ -50,7 +43,7 @@ def _faults(service: AppService) -> Route:
             view = service.files.view(upload, layout)
         except EvaluiError as error:
             return _missing(t, error.sentence)
-        return _download(_sheet(t, view), "text/csv", f"faults-{view.name}.csv")
+        return download(_sheet(t, view), "text/csv", f"faults-{view.name}.csv")
 
     return faults
 
@@ -60,7 +53,7 @@ def _example(service: AppService) -> Route:
         if name not in EXAMPLES:
             message = sentence("error.no-example", name=name, known=", ".join(EXAMPLES))
             return _missing(messages_of(request, service), message)
-        return _download(EXAMPLES[name](), "application/octet-stream", name)
+        return download(EXAMPLES[name](), "application/octet-stream", name)
 
     return example
 
@@ -77,34 +70,6 @@ def _export(service: AppService) -> Route:
     return export
 
 
-def export_of(service: AppService, run_id: str, extension: str, language: Language) -> Response:
-    """A run as a file.
-
-    Raises:
-        UnknownName: `extension` is none of `FORMATS`.
-        UnknownRun, SpecError: as `AppService.export` does.
-    """
-    if extension not in FORMATS:
-        raise UnknownName("no-export", kind=extension, known=", ".join(FORMATS))
-    run = service.run(run_id)
-    if run.done > _MOST_AT_ONCE:
-        pieces = service.export_apart(run_id, extension, language)
-        headers = _named(file_name(run, extension))
-        return ExportResponse(pieces, media_type=FORMATS[extension], headers=headers)
-    name, content = service.export(run_id, extension, language)
-    return _download(b"".join(content), FORMATS[extension], name)
-
-
-class ExportResponse(StreamingResponse):
-    """A file that is sent while it is made; what makes it ends with the transfer."""
-
-    async def stream_response(self, send: Send) -> None:
-        """Send every piece; an error on the way breaks the transfer off."""
-        pieces = cast("AsyncGenerator[bytes]", self.body_iterator)  # as it was given
-        async with aclosing(pieces):
-            await super().stream_response(send)
-
-
 def _votes(service: AppService) -> Route:
     def votes(file: str) -> Response:
         run_id, _, extension = file.partition(".")
@@ -113,13 +78,6 @@ def _votes(service: AppService) -> Route:
         return votes_of(service, run_id, extension)
 
     return votes
-
-
-def votes_of(service: AppService, run_id: str, extension: str) -> Response:
-    """The votes of people on a run, as one of `VOTE_FILES`; raises `UnknownRun`."""
-    name = f"votes-{service.run(run_id).id}.{extension}"
-    content = b"".join(vote_file(service, run_id, extension))
-    return _download(content, VOTE_FILES[extension], name)
 
 
 def _sheet(t: Messages, view: UploadView) -> bytes:
@@ -139,11 +97,3 @@ def _sheet(t: Messages, view: UploadView) -> bytes:
 
 def _missing(t: Messages, why: Sentence) -> Response:
     return Response(t.translate(why), status_code=404, media_type="text/plain")
-
-
-def _download(content: bytes, kind: str, name: str) -> Response:
-    return Response(content, media_type=kind, headers=_named(name))
-
-
-def _named(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
-from evalui.ui.web.middleware import route_of, status_of
+from evalui.web.middleware import route_of, status_of
 
 if TYPE_CHECKING:
     import gradio as gr

@@ -8,17 +8,17 @@ from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from evalui.accounts.guests import LONGEST_DAYS, admit_guest, person_of_guest, run_of_link
+from evalui.app.service import AppService
 from evalui.errors import AccountError
 from evalui.messages import Messages
 from evalui.report.html import Child, el, span
 from evalui.report.icons import icon
 from evalui.ui.components.widgets import card, field
-from evalui.ui.services.service import AppService
-from evalui.ui.web.address import cookie_name, keep_cookie
 from evalui.ui.web.documents import title_page
 from evalui.ui.web.doors.guests import guest_cookie
 from evalui.ui.web.doors.sign_in import small_form
 from evalui.ui.web.languages import visitor_messages
+from evalui.web.address import cookie_name, keep_cookie
 
 _KEPT_S = LONGEST_DAYS * 24 * 3600  # the cookie, which says nothing once its link is closed
 

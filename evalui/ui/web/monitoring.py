@@ -25,7 +25,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.upkeep.disk import disk_use
 from evalui.runs.upkeep.readings import not_ready, read_store
 from evalui.settings import Settings
-from evalui.ui.web.middleware import route_of
+from evalui.web.middleware import route_of
 
 _PATH = "/metrics"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -7,14 +7,14 @@ from fastapi.responses import HTMLResponse, Response
 
 from evalui.access import LOCAL
 from evalui.accounts.shares import Share, find_share, read_page, read_table
+from evalui.app.run_labels import day
+from evalui.app.service import AppService
 from evalui.errors import ModelError, StoreError
 from evalui.messages import LANGUAGES, Messages
 from evalui.report.render.shared import TABLE_LINK
-from evalui.ui.components.format import day
-from evalui.ui.services.service import AppService
 from evalui.ui.web.downloads import Route
 from evalui.ui.web.languages import PARAMETER, visitor_language
-from evalui.ui.web.middleware import plain_page
+from evalui.web.middleware import plain_page
 
 _HEADERS = {"X-Robots-Tag": "noindex, nofollow", "Referrer-Policy": "no-referrer"}
 

@@ -11,6 +11,8 @@ from evalui.access import Person
 from evalui.accounts.people import add_person, read_account, remove_person
 from evalui.accounts.teams import add_team, dataset_of, grant, rights_of
 from evalui.accounts.uploads import record_upload
+from evalui.app.column_memory import ColumnMemory
+from evalui.app.uploads import UploadStore
 from evalui.errors import AccountError, DataError, UnknownRun
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
@@ -21,8 +23,6 @@ from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.spec import read_spec
 from evalui.runs.submit import read_datasets, submit
 from evalui.runs.worker.main import Worker
-from evalui.ui.services.column_memory import ColumnMemory
-from evalui.ui.services.uploads import UploadStore
 
 ROWS = b"question,A,B,C,D,answer\nWhat is 1 plus 1?,1,2,3,4,B\nWhat is 2 plus 2?,1,2,3,4,D\n"
 MORE = ROWS + b"What is 0 plus 1?,1,2,3,4,A\n"

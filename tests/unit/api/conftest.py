@@ -1,21 +1,22 @@
 """The interface for programs over a desk with scripted models."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 from store_examples import open_database
 from ui_examples import GOOD, MODELS
 
 from evalui.access import Person, Role
 from evalui.api.application import create_api
+from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
-from evalui.ui.current_person import acting_as
-from evalui.ui.services.service import AppService
+from evalui.web.sender import with_sender
 
 
 @pytest.fixture
@@ -28,8 +29,32 @@ def desk(tmp_path: Path) -> AppService:
 
 
 @pytest.fixture
-def api(desk: AppService) -> TestClient:
-    return TestClient(create_api(desk))
+def senders() -> list[Person]:
+    """Who sends the requests of the test: the last one, if there is any."""
+    return []
+
+
+@pytest.fixture
+def api(desk: AppService, senders: list[Person]) -> TestClient:
+    answers = create_api(desk)
+
+    async def door(scope: Scope, receive: Receive, send: Send) -> None:
+        await answers(with_sender(scope, senders[-1]) if senders else scope, receive, send)
+
+    return TestClient(door)
+
+
+@pytest.fixture
+def sent_by(senders: list[Person]) -> Callable[[Person], Any]:
+    """Within, requests are this person's."""
+
+    @contextmanager
+    def act(person: Person) -> Generator[None]:
+        senders.append(person)
+        yield
+        senders.pop()
+
+    return act
 
 
 @pytest.fixture
@@ -63,11 +88,11 @@ def finished(api: TestClient, desk: AppService, spec: dict[str, Any]) -> str:
 
 
 @pytest.fixture
-def become() -> Iterator[Callable[..., None]]:
+def become(sent_by: Callable[[Person], Any]) -> Iterator[Callable[..., None]]:
     """Let all that follows in the test be sent by the person of a name."""
     with ExitStack() as people:
 
         def act(name: str, role: Role = "annotator", **more: Any) -> None:
-            people.enter_context(acting_as(Person(name, role, **more)))
+            people.enter_context(sent_by(Person(name, role, **more)))
 
         yield act

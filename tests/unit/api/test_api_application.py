@@ -12,8 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from evalui.access import Person
 from evalui.api.problems import MAX_BODY
+from evalui.app.service import AppService
 from evalui.runs.fair_queue.limits import UserLimits
+from evalui.ui.current_person import acting_as
 
 JSON_BODY = {"Content-Type": "application/json"}
 
@@ -34,6 +37,17 @@ def test_who_sends_the_request_is_told_what_they_may(
         "may": ["see"],
         "limits": limits,
     }
+
+
+def test_the_person_is_that_of_the_request_and_of_no_context(
+    api: TestClient, desk: AppService, become: Callable[..., None]
+) -> None:
+    desk.settings.auth = "password"
+    with acting_as(Person("root", "admin")):  # as the screen knows who looks
+        assert api.get("/me").json()["may"] == []
+        become("rita", "reader")
+        assert api.get("/me").json()["name"] == "rita"
+        assert api.get("/people").status_code == 403
 
 
 @pytest.mark.parametrize(

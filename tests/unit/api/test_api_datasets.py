@@ -8,7 +8,7 @@ from ui_examples import FAULTY, GOOD
 
 from evalui.access import LOCAL_PERSON
 from evalui.accounts.teams import add_team
-from evalui.ui.services.service import AppService
+from evalui.app.service import AppService
 
 
 def test_an_upload_states_its_questions_and_its_faults_with_their_lines(api: TestClient) -> None:

@@ -2,7 +2,6 @@
 
 from starlette.testclient import TestClient
 
-from evalui.api.people import CHANGES_BY_ROUTE
 from evalui.ui.deeds import _OF_ALL, DEEDS
 
 SHOWS = "it changes the form in the browser, or what of a page is in view"
@@ -49,7 +48,21 @@ ROUTES: dict[tuple[str, str], str] = {
     ("models", "again"): "POST /models/{name}/look",
     ("admin", ""): "GET /people",
     ("admin", "limits"): "PUT /people/{name}/limits",
-    **{("admin", do): place.partition("?")[0] for place, do in CHANGES_BY_ROUTE.items()},
+    ("admin", "invite"): "POST /people/{invite_name}",
+    ("admin", "remove"): "DELETE /people/{person}",
+    ("admin", "link"): "POST /people/{person}/invitation",
+    ("admin", "withdraw"): "DELETE /people/{person}/invitation",
+    ("admin", "role"): "PUT /people/{person}/role/{role}",
+    ("admin", "disable"): "POST /people/{person}/disable",
+    ("admin", "enable"): "POST /people/{person}/enable",
+    ("admin", "add_team"): "POST /teams/{team_name}",
+    ("admin", "remove_team"): "DELETE /teams/{team}",
+    ("admin", "join"): "PUT /teams/{team}/members/{person}",
+    ("admin", "leave"): "DELETE /teams/{team}/members/{person}",
+    ("admin", "queue"): "PUT /queue/{state}",
+    ("admin", "stop"): "POST /queue/runs/{target}/stop",
+    ("admin", "priority"): "PUT /queue/runs/{target}/priority/{priority}",
+    ("admin", "sign_out"): "DELETE /sessions",
     ("admin", "revoke_link"): "DELETE /links/{link_id}",
 }
 SAMPLE = "it uploads files that are shipped and starts a run: POST /datasets, then POST /runs"

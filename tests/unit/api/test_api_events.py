@@ -14,12 +14,12 @@ from evalui.accounts.teams import add_team, grant, join_team, leave_team
 from evalui.api import events
 from evalui.api.application import create_api
 from evalui.api.events import RunFeeds
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_run
-from evalui.ui.services.service import AppService
 
 T = messages("en")
 

@@ -6,8 +6,8 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from evalui.accounts.shares import find_share, read_page
+from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
-from evalui.ui.services.service import AppService
 
 
 def test_a_link_shows_the_run_until_it_is_withdrawn(

@@ -7,9 +7,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from evalui.access import Person
+from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
-from evalui.ui.current_person import acting_as
-from evalui.ui.services.service import AppService
 
 ENDPOINT: dict[str, Any] = {
     "name": "far",
@@ -47,11 +46,11 @@ def test_a_model_is_added_changed_and_removed_and_its_key_never_shown(
 
 
 def test_who_may_use_a_model_stays_unless_a_change_states_it(
-    api: TestClient, desk: AppService
+    api: TestClient, desk: AppService, sent_by: Callable[[Person], Any]
 ) -> None:
     private = {**ENDPOINT, "everyone": False}
     desk.settings.auth = "password"
-    with acting_as(Person("ann", "operator")):
+    with sent_by(Person("ann", "operator")):
         assert api.post("/models", json=private).json()["everyone"] is False
         changed = api.put("/models/far", json=ENDPOINT).json()
         assert (changed["everyone"], changed["teams"], changed["owner"]) == (False, [], "ann")

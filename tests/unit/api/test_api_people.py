@@ -14,9 +14,8 @@ from evalui.accounts.people import add_person, find_person
 from evalui.accounts.sessions import start_session
 from evalui.accounts.tokens import add_token, person_of_token
 from evalui.api import runs
+from evalui.app.service import AppService
 from evalui.runs.fair_queue.limits import UserLimits, limits_of, usual_limits
-from evalui.ui.current_person import acting_as
-from evalui.ui.services.service import AppService
 
 
 @pytest.fixture
@@ -142,8 +141,10 @@ def test_everybody_else_is_signed_out(api: TestClient, desk: AppService, root: P
 
 
 @pytest.mark.usefixtures("root")
-def test_the_queue_is_read_and_decided(api: TestClient, spec: dict[str, Any]) -> None:
-    with acting_as(Person("ann", "annotator")):
+def test_the_queue_is_read_and_decided(
+    api: TestClient, spec: dict[str, Any], sent_by: Callable[[Person], Any]
+) -> None:
+    with sent_by(Person("ann", "annotator")):
         upload = upload_of(api)
         first, second = (
             api.post("/runs", json={**spec, "datasets": [{"upload": upload}]}).json()["id"]

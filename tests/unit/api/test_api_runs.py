@@ -11,11 +11,11 @@ from ui_examples import FAULTY, GOOD
 
 from evalui.access import LOCAL_PERSON
 from evalui.accounts.teams import add_team
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
 from evalui.runs.database.throughput import RequestSize, Throughput, store_throughput
 from evalui.runs.worker.worker import Worker
-from evalui.ui.services.service import AppService
 
 OPEN = '{"query": "Who wrote Faust?", "response": "Goethe"}\n{"query": "2+2?", "response": "4"}\n'
 ANSWERS = '{"index": 1, "model": "mine", "answer": "Goethe"}\n'

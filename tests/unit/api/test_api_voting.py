@@ -8,8 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from evalui.accounts.guests import admit_guest
+from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
-from evalui.ui.services.service import AppService
 
 OPEN = '{"query": "Who wrote Faust?", "response": "Goethe"}\n{"query": "2+2?", "response": "4"}\n'
 

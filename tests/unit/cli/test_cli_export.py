@@ -61,3 +61,13 @@ def test_an_unknown_run_and_a_missing_store_are_reported(
     assert main(["export", "nowhere", "csv", "--database", str(missing)]) == 2
     assert f"There is no store at {missing}." in capsys.readouterr().err
     assert not missing.exists()
+
+
+def test_who_can_read_the_store_of_a_server_with_accounts_exports_its_runs(
+    store: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+):
+    # The process that makes the file of a large run has the environment of its server.
+    monkeypatch.setenv("EVALUI_AUTH", "password")
+    capfdbinary.readouterr()
+    assert _export(store, "json") == 0
+    assert capfdbinary.readouterr().out == (store.parent / "report.json").read_bytes()

@@ -86,3 +86,33 @@ def test_what_may_not_be_added_to_requests_is_told(
     assert told in error
     assert "sk-1" not in error
     assert not additions.exists()
+
+
+def test_a_model_of_a_folder_is_added_with_its_adapter(
+    additions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    base = Path("models/demo-late").absolute()
+    monkeypatch.setattr("evalui.models.user_catalog.problem_of", lambda _: "")
+    adapter = tmp_path / "lora"
+    adapter.mkdir()
+    add = ["models", "add", "tuned", "--path", str(base), "--adapter", str(adapter)]
+    assert main([*add, "--backend", "vllm", "--dtype", "bfloat16", "--chat"]) == 0
+    entry = read_added(additions)["tuned"]
+    assert (entry.path, entry.adapter) == (str(base.resolve()), str(adapter.resolve()))
+    assert (entry.backend, entry.dtype, entry.chat) == ("vllm", "bfloat16", True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--url", URL, "--adapter", "x"], "--adapter does not go with --url."),
+        (["--path", "x/y", "--key-stdin"], "--key-stdin does not go with --path."),
+        (["--path", "./nowhere"], "nowhere"),
+    ],
+)
+def test_options_of_the_other_place_are_named(
+    additions: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+):
+    assert main(["models", "add", "far", *arguments]) == 2
+    assert told in capsys.readouterr().err
+    assert not additions.exists()

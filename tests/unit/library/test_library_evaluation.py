@@ -185,3 +185,22 @@ def test_replies_of_other_runs_are_used_again_unless_told_otherwise(
             "letters.csv", models="knows", mode="generation", reuse=reuse, progress=False
         ).close()
     assert seen == [True, False]
+
+
+def test_a_question_can_be_asked_several_times():
+    given: dict[str, Any] = {"mode": "generation", "temperature": 0.7, "progress": False}
+    with evalui.evaluate("letters.csv", models="leans", repeats=4, **given) as run:
+        trials, metrics = run.trials(), run.metrics()
+    assert trials["repeat"].tolist() == [1, 2, 3, 4] * 12
+    again = evalui.score_choices(trials)
+    with pytest.raises(DataError, match="repeat 'two' is no whole number"):
+        evalui.score_choices(trials.assign(repeat="two"))
+    accuracy = metrics[metrics["metric"] == "acc_origin"].iloc[0]
+    for name in ("acc_origin", "pass_at_2", "majority"):
+        values = [each[each["metric"] == name].iloc[0]["value"] for each in (again, metrics)]
+        assert values[0] == pytest.approx(values[1]), name
+    by_question = trials.groupby("id", observed=True)["credit"].mean()
+    assert accuracy["value"] == pytest.approx(100 * by_question.mean())
+    assert accuracy["n"] == 12
+    named = set(metrics["metric"])
+    assert {"majority", "pass_at_2", "pass_at_4", "repeat_agreement"} <= named

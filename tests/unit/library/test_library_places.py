@@ -92,3 +92,12 @@ def test_an_address_without_a_run_is_refused(servers: list[tuple[Any, ...]]):
     with pytest.raises(SpecError, match="https://box names no run"):
         evalui.open("https://box/?lang=en")
     assert len(servers) == 1
+
+
+def test_a_folder_of_another_harness_is_opened_as_a_run():
+    logs = Path(__file__).parents[2] / "golden" / "harnesses" / "lmeval"
+    with evalui.open(logs) as run:
+        cells = run.cells()
+        assert len(cells)
+        assert set(cells["state"]) == {"done"}
+        assert len(run.trials())

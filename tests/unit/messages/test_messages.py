@@ -25,7 +25,7 @@ from evalui.messages import (
     sentence,
 )
 from evalui.modes import MODES
-from evalui.report.export.formats import FORMATS
+from evalui.report.export.formats import ON_PAGE
 from evalui.runs.database.records import OutcomeFilter
 from evalui.types import Ability, CellState, DatasetKind, Language, Pattern, RunState
 
@@ -140,7 +140,7 @@ def test_foreign_braces_are_left_alone():
         *(f"outcome.{name or 'all'}" for name in get_args(OutcomeFilter)),
         *(f"kind.{name}" for name in get_args(DatasetKind)),
         *(f"language.{name}" for name in get_args(Language)),
-        *(f"report.{name}{part}" for name in FORMATS for part in ("", "_about")),
+        *(f"report.{name}{part}" for name in ON_PAGE for part in ("", "_about")),
     ],
 )
 def test_every_name_of_the_product_is_translated(key: str):

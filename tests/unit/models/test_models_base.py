@@ -1,6 +1,7 @@
 """Traits of backends, which stand in for their names everywhere else."""
 
 import ast
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ from source_trees import nodes_of
 
 import evalui
 from evalui.models import BACKENDS, BackendTraits, ModelEntry
-from evalui.models.base import loads_weights, traits_of
+from evalui.models.base import loads_weights, sampling_seed, traits_of
+from evalui.types import Generate
 
 PRODUCT = Path(evalui.__file__).parent
 
@@ -51,3 +53,17 @@ def test_no_code_compares_the_name_of_a_backend():
         and not (isinstance(node.comparators[0], ast.Name) and node.comparators[0].id == "BACKENDS")
     ]
     assert compared == []
+
+
+@pytest.mark.parametrize("bits", [31, 63])
+def test_the_seed_of_the_first_repeat_is_that_of_a_run_without_repeats(bits: int):
+    request = Generate("What?", temperature=0.7)
+    digest = hashlib.sha256(b"5|'What?'").digest()
+    # As earlier versions made it, so that kept replies and figures stay what they are.
+    assert sampling_seed(5, request, bits=bits) == int.from_bytes(digest[: bits // 8 + 1]) >> 1
+
+
+def test_every_repeat_prompt_and_entry_has_a_seed_of_its_own():
+    requests = [Generate(text, repeat=repeat) for text in "ab" for repeat in range(20)]
+    seeds = {sampling_seed(own, each) for own in range(3) for each in requests}
+    assert len(seeds) == 3 * len(requests)

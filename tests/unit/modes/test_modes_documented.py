@@ -8,6 +8,7 @@ import pytest
 
 from evalui.messages import LANGUAGES, messages
 from evalui.models.scripted.rules import RULES
+from evalui.modes import ModeTraits
 from evalui.modes.open_answer import PLAIN_PROMPTS as PLAIN_FORMS
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS, Rubric, parse_rubric
 
@@ -19,6 +20,7 @@ DOCS = Path(__file__).parents[3] / "docs"
     [
         ("judging.md", [*RUBRICS, *VERDICT_FORMATS, *Rubric.__dataclass_fields__]),
         ("models.md", [*RULES, "input_price", "output_price"]),
+        ("extend.md", list(ModeTraits.__dataclass_fields__)),
         ("modes.md", [form.name for form in PLAIN_FORMS.values()]),
     ],
 )

@@ -13,7 +13,6 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_result, read_results, write_trials
 from evalui.runs.kept_summaries import GrowingTexts, read_answer_summary, summary_source
-from evalui.runs.spec import OPEN
 from evalui.scoring.answer_pairs import MAIN, RECALL, AnswerPair, compare_answers
 from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
 from evalui.scoring.text_tally import TextTally, tally_texts
@@ -54,12 +53,12 @@ def summarised(monkeypatch: pytest.MonkeyPatch) -> list[CellResult]:
 def _summaries(database: Database, run_id: str) -> list[AnswerSummary]:
     source = summary_source(database, run_id)
     results = read_results(database, run_id)
-    return [source.answers(each) for each in results if each.cell.mode == OPEN]
+    return [source.answers(each) for each in results if each.cell.gives == "answers"]
 
 
 def _fresh(database: Database, run_id: str) -> list[AnswerSummary]:
     results = read_results(database, run_id)
-    return [summarise_answers(each) for each in results if each.cell.mode == OPEN]
+    return [summarise_answers(each) for each in results if each.cell.gives == "answers"]
 
 
 def test_a_worker_counts_each_text_once_and_a_reader_none(

@@ -6,9 +6,12 @@ import pytest
 from runs_examples import CATALOG, dataset, plans_of, sample, spec
 
 from evalui.errors import SpecError, UnknownName
+from evalui.messages import messages
 from evalui.models import ModelEntry
+from evalui.models.catalog import ModelState
 from evalui.modes import MODES
-from evalui.runs.cells import mode_settings, trials_to_run
+from evalui.runs.cells import blocking_reason, mode_settings, trials_to_run
+from evalui.runs.contest import JudgingSpec
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import ModeSpec
 from evalui.types import Dataset, Request, Variant
@@ -210,3 +213,56 @@ def test_the_signature_states_what_is_sent_and_whose_code_made_the_score(
     (plain,) = plans_of(spec(mode="generation"), dataset())
     assert "|temp:0|" in plain.cell.signature
     assert "plugins:" not in plain.cell.signature
+
+
+@pytest.mark.parametrize(("mode", "orders"), [("generation", 4), ("cloze", 1)])
+def test_each_order_is_asked_as_often_as_the_run_repeats_it(mode: str, orders: int) -> None:
+    settings = {"repeats": 3, "temperature": 0.7} if mode == "generation" else {}
+    repeats = 3 if settings else 1
+    (plan,) = plans_of(spec(mode=mode, pattern="circular", **settings))
+    assert not plan.impossible
+    pairs = list(trials_to_run(plan.mode, plan.pattern, dataset().samples, plan.setting))
+    assert (
+        plan.total
+        == len(pairs)
+        == len({(each.id, order) for each, order in pairs})
+        == 6 * orders * repeats
+    )
+    shown = [variant for asked, variant in pairs if asked.id == pairs[0][0].id]
+    assert [variant.repeat for variant in shown] == sorted(list(range(repeats)) * orders)
+    assert shown[:orders] == [variant.order for variant in shown[-orders:]]
+
+
+def test_repeats_are_in_the_signature_and_a_run_without_them_is_signed_as_before() -> None:
+    one, other, plain = (
+        plans_of(spec(mode="generation", temperature=0.7, **more))[0].cell.signature
+        for more in ({}, {"repeats": 4}, {"repeats": 1})
+    )
+    assert one == plain
+    assert "|repeats:4|" in other
+    assert other.replace("|repeats:4", "") == one
+
+
+def test_copies_of_a_reply_are_refused_with_the_reason() -> None:
+    (plan,) = plans_of(spec(mode="generation", repeats=4))
+    assert plan.impossible == (
+        "perfect writes the same reply each time at temperature 0, so 4 replies to a question "
+        "would be 4 copies. Set a temperature above 0, or ask once."
+    )
+    assert "4 份相同内容" in messages("zh").translate(plan.impossible)
+    (drawn,) = plans_of(spec(mode="generation", repeats=4, temperature=0.1))
+    assert not drawn.impossible
+
+
+def test_a_server_that_draws_at_its_own_temperature_may_repeat() -> None:
+    def drawing(entry: ModelEntry) -> ModelState:
+        return ModelState(entry, frozenset({"generate"}), "", honours=frozenset({"top_p"}))
+
+    entry = ModelEntry("o", "openai")
+    mode = ModeSpec(mode="generation", chat=True, repeats=4)
+    assert blocking_reason(dataset(), entry, mode, drawing) == ""
+
+
+def test_a_judge_does_not_repeat() -> None:
+    with pytest.raises(ValueError, match="A judge has no use for “Replies to each question”"):
+        JudgingSpec(judges=["j"], repeats=2)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from evalui.app.service import AppService
 from evalui.models.base import ModelEntry
 from evalui.runs.database import queue
 from evalui.runs.database.datasets import add_dataset
@@ -10,7 +11,6 @@ from evalui.runs.database.trials import write_trials
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.types import Dataset, Message, Reading, Sample, Trial, Variant
-from evalui.ui.services.service import AppService
 
 NAMES = ("late-model", "early-model")
 JUDGE = "the-judge"

@@ -7,11 +7,11 @@ from source_trees import nodes_of
 
 import evalui
 from evalui.access import Person
+from evalui.app.service import AppService
 from evalui.errors import NotAllowed, SpecError, UnknownRun
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
 from evalui.ui.deeds import DEEDS, required_deed
-from evalui.ui.services.service import AppService
 from evalui.ui.shell import TABS, AppShell
 
 TABS_FOLDER = Path(evalui.__file__).parent / "ui" / "tabs"

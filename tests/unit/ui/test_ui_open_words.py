@@ -8,7 +8,7 @@ from evalui.messages import messages
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
 from evalui.runs.database.question_pages import SORTS
 from evalui.types import ConflictRule, DatasetKind, PresentationOrders
-from evalui.ui.services.run_form import PAIRS
+from evalui.ui.run_form import PAIRS
 
 
 def given_words(gives: str) -> tuple[str, str]:

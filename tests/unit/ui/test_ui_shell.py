@@ -8,6 +8,8 @@ import pytest
 from ui_tab_examples import ExampleTab
 
 from evalui.access import Person
+from evalui.app import service
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError, SpecError, UnknownRun
 from evalui.messages import LANGUAGES
 from evalui.report.analyses.base import Report
@@ -17,8 +19,6 @@ from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.services import service
-from evalui.ui.services.service import AppService
 from evalui.ui.shell import TABS, AppShell, sections
 from evalui.ui.web.documents import document
 
@@ -93,7 +93,7 @@ def test_the_other_language_shows_the_same_address(shell: AppShell):
 def test_runs_that_go_on_are_counted_beside_their_tab(
     shell: AppShell, form_for: Callable[..., object], desk: AppService
 ):
-    from evalui.ui.services.run_form import read_run_form
+    from evalui.ui.run_form import read_run_form
 
     assert "data-live-count></i>" in shell.page({}).bar
     desk.start(read_run_form(form_for()))  # type: ignore[arg-type]

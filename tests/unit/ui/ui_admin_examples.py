@@ -5,12 +5,12 @@ from contextlib import contextmanager
 
 from evalui.access import Person
 from evalui.accounts.audit import AuditEntry, read_audit
+from evalui.app.service import AppService
 from evalui.messages import Messages, messages
 from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.admin import AdminTab
 
 ROOT = Person("root", "admin")

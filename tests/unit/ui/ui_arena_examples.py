@@ -5,13 +5,14 @@ from pathlib import Path
 
 from store_examples import open_database
 
+from evalui.app.service import AppService
 from evalui.runs.database import queue
 from evalui.runs.database.datasets import add_dataset, read_cell_dataset
 from evalui.runs.database.records import CellRow, Lease
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
 from evalui.runs.plan import plan_run
-from evalui.runs.spec import JUDGE, RunSpec
+from evalui.runs.spec import RunSpec
 from evalui.settings import Settings
 from evalui.types import (
     OUTCOMES,
@@ -23,7 +24,7 @@ from evalui.types import (
     Trial,
     Variant,
 )
-from evalui.ui.services.service import AppService
+from evalui.ui.current_person import current_person
 
 NAMES = ("late", "early", "weak")
 CATALOG = """
@@ -65,7 +66,7 @@ def open_desk(folder: Path) -> AppService:
     models.write_text(CATALOG, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, open_database(settings.database))
+    return AppService(settings, open_database(settings.database)).with_sender(current_person)
 
 
 def questions(n: int = 12, *, text: str = "", capability: str = "facts") -> Dataset:
@@ -111,7 +112,7 @@ def begin(desk: AppService, run_id: str, *, text: str = "") -> Lease:
     claimed = queue.claim(desk.database, "worker", run_id)
     assert claimed is not None
     for row in read_cells(desk.database, run_id):
-        if row.cell.mode != JUDGE:
+        if row.cell.mode != "judge":
             _write(desk, claimed.lease, row, [_answer(row, s, text) for s in samples_of(desk, row)])
     return claimed.lease
 
@@ -128,7 +129,7 @@ def judge_some(
 ) -> None:
     """Write verdicts of each judge on every pair in both orders, or on a part of them."""
     for row in read_cells(desk.database, run_id):
-        if row.cell.mode == JUDGE:
+        if row.cell.mode == "judge":
             queue.start_cell(desk.database, lease, row.id, "f")
             trials = [
                 _verdict(sample, order, decide(number, *(NAMES[place] for place in order)), text)

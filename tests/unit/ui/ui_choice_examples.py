@@ -6,11 +6,12 @@ from pathlib import Path
 from store_examples import open_database
 from ui_examples import MODELS
 
+from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.current_person import current_person
+from evalui.ui.run_form import read_run_form
 
 LETTERS = "ABCD"
 
@@ -35,7 +36,7 @@ def new_desk(folder: Path, models: str = MODELS) -> AppService:
     catalog.write_text(models, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=catalog)
     settings.data_dir.mkdir()
-    return AppService(settings, open_database(settings.database))
+    return AppService(settings, open_database(settings.database)).with_sender(current_person)
 
 
 def ran(desk: AppService, *files: tuple[str, str], **fields: str | list[str]) -> str:

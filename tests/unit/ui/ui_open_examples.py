@@ -6,11 +6,12 @@ from pathlib import Path
 
 from store_examples import open_database
 
+from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
-from evalui.ui.services.run_form import answer_name_field, read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.current_person import current_person
+from evalui.ui.run_form import answer_name_field, read_run_form
 
 MODELS = """
 [perfect]
@@ -67,7 +68,7 @@ def open_desk(folder: Path, catalog: str = MODELS) -> AppService:
     models.write_text(catalog, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, open_database(settings.database))
+    return AppService(settings, open_database(settings.database)).with_sender(current_person)
 
 
 def open_form(desk: AppService, content: bytes = b"", **fields: str | list[str]) -> Form:

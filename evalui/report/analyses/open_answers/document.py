@@ -106,7 +106,7 @@ def _top_pair(
 
 
 def _counts_of(summaries: Sequence[AnswerSummary]) -> list[tuple[int, int]]:
-    return [(summary.n, summary.questions) for summary in summaries]
+    return [(summary.n, summary.questions * summary.n_repeats) for summary in summaries]
 
 
 def text_card(

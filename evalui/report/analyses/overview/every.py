@@ -27,7 +27,7 @@ from evalui.report.blocks import (
 from evalui.report.numbers import count, format_figure, format_range, format_value
 from evalui.report.words import band_text
 from evalui.scoring.cell_summary import Summary
-from evalui.scoring.metrics import Metric, is_added, metrics_in
+from evalui.scoring.metrics import Metric, is_added, metrics_having, metrics_in
 from evalui.types import Interval, Language
 
 _FILES = {"csv": "CSV", "xlsx": "XLSX", "tex": "LaTeX"}
@@ -48,9 +48,10 @@ def every_figure(
 ) -> Details:
     """The section; `sort` is the key of a column, with "-" before it for the highest first."""
     table = figures_table(_sorted(summaries, sort), standings, language)
-    blocks: list[Block] = [_sortable(table, places, sort) if places else table]
+    metrics = _metrics(summaries)
+    blocks: list[Block] = [_sortable(table, metrics, places, sort) if places else table]
     blocks.append(Paragraph(localized("ranges-are", language), small=True))
-    if docs := metric_notes(metrics_in("report"), language):
+    if docs := metric_notes(metrics, language):
         blocks.append(Bullets(docs))
     if places:
         files = (
@@ -72,7 +73,7 @@ def figures_table(
     summaries: Sequence[Summary], standings: Sequence[DatasetStanding], language: Language
 ) -> Table:
     """A row per cell: its names, its figures, its rank and its position bias."""
-    before, after = _split_at_bias(metrics_in("report"))
+    before, after = _split_at_bias(_metrics(summaries))
     heads = (
         *(localized(f"head-{key}", language) for key in _NAMES),
         *(metric_head(metric, language) for metric in before),
@@ -111,9 +112,13 @@ def metric_notes(metrics: Sequence[Metric], language: Language) -> tuple[str, ..
     )
 
 
-def _sortable(table: Table, places: Places, sort: str) -> Table:
+def _metrics(summaries: Sequence[Summary]) -> list[Metric]:
+    return metrics_having((summary.figures for summary in summaries), "report")
+
+
+def _sortable(table: Table, metrics: Sequence[Metric], places: Places, sort: str) -> Table:
     """The same with heads that lead to its rows in their order, the highest first."""
-    before, after = _split_at_bias(metrics_in("report"))
+    before, after = _split_at_bias(metrics)
     keys = (*_NAMES, *map(_key, before), "", "", *map(_key, after))
     columns = (
         replace(

@@ -7,12 +7,12 @@ beats another is for `statistics`, whether a position is preferred for `position
 from collections.abc import Sequence
 
 from evalui.messages import localized, messages
+from evalui.modes import traits_of
 from evalui.report.numbers import count, decimal_places, fixed, format_value, percent
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, Interval, Language
 
-CHOICES_ONLY = "choices_only"  # the mode that shows the options without their question
 _SMALL_LOSS = 1 / 20
 _CHINESE_TENTHS = "零一两三四五六七八九"
 
@@ -62,7 +62,7 @@ def order_loss_title(summaries: Sequence[Summary], language: Language) -> str:
 
 def best_case_accuracy(summary: Summary, accuracy: Interval) -> str:
     """The accuracy, in per cent, if every unreadable answer in the order as written were right."""
-    best = accuracy.value + summary.unreadable_origin / summary.n
+    best = accuracy.value + summary.unreadable_origin / (summary.n * summary.n_repeats)
     return fixed(100 * best, decimal_places(accuracy))
 
 
@@ -155,7 +155,7 @@ def _letters(recalls: Sequence[tuple[Interval, int]], value: float, language: La
 
 def with_question(summaries: Sequence[Summary]) -> list[Summary]:
     """The cells that show their question; all if none does."""
-    shown = [summary for summary in summaries if summary.cell.mode != CHOICES_ONLY]
+    shown = [each for each in summaries if not traits_of(each.cell.mode).without_question_of]
     return shown or list(summaries)
 
 

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.narrative import (
-    CHOICES_ONLY,
-    above_chance,
-    best_case_accuracy,
-)
+from evalui.modes import traits_of
+from evalui.report.analyses.overview.narrative import above_chance, best_case_accuracy
 from evalui.report.blocks import Kind
 from evalui.report.numbers import (
     count,
@@ -94,7 +91,7 @@ def notes(summary: Summary, language: Language) -> tuple[ReportNote, ...]:
 def evidence(summary: Summary, accuracy: Interval) -> CautionEvidence:
     """What the rules of `scoring.cautions` look at."""
     form, bias, done = summary.format, summary.main_bias, max(1, summary.done)
-    blind = summary.cell.mode == CHOICES_ONLY
+    blind = bool(traits_of(summary.cell.mode).without_question_of)
     prior = bias.prior if bias else None
     moved = summary.cell.pattern != "origin"
     share = summary.unreadable / done

@@ -4,7 +4,7 @@ Cells are compared within one dataset and mode, over the questions both answered
 worked out from summaries; the tests are those of `scoring.statistics.paired_tests`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -205,7 +205,8 @@ def compare_pairs(
     for place, one in enumerate(summaries):
         later = range(place + 1, len(summaries))
         alike = [at for at in later if sets[at] == sets[place] and len(shares[at]) > 1]
-        tested = _tests(shares[place], [shares[at] for at in alike], measure)
+        marked = _has_marks(measure, [one, *(summaries[at] for at in alike)])
+        tested = _tests(shares[place], [shares[at] for at in alike], marked=marked)
         at_once = dict(zip(alike, tested, strict=True))
         for at in later:
             other = summaries[at]
@@ -283,12 +284,17 @@ def _test(one: Summary, other: Summary, measure: Measure) -> _Tested | Incompara
     if len(shared) < 2:
         return IncomparablePair(one.cell, other.cell, ())
     mine, theirs = (np.array([own[name] for name in shared]) for own in (first, second))
-    ((tests, behind),) = _tests(mine, [theirs], measure)
+    ((tests, behind),) = _tests(mine, [theirs], marked=_has_marks(measure, (one, other)))
     return _test(other, one, measure) if behind else _Tested(one, other, tests)
 
 
+def _has_marks(measure: Measure, cells: Iterable[Summary]) -> bool:
+    """Whether questions are right or wrong; a mean over orders or over repeats is a share."""
+    return measure != "mean_over_orders" and all(cell.n_repeats == 1 for cell in cells)
+
+
 def _tests(
-    first: NDArray[np.float64], others: Sequence[NDArray[np.float64]], measure: Measure
+    first: NDArray[np.float64], others: Sequence[NDArray[np.float64]], *, marked: bool
 ) -> list[tuple[_Tests, bool]]:
     """The tests of one cell beside each of the others on the same questions; arrays of shape (n,).
 
@@ -299,7 +305,6 @@ def _tests(
     stacked = np.stack(others)
     behind = (first - stacked).mean(axis=1) < 0
     better, worse = (np.where(each[:, None], stacked, first) for each in (behind, ~behind))
-    marked = measure != "mean_over_orders"
     tables = mcnemar(better == 1, worse == 1) if marked else [None] * len(others)
     differences = better - worse
     tests = (

@@ -349,6 +349,8 @@ _FOURTEENTH = (
     "CREATE INDEX pace_of_mode ON pace (model, mode, shots)",
 )
 
+# Whether a cell's model computes where its worker is. Of runs from before that, all may.
+_FIFTEENTH = ("ALTER TABLE cell ADD COLUMN computes_here INTEGER NOT NULL DEFAULT 1",)
 # How many requests a cell's model is sent at a time, and at most; 0 where that is not counted.
 _WIDTH_IN_USE = (
     "ALTER TABLE cell ADD COLUMN width INTEGER NOT NULL DEFAULT 0",
@@ -371,6 +373,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _TWELFTH,
     _THIRTEENTH,
     _FOURTEENTH,
+    _FIFTEENTH,
     _WIDTH_IN_USE,
 )
 

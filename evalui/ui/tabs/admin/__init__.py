@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from urllib.parse import urlencode
 
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, span
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import alert, copy_button, note, segments
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.admin import people_view, queue_view, stock_views
 from evalui.ui.tabs.admin.changes import CHANGES, ChangeNotice
 from evalui.ui.tabs.admin.context import AdminPage

@@ -1,27 +1,18 @@
-"""What administrators change, by the `do` of the button; each change stands in the audit log."""
+"""What administrators change, by the `do` of the button."""
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from evalui.access import ROLES, Role
-from evalui.accounts import audit, invitations, people, sessions, shares, teams
+from evalui.app import people, queue
+from evalui.app.people import read_heir, read_role
+from evalui.app.service import AppService
+from evalui.app.sharing import withdraw
 from evalui.errors import SpecError
-from evalui.runs.database import queue
-from evalui.runs.fair_queue.decisions import (
-    QueueState,
-    set_person_priority,
-    set_queue_state,
-    set_run_priority,
-)
-from evalui.runs.fair_queue.limits import UserLimits, usual_limits, write_limits
+from evalui.runs.fair_queue.limits import UserLimits
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.service import AppService
-from evalui.ui.tabs.admin.readings import read_signed_in
 
 GIGABYTE = 1e9
-PRIORITIES = (-1, 0, 1, 2)
-_STATES: Mapping[str, QueueState] = {"open": "open", "paused": "paused", "draining": "draining"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,36 +25,27 @@ class ChangeNotice:
 
 
 def _invite(service: AppService, action: Action) -> ChangeNotice:
-    account = people.add_person(
-        service.database, action.value("invite_name"), _role(action), by=service.person
-    )
-    return _link(service, account.name)
+    name, role = action.value("invite_name"), read_role(action.value("role"))
+    return _invited(people.invite_person(service, name, role))
 
 
 def _link_again(service: AppService, action: Action) -> ChangeNotice:
-    return _link(service, action.value("person"))
+    return _invited(people.invite_again(service, action.value("person")))
 
 
-def _link(service: AppService, name: str) -> ChangeNotice:
-    """A link by which somebody chooses a password; a proxy signs people in by itself."""
-    if service.settings.auth == "proxy":
-        return ChangeNotice("added", {"name": name})
-    secret = invitations.invite(service.database, name, by=service.person)
-    return ChangeNotice("link", {"name": name}, secret)
+def _invited(made: people.Invitation) -> ChangeNotice:
+    return ChangeNotice("link" if made.secret else "added", {"name": made.name}, made.secret)
 
 
 def _withdraw(service: AppService, action: Action) -> ChangeNotice:
     name = action.value("person")
-    invitations.withdraw(service.database, name, by=service.person)
-    account = people.read_account(service.database, name)
-    if not account.has_password and account.seen is None:  # nobody was ever here by this name
-        people.remove_person(service.database, name, heir=None, by=service.person)
+    people.withdraw_invitation(service, name)
     return ChangeNotice("withdrawn", {"name": name})
 
 
 def _set_role(service: AppService, action: Action) -> ChangeNotice:
     name = action.value("person")
-    people.set_role(service.database, name, _role(action), by=service.person)
+    people.set_role(service, name, read_role(action.value("role")))
     return ChangeNotice("role", {"name": name})
 
 
@@ -78,85 +60,61 @@ def _set_limits(service: AppService, action: Action) -> ChangeNotice:
         tokens_day=_whole_number(action, "tokens_day"),
         dollars_day=_number(action, "dollars_day"),
     )
-    set_limits(service, name, limits, _priority(action))
+    people.set_limits(service, name, limits, queue.read_priority(action.value("priority")))
     return ChangeNotice("limits", {"name": name})
 
 
-def set_limits(service: AppService, name: str, limits: UserLimits, priority: int) -> None:
-    """Give a person limits and a priority; raises `SpecError` as `write_limits` does."""
-    write_limits(service.database, name, limits, usual_limits(service.settings))
-    set_person_priority(service.database, name, priority)
-    stated = {each: value for each, value in asdict(limits).items() if value is not None}
-    _record(service, "set-limits", f"person {name}", **stated, priority=priority)
-
-
 def _set_disabled(service: AppService, action: Action) -> ChangeNotice:
-    name, disabled = action.value("person"), action.do == "disable"
-    people.set_disabled(service.database, name, disabled=disabled, by=service.person)
+    name = action.value("person")
+    people.set_disabled(service, name, disabled=action.do == "disable")
     return ChangeNotice(f"{action.do}d", {"name": name})
 
 
 def _remove(service: AppService, action: Action) -> ChangeNotice:
-    name, heir = action.value("person"), action.value("heir")
-    if not heir:
-        raise SpecError("heir-missing")
-    taken = None if heir == DELETE else heir
-    people.remove_person(service.database, name, heir=taken, by=service.person)
+    name = action.value("person")
+    people.remove_person(service, name, read_heir(action.value("heir")))
     return ChangeNotice("removed", {"name": name})
 
 
 def _add_team(service: AppService, action: Action) -> None:
-    teams.add_team(service.database, action.value("team_name"), by=service.person)
+    people.add_team(service, action.value("team_name"))
 
 
 def _remove_team(service: AppService, action: Action) -> None:
-    teams.remove_team(service.database, action.value("team"), by=service.person)
+    people.remove_team(service, action.value("team"))
 
 
 def _join(service: AppService, action: Action) -> None:
     team = action.value("team")
-    member = action.value("person") or action.value(f"member:{team}")
-    teams.join_team(service.database, team, member, by=service.person)
+    people.join_team(service, team, action.value("person") or action.value(f"member:{team}"))
 
 
 def _leave(service: AppService, action: Action) -> None:
-    team, member = action.value("team"), action.value("person")
-    teams.leave_team(service.database, team, member, by=service.person)
+    people.leave_team(service, action.value("team"), action.value("person"))
 
 
 def _stop(service: AppService, action: Action) -> None:
-    run = service.run(action.value("target"))
-    queue.cancel(service.database, run.id)
-    _record(service, "stop-run", f"run {run.id}", owner=run.owner)
+    queue.stop_run_of_all(service, action.value("target"))
 
 
 def _set_priority(service: AppService, action: Action) -> None:
-    run, priority = service.run(action.value("target")), _priority(action)
-    set_run_priority(service.database, run.id, priority)
-    _record(service, "set-priority", f"run {run.id}", owner=run.owner, priority=priority)
+    priority = queue.read_priority(action.value("priority"))
+    queue.set_priority(service, action.value("target"), priority)
 
 
 def _decide(service: AppService, action: Action) -> None:
-    state = _STATES.get(action.value("state"))
-    if state is None:
-        raise SpecError("no-action")
-    set_queue_state(service.database, state)
-    _record(service, "set-queue", "queue", state=state)
+    queue.decide_queue(service, queue.read_queue_state(action.value("state")))
 
 
 def _revoke_link(service: AppService, action: Action) -> None:
-    shares.revoke_share(service.database, action.value("link"), by=service.person)
+    withdraw(service, action.value("link"))
 
 
 def _sign_out(service: AppService, action: Action) -> ChangeNotice:
-    """End the sessions of everybody but of who does it, which would end this page."""
     del action
-    others = [name for name in read_signed_in(service.database) if name != service.person.name]
-    n = sum(sessions.end_sessions(service.database, name, by=service.person) for name in others)
-    return ChangeNotice("signed_out", {"n": str(n)})
+    return ChangeNotice("signed_out", {"n": str(people.sign_out_others(service))})
 
 
-DELETE = "="  # in the place of an heir; no name is like this
 CHANGES: Mapping[str, Callable[[AppService, Action], ChangeNotice | None]] = {
     "invite": _invite,
     "link": _link_again,
@@ -176,24 +134,6 @@ CHANGES: Mapping[str, Callable[[AppService, Action], ChangeNotice | None]] = {
     "revoke_link": _revoke_link,
     "sign_out": _sign_out,
 }
-
-
-def _record(service: AppService, deed: str, thing: str, **detail: audit.AuditValue) -> None:
-    audit.record(service.database, service.person, deed, thing, **detail)
-
-
-def _role(action: Action) -> Role:
-    role = action.value("role")
-    if role not in ROLES:
-        raise SpecError("no-action")
-    return role
-
-
-def _priority(action: Action) -> int:
-    text = action.value("priority")
-    if text not in map(str, PRIORITIES):
-        raise SpecError("no-action")
-    return int(text)
 
 
 def _number(action: Action, name: str) -> float | None:

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from evalui.app.people import list_people
+from evalui.app.queue import list_live_runs
+from evalui.app.readings import LiveRun, PersonUse
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, span
 from evalui.runs.fair_queue.limits import UserLimits, usual_limits
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.widgets import bar, card
-from evalui.ui.services.service import AppService
-from evalui.ui.tabs.admin.readings import LiveRun, PersonUse, read_live_runs, read_people
 
 _NEARLY = 0.9  # of a limit
 
@@ -34,12 +36,12 @@ class AdminPage:
     @cached_property
     def people(self) -> list[PersonUse]:
         """Everybody with an account."""
-        return read_people(self.service.database, self.usual)
+        return list_people(self.service)
 
     @cached_property
     def live(self) -> list[LiveRun]:
         """The runs of all that wait or are at work."""
-        return read_live_runs(self.service.database)
+        return list(list_live_runs(self.service))
 
     @property
     def busy_sentence(self) -> str:

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from evalui.access import ROLES
 from evalui.accounts.secrets import SEEN_EVERY_S
 from evalui.accounts.teams import read_teams
+from evalui.app.readings import PersonUse, count_week
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.icons import status_icon
 from evalui.runs.upkeep.disk import disk_use
@@ -30,7 +31,6 @@ from evalui.ui.tabs.admin.context import (
     verdict,
 )
 from evalui.ui.tabs.admin.person_form import person_form
-from evalui.ui.tabs.admin.readings import PersonUse, count_week
 from evalui.ui.tabs.admin.share_links import share_links
 
 _COLUMNS = ("name", "role", "running", "waiting", "gpu_week", "disk", "seen")

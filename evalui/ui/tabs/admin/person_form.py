@@ -1,12 +1,14 @@
 """What one person may have, and the end of their account."""
 
+from evalui.app.people import DELETE
+from evalui.app.queue import PRIORITIES
+from evalui.app.readings import PersonUse
 from evalui.report.html import Child, Html, div, el
 from evalui.runs.fair_queue.decisions import read_decisions
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.ui.components.widgets import button, field, hidden, select, text_input, titled
-from evalui.ui.tabs.admin.changes import DELETE, GIGABYTE, PRIORITIES
+from evalui.ui.tabs.admin.changes import GIGABYTE
 from evalui.ui.tabs.admin.context import AdminPage
-from evalui.ui.tabs.admin.readings import PersonUse
 
 
 def person_form(page: AdminPage, use: PersonUse) -> Html:

@@ -1,5 +1,7 @@
 """The queue of all: what is at work, what waits for whom, and whether anything is taken."""
 
+from evalui.app.readings import LiveRun
+from evalui.app.run_labels import run_label
 from evalui.messages import Sentence
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.runs.fair_queue.decisions import read_decisions
@@ -15,10 +17,8 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.services.run_labels import run_label
 from evalui.ui.tabs.admin.context import AdminPage, heads, verdict
 from evalui.ui.tabs.admin.person_form import priorities
-from evalui.ui.tabs.admin.readings import LiveRun
 
 _COLUMNS = ("place", "run", "owner", "state", "work", "start", "priority")
 _OFFERED = {"open": ("paused", "draining"), "paused": ("open",), "draining": ("open", "paused")}

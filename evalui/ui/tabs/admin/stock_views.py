@@ -2,6 +2,7 @@
 
 from urllib.parse import urlencode
 
+from evalui.app.readings import read_largest_runs, read_upload_bytes
 from evalui.errors import EvaluiError
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.user_catalog import has_key
@@ -10,7 +11,6 @@ from evalui.runs.upkeep.disk import disk_use
 from evalui.ui.components.format import amount
 from evalui.ui.components.widgets import alert, empty, table, titled
 from evalui.ui.tabs.admin.context import AdminPage, figure_card, heads, meter, verdict
-from evalui.ui.tabs.admin.readings import read_largest_runs, read_upload_bytes
 
 
 def models_view(page: AdminPage) -> Html:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import get_args
 
 from evalui.accounts.guests import GUEST
+from evalui.app import ballots
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join
@@ -15,17 +17,13 @@ from evalui.runs.database.voting.votes import (
     VoteChoice,
     VoteInput,
     VotingProgress,
-    cast_vote,
-    finish_voting,
     next_ballots,
     read_voting_progress,
-    undo_vote,
 )
 from evalui.ui.components.form import ClientStateError, Form, field_value
 from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import alert, empty, note, page_head, table, titled
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.ballot import (
     NAME_LENGTH,
     Voter,
@@ -38,7 +36,6 @@ from evalui.ui.tabs.annotate.ballot import (
     voting_as,
 )
 from evalui.ui.tabs.annotate.result import (
-    import_votes,
     own_result,
     result_page,
 )
@@ -163,22 +160,21 @@ class AnnotateTab:
 
     def _perform(self, run_id: str, voter: Voter, act: Action) -> tuple[str, Html | None]:
         """The pair to show after an act, and the sentence about it."""
-        database, name = self.service.database, voter.name
+        name = voter.name
         if act.do in LEAD:
             return "", lead_team(self.service, self.t, self.service.run(run_id), voter, act)
         if not name or act.do not in ("vote", "undo", "finish", "uploaded"):
             return act.value("pair"), None
         run = self.service.run(run_id, "annotate")
-        self.service.require("change" if act.do == "uploaded" else "annotate", run.id)
         if act.do == "vote":
             self._vote(run, name, act)
             return act.value("next"), None
         if act.do == "undo":
-            return undo_vote(database, run_id, name), None
+            return ballots.undo_vote(self.service, run.id, name), None
         if act.do == "finish":
-            finish_voting(database, run_id, name)
+            ballots.finish_voting(self.service, run.id, name)
             return "", None
-        added = import_votes(self.service, run, act.value("upload"))
+        added = ballots.import_votes(self.service, run.id, act.value("upload"))
         return "", note("ok", self.t.count("annotate.imported", added))
 
     def _vote(self, run: RunRow, voter: str, act: Action) -> None:
@@ -187,8 +183,7 @@ class AnnotateTab:
             raise ClientStateError
         seconds = _seconds(act.value("spent"))
         mark = VoteInput(act.value("pair"), choice, comment, seconds)
-        pairs = self.service.voter_pairs.to_vote_on(run.id, voter)
-        cast_vote(self.service.database, run.id, voter, mark, pairs=pairs)
+        ballots.cast_vote(self.service, run.id, mark, voter)
 
     def _end(
         self, progress: VotingProgress, voter: Voter, problem: Html | None, team: Html | None

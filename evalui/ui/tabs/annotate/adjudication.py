@@ -5,17 +5,18 @@ from collections.abc import Sequence
 from typing import get_args
 from urllib.parse import urlencode
 
+from evalui.app.ballots import decide_pair
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.voting import ballots
-from evalui.runs.database.voting.adjudications import ContestedPair, adjudicate, outcome_from
+from evalui.runs.database.voting.adjudications import ContestedPair, outcome_from
 from evalui.runs.database.voting.votes import MAX_COMMENT
 from evalui.types import Outcome
 from evalui.ui.components.form import ClientStateError
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import button, card, hidden, page_head, table, titled
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.ballot import CHOICES, Voter, shown_pair
 
 _OUTCOMES: dict[str, Outcome] = {name: name for name in get_args(Outcome)}
@@ -23,20 +24,12 @@ _LISTED = 50  # decided pairs on the page; the files have all
 
 
 def decide(service: AppService, run: RunRow, voter: Voter, act: Action) -> None:
-    """Keep what is decided on a pair; raises as `adjudicate` does."""
+    """Keep what is decided on a pair; raises as `decide_pair` does."""
     outcome = _OUTCOMES.get(act.value("choice"))
     comment = act.value("comment")
     if outcome is None or len(comment) > MAX_COMMENT:  # our own page sends known ones
         raise ClientStateError
-    adjudicate(
-        service.database,
-        run.id,
-        voter.name,
-        act.value("pair"),
-        outcome,
-        comment=comment,
-        pairs=service.voting_pairs.of_run(run.id),
-    )
+    decide_pair(service, run.id, act.value("pair"), outcome, comment, voter.name)
 
 
 def decision_page(

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalui.accounts.guests import GUEST
-from evalui.accounts.people import read_accounts
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import (
@@ -16,12 +15,10 @@ from evalui.report.html import Html, div, el, join, span
 from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.voting import votes as stored_votes
-from evalui.runs.database.voting.imported_votes import add_imported_votes
 from evalui.scoring.arena.battles import BattleTally, tallies
 from evalui.scoring.arena.verdicts import battles_from_verdicts
 from evalui.types import Verdict
 from evalui.ui.components.widgets import note
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate.ballot import Voter, save_link, voting_as
 
 
@@ -62,24 +59,6 @@ def result_page(
         cls="runline",
     )
     return join(line, render_blocks((*own, *people)))
-
-
-def import_votes(service: AppService, run: RunRow, upload: str) -> int:
-    """Keep the votes of an uploaded file, which names their voters; how many are new.
-
-    Raises:
-        DataError: the file is no file of votes on this run.
-    """
-    by_dataset = service.files.votes(upload)
-    pairs = service.voting_pairs.of_run(run.id)
-    accounts = {account.name for account in read_accounts(service.database)}
-    return add_imported_votes(
-        service.database,
-        run.id,
-        by_dataset,
-        pairs=pairs,
-        reserved=lambda name: name.startswith(GUEST) or name.casefold() in accounts,
-    )
 
 
 def _own_votes(

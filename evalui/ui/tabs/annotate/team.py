@@ -5,11 +5,15 @@ from urllib.parse import urlencode
 
 from evalui.accounts.guests import (
     LONGEST_DAYS,
-    free_guest_seats,
-    make_guest_link,
-    read_guest_links,
-    revoke_guest_link,
 )
+from evalui.app.ballots import (
+    add_guest_link,
+    end_guest_link,
+    free_guest_seats,
+    list_guest_links,
+)
+from evalui.app.service import AppService
+from evalui.app.team_votes import VOTE_FILES, assign_people, end_voting, team_progress
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.words import join_sentences
@@ -32,8 +36,6 @@ from evalui.ui.components.widgets import (
     text_input,
     titled,
 )
-from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import VOTE_FILES, assign_people, end_voting, team_progress
 from evalui.ui.tabs.annotate.adjudication import decide, decided_card, decision_page
 from evalui.ui.tabs.annotate.ballot import Voter, page_frame, save_link
 
@@ -68,19 +70,19 @@ def lead_team(
             return note("ok", t("annotate.assigned"))
         case "link":
             days = parse_whole_number(act.value("days")) or 0
-            secret = make_guest_link(service.database, run.id, by=service.person, days=days)
+            secret = add_guest_link(service, run.id, days)
             address = f"../vote/{secret}"
             link = el("a", t("annotate.link_open"), href=address, target="_blank")
             about = el("p", t("annotate.link_once"))
             return note("ok", about, div(link, copy_button(t, address), cls="once"))
         case "revoke":
-            revoke_guest_link(service.database, run.id, act.value("link"), by=service.person)
+            end_guest_link(service, run.id, act.value("link"))
             return note("ok", t("annotate.link_closed"))
         case "close":
             end_voting(service, run.id)
             return note("ok", t("annotate.vote_closed"))
         case "free":
-            n = free_guest_seats(service.database, run.id, act.value("link"), by=service.person)
+            n = free_guest_seats(service, run.id, act.value("link"))
             return note("ok", t.count("annotate.link_freed", n))
         case _:
             decide(service, run, voter, act)
@@ -193,7 +195,7 @@ def _links_card(service: AppService, t: Messages, run: RunRow) -> Html:
                 cls="links",
             ),
         ]
-        for link in read_guest_links(service.database, run.id)
+        for link in list_guest_links(service, run.id)
     ]
     heads = [t("annotate.link_until"), t("annotate.link_guests"), ""]
     days = {str(each): t.count("annotate.days", each) for each in _DAYS}

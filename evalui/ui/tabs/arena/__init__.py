@@ -5,6 +5,7 @@ While a run goes on, the standings are drawn again when verdicts have come in.
 
 from collections.abc import Sequence
 
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el
@@ -22,7 +23,6 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena.arena_view import OpenRunView, has_duels, open_overview
 from evalui.ui.tabs.arena.duels import changed_form, duels_page
 

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from functools import cached_property, partial
 from urllib.parse import urlencode
 
+from evalui.app.run_labels import LIVE_STATES
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import judged_by
 from evalui.report.analyses.base import Report
@@ -21,8 +23,6 @@ from evalui.runs.spec import ModeSpec
 from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.widgets import segments
-from evalui.ui.services.run_labels import LIVE_STATES
-from evalui.ui.services.service import AppService
 
 
 def has_duels(service: AppService, run_id: str) -> bool:

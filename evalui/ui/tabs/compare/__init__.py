@@ -4,48 +4,46 @@ Its whole state is an address: the cells, the measure, the pair, and the questio
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from evalui.errors import EvaluiError, SpecError
+from evalui.app.comparisons import (
+    ComparableRun,
+    ComparedCell,
+    Incompatibility,
+    comparable_runs,
+    compare_cells,
+    compare_ids,
+    comparison_address,
+    comparison_facts,
+    first_comparable_cells,
+    notes_on,
+    read_ids,
+    share_comparison,
+    signatures_of,
+    split_comparable,
+)
+from evalui.app.service import AppService
+from evalui.app.sharing import withdraw
+from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.analyses.comparison.blocks import comparison_blocks
-from evalui.report.analyses.comparison.figures import Comparison, Contender, compare
-from evalui.report.blocks import Bullets
+from evalui.report.analyses.comparison.figures import Comparison, Contender
 from evalui.report.html import Html, div, el, span
 from evalui.report.render.page import render_blocks
-from evalui.report.render.shared import FrozenContent
-from evalui.runs.kept_summaries import find_summary, read_answer_summary
-from evalui.scoring.cell_summary import pair_summary
 from evalui.ui.components.form import PANEL, Form, field_value, field_values
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import alert, note, page_head, select
-from evalui.ui.services.run_labels import mode_label
-from evalui.ui.services.service import AppService
 from evalui.ui.sharing.links import (
     SHARE,
     SharedPage,
     chosen_days,
-    make_link,
     share_button,
     share_panel,
-    withdraw,
 )
 from evalui.ui.tabs.compare.query import CompareQuery, read_query
 from evalui.ui.tabs.compare.question import PairView, contender_name
 from evalui.ui.tabs.compare.questions import question_list_card
-from evalui.ui.tabs.compare.selection import (
-    ComparableRun,
-    ComparableRuns,
-    ComparedCell,
-    Incompatibility,
-    chooser,
-    compared_cells,
-    first_comparable_cells,
-    incompatible_cells,
-    no_runs_page,
-    notes_on,
-    read_ids,
-)
+from evalui.ui.tabs.compare.selection import chooser, no_runs_page
 from evalui.ui.tabs.results.samples.answering import AnsweringModel
 
 
@@ -65,17 +63,14 @@ class CompareTab:
     def __init__(self, service: AppService, t: Messages) -> None:
         self.service = service
         self.t = t
-        self.comparable_runs = ComparableRuns(service)
-        # Each filter and step requests the same comparison again.
-        self._compare = service.cache.memoize(self._compute)
 
     def render(self, form: Form) -> Html:
         """The comparison of an address, or what can be chosen."""
-        query, offered = read_query(form), self.comparable_runs.all()
+        query, offered = read_query(form), comparable_runs(self.service)
         ids, problem = read_ids(query.cells), ""
         if not ids and query.run:
             ids, problem = self._cells_of_run(offered, query.run)
-        able, refused = self._split_comparable(offered, ids)
+        able, refused = split_comparable(self.service, offered, ids)
         if ids and not able:
             ids, problem = (), self.t("error.compare-gone")
         ticked = read_ids(",".join(field_values(form, "ticked"))) if "ticked" in form else ids
@@ -87,72 +82,23 @@ class CompareTab:
     def act(self, action: Action) -> Html:
         """The page after a tick, a search in the list of runs, or another measure or pair."""
         if action.do in ("share", "withdraw"):
+            query = read_query(action.form)
+            ids = (
+                read_ids(query.cells)
+                or self._cells_of_run(comparable_runs(self.service), query.run)[0]
+            )
             if action.do == "withdraw":
-                address = _shared_address(self._compared(action.form)[0])
-                withdraw(self.service, action.value("link"), address)
+                shown = compare_ids(self.service, ids, query.measure).comparison
+                withdraw(self.service, action.value("link"), comparison_address(shown))
             else:
-                self.share(action.form, chosen_days(action.form))
+                days = chosen_days(action.form)
+                share_comparison(self.service, ids, query.measure, days, query.pair)
             return self.render(action.form)
         form = dict(action.form)
         if action.value("name") not in ("ticked", "find_run"):
             form = {name: value for name, value in form.items() if name not in ("page", "q")}
             form.pop("ticked", None)
         return self.render(form)
-
-    def share(self, form: Form, days: int) -> str:
-        """Freeze the comparison of an address, and return the last part of the link.
-
-        Raises:
-            AccountError: there is no such link, or no such days.
-            NotAllowed: the person may not change each of its runs.
-            SpecError: there is nothing to compare.
-        """
-        query, able = self._compared(form)
-        for run_id in dict.fromkeys(each.contender.run for each in able):
-            self.service.require("change", run_id)
-        return make_link(
-            self.service,
-            title=able[0].row.cell.dataset,
-            address=_shared_address(query),
-            owner=self.service.run(able[0].contender.run).owner,
-            days=days,
-            content=lambda t: self._frozen(t, query, able),
-        )
-
-    def frozen(self, t: Messages, form: Form) -> FrozenContent:
-        """What a link to the comparison of an address would show; raises as `share` does."""
-        return self._frozen(t, *self._compared(form))
-
-    def _compared(self, form: Form) -> tuple[CompareQuery, tuple[ComparedCell, ...]]:
-        """What an address compares, as it is written; raises `SpecError` if that is nothing."""
-        query, offered = read_query(form), self.comparable_runs.all()
-        ids = read_ids(query.cells) or self._cells_of_run(offered, query.run)[0]
-        able, _ = self._split_comparable(offered, ids)
-        if len(able) < 2:
-            raise SpecError("compare-gone")
-        compared = self._compare(able, query.measure)
-        return query.of(compared, compared.pair(query.pair)), able
-
-    def _frozen(
-        self, t: Messages, query: CompareQuery, able: tuple[ComparedCell, ...]
-    ) -> FrozenContent:
-        compared = self._compare(able, query.measure)
-        pair = compared.pair(query.pair)
-        blocks = comparison_blocks(t, compared, pair, notes=notes_on(t, able, ()))
-        signatures = _signatures(able).texts
-        return FrozenContent(_facts(t, able, compared), blocks, ("compared",), signatures)
-
-    def _split_comparable(
-        self, offered: Sequence[ComparableRun], ids: Sequence[int]
-    ) -> tuple[tuple[ComparedCell, ...], tuple[Incompatibility, ...]]:
-        """Those of the cells that can be compared, and the others; nothing if one is unknown."""
-        try:
-            chosen = compared_cells(offered, ids, self.service.baselines())
-        except EvaluiError:
-            return (), ()
-        refused = incompatible_cells(chosen)
-        left_out = [each.cell for each in refused]
-        return tuple(each for each in chosen if each not in left_out), refused
 
     def _cells_of_run(
         self, offered: Sequence[ComparableRun], run_id: str
@@ -167,21 +113,6 @@ class CompareTab:
             return (), self.t("error.compare-gone")
         return (), self.t("compare.live")
 
-    def _compute(self, chosen: tuple[ComparedCell, ...], measure: str) -> Comparison:
-        results = [self.service.result(each.row) for each in chosen]
-        if results[0].cell.gives == "answers":
-            answers = [
-                read_answer_summary(self.service.database, each.row.id, result)
-                for each, result in zip(chosen, results, strict=True)
-            ]
-            return compare([each.contender for each in chosen], results, measure, answers=answers)
-        # What is not kept is not all computed here: pairs need a part that takes no time.
-        summaries = [
-            find_summary(self.service.database, each.row.id, result) or pair_summary(result)
-            for each, result in zip(chosen, results, strict=True)
-        ]
-        return compare([each.contender for each in chosen], results, measure, summaries)
-
     def _comparison_page(
         self,
         query: CompareQuery,
@@ -190,10 +121,10 @@ class CompareTab:
         choice: _Choice,
         form: Form,
     ) -> Html:
-        t, compared = self.t, self._compare(able, query.measure)
+        t, compared = self.t, compare_cells(self.service, able, query.measure)
         pair = compared.pair(query.pair)
         query = query.of(compared, pair)
-        page = self._shared_page(query, able)
+        page = self._shared_page(query, able, compared)
         blocks = comparison_blocks(
             t,
             compared,
@@ -218,7 +149,7 @@ class CompareTab:
             if pair
             else None,
             el("section", others, cls="disc"),
-            render_blocks([_signatures(able)]),
+            render_blocks([signatures_of(able)]),
             cls="compare",
             data_address=query.address + (f"&{PANEL}={SHARE}" if field_value(form, PANEL) else ""),
         )
@@ -235,17 +166,19 @@ class CompareTab:
         several = len(runs) > 1
         return div(
             el("b", first.cell.dataset),
-            span(_facts(t, able, compared), cls="meta"),
+            span(comparison_facts(t, able, compared), cls="meta"),
             None if several else _run_link(able[0].contender),
             span(*(_contender(each.contender, several) for each in able), cls="compare-who"),
             div(div(chosen, cls="field") if len(words) > 1 else None, share, cls="acts"),
             cls="runline",
         )
 
-    def _shared_page(self, query: CompareQuery, able: Sequence[ComparedCell]) -> SharedPage:
+    def _shared_page(
+        self, query: CompareQuery, able: Sequence[ComparedCell], compared: Comparison
+    ) -> SharedPage:
         runs = dict.fromkeys(each.contender.run for each in able)
         rows, address = [self.service.run(each) for each in runs], f"?{query.address}"
-        return SharedPage(rows, _shared_address(query), address, copied=address)
+        return SharedPage(rows, comparison_address(compared), address, copied=address)
 
     def _choice_page(
         self,
@@ -283,16 +216,6 @@ def _models(able: Sequence[ComparedCell]) -> dict[str, AnsweringModel]:
     }
 
 
-def _facts(t: Messages, able: Sequence[ComparedCell], compared: Comparison) -> str:
-    n = f"{len(compared.samples):,}"
-    return t("compare.facts", questions=n, mode=mode_label(t, able[0].row))
-
-
-def _shared_address(query: CompareQuery) -> str:
-    """What links to a comparison are listed under, whichever pair and question is open."""
-    return f"?{replace(query, run='', pair='', only='', page=0, question='').address}"
-
-
 def _contender(contender: Contender, several: bool) -> Html:
     """A model, of several runs with its own, which tells two cells of one model apart."""
     link = _run_link(contender) if several and contender.run_name not in contender.name else None
@@ -301,9 +224,3 @@ def _contender(contender: Contender, several: bool) -> Html:
 
 def _run_link(contender: Contender) -> Html:
     return el("a", contender.run_name, href=f"?run={contender.run}&tab=results", cls="meta")
-
-
-def _signatures(able: Sequence[ComparedCell]) -> Bullets:
-    """How the figures of each cell were made."""
-    lines = dict.fromkeys(each.row.cell.signature.replace("|", " · ") for each in able)
-    return Bullets(tuple(lines), signatures=True)

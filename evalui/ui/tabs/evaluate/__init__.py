@@ -6,25 +6,26 @@ The browser's form is the whole truth: nothing about it is kept on the server be
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
+from evalui.app.column_memory import fitting_layout
+from evalui.app.files.views import UploadPart, UploadView
+from evalui.app.run_form import write_kept_columns
+from evalui.app.samples import open_sample_size, sample_size
+from evalui.app.service import AppService
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join
+from evalui.types import has_options
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.fragment import Action, go
 from evalui.ui.components.widgets import alert, hidden, page_head
-from evalui.ui.services.column_memory import fitting_layout
-from evalui.ui.services.files.views import UploadPart, UploadView
-from evalui.ui.services.run_form import (
+from evalui.ui.run_form import (
     answer_name_field,
     form_from_spec,
     layout_form,
     read_answer_sources,
     read_layout,
     read_run_form,
-    write_kept_columns,
 )
-from evalui.ui.services.samples import open_sample_size, sample_size
-from evalui.ui.services.service import AppService
 from evalui.ui.sharing.datasets import (
     RIGHTS,
     TAKE,
@@ -47,7 +48,7 @@ from evalui.ui.tabs.evaluate.defaults import kinds_of, with_defaults
 from evalui.ui.tabs.evaluate.empty_state import add_dataset_button, empty_state
 from evalui.ui.tabs.evaluate.given_answers import answers_fold
 from evalui.ui.tabs.evaluate.judge_choice import ReferenceCounts, judge_card
-from evalui.ui.tabs.evaluate.mode_choice import CHOICE, modes_card, preset_fields
+from evalui.ui.tabs.evaluate.mode_choice import modes_card, preset_fields
 from evalui.ui.tabs.evaluate.model_choice import (
     OfferedModel,
     models_card,
@@ -260,7 +261,7 @@ class EvaluateTab:
         self, form: Form, models: Sequence[OfferedModel], shown: Sequence[ShownDataset]
     ) -> tuple[Html | None, Html | None]:
         """The answers brought along and the judges, which only open questions have."""
-        open_ = [each for each in shown if each.view.kind != CHOICE]
+        open_ = [each for each in shown if not has_options(each.view.kind)]
         if not open_:
             return None, None
         answers = read_answer_sources(form)

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from evalui.app.files.reader import FileReader
+from evalui.app.run_form import KINDS
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.datasets.preview import ColumnUse, FileReading, Preview, pin
@@ -18,12 +20,11 @@ from evalui.errors import DataError
 from evalui.messages import Messages, sentence
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import status
-from evalui.types import LETTERS, DatasetKind
+from evalui.types import LETTERS, DatasetKind, has_options
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import fault_text
 from evalui.ui.components.widgets import button, card, field, hidden, link_button, select, tick
-from evalui.ui.services.files.reader import FileReader
-from evalui.ui.services.run_form import KINDS, parse_head_row, read_layout
+from evalui.ui.run_form import parse_head_row, read_layout
 from evalui.ui.tabs.evaluate.dataset_card import unused_line, upload_fields
 from evalui.ui.tabs.evaluate.questions import first_question, questions_part
 
@@ -77,7 +78,7 @@ class ColumnChoice:
             return ""
         needed = ["question"]
         guessed = "answer" in self.reading.guess.roles  # else the options mark it themselves
-        if self.reading.kind.value == "multiple_choice" and (guessed or not self.preview.total):
+        if has_options(str(self.reading.kind.value)) and (guessed or not self.preview.total):
             needed.append("answer")
         return next((role for role in needed if role not in self.reading.roles), "")
 
@@ -374,7 +375,7 @@ def _role_words(t: Messages, columns: int) -> Mapping[str, str]:
 
 def _answer_key(t: Messages, choice: ColumnChoice) -> Html | None:
     reading = choice.reading
-    if not reading.answer_values or reading.kind.value != "multiple_choice":
+    if not reading.answer_values or not has_options(str(reading.kind.value)):
         return None
     values = t("mapping.values", values=t("list.comma").join(reading.answer_values))
     words = {key: t(f"key.{key}") for key in ANSWER_KEYS}

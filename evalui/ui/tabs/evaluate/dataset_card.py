@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalui.app.files.views import UploadHealth, UploadPart, UploadView
 from evalui.datasets.health import ChoiceHealth, OpenHealth
 from evalui.datasets.preview import Preview
 from evalui.datasets.reading import KEPT_RULE
@@ -13,7 +14,6 @@ from evalui.report.words import join_sentences
 from evalui.types import LETTERS
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.widgets import card, field, hidden, link_button, select
-from evalui.ui.services.files.views import UploadHealth, UploadPart, UploadView
 from evalui.ui.tabs.evaluate.file_card import faults_part, health_part, notes_part
 from evalui.ui.tabs.evaluate.given_answers import open_health_part
 from evalui.ui.tabs.evaluate.questions import questions_part

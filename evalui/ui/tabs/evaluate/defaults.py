@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 
+from evalui.app.files.views import UploadView
+from evalui.app.samples import SAMPLE_JUDGE
 from evalui.models.catalog import ModelState
 from evalui.models.endpoint.http.addresses import external_hosts
-from evalui.modes import MODES
-from evalui.runs.spec import OPEN
-from evalui.types import DatasetKind
+from evalui.modes import modes_for
+from evalui.types import DatasetKind, has_options
 from evalui.ui.components.form import Form, field_values
-from evalui.ui.services.files.views import UploadView
-from evalui.ui.services.samples import SAMPLE_JUDGE
 from evalui.ui.tabs.evaluate.judge_choice import can_judge
-from evalui.ui.tabs.evaluate.mode_choice import CHOICE, fitting_modes, preset_fields
+from evalui.ui.tabs.evaluate.mode_choice import fits_options, preset_fields
 from evalui.ui.tabs.evaluate.model_choice import OfferedModel
 
 _DEFAULT_MODELS = 2
@@ -33,19 +32,19 @@ def with_defaults(
     if "models" not in form:
         form = form | {"models": _default_models(models)}
     shown = field_values(form, "kinds")
-    new = [kind for kind in kinds if kind not in shown]
+    new: list[DatasetKind] = [kind for kind in kinds if kind not in shown]
     if "kinds" not in form and "modes" in form:
         new = []  # a run to repeat
-    if CHOICE in new and not {"pattern", "limit"} & form.keys():
+    has_new_choice = any(map(has_options, new))
+    if has_new_choice and not {"pattern", "limit"} & form.keys():
         form = form | preset_fields("robust", form, models)
-    modes = [mode for mode in field_values(form, "modes") if mode in fitting_modes(kinds)]
-    if set(new) - {CHOICE} and OPEN not in modes:
-        modes.append(OPEN)
-    if CHOICE in new and not any(CHOICE in MODES[mode].kinds for mode in modes):
-        usual = field_values(preset_fields("robust", form, models), "modes")
-        modes += [mode for mode in usual if mode not in modes]
+    modes = [mode for mode in field_values(form, "modes") if mode in modes_for(kinds)]
+    usual = [mode for kind in new if not has_options(kind) for mode in modes_for((kind,))[:1]]
+    if has_new_choice and not any(map(fits_options, modes)):
+        usual += field_values(preset_fields("robust", form, models), "modes")
+    modes = list(dict.fromkeys((*modes, *usual)))
     form = form | {"modes": modes, "kinds": [str(kind) for kind in kinds]}
-    if "judging" not in form and set(kinds) - {CHOICE}:
+    if "judging" not in form and not all(map(has_options, kinds)):
         form |= _default_judging(form, datasets, [model.state for model in models])
     elif "subjective" in new and not field_values(form, "judging"):
         form |= {"rubric": ""}  # marks were the default of the files before; nobody chose them

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
+from evalui.app.files.views import UploadHealth, UploadView
 from evalui.datasets.health import ChoiceHealth
 from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, OTHER_SPLIT_RULE
 from evalui.messages import Messages
@@ -13,7 +14,6 @@ from evalui.types import LETTERS, Fault
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import fault_text, length_range
 from evalui.ui.components.widgets import bar, definitions, note, status, table
-from evalui.ui.services.files.views import UploadHealth, UploadView
 from evalui.ui.tabs.evaluate.given_answers import fault_count
 from evalui.ui.tabs.evaluate.rows import choice_row
 

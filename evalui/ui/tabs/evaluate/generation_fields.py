@@ -5,7 +5,7 @@ from evalui.messages import Messages
 from evalui.report.html import Html, div
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.widgets import field, select, text_input
-from evalui.ui.services.run_form import generation_field
+from evalui.ui.run_form import generation_field
 from evalui.ui.tabs.evaluate.rows import fold, text_area
 
 _MAX_SHOWN = 20  # characters of a value in the closed line
@@ -21,7 +21,8 @@ def generation_fold(t: Messages, form: Form, *, judge: bool = False) -> Html:
         for name in SETTINGS
         if (text := field_value(form, generation_field(name, judge=judge)).strip())
     ]
-    fields = (_field(t, form, each, judge=judge) for each in SETTINGS.values())
+    shown = (each for each in SETTINGS.values() if each.setting.of_judges or not judge)
+    fields = (_field(t, form, each, judge=judge) for each in shown)
     return fold(
         t("generation.title"),
         " · ".join(given) or t("generation.usual"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from evalui.app.files.views import AnswersFile, EarlierRun, UploadHealth
 from evalui.datasets.health import OpenHealth
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
@@ -20,8 +21,7 @@ from evalui.ui.components.widgets import (
     status,
     text_input,
 )
-from evalui.ui.services.files.views import AnswersFile, EarlierRun, UploadHealth
-from evalui.ui.services.run_form import answer_name_field
+from evalui.ui.run_form import answer_name_field
 from evalui.ui.tabs.evaluate.rows import choice_row, fold
 
 _SHOWN_CAPABILITIES = 8

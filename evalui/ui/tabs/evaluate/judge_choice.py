@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalui.app.run_form import JUDGE_TOKENS
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.models.base import traits_of
@@ -20,11 +21,10 @@ from evalui.report.html import Html, div, el, join
 from evalui.types import OUTCOMES
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.widgets import field, hidden, note, select, text_input, tick
-from evalui.ui.services.model_labels import model_notes
-from evalui.ui.services.run_form import (
+from evalui.ui.model_labels import model_notes
+from evalui.ui.run_form import (
     CONFLICTS,
     CUSTOM,
-    JUDGE_TOKENS,
     ORDERS,
     OUTPUTS,
     PAIRS,

@@ -1,43 +1,49 @@
 """The modes to choose from with their presets, and how the questions are put."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import get_args
 
 from evalui.messages import Messages
 from evalui.models.base import traits_of
-from evalui.modes import MODES
-from evalui.modes.choices_only import ChoicesOnly
+from evalui.modes import (
+    MODES,
+    ability_of,
+    modes_for,
+    usual_max_tokens,
+    usual_mode,
+)
+from evalui.modes import (
+    traits_of as mode_traits,
+)
 from evalui.modes.prompts.templates import TEMPLATES
 from evalui.report.html import Html, div, el, join, span
-from evalui.runs.spec import JUDGE, OPEN_TOKENS, ModeSpec
-from evalui.types import Ability, DatasetKind
+from evalui.types import Ability, DatasetKind, has_options
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.widgets import button, field, select, text_input
-from evalui.ui.services.run_form import CUSTOM, PATTERNS, SPELLINGS, TOKENS
+from evalui.ui.run_form import CUSTOM, PATTERNS, SPELLINGS
 from evalui.ui.tabs.evaluate.generation_fields import generation_fold
 from evalui.ui.tabs.evaluate.model_choice import OfferedModel
 from evalui.ui.tabs.evaluate.rows import choice_row, fold, list_card, own_text
 
-CHOICE: DatasetKind = "multiple_choice"
 PRESETS = ("quick", "robust", "full")
 _QUICK_QUESTIONS = 20  # of each subject
-_MODE_ORDER = ("multiple_choice", "generation", "cloze")  # the usual order; other modes follow
 
 
-def fitting_modes(kinds: Collection[DatasetKind]) -> list[str]:
-    """The modes that fit one of the kinds; judges have a card of their own."""
-    names = sorted(MODES, key=_rank)
-    return [name for name in names if name != JUDGE and set(MODES[name].kinds) & set(kinds)]
+def fits_options(mode: str) -> bool:
+    """Whether a mode is for questions with options."""
+    return any(map(has_options, MODES[mode].kinds))
 
 
 def preset_fields(name: str, form: Form, models: Sequence[OfferedModel]) -> Form:
     """The fields that a preset sets: modes of choices, orders and limit; other modes stay."""
     models = _picked(form, models) or models
-    choice = [mode for mode in fitting_modes((CHOICE,)) if _able(form, mode, models)]
+    every = modes_for(get_args(DatasetKind))
+    choice = [mode for mode in every if fits_options(mode) and _able(form, mode, models)]
     # The mode that most of the models can do, the letters before the replies.
     best = sorted(choice, key=lambda mode: -len(_able(form, mode, models)))[:1]
-    written = [mode for mode in field_values(form, "modes") if CHOICE not in MODES[mode].kinds]
+    written = [mode for mode in field_values(form, "modes") if not fits_options(mode)]
     return {
-        "modes": [*(choice if name == "full" else best or ["multiple_choice"]), *written],
+        "modes": [*(choice if name == "full" else best or [usual_mode("choices")]), *written],
         "pattern": "origin" if name == "quick" else "circular",
         "limit": str(_QUICK_QUESTIONS) if name == "quick" else "",
     }
@@ -48,17 +54,17 @@ def modes_card(
     models: Sequence[OfferedModel],
     form: Form,
     *,
-    kinds: Collection[DatasetKind] = (CHOICE,),
+    kinds: Collection[DatasetKind],
 ) -> Html:
     """A row for each mode that fits the files, with how many of the chosen models can do it."""
-    chosen, fitting = field_values(form, "modes"), fitting_modes(kinds)
+    chosen, fitting = field_values(form, "modes"), modes_for(kinds)
     picked = _picked(form, models)
     rows = [_mode(t, name, name in chosen, form, models, picked) for name in fitting]
     count = sum(name in chosen for name in fitting)
     return list_card(
         t("modes.title"),
         join(
-            _presets(t, form, models) if CHOICE in kinds else None,
+            _presets(t, form, models) if any(map(has_options, kinds)) else None,
             span(t("choose.of", n=count, total=len(fitting)), cls="meta"),
         ),
         *rows,
@@ -116,7 +122,7 @@ def _picked(form: Form, models: Sequence[OfferedModel]) -> list[OfferedModel]:
 def _able(form: Form, mode: str, models: Sequence[OfferedModel]) -> list[OfferedModel]:
     """Those of the models that can do a mode."""
     needed = _needed(form, mode)
-    hidden = isinstance(MODES[mode], ChoicesOnly)
+    hidden = mode_traits(mode).without_question_of
     return [
         model
         for model in models
@@ -129,18 +135,12 @@ def _able(form: Form, mode: str, models: Sequence[OfferedModel]) -> list[Offered
 
 def _needed(form: Form, mode: str) -> Ability:
     """What a mode needs of a model with the spellings that the form chooses."""
-    return ModeSpec(
-        mode=mode, spellings=SPELLINGS.get(field_value(form, "spellings"), "common")
-    ).ability
-
-
-def _rank(mode: str) -> int:
-    return _MODE_ORDER.index(mode) if mode in _MODE_ORDER else len(_MODE_ORDER)
+    return ability_of(mode, SPELLINGS.get(field_value(form, "spellings"), "common"))
 
 
 def _settings(t: Messages, form: Form, kinds: Collection[DatasetKind]) -> Html:
     """What the files leave to decide: orders, worked examples and prompt need options."""
-    choice = CHOICE in kinds
+    choice = any(map(has_options, kinds))
     orders = [
         choice_row(
             "pattern",
@@ -181,7 +181,7 @@ def _fields(
     t: Messages, form: Form, kinds: Collection[DatasetKind], *, choice: bool
 ) -> Sequence[Html | None]:
     per = "dataset" if field_value(form, "limit_per") == "dataset" else "subject"
-    usual = [TOKENS] * choice + [OPEN_TOKENS] * (set(kinds) != {CHOICE})
+    usual = sorted({usual_max_tokens(mode) for mode in modes_for(kinds)})
     number = {"inputmode": "numeric"}
     return (
         field(

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalui.app.models_service import Hardware, ModelsService, group_of
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, base_of
@@ -12,13 +13,12 @@ from evalui.report.html import Html, div, el, join, span
 from evalui.settings import Settings
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.widgets import search_field
-from evalui.ui.services.model_labels import (
+from evalui.ui.model_labels import (
     model_abilities,
     model_about,
     model_notes,
     room_words,
 )
-from evalui.ui.services.models_service import Hardware, ModelsService, group_of
 from evalui.ui.tabs.evaluate.rows import choice_row, demo_group, list_card, model_group
 
 _SEARCHED_FROM = 8  # models, from which on they can be searched

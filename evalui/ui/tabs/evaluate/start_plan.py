@@ -2,20 +2,18 @@
 
 from collections.abc import Sequence
 
-from evalui.errors import EvaluiError, SpecError
+from evalui.app.evaluations import hindrance_of, runs_ahead, warnings_of
+from evalui.app.files.views import PlannedRun, UploadView
+from evalui.app.run_form import RunForm
+from evalui.app.service import AppService
+from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
-from evalui.runs.fair_queue.place import queue_ahead
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.services.files.views import PlannedCell, PlannedRun, UploadView
-from evalui.ui.services.run_form import RunForm, read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.evaluate.judge_choice import is_single
 from evalui.ui.tabs.evaluate.model_choice import remote_destinations
 from evalui.ui.tabs.evaluate.start_card import StartNotes, cost_rows, gap_remark, start_card
-
-_MANY_REQUESTS = 20_000
 
 
 def start_plan(service: AppService, t: Messages, form: Form, views: Sequence[UploadView]) -> Html:
@@ -30,7 +28,7 @@ def start_plan(service: AppService, t: Messages, form: Form, views: Sequence[Upl
     except EvaluiError as error:
         hindrance = t.translate(error.sentence)
         return start_card(t, form, names, StartNotes(away, hindrance=hindrance))
-    ahead = queue_ahead(service.database, service.owner, usual_limits(service.settings))
+    ahead = runs_ahead(service, planned)
     return start_card(
         t,
         form,
@@ -43,18 +41,6 @@ def start_plan(service: AppService, t: Messages, form: Form, views: Sequence[Upl
         rows=cost_rows(t, planned.cost, ahead, _priced(planned)),
         gap=gap_remark(t, _questions(planned)),
     )
-
-
-def hindrance_of(service: AppService, t: Messages, planned: PlannedRun) -> str:
-    """Why a run cannot be started, before somebody tries; "" if it can."""
-    if not _has_work(planned):
-        return t("cost.nothing")
-    try:
-        with service.database.reading() as connection:
-            check_may_queue(connection, service.owner, usual_limits(service.settings))
-    except SpecError as error:
-        return t.translate(error.sentence)
-    return ""
 
 
 def _missing(run_form: RunForm, form: Form) -> str:
@@ -70,34 +56,6 @@ def _missing(run_form: RunForm, form: Form) -> str:
         if contestants < 2 and not is_single(field_value(form, "rubric"), form):
             return "cost.one_contestant"
     return ""
-
-
-def warnings_of(t: Messages, planned: PlannedRun) -> list[str]:
-    """What is to be known before a run is started."""
-    unable: dict[str, list[PlannedCell]] = {}
-    for cell in planned.cells:
-        if cell.impossible and cell.fits:
-            unable.setdefault(cell.mode, []).append(cell)
-    warnings = [_skipped(t, mode, cells) for mode, cells in unable.items()]
-    every_order = any(cell.pattern == "all_possible" for cell in planned.cells)
-    if every_order or planned.cost.requests > _MANY_REQUESTS:
-        warnings.append(t("cost.many", n=f"{planned.cost.requests:,}"))
-    return warnings
-
-
-def _skipped(t: Messages, mode: str, cells: Sequence[PlannedCell]) -> str:
-    """Which models leave a mode out; why, where it is one."""
-    models = list(dict.fromkeys(cell.model for cell in cells))
-    label = t(key) if (key := f"modes.{mode}") in t else t(f"mode.{mode}")
-    if len(models) == 1:
-        why = t.translate(cells[0].impossible)
-        return t("cost.left_out", model=models[0], mode=label, why=why)
-    return t("cost.left_out_by", models=t("list.comma").join(models), mode=label)
-
-
-def _has_work(planned: PlannedRun) -> bool:
-    """Whether there is a request to send, or an answer to score."""
-    return any(cell.total and not cell.impossible for cell in planned.cells)
 
 
 def _priced(planned: PlannedRun) -> list[str]:

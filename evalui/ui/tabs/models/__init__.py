@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from evalui.app.models_service import Hardware, ModelStatus, WorkerView
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
@@ -19,8 +21,6 @@ from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import alert, button, note, page_head
-from evalui.ui.services.models_service import Hardware, ModelStatus, WorkerView
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.models.catalog_card import catalog_card
 from evalui.ui.tabs.models.model_form import ModelForm
 from evalui.ui.tabs.models.model_row import ModelRow, RowContext

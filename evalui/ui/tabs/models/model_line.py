@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any, cast
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
+from evalui.app.models_service import WorkerView
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
@@ -14,14 +15,13 @@ from evalui.report.numbers import dollars
 from evalui.types import Ability
 from evalui.ui.components.format import amount, format_time
 from evalui.ui.components.widgets import button, definitions, link_button, status
-from evalui.ui.services.model_labels import (
+from evalui.ui.model_labels import (
     ABILITIES,
     model_abilities,
     model_about,
     model_notes,
     room_words,
 )
-from evalui.ui.services.models_service import WorkerView
 from evalui.ui.tabs.models.model_row import ModelRow, RowContext
 from evalui.ui.tabs.models.test_result import test_result
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from evalui.app.models_service import ModelStatus, WorkerView, group_of, is_from_hub
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.models.memory_estimate import Footprint
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.ui.services.models_service import ModelStatus, WorkerView, group_of, is_from_hub
 
 
 @dataclass(frozen=True, slots=True)

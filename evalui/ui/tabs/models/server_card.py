@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from evalui.app.models_service import ClusterSettings, Hardware, WorkerView
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.icons import status_icon
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.ui.components.format import amount
 from evalui.ui.components.widgets import bar, note, status, table
-from evalui.ui.services.models_service import ClusterSettings, Hardware, WorkerView
 
 _IN_WORKER_PROCESS = (
     "endpoint",

@@ -1,6 +1,7 @@
 """What the last test of a model found, ability by ability."""
 
 from evalui.messages import Messages
+from evalui.modes import MODES
 from evalui.report.html import Html, div, el, span
 from evalui.runs.worker.model_tests import CHOICE_SAMPLE, OPEN_SAMPLE, AbilityTest, ModelTestRow
 from evalui.ui.components.format import duration, format_time
@@ -47,9 +48,7 @@ def _questions(test: ModelTestRow) -> str:
 
 def _ability(t: Messages, ability_test: AbilityTest) -> Html:
     """One ability: its mark shows whether it works, the words whether the answer is right."""
-    word = (
-        t("tried.judge") if ability_test.mode == "judge" else t(f"ability.{ability_test.ability}")
-    )
+    word = t("tried.judge") if _judges(ability_test) else t(f"ability.{ability_test.ability}")
     if ability_test.problem:
         return div(status("bad", word), div(t.translate(ability_test.problem), cls="bad"))
     return div(
@@ -57,6 +56,11 @@ def _ability(t: Messages, ability_test: AbilityTest) -> Html:
         _answer(t, ability_test),
         div(_measured_speed(t, ability_test), cls="meta"),
     )
+
+
+def _judges(ability_test: AbilityTest) -> bool:
+    mode = ability_test.mode
+    return mode in MODES and MODES[mode].gives == "verdicts"
 
 
 def _answer(t: Messages, ability_test: AbilityTest) -> Html:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from evalui.app.run_labels import LIVE_STATES, owned_label
+from evalui.app.service import AppService
 from evalui.errors import UnknownRun
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
@@ -19,8 +21,6 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.services.run_labels import LIVE_STATES, owned_label
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena.arena_view import has_duels
 from evalui.ui.tabs.results import (
     bias,

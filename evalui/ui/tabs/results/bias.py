@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from evalui.app.service import AppService
 from evalui.report.analyses.overview.narrative import names
 from evalui.report.analyses.position_bias.blocks import (
     BiasChoice,
@@ -23,7 +24,6 @@ from evalui.scoring.cell_summary import Summary
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.widgets import card, field, select
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results.run_view import RunView, first_real
 
 

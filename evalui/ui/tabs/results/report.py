@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from evalui.app.exports import ExportProgress
+from evalui.app.run_labels import LIVE_STATES
 from evalui.messages import Messages
 from evalui.report.compile import blocks
-from evalui.report.export.formats import FORMATS, is_installed
+from evalui.report.export.formats import ON_PAGE, is_installed
 from evalui.report.html import Html, div, el, span
 from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import RunRow
@@ -13,8 +15,6 @@ from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import size
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card, note, titled
-from evalui.ui.services.exports import ExportProgress
-from evalui.ui.services.run_labels import LIVE_STATES
 from evalui.ui.tabs.results.run_view import RunView
 
 _FIRST = "zip"  # the one that most want
@@ -59,7 +59,7 @@ def downloads(
             _link(t, run, extension),
             span(_sent(t, sizes.get(extension), progress.get(extension)), cls="meta"),
         )
-        for extension in FORMATS
+        for extension in ON_PAGE
     ]
     live = run.state in LIVE_STATES
     return div(

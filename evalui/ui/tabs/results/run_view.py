@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping
 from functools import cached_property
 
+from evalui.app.run_labels import LIVE_STATES, mode_label, run_facts
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.overview.narrative import with_question
@@ -13,8 +15,6 @@ from evalui.runs.database.runs import read_cells
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Cell, Language
-from evalui.ui.services.run_labels import LIVE_STATES, mode_label, settings_label
-from evalui.ui.services.service import AppService
 
 
 def first_real(cells: Mapping[int, Cell], baselines: Collection[str]) -> int | None:
@@ -63,23 +63,8 @@ class RunView:
         return self.run.finished or self.run.started or self.run.created
 
     def facts(self, moment: str) -> list[str]:
-        """The only dataset, numbers of questions and models, who judged, when, unusual settings."""
-        t, cells = self.t, self.answering_cells
-        datasets = {cell.cell.dataset for cell in cells}
-        sizes = {cell.dataset_key: cell.questions for cell in cells}
-        models = len({cell.cell.model for cell in cells})
-        judges = dict.fromkeys(
-            cell.cell.model for cell in self.cells if cell.cell.gives == "verdicts"
-        )
-        judged = [t("setting.judges", names=t("list.comma").join(judges))] if judges else []
-        return [
-            *(datasets - {self.run.name} if len(datasets) == 1 else ()),
-            t.count("results.questions", sum(sizes.values())),
-            t.count("results.models", models),
-            *judged,
-            moment,
-            *settings_label(t, self.run),
-        ]
+        """What stands beside the name of the run, see `run_facts`."""
+        return run_facts(self.t, self.run, self.cells, moment)
 
     @property
     def answers(self) -> tuple[AnswerSummary, ...]:

@@ -1,49 +1,14 @@
 """Results, the panel of who else may see a run: links to a frozen page, and rights of teams."""
 
-from evalui.messages import Messages
-from evalui.report.compile import frozen_blocks, meanings
+from evalui.app.sharing import run_address, share_run, withdraw
 from evalui.report.html import Html, div, el
-from evalui.report.render.shared import FrozenContent
 from evalui.ui.components.form import Form
-from evalui.ui.components.format import day
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.service import AppService
-from evalui.ui.sharing.links import SharedPage, chosen_days, make_link, share_panel, withdraw
+from evalui.ui.sharing.links import SharedPage, chosen_days, share_panel
 from evalui.ui.sharing.rights import change_right, team_switches
 from evalui.ui.tabs.results.run_view import RunView
 
 _CHANGES = ("share", "withdraw", "grant", "ungrant")
-
-
-def run_address(run_id: str) -> str:
-    """What links to a frozen run are listed under."""
-    return f"?run={run_id}"
-
-
-def share_run(service: AppService, run_id: str, days: int) -> str:
-    """Freeze the verdict and the tables of a run, and return the last part of the link.
-
-    Raises:
-        AccountError: no link may work for so many days.
-        UnknownRun, NotAllowed: as `AppService.require` does.
-    """
-    service.require("change", run_id)
-    run = service.run(run_id)
-
-    def content(t: Messages) -> FrozenContent:
-        view = RunView(service, t, run_id)
-        blocks = frozen_blocks(view.report, t.language)
-        facts = " · ".join(view.facts(day(t, view.moment)))
-        return FrozenContent(facts, blocks, meanings(view.report), view.report.signatures)
-
-    return make_link(
-        service,
-        title=run.name,
-        address=run_address(run_id),
-        owner=run.owner,
-        days=days,
-        content=content,
-    )
 
 
 def change(view: RunView, action: Action) -> RunView:

@@ -5,15 +5,15 @@ The page shows the state of the store; the script requests it again while a run 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from evalui.app.evaluations import delete_run, resume_run, stop_run
+from evalui.app.run_labels import LIVE_STATES, owned_label
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import (
     read_cells,
@@ -23,7 +23,7 @@ from evalui.runs.database.runs import (
 )
 from evalui.runs.database.throughput import remaining_seconds
 from evalui.runs.database.usage import Catalog, TokenCost, cell_costs, model_waits, run_costs
-from evalui.runs.fair_queue.limits import resume_run, usual_limits
+from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.place import QueuePlace, queue_order, queue_places
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import duration, format_time
@@ -42,8 +42,6 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.services.run_labels import LIVE_STATES, owned_label
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.runs.outcome import outcome
 from evalui.ui.tabs.runs.place_text import held_text, place_text, start_text
 from evalui.ui.tabs.runs.progress_table import (
@@ -56,9 +54,10 @@ from evalui.ui.tabs.runs.progress_table import (
 _MAX_FINISHED = 100  # finished runs
 _POLL_MS = 1000
 QueuePlaces = Mapping[str, QueuePlace]  # by the id of the run
-_CHANGES: Mapping[str, Callable[[Database, str], None]] = {
-    "stop": queue.cancel,
-    "delete": queue.delete,
+_CHANGES: Mapping[str, Callable[[AppService, str], None]] = {
+    "stop": stop_run,
+    "resume": resume_run,
+    "delete": delete_run,
 }
 
 
@@ -147,13 +146,11 @@ class RunsTab:
 
     def _perform(self, action: Action, chosen: str) -> str:
         """Do what a button states to its run; the run to show from then on."""
-        usual = usual_limits(self.service.settings)
-        changes = {**_CHANGES, "resume": partial(resume_run, usual=usual)}
-        change = changes.get(action.do)
+        change = _CHANGES.get(action.do)
         if change is None:
             return chosen
         run_id = self.service.run(action.value("target")).id
-        change(self.service.database, run_id)
+        change(self.service, run_id)
         if action.do == "delete":
             return "" if run_id == chosen else chosen
         return run_id

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
+from evalui.app.run_labels import mode_label
 from evalui.messages import Messages
 from evalui.proportions import wilson_interval
 from evalui.report.html import Html, div, el, join, span
@@ -13,7 +14,6 @@ from evalui.runs.database.usage import ModelWait, TokenCost, total_cost
 from evalui.types import CellState
 from evalui.ui.components.format import duration, format_large_count, format_time, share
 from evalui.ui.components.widgets import bar, note, status, table
-from evalui.ui.services.run_labels import mode_label
 
 _KINDS: dict[CellState, str] = {
     "waiting": "na",

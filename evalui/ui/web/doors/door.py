@@ -7,14 +7,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evalui.access import ANONYMOUS, Person
 from evalui.accounts.tokens import person_of_token
-from evalui.api.problems import problem_answer
 from evalui.errors import StoreError
 from evalui.messages import messages
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
 from evalui.ui.web.doors.guests import find_guest
-from evalui.ui.web.middleware import route_of
+from evalui.web.middleware import route_of
+from evalui.web.problems import problem_answer
+from evalui.web.sender import with_sender
 
 # These state nothing about runs, models or people.
 PUBLIC_PATHS = frozenset({"/healthz", "/readyz"})
@@ -51,7 +52,7 @@ class Gate:
                 answer = problem("store.title", 503)
             if isinstance(answer, Person):
                 with acting_as(answer):
-                    await self.app(scope, receive, send)
+                    await self.app(with_sender(scope, answer), receive, send)
             else:
                 await (answer or self.app)(scope, receive, send)
 

@@ -8,12 +8,12 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
-from evalui.ui.web.address import access_token
 from evalui.ui.web.doors.password import PasswordDoor
 from evalui.ui.web.doors.proxy import PEER, ProxyDoor
 from evalui.ui.web.doors.token import TokenMiddleware
-from evalui.ui.web.middleware import SameOriginMiddleware
 from evalui.ui.web.monitoring import Monitoring, MonitoringMiddleware
+from evalui.web.address import access_token
+from evalui.web.middleware import SameOriginMiddleware
 
 _log = logging.getLogger(__name__)
 

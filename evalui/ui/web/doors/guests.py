@@ -17,8 +17,8 @@ from evalui.access import ANONYMOUS, Person
 from evalui.accounts.guests import person_of_guest
 from evalui.accounts.secrets import digest_of
 from evalui.runs.database.connection import Database
-from evalui.ui.web.address import cookie_name
-from evalui.ui.web.middleware import route_of
+from evalui.web.address import cookie_name
+from evalui.web.middleware import route_of
 
 _COOKIE = "evalui-guest-"
 _MOST_COOKIES = 8  # that are looked at

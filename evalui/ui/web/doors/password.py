@@ -14,10 +14,10 @@ from evalui.accounts.people import read_accounts
 from evalui.accounts.sessions import person_of_session
 from evalui.errors import StoreError
 from evalui.settings import Settings
-from evalui.ui.web.address import access_token, cookie_name, cookie_of
 from evalui.ui.web.doors.door import Door, problem
 from evalui.ui.web.doors.sign_in import PREFIXES, SIGN_IN, sign_in_pages
-from evalui.ui.web.middleware import route_of
+from evalui.web.address import access_token, cookie_name, cookie_of
+from evalui.web.middleware import route_of
 
 _log = logging.getLogger(__name__)
 _PAGE = re.compile(r"/([a-z]{2}/|r/.+)?")

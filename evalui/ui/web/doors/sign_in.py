@@ -30,9 +30,9 @@ from evalui.report.icons import icon
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.components.widgets import card, field
-from evalui.ui.web.address import cookie_name, derived, is_same, keep_cookie
 from evalui.ui.web.documents import title_page
 from evalui.ui.web.languages import visitor_messages
+from evalui.web.address import cookie_name, derived, is_same, keep_cookie
 
 SIGN_IN = "account/sign-in"
 PREFIXES = ("/account/", "/invitation/")  # of the routes here

@@ -13,10 +13,10 @@ from starlette.types import ASGIApp, Scope
 
 from evalui.access import ANONYMOUS, Person
 from evalui.runs.database.connection import Database
-from evalui.ui.web.address import cookie_name, cookie_of, is_same, keep_cookie
 from evalui.ui.web.doors.door import PUBLIC_PATHS, PUBLIC_PREFIXES, Gate, bearer_of, problem
 from evalui.ui.web.doors.guests import find_guest
-from evalui.ui.web.middleware import plain_page, route_of
+from evalui.web.address import cookie_name, cookie_of, is_same, keep_cookie
+from evalui.web.middleware import plain_page, route_of
 
 PARAMETER = "token"
 _TOKEN_METHODS = frozenset({"GET", "HEAD"})

@@ -22,6 +22,7 @@ from endpoint_server_examples import (
 
 from evalui.errors import MissingAbility, ModelError, RequestRejected, Unreachable
 from evalui.models import Model, ModelEntry
+from evalui.models.base import sampling_seed
 from evalui.models.endpoint.backend import EndpointModel, OpenAIBackend
 from evalui.models.endpoint.config import read_endpoint
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
@@ -678,6 +679,15 @@ def test_samples_are_drawn_with_a_seed_and_the_rest_without(server: ToyServer):
     bodies = {body["prompt"]: body for body in server.posts() if body["prompt"] in ("a", "b")}
     assert "seed" not in bodies["a"]
     assert isinstance(bodies["b"]["seed"], int)
+
+
+def test_each_repeat_is_drawn_with_a_seed_of_its_own(server: ToyServer):
+    requests = [Generate("a", 3, temperature=1.0, repeat=repeat) for repeat in (0, 1, 2, 1)]
+    answers(opened(server), *requests)
+    seeds = [body["seed"] for body in server.posts() if body["prompt"] == "a"]
+    assert len(seeds) == 4
+    assert len(set(seeds)) == 3
+    assert seeds.count(sampling_seed(0, Generate("a"), bits=31)) == 1
 
 
 def test_chat_alone_may_score_the_beginning_of_a_reply():

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 
@@ -14,6 +15,7 @@ from evalui.report.analyses.statistics import (
 )
 from evalui.scoring.cell_summary import Measure, Summary, summarise
 from evalui.scoring.statistics.paired_tests import holm
+from evalui.types import Variant
 
 
 def test_only_shared_measures_are_offered():
@@ -49,3 +51,21 @@ def test_pairs_have_the_figures_of_two_cells_with_p_for_their_number(measure: Me
             assert replace(each, adjusted=0.0) == replace(other, adjusted=0.0)
         else:
             assert each == other
+
+
+def test_a_share_of_several_replies_has_no_table_of_right_and_wrong():
+    def asked_twice(pick: Callable[..., int | None], name: str) -> Summary:
+        once = cell_result(pick, pattern="origin")
+        again = [
+            replace(each, variant=Variant(each.variant.permutation, repeat))
+            for each in once.trials
+            for repeat in (0, 1)
+        ]
+        cell = replace(once.cell, model=name)
+        return summarise(replace(once, cell=cell, trials=again, total=len(again)))
+
+    cells = asked_twice(right, "right"), asked_twice(fond, "fond")
+    pair = compare_cells(*cells, "accuracy")
+    assert isinstance(pair, CellComparison)
+    assert pair.mcnemar is None
+    assert pair.n == cells[0].n == cells[0].done // 2

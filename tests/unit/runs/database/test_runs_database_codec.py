@@ -147,3 +147,24 @@ def test_a_dataset_read_otherwise_has_another_key() -> None:
 
 def test_the_same_dataset_has_the_same_key() -> None:
     assert codec.dataset_key(dataset(3)) == codec.dataset_key(dataset(3))
+
+
+@pytest.mark.parametrize(
+    ("variant", "text"),
+    [
+        (Variant((3, 0, 1, 2)), "3,0,1,2"),
+        (Variant((3, 0, 1, 2), 2), "3,0,1,2#2"),
+        (Variant(()), ""),
+        (Variant((), 7), "#7"),
+    ],
+)
+def test_a_repeat_is_written_behind_its_order_and_the_first_as_ever(variant: Variant, text: str):
+    assert codec.encode_variant(variant) == text
+    assert codec.decode_variant(text) == variant
+
+
+def test_each_repeat_has_a_key_and_the_first_that_of_a_single_reply():
+    single = Generate("a", temperature=0.7)
+    keys = [codec.request_key("m", replace(single, repeat=repeat)) for repeat in range(5)]
+    assert keys[0] == codec.request_key("m", single)
+    assert len(set(keys)) == 5

@@ -15,6 +15,7 @@ from evalui.runs.fair_queue.place import (
     QueueAhead,
     QueuedWork,
     QueuePlace,
+    RunningWork,
     queue_ahead,
     queue_places,
     starts,
@@ -30,12 +31,12 @@ def waiting(*names: str) -> list[WaitingRun]:
 
 
 def test_one_worker_takes_turns_one_after_another() -> None:
-    work = QueuedWork(waiting("a1", "a2", "b1", "b2"), [("c", 7.0)], 1, ALL)
+    work = QueuedWork(waiting("a1", "a2", "b1", "b2"), [RunningWork("c", 7.0)], 1, ALL)
     assert starts(work) == [("a1", 7.0), ("b1", 17.0), ("a2", 22.0), ("b2", 42.0)]
 
 
 def test_two_workers_take_what_comes_as_they_become_free() -> None:
-    work = QueuedWork(waiting("a1", "a2", "b1", "b2"), [("c", 7.0)], 2, ALL)
+    work = QueuedWork(waiting("a1", "a2", "b1", "b2"), [RunningWork("c", 7.0)], 2, ALL)
     assert starts(work) == [("a1", 0.0), ("b1", 7.0), ("a2", 10.0), ("b2", 12.0)]
 
 

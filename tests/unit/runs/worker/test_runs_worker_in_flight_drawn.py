@@ -49,3 +49,9 @@ def test_drawn_replies_have_no_place_in_the_cache():
     drawn = InFlightBatch(pairs * 2, mode, setting, "f", is_cacheable=cacheable_by(Drawn()))  # type: ignore[arg-type] # stands for a model
     assert list(drawn.keys.values()) == [None, None]
     assert None not in InFlightBatch(pairs * 2, mode, setting, "f").keys.values()
+
+
+def test_of_several_repeats_every_draw_is_kept():
+    wanted = cacheable_by(Drawn(), repeats=4)  # type: ignore[arg-type] # stands for a model
+    assert wanted(Generate("a", temperature=1.0, repeat=3))
+    assert wanted(Generate("a", temperature=1.0))

@@ -119,3 +119,17 @@ def test_a_worker_ends_while_its_server_still_listens():
     assert worker.stdin is not None
     worker.stdin.close()
     worker.stderr.close()
+
+
+def test_what_asks_endpoints_is_imported_before_there_is_a_run():
+    program = """
+import sys
+from evalui.models import ModelEntry
+from evalui.runs.worker import main
+from evalui.settings import Settings
+assert "aiohttp" not in sys.modules, "it takes time at the start of a worker"
+main._import_for(Settings(), lambda: {"m": ModelEntry("m", "openai")})
+assert "aiohttp" in sys.modules
+assert "torch" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.messages import messages
 from evalui.runs.upkeep import disk
 from evalui.runs.upkeep.disk import DiskUse
 from evalui.ui.components import disk_notice as module
 from evalui.ui.components.disk_notice import disk_notice
-from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 
 

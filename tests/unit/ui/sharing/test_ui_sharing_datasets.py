@@ -6,11 +6,11 @@ from ui_examples import GOOD
 from evalui.access import Person
 from evalui.accounts.people import add_person
 from evalui.accounts.teams import add_team, rights_of
+from evalui.app.service import AppService
 from evalui.errors import DataError
 from evalui.messages import messages
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.evaluate import EvaluateTab
 from evalui.ui.tabs.runs import RunsTab

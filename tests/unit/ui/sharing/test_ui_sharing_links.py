@@ -11,17 +11,17 @@ from evalui.access import Person
 from evalui.accounts import shares
 from evalui.accounts.people import add_person
 from evalui.accounts.shares import link_of, list_shares
+from evalui.app.service import AppService
+from evalui.app.sharing import share_run
 from evalui.errors import AccountError, NotAllowed, SpecError
 from evalui.messages import messages
 from evalui.runs.database.queue import delete
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.compare import CompareTab
 from evalui.ui.tabs.results import ResultsTab
-from evalui.ui.tabs.results.sharing import share_run
-from evalui.ui.web.server import add_routes
+from evalui.ui.web.routes import add_routes
 
 ADMIN = Person("ann", "admin")
 

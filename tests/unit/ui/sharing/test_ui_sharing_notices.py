@@ -6,9 +6,9 @@ from collections.abc import Callable
 from evalui.access import Person
 from evalui.accounts.notes.notices import read_unseen
 from evalui.accounts.people import add_person
+from evalui.app.service import AppService
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 
 ADMIN = Person("admin", "admin")

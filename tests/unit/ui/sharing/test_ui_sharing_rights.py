@@ -8,6 +8,7 @@ from evalui.access import Person
 from evalui.accounts.people import add_person
 from evalui.accounts.shares import list_shares
 from evalui.accounts.teams import add_team, rights_of
+from evalui.app.sharing import share_run
 from evalui.errors import NotAllowed
 from evalui.messages import messages
 from evalui.runs.database.runs import read_revision
@@ -15,7 +16,6 @@ from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.results import ResultsTab
-from evalui.ui.tabs.results.sharing import share_run
 
 ADMIN = Person("admin", "admin")
 ANN = Person("ann", "annotator", frozenset({"law"}))

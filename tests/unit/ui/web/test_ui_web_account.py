@@ -14,10 +14,10 @@ from evalui.accounts.people import add_person
 from evalui.accounts.sessions import person_of_session, start_session
 from evalui.accounts.sign_in import sign_in
 from evalui.accounts.tokens import add_token, person_of_token, read_tokens
+from evalui.app.service import AppService
 from evalui.errors import AccountError
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.service import AppService
-from evalui.ui.web.server import add_routes
+from evalui.ui.web.routes import add_routes
 
 pytestmark = pytest.mark.usefixtures("cheap_passwords")
 

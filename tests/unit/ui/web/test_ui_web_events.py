@@ -19,14 +19,14 @@ from annotate_examples import open_run
 from starlette.testclient import TestClient
 from ui_examples import GOOD, MODELS, served
 
+from evalui.app.service import AppService
 from evalui.runs.database.connection import Database
 from evalui.runs.database.voting.votes import MAX_COMMENT
 from evalui.runs.worker.worker import Worker
+from evalui.server import create_app
 from evalui.settings import Settings
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.web import events
-from evalui.ui.web.server import create_app
 
 SOURCE = "".join(
     path.read_text(encoding="utf-8")

@@ -21,15 +21,15 @@ from test_ui_web_events import TEXTS
 from ui_examples import FAULTY, MODELS, served
 
 import evalui
+from evalui.app.service import AppService
 from evalui.runs.database.connection import Database
 from evalui.runs.worker.main import Worker
+from evalui.server import create_app
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.shell import TABS
-from evalui.ui.web.address import access_token
-from evalui.ui.web.server import create_app
+from evalui.web.address import access_token
 
 DEMO = f"""
 [demo]

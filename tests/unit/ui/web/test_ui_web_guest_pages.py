@@ -8,11 +8,11 @@ from starlette.testclient import TestClient
 
 from evalui.access import LOCAL_PERSON
 from evalui.accounts.guests import make_guest_link, person_of_guest, read_guest_links
+from evalui.app.service import AppService
 from evalui.runs.database.voting.ballots import voting_pairs
 from evalui.runs.database.voting.votes import VoteInput, cast_vote
-from evalui.ui.services.service import AppService
+from evalui.server import create_app
 from evalui.ui.web.doors.guests import guest_cookie
-from evalui.ui.web.server import create_app
 
 
 @pytest.fixture

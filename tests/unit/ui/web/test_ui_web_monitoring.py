@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from evalui.access import Person
+from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.logs import JsonFormatter
 from evalui.runs.database.connection import Database
@@ -23,11 +24,10 @@ from evalui.runs.upkeep.readings import StoreReadings
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.service import AppService
 from evalui.ui.web import monitoring
 from evalui.ui.web.doors.token import TokenMiddleware
-from evalui.ui.web.middleware import SameOriginMiddleware
 from evalui.ui.web.monitoring import Monitoring, MonitoringMiddleware
+from evalui.web.middleware import SameOriginMiddleware
 
 LOCAL = ("127.0.0.1", 50000)
 FAR = ("192.0.2.7", 50000)

@@ -12,6 +12,8 @@ def orders_finding(t: Messages, trials: Sequence[Trial]) -> str:
     if len(trials) < 2:
         return _single(t, trials[0]) if trials else t("samples.unanswered")
     right, n = sum(trial.correct is True for trial in trials), len(trials)
+    if any(trial.variant.repeat for trial in trials):
+        return _sentence(t, t("samples.right_replies", right=right, n=n), _unread(t, trials))
     key = "all" if right == n else "some"
     rest = _habit(t, trials) or _unread(t, trials)
     return _sentence(t, t(f"samples.right_{key}", right=right, n=n), rest)
@@ -67,7 +69,7 @@ def _unread(t: Messages, trials: Sequence[Trial]) -> str:
 
 
 def _steady(t: Messages, models: Sequence[AnsweringModel]) -> str:
-    moved = [model for model in models if len(model.trials) > 1]
+    moved = [model for model in models if len({each.variant.order for each in model.trials}) > 1]
     if not moved:
         return ""
     steady = [model.name for model in moved if all(trial.correct for trial in model.trials)]

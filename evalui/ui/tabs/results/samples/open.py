@@ -41,6 +41,7 @@ def answer_card(
         _guidance(t, sample),
         div(model_picker(t, opened), _finding(t, trial), cls="tools"),
         *(_answer(t, sample, trial) if trial else ()),
+        _further_replies(t, opened),
         _other_answers(t, opened),
         verdict_section(t, opened.address.run, judged, arenas),
         _figures(t, trial) if trial else None,
@@ -151,6 +152,26 @@ def _other_answers(t: Messages, opened: OpenedQuestion) -> Html | None:
     return div(el("h2", t("samples.other_answers")), div(*sides, cls="sides gap-s"), cls="sec")
 
 
+def _further_replies(t: Messages, opened: OpenedQuestion) -> Html | None:
+    """What the model replied when it was asked again, each whole; all of them in their order."""
+    sides = [
+        div(
+            div(
+                el("b", t("samples.reply_n", n=trial.variant.repeat + 1)),
+                _state(t, trial),
+                span(_closeness(t, trial), cls="meta"),
+                cls="row-l",
+            ),
+            *(_text(t, answer) for answer in trial.answers),
+            cls="side",
+        )
+        for trial in opened.chosen.trials[1:]
+    ]
+    if not sides:
+        return None
+    return div(el("h2", t("samples.further_replies")), div(*sides, cls="sides gap-s"), cls="sec")
+
+
 def _other(t: Messages, opened: OpenedQuestion, model: AnsweringModel, trial: Trial) -> Html:
     return div(
         div(
@@ -175,23 +196,33 @@ def _figures(t: Messages, trial: Trial) -> Html | None:
     if not trial.scores:
         return None
     scores = {name: values[0] for name, values in trial.scores.items()}
+    with_parts = [each for each in ROUGES if scores.keys() >= set(_parts_of(each))]
     rouge: list[list[Child]] = [
-        [span(rouge, cls="mono"), *(f"{scores[f'{rouge}-{part}']:.4f}" for part in "rpf")]
-        for rouge in ROUGES
+        [span(each, cls="mono"), *(f"{scores[name]:.4f}" for name in _parts_of(each))]
+        for each in with_parts
     ]
+    in_parts = {name for each in with_parts for name in _parts_of(each)}
+    ours = [name for name in (*BLEUS, *_OTHERS) if name in scores]
+    own = [name for name in scores if name not in ours and name not in in_parts]
     others: list[list[Child]] = [
-        [span(name, cls="mono"), f"{scores[name]:.4f}"] for name in (*BLEUS, *_OTHERS)
+        [span(name, cls="mono"), f"{scores[name]:.4f}"] for name in (*ours, *own)
     ]
     parts, corner = [t(f"answer.part_{part}") for part in "rpf"], _unseen(t("answer.measure"))
     return div(
         el("h2", t("answer.figures")),
         div(
-            table([corner, *parts], rouge, right=(1, 2, 3), cls="narrow"),
-            table([corner, t("answer.value")], others, right=(1,), cls="narrow"),
+            table([corner, *parts], rouge, right=(1, 2, 3), cls="narrow") if rouge else None,
+            table([corner, t("answer.value")], others, right=(1,), cls="narrow")
+            if others
+            else None,
             cls="figures-pair gap-s",
         ),
         cls="sec",
     )
+
+
+def _parts_of(rouge: str) -> list[str]:
+    return [f"{rouge}-{part}" for part in "rpf"]
 
 
 def _unseen(words: str) -> Html:

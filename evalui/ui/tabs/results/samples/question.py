@@ -113,7 +113,10 @@ def fixed_note(t: Messages, sample: Sample) -> Html | None:
 
 
 def order_label(t: Messages, pattern: Pattern, variant: Variant, place: int) -> str:
-    """What an order of the options is called."""
+    """What an order of the options is called; `place` is that among all orders and repeats."""
+    if variant.repeat:
+        order = order_label(t, pattern, variant.order, place % max(1, len(variant.permutation)))
+        return t("order.reply", n=variant.repeat + 1, order=order)
     if variant.is_origin:
         return t("order.origin")
     if pattern == "circular":
@@ -230,7 +233,10 @@ def _in_orders(t: Messages, model: AnsweringModel) -> Html | None:
     if not model.trials:
         return None
     right, n = sum(trial.correct is True for trial in model.trials), len(model.trials)
-    words = t("samples.all_orders") if right == n else t("samples.of_orders", right=right, n=n)
+    if any(trial.variant.repeat for trial in model.trials):
+        words = t("samples.of_replies", right=right, n=n)
+    else:
+        words = t("samples.all_orders") if right == n else t("samples.of_orders", right=right, n=n)
     marks = marks_svg(t, [outcome_of(trial) for trial in model.trials])
     return join(marks, " ", span(words, cls="meta"))
 

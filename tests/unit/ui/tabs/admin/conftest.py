@@ -10,10 +10,10 @@ from ui_examples import GOOD, MODELS
 
 from evalui.access import LOCAL_PERSON, Person
 from evalui.accounts.people import add_person
+from evalui.app.service import AppService
 from evalui.settings import Settings
-from evalui.ui.current_person import acting_as
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.current_person import acting_as, current_person
+from evalui.ui.run_form import read_run_form
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def box(tmp_path: Path) -> Iterator[AppService]:
     models.write_text(MODELS, encoding="utf-8")
     settings = Settings(data_dir=tmp_path / "data", models=models, auth="password")
     settings.data_dir.mkdir()
-    made = AppService(settings, open_database(settings.database))
+    made = AppService(settings, open_database(settings.database)).with_sender(current_person)
     for name, role in (("root", "admin"), ("ann", "annotator"), ("rita", "reader")):
         add_person(made.database, name, role, by=LOCAL_PERSON)
     with made.database.writing() as connection:  # computing real hashes takes long

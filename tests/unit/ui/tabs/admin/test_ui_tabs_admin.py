@@ -22,6 +22,7 @@ from evalui.accounts.people import (
 from evalui.accounts.sessions import start_session
 from evalui.accounts.shares import add_share, list_shares, new_share
 from evalui.accounts.teams import add_team, join_team, read_teams
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError, NotAllowed
 from evalui.messages import messages
 from evalui.models.new_model import NewModelForm
@@ -35,9 +36,8 @@ from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.types import Language
 from evalui.ui.components.fragment import Action
-from evalui.ui.current_person import acting_as
+from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.deeds import DEEDS
-from evalui.ui.services.service import AppService
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.admin import VIEWS, AdminTab
 from evalui.ui.tabs.admin.changes import CHANGES
@@ -154,7 +154,7 @@ def test_hours_of_last_week_count_no_more(
 def test_a_person_alone_is_shown_the_way(tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("alone")
     settings = Settings(data_dir=folder, auth="password")
-    service = AppService(settings, Database(settings.database))
+    service = AppService(settings, Database(settings.database)).with_sender(current_person)
     add_person(service.database, "root", "admin", by=LOCAL_PERSON)
     assert "Only you so far." in Administrator(service).sees()
     service.database.close()

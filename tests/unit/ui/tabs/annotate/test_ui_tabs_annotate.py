@@ -7,12 +7,12 @@ import pytest
 from annotate_examples import NAMES, open_run, question
 from ui_examples import HOSTILE
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database.voting.ballots import voting_pairs
 from evalui.runs.database.voting.votes import VoteInput, cast_vote, next_ballots, read_votes
 from evalui.types import Sample
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate import AnnotateTab
 
 MakeAct = Callable[..., Action]

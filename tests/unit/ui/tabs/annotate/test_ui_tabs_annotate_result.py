@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 from ui_examples import HOSTILE
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database.column_blocks import decode_columns, encode_columns, no_texts
 from evalui.runs.database.voting.ballots import voting_pairs
@@ -23,9 +24,8 @@ from evalui.runs.database.voting.votes import (
     read_votes,
 )
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.annotate import AnnotateTab
-from evalui.ui.web.server import add_routes
+from evalui.ui.web.routes import add_routes
 
 MakeAct = Callable[..., Action]
 TAG = re.compile(r"<[^>]+>")

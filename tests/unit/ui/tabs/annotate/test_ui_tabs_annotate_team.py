@@ -12,6 +12,8 @@ from evalui.access import Person
 from evalui.accounts.guests import read_guest_links, run_of_link
 from evalui.accounts.people import add_person
 from evalui.accounts.teams import add_team, grant, join_team, revoke
+from evalui.app.service import AppService
+from evalui.app.team_votes import assign_people
 from evalui.errors import EvaluiError, NotAllowed, SpecError
 from evalui.messages import messages
 from evalui.runs.database.voting.adjudications import contested_pairs
@@ -22,8 +24,6 @@ from evalui.runs.database.voting.plans import VotingPlan, keep_plan, read_plan
 from evalui.runs.database.voting.votes import VoteInput, cast_vote, read_votes
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.service import AppService
-from evalui.ui.services.team_votes import assign_people
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.annotate import AnnotateTab
 

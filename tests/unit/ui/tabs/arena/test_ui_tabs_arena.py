@@ -9,6 +9,7 @@ import pytest
 from ui_arena_examples import add_run, begin, better, end, judge_some, judged, open_desk, questions
 from ui_examples import GOOD, HOSTILE
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.html import Html
 from evalui.runs.database import queue
@@ -16,7 +17,6 @@ from evalui.runs.database.voting.ballots import voting_pairs
 from evalui.runs.database.voting.imported_votes import add_imported_votes
 from evalui.types import Duel, Outcome, Verdict
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena import SUBS, ArenaTab
 from evalui.ui.tabs.arena.arena_view import OpenRunView, open_overview
 

@@ -16,6 +16,7 @@ from ui_arena_examples import (
     samples_of,
 )
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.html import Html
 from evalui.runs.database import queue
@@ -23,10 +24,8 @@ from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
 from evalui.runs.database.voting.ballots import voting_pairs
 from evalui.runs.database.voting.imported_votes import add_imported_votes
-from evalui.runs.spec import JUDGE
 from evalui.types import Duel, Outcome, Reading, Trial, Variant, Verdict
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena import ArenaTab
 from evalui.ui.tabs.arena.duels import PAGE_SIZE
 
@@ -237,7 +236,7 @@ def test_a_verdict_without_words_shows_how_probable_each_outcome_was(
 ):
     run_id = add_run(arena_desk, questions(1))
     lease = begin(arena_desk, run_id)
-    (row,) = (each for each in read_cells(arena_desk.database, run_id) if each.cell.mode == JUDGE)
+    (row,) = (each for each in read_cells(arena_desk.database, run_id) if each.cell.mode == "judge")
     queue.start_cell(arena_desk.database, lease, row.id, "f")
     (sample,) = samples_of(arena_desk, row)
     trial = Trial(

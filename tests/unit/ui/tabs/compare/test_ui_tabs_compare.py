@@ -10,6 +10,8 @@ from store_examples import open_database
 from ui_examples import HOSTILE
 
 from evalui.access import Person
+from evalui.app.comparisons import comparable_runs, compared_cells, incompatibilities, read_ids
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database import queue, trials
 from evalui.runs.database.column_blocks import decode_columns
@@ -19,17 +21,10 @@ from evalui.scoring.trial_columns import TextReader, TrialColumns
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
-from evalui.ui.current_person import acting_as
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.current_person import acting_as, current_person
+from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.compare import CompareTab
 from evalui.ui.tabs.compare.questions import PAGE_SIZE
-from evalui.ui.tabs.compare.selection import (
-    ComparableRuns,
-    compared_cells,
-    incompatibilities,
-    read_ids,
-)
 
 MakeAct = Callable[..., Action]
 MODELS = """
@@ -67,7 +62,7 @@ def open_desk(folder: Path) -> AppService:
     models.write_text(MODELS, encoding="utf-8")
     settings = Settings(data_dir=folder / "data", models=models)
     settings.data_dir.mkdir()
-    return AppService(settings, open_database(settings.database))
+    return AppService(settings, open_database(settings.database)).with_sender(current_person)
 
 
 def run(desk: AppService, file: str, models: Sequence[str], **fields: str | list[str]) -> str:
@@ -173,7 +168,7 @@ def test_a_cell_of_other_rules_is_grey_and_says_why(tmp_path: Path, act: MakeAct
 def test_what_differs_is_named(
     desk: AppService, ids: dict[str, str], change: dict[str, str], expected: tuple[str, ...]
 ):
-    offered = ComparableRuns(desk).all()
+    offered = comparable_runs(desk)
     (row,) = (c for o in offered for c in o.cells if str(c.id) == ids["perfect"])
     dataset, *parts = row.cell.signature.split("|")
     signature = "|".join(
@@ -406,7 +401,7 @@ def test_a_pair_is_chosen_among_several(tab: CompareTab, ids: dict[str, str]):
 
 def test_markers_are_those_of_the_run(desk: AppService, ids: dict[str, str]):
     chosen = compared_cells(
-        ComparableRuns(desk).all(), [int(ids["biased"]), int(ids["always-A"])], {"always-A"}
+        comparable_runs(desk), [int(ids["biased"]), int(ids["always-A"])], {"always-A"}
     )
     assert [(each.contender.place, each.contender.baseline) for each in chosen] == [
         (1, False),
@@ -497,7 +492,9 @@ def test_pairs_are_compared_by_what_is_kept_and_trials_read_of_the_opened_questi
         return decode_columns(body, texts)
 
     monkeypatch.setattr(trials, "decode_columns", counted)
-    fresh = CompareTab(AppService(desk.settings, desk.database), messages("en"))
+    fresh = CompareTab(
+        AppService(desk.settings, desk.database).with_sender(current_person), messages("en")
+    )
     pair = (ids["perfect"], ids["always-A"])
     assert "○" in page(fresh, *pair)
     assert not decoded
@@ -506,7 +503,9 @@ def test_pairs_are_compared_by_what_is_kept_and_trials_read_of_the_opened_questi
     with desk.database.writing() as connection:
         kept = connection.execute("SELECT * FROM kept_figures").fetchall()
         connection.execute("DELETE FROM kept_figures")
-    anew = CompareTab(AppService(desk.settings, desk.database), messages("en"))
+    anew = CompareTab(
+        AppService(desk.settings, desk.database).with_sender(current_person), messages("en")
+    )
     assert page(anew, *pair, q="quiz/1") == opened
     with desk.database.writing() as connection:
         connection.executemany("INSERT INTO kept_figures VALUES (?, ?, ?, ?)", map(tuple, kept))

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from ui_open_examples import ANSWERS, finish, given, open_desk, open_form
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database.runs import read_cells
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.compare import CompareTab
 
 

@@ -6,6 +6,8 @@ import pytest
 from ui_examples import FAULTY, GOOD, HOSTILE
 
 from evalui.access import Person
+from evalui.app.samples import EXAMPLES
+from evalui.app.service import AppService
 from evalui.datasets.base import Layout
 from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
@@ -13,8 +15,6 @@ from evalui.runs.spec import read_spec
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.samples import EXAMPLES
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
 
 MakeForm = Callable[..., Form]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evalui.app.service import AppService
 from evalui.datasets.columns import COLUMN_ROLES
 from evalui.messages import LANGUAGES, messages
 from evalui.runs.database.runs import read_runs
@@ -14,7 +15,6 @@ from evalui.runs.spec import read_spec
 from evalui.types import LETTERS
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
 
 MakeAct = Callable[..., Action]

@@ -2,10 +2,10 @@
 
 import pytest
 
+from evalui.app.service import AppService
 from evalui.datasets.files.archive import readable_suffixes
 from evalui.messages import messages
 from evalui.types import Language
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from ui_open_examples import MODELS, open_desk, open_form, subjective
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, ModelStatus, without_answer
 from evalui.models.memory_estimate import Footprint
 from evalui.shipped_files import ASSETS
 from evalui.ui.components.form import Form
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.evaluate import EvaluateTab
 from evalui.ui.tabs.evaluate.model_choice import OfferedModel, models_card
 

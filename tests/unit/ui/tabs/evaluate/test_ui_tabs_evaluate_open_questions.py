@@ -18,13 +18,13 @@ from ui_open_examples import (
     subjective,
 )
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.evaluate import EvaluateTab
 
 PRICED = """

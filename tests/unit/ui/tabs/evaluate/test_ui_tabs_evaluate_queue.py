@@ -5,14 +5,14 @@ from collections.abc import Callable
 import pytest
 
 from evalui.access import Person
+from evalui.app.service import AppService
 from evalui.errors import SpecError
 from evalui.messages import messages
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.database.throughput import Throughput, store_throughput
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.evaluate import EvaluateTab
 
 MakeForm = Callable[..., Form]

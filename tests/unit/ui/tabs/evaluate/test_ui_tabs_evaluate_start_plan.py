@@ -3,6 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.estimate import Estimate, TimeRange
 from evalui.runs.fair_queue.limits import UserLimits
@@ -11,8 +12,7 @@ from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.evaluate import EvaluateTab
 from evalui.ui.tabs.evaluate.start_card import cost_rows
 

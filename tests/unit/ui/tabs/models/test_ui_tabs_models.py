@@ -12,6 +12,8 @@ from types import SimpleNamespace
 import pytest
 from ui_examples import HOSTILE, MODELS, poll_of
 
+from evalui.app import models_service
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.models.base import BACKENDS, Backend, Model, ModelEntry, ProbeStatus
 from evalui.models.endpoint.backend import OpenAIBackend
@@ -33,9 +35,7 @@ from evalui.shipped_files import ASSETS
 from evalui.types import Ability
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
-from evalui.ui.services import models_service
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.models import ModelsTab
 
 MakeAct = Callable[..., Action]

@@ -7,13 +7,13 @@ import pytest
 from ui_examples import HOSTILE
 from ui_open_examples import finish, open_desk, open_form
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database import queue
 from evalui.runs.database.runs import read_cells
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.results import VIEWS, ResultsTab
 
 Finished = Callable[..., str]

@@ -6,12 +6,12 @@ import pytest
 from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database import trials
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results import bias
 from evalui.ui.tabs.results.run_view import RunView
 

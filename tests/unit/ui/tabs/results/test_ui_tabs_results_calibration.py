@@ -4,9 +4,9 @@ import pytest
 from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.ui.components.form import Form
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results import calibration
 from evalui.ui.tabs.results.run_view import RunView
 

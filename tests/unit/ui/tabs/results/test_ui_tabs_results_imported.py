@@ -7,11 +7,11 @@ from shutil import copytree
 import pytest
 from ui_choice_examples import new_desk
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database.runs import read_cells
 from evalui.runs.harnesses.importing import import_run
 from evalui.types import Language
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.compare import CompareTab
 from evalui.ui.tabs.results import VIEWS, ResultsTab
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from ui_open_examples import answers, finish, given, lines, open_desk, open_form
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import duel_lines, write
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_results
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena import ArenaTab
 from evalui.ui.tabs.compare import CompareTab
 from evalui.ui.tabs.results import ResultsTab

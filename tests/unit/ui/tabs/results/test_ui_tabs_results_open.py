@@ -16,13 +16,13 @@ from ui_open_examples import (
     subjective,
 )
 
+from evalui.app.run_labels import mode_label
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.analyses.arena.narrative import answer_pair_sentence
 from evalui.runs.database.runs import read_cells
 from evalui.scoring.answer_pairs import AnswerPair
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.run_labels import mode_label
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results import ResultsTab
 from evalui.ui.tabs.runs.progress_table import progress_table
 

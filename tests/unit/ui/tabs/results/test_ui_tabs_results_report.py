@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
+from evalui.app.exports import ExportProgress
+from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.report.export.formats import FORMATS
+from evalui.report.export.formats import ON_PAGE
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.exports import ExportProgress
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results import ResultsTab
 
 
@@ -24,7 +24,7 @@ def test_each_format_has_its_link_and_the_report_is_a_preview_at_its_own_address
 ):
     run_id = finished(name="Midterm")
     page = ResultsTab(desk, messages("en")).render({"run": run_id, "sub": "report"})
-    for extension in FORMATS:
+    for extension in ON_PAGE:
         assert f'href="../export/{run_id}.{extension}?lang=en"' in page
     assert "Every figure" not in page
     assert f'href="?run={run_id}&amp;tab=results&amp;sub=report&amp;preview=1"' in page
@@ -43,7 +43,7 @@ def test_the_sizes_come_after_the_page(
     form = {"run": run_id, "sub": "report"}
     page = _acted(desk, act("poll", form, sizes="1", revision="0"))
     assert "data-sizes" not in page
-    assert len(re.findall(r"about [\d.]+ (kB|MB|B)</span>", page)) == len(FORMATS)
+    assert len(re.findall(r"about [\d.]+ (kB|MB|B)</span>", page)) == len(ON_PAGE)
 
 
 @pytest.mark.slow
@@ -51,7 +51,7 @@ def test_sizes_are_about_those_of_the_files(desk: AppService, finished: Callable
     rows = [f"{n},Capital of {n}?,Paris,Rome,Oslo,Bern,A" for n in range(400)]
     run_id = finished("\n".join(["id,question,A,B,C,D,answer", *rows]))
     sizes = desk.export_sizes(run_id, "en")
-    assert set(sizes) == set(FORMATS)
+    assert set(sizes) == set(ON_PAGE)
     for extension, size in sizes.items():
         whole = sum(map(len, desk.export(run_id, extension, "en")[1]))
         assert size == pytest.approx(whole, rel=0.15), extension

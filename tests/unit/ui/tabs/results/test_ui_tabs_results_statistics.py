@@ -7,9 +7,9 @@ import pytest
 from ui_choice_examples import MANY, new_desk, ran
 from ui_examples import GOOD, MODELS
 
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.results import ResultsTab
 
 MakeAct = Callable[..., Action]

@@ -7,6 +7,8 @@ import pytest
 from ui_examples import HOSTILE, poll_of
 
 from evalui.access import Person
+from evalui.app.run_labels import run_label
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database import queue
 from evalui.runs.database.runs import read_run, read_runs
@@ -15,9 +17,7 @@ from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.run_labels import run_label
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.runs import RunsTab
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 from ui_examples import HOSTILE
 
+from evalui.app.models_service import ModelsService
+from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Sentence, messages, sentence
 from evalui.report.compile import markdown
@@ -17,9 +19,7 @@ from evalui.runs.database.usage import Catalog, ModelWait
 from evalui.types import Language, Usage
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.models_service import ModelsService
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.runs import RunsTab
 from evalui.ui.tabs.runs.progress_table import progress_table
 

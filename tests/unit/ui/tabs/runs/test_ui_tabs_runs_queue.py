@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from evalui.access import LOCAL_PERSON, Person
+from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database import queue
 from evalui.runs.database.runs import read_cells, read_run
@@ -14,8 +15,7 @@ from evalui.runs.fair_queue.place import QueuePlace
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.runs import RunsTab
 from evalui.ui.tabs.runs.place_text import held_text, place_text
 

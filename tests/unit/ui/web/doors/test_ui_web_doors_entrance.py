@@ -13,8 +13,8 @@ from evalui.accounts.sign_in import PER_ADDRESS
 from evalui.accounts.tokens import add_token
 from evalui.errors import SpecError
 from evalui.runs.database.connection import Database
-from evalui.ui.web.address import check_door, listen
 from evalui.ui.web.doors.token import TokenMiddleware
+from evalui.web.address import check_door, listen
 
 
 @pytest.fixture(autouse=True)

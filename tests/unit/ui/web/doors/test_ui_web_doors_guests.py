@@ -17,10 +17,10 @@ from evalui.accounts.sessions import start_session
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import current_person
-from evalui.ui.web.address import access_token, cookie_of
 from evalui.ui.web.doors.entrance import guarded
 from evalui.ui.web.doors.guests import guest_cookie
 from evalui.ui.web.monitoring import Monitoring
+from evalui.web.address import access_token, cookie_of
 
 BALLOT = "/en/?run=k3f&tab=annotate"
 EVENT = "/en/gradio_api/run/act_annotate"

@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocketDisconnect
 
-from evalui.ui.web.address import cookie_of
 from evalui.ui.web.doors.token import TokenMiddleware
-from evalui.ui.web.middleware import SameOriginMiddleware
+from evalui.web.address import cookie_of
+from evalui.web.middleware import SameOriginMiddleware
 
 TOKEN = "sesame-sesame-sesame-sesame-sesame-sesame"
 

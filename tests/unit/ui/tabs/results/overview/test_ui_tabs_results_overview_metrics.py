@@ -13,13 +13,13 @@ from ui_choice_examples import new_desk, ran
 from ui_examples import GOOD
 from ui_open_examples import finish, open_desk, open_form
 
+from evalui.app.service import AppService
 from evalui.messages import LANGUAGES, messages
 from evalui.report.analyses.base import Report
 from evalui.report.export.files import write
 from evalui.scoring.metrics import METRICS, Metric
 from evalui.scoring.statistics.intervals import share_interval
 from evalui.types import Interval, Language, Trial
-from evalui.ui.services.service import AppService
 from evalui.ui.tabs.arena.arena_view import OpenRunView, open_overview
 from evalui.ui.tabs.results import ResultsTab
 from evalui.ui.tabs.results.run_view import RunView

@@ -11,10 +11,10 @@ from ui_choice_examples import questions
 from ui_examples import GOOD, HOSTILE
 from ui_samples_examples import ShownSamples
 
+from evalui.app.service import AppService
 from evalui.runs.database.runs import read_cells
 from evalui.ui.components.fragment import Action
-from evalui.ui.services.run_form import read_run_form
-from evalui.ui.services.service import AppService
+from evalui.ui.run_form import read_run_form
 
 Finished = Callable[..., str]
 MakeAct = Callable[..., Action]

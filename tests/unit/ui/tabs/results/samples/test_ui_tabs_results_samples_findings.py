@@ -1,15 +1,17 @@
 """The sentence beside a model, and that above several models."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from evalui.messages import messages
 from evalui.runs.database.records import CellRow
 from evalui.scoring.choice.permutations import variants
-from evalui.types import Cell, Pattern, Reading, Trial
+from evalui.types import Cell, Pattern, Reading, Trial, Variant
 from evalui.ui.tabs.results.samples.answering import AnsweringModel
 from evalui.ui.tabs.results.samples.findings import models_finding, orders_finding
+from evalui.ui.tabs.results.samples.question import order_label
 
 ORDERS = variants(4, "circular")
 GOLD = 0  # the right option is the file's A
@@ -57,6 +59,18 @@ def _reading(permutation: Sequence[int], letter: str) -> Reading:
 )
 def test_the_sentence_says_only_what_the_figures_say(options: str, sentence: str):
     assert orders_finding(messages("en"), trials(options)) == sentence
+
+
+def test_replies_to_one_order_are_counted_as_replies():
+    again = [
+        replace(each, variant=Variant(ORDERS[0].permutation, repeat))
+        for repeat, each in enumerate(trials("AAC-", "circular"))
+    ]
+    t = messages("en")
+    assert orders_finding(t, again) == "Right in 2 of 4 replies; 1 cannot be read."
+    assert order_label(t, "origin", again[2].variant, 2) == f"{t('order.origin')}, reply 3"
+    shifted = Variant(ORDERS[1].permutation, 2)
+    assert order_label(t, "circular", shifted, 9) == "Shifted 1, reply 3"
 
 
 def test_an_answer_position_that_is_sometimes_right_is_not_blamed():

@@ -10,8 +10,8 @@ import pytest
 from ui_open_examples import finish, given, lines, open_desk, open_form
 from ui_samples_examples import ShownSamples
 
+from evalui.app.service import AppService
 from evalui.runs.database.runs import read_cells
-from evalui.ui.services.service import AppService
 
 
 @pytest.fixture
@@ -178,3 +178,10 @@ def test_thoughts_are_folded_below_the_answer_and_no_part_of_it(
     assert "What the model thought before it replied" in thoughts
     assert "Lyon &lt;b&gt;or&lt;/b&gt; Paris?" in thoughts
     assert "Milan" not in opened(samples.show(run_id, {"q": "talk/en-2"})).replace("Italy", "")
+
+
+def test_further_replies_of_a_model_stand_below_the_first(desk: AppService, samples: ShownSamples):
+    form = open_form(desk, judging=[]) | {"gen_temperature": "0.7", "gen_repeats": "3"}
+    page = opened(samples.show(finish(desk, form), {}))
+    further = page.partition("Further replies of this model")[2]
+    assert re.findall(r"<b>(Reply \d)</b>", further) == ["Reply 2", "Reply 3"]

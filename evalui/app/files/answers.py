@@ -1,0 +1,133 @@
+"""Answers that are there already: files beside the questions, and models of earlier runs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from evalui.access import Person, may
+from evalui.app.files.views import AnswersFile, EarlierRun
+from evalui.app.run_form import AnswerSource
+from evalui.app.uploads import UploadStore
+from evalui.datasets.base import Limits
+from evalui.datasets.external_answers import ExternalAnswers, read_answers
+from evalui.errors import DataError, EvaluiError, SpecError, UnknownRun
+from evalui.runs.contest import AnswersSpec
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import read_dataset
+from evalui.runs.database.records import RunRow
+from evalui.runs.database.runs import read_cells, read_run, read_runs
+from evalui.runs.results_cache import ResultCache
+from evalui.types import Dataset
+
+_MAX_RUNS_SEARCHED = 20  # runs that are looked through for answers to the same questions
+_SHOWN_UNKNOWN = 50  # indices that no question has
+
+
+class AnswersReader:
+    """The answers of files and earlier runs that a person may use."""
+
+    def __init__(self, database: Database, uploads: UploadStore, cache: ResultCache) -> None:
+        self._database = database
+        self._uploads = uploads
+        self._questions = cache.memoize(self._read_questions)
+
+    def file(
+        self, person: Person, source: AnswerSource, datasets: Sequence[Dataset]
+    ) -> AnswersFile:
+        """What a file of answers holds for the open questions it fits best."""
+        file = AnswersFile(source.upload, source.place, source.model)
+        try:
+            path = self._answers_path(person, source)
+            file = replace(file, name=path.name)
+            dataset = self._best_matching_dataset(path, datasets, source.model)
+            read = self._read_answers(path, dataset, source.model)
+        except EvaluiError as error:
+            return replace(file, problem=error.sentence)
+        matched, questions = len(read.answers), len(dataset.samples)
+        return replace(
+            file,
+            matched=matched,
+            questions=questions,
+            unknown=read.unknown[:_SHOWN_UNKNOWN],
+            n_unknown=len(read.unknown),
+            faults=read.unusable,
+            unlisted=read.unlisted,
+        )
+
+    def earlier_runs(self, person: Person, datasets: Sequence[Dataset]) -> tuple[EarlierRun, ...]:
+        """The runs whose models answered the same questions in writing, newest first."""
+        wanted = [_questions_of(dataset) for dataset in datasets]
+        runs = [row for row in read_runs(self._database, person) if row.done][:_MAX_RUNS_SEARCHED]
+        earlier = (
+            EarlierRun(row.id, row.name, tuple(self._models_with_answers(row, wanted)))
+            for row in runs
+        )
+        return tuple(run for run in earlier if run.models)
+
+    def spec(
+        self, person: Person, source: AnswerSource, datasets: Mapping[str, Dataset]
+    ) -> AnswersSpec:
+        """The form's answers as the specification names them."""
+        open_ = {key: each for key, each in datasets.items() if not each.has_options}
+        if not source.model:
+            raise SpecError("answers-no-name")
+        if not open_:
+            raise SpecError("answers-no-open")
+        if source.run:
+            answered = self._answered_questions(person, source)
+            key = max(open_, key=lambda each: len(answered & _questions_of(open_[each])))
+            return AnswersSpec(model=source.model, run=source.run, dataset=key)
+        path = self._answers_path(person, source)
+        dataset = self._best_matching_dataset(path, list(open_.values()), source.model)
+        key = next(key for key, each in open_.items() if each is dataset)
+        # What is wrong in the file stands on the page, beside its name.
+        return AnswersSpec(model=source.model, path=str(path), dataset=key, skip_faulty=True)
+
+    def _answers_path(self, person: Person, source: AnswerSource) -> Path:
+        paths = self._uploads.paths(person.name, source.upload)
+        if source.place >= len(paths):
+            raise DataError("upload-gone")
+        return paths[source.place]
+
+    def _best_matching_dataset(
+        self, path: Path, datasets: Sequence[Dataset], model: str
+    ) -> Dataset:
+        """The dataset that most of the answers belong to."""
+        if len(datasets) == 1:
+            return datasets[0]
+        return max(datasets, key=lambda each: len(self._read_answers(path, each, model).answers))
+
+    def _read_answers(self, path: Path, dataset: Dataset, model: str) -> ExternalAnswers:
+        return read_answers(
+            path, dataset.samples, model=model, limits=Limits(bytes=self._uploads.limit)
+        )
+
+    def _answered_questions(
+        self, person: Person, source: AnswerSource
+    ) -> frozenset[tuple[str, str]]:
+        """The questions that the model answered in the earlier run."""
+        run = read_run(self._database, source.run)
+        if not may(person, "see", run.owned):
+            raise UnknownRun("no-run", run=source.run)
+        cells = (
+            row for row in read_cells(self._database, source.run) if row.cell.model == source.model
+        )
+        keys = {row.dataset_key for row in cells if row.cell.gives == "answers"}
+        return frozenset(question for key in keys for question in self._questions(key, run.owner))
+
+    def _models_with_answers(
+        self, run: RunRow, wanted: Sequence[frozenset[tuple[str, str]]]
+    ) -> Iterator[tuple[str, int]]:
+        for row in read_cells(self._database, run.id):
+            if row.cell.gives == "answers" and row.done:
+                questions = self._questions(row.dataset_key, run.owner)
+                if any(questions <= one or one <= questions for one in wanted):
+                    yield row.cell.model, row.done
+
+    def _read_questions(self, dataset_key: str, owner: str) -> frozenset[tuple[str, str]]:
+        return _questions_of(read_dataset(self._database, dataset_key, owner))
+
+
+def _questions_of(dataset: Dataset) -> frozenset[tuple[str, str]]:
+    # Ids alone are often row numbers, which any file has.
+    return frozenset((sample.id, sample.question) for sample in dataset.samples)

@@ -1,0 +1,198 @@
+"""The uploads of a person, as pages see them: some kB of each, kept for the next."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from pathlib import Path
+from typing import Any, Self
+
+from evalui.access import Person
+from evalui.app.files.runners import FileRunner
+from evalui.app.files.views import (
+    AnswersFile,
+    EarlierRun,
+    KnownModels,
+    PlannedRun,
+    UploadPart,
+    UploadView,
+)
+from evalui.app.permissions import checks
+from evalui.app.run_form import AnswerSource, RunForm
+from evalui.app.uploads import UploadStore, dataset_ids, part_of, upload_of
+from evalui.datasets.base import Layout
+from evalui.datasets.columns import ColumnTable
+from evalui.datasets.preview import Preview
+from evalui.errors import DataError
+from evalui.runs.contest import AnswersSpec
+from evalui.runs.request_key import RequestKey
+from evalui.runs.results_cache import ResultCache
+from evalui.runs.spec import DatasetSpec, RunSpec
+from evalui.runs.submitted import SubmittedSpec
+from evalui.types import Verdict
+
+# Requests that may wait for files: each takes a thread, of which a server has some 40.
+_MAX_WAITING, _MAX_WAITING_OF_ONE = 24, 8
+_NO_LAYOUT = Layout()
+
+
+class FileReader:
+    """The files of the person that `person` gives; safe to share between threads."""
+
+    def __init__(
+        self,
+        runner: FileRunner,
+        uploads: UploadStore,
+        cache: ResultCache,
+        person: Callable[[], Person],
+    ) -> None:
+        self.runner = runner
+        self._uploads = uploads
+        self._person = person
+        self._lock = threading.Lock()  # protects the next
+        self._waiting: Counter[str] = Counter()
+        # An upload cannot change. Of requests for the same file, one waits for a process.
+        self._ask_once = cache.memoize(self._ask)
+
+    def with_sender(self, person: Callable[[], Person]) -> Self:
+        """The same reader, with the same turns and kept answers, for another person."""
+        other = copy(self)
+        other._person = person
+        return other
+
+    @checks("that the upload is the person's own")
+    def view(self, upload: str, layout: Layout) -> UploadView:
+        """An upload as a dataset.
+
+        Raises:
+            DataError: it is none, or reading it takes too much time or memory.
+        """
+        with self._turn() as person:
+            return self._ask_once(person, upload, "view", upload, layout)
+
+    @checks("that the upload is the person's own")
+    def columns(self, upload: str, layout: Layout = _NO_LAYOUT) -> ColumnTable | None:
+        """The columns of an upload, None if it is no table; raises `DataError` as `view` does."""
+        with self._turn() as person:
+            return self._ask_once(person, upload, "columns", upload, layout)
+
+    @checks("that the upload is the person's own")
+    def preview(self, upload: str, layout: Layout = _NO_LAYOUT, start: int = 0) -> Preview:
+        """Questions of an upload, and how it is read; raises as `FileWork.preview`."""
+        with self._turn() as person:
+            return self._ask_once(person, upload, "preview", upload, layout, start)
+
+    @checks("that the upload is the person's own")
+    def parts(self, upload: str) -> tuple[str, ...]:
+        """The datasets of an upload, see `dataset_ids`; raises `DataError` if it cannot be read."""
+        with self._turn() as person:
+            return dataset_ids(upload, self._names(person, upload))
+
+    @checks("that the upload is the person's own")
+    def part_of(self, source: DatasetSpec) -> str:
+        """The upload, or the part of one, that a dataset of a run was read from.
+
+        Raises:
+            DataError: it did not come from this page, or is no longer here.
+        """
+        with self._turn() as person:
+            upload = self._upload_of(source)
+            names = self._names(person, upload) if source.entry else ()
+            return part_of(upload, source.entry, names) if source.entry else upload
+
+    @checks("that the upload is the person's own")
+    def has_sources(self, spec: RunSpec) -> bool:
+        """Whether all files of a run are of the person's uploads."""
+        try:
+            for source in spec.datasets:
+                self._upload_of(source)
+            for each in spec.answers:
+                self.source_of(each)
+        except DataError:
+            return False
+        return True
+
+    @checks("that the upload is the person's own")
+    def source_of(self, answers: AnswersSpec) -> AnswerSource:
+        """Where the answers of a specification are kept; raises `DataError` as `part_of` does."""
+        if answers.run:
+            return AnswerSource(answers.model, run=answers.run)
+        owner, path = self._person().name, Path(answers.path)
+        upload = self._uploads.id_of(owner, [path])
+        return AnswerSource(answers.model, upload, self._uploads.paths(owner, upload).index(path))
+
+    @checks("that the upload is the person's own")
+    def model_names(self, upload: str) -> tuple[str, ...]:
+        """What the models are called whose answers an upload holds: the files' own names."""
+        paths = self._uploads.paths(self._person().name, upload)
+        return tuple(path.stem.removeprefix("answers_") or path.stem for path in paths)
+
+    @checks("that the upload is the person's own")
+    def answers_file(self, source: AnswerSource, parts: Sequence[UploadPart]) -> AnswersFile:
+        """What a file of answers holds for the open questions it fits best."""
+        with self._turn() as person:
+            return self._ask_once(person, parts[0].upload, "answers_file", source, tuple(parts))
+
+    @checks("which runs the person may see")
+    def earlier_runs(self, parts: Sequence[UploadPart]) -> tuple[EarlierRun, ...]:
+        """The runs whose models answered the same questions in writing, newest first."""
+        with self._turn() as person:
+            return self.runner.ask(person, parts[0].upload, "earlier_runs", tuple(parts))
+
+    @checks("that the upload is the person's own")
+    def votes(self, upload: str) -> Mapping[str, Sequence[Verdict]]:
+        """The votes of an upload by dataset; raises `DataError` if it is no file of votes."""
+        with self._turn() as person:
+            return self.runner.ask(person, upload, "votes", upload)
+
+    @checks("that the upload is the person's own")
+    def plan(self, run: RunForm | SubmittedSpec, models: KnownModels) -> PlannedRun:
+        """What a run would start; raises as `FileWork.plan`."""
+        with self._turn() as person:
+            return self.runner.ask(person, _first(run), "plan", run, models)
+
+    @checks("that the upload is the person's own")
+    def start(
+        self, run: RunForm | SubmittedSpec, models: KnownModels, once: RequestKey | None
+    ) -> str:
+        """Queue a run and return its id; raises as `FileWork.plan`."""
+        with self._turn() as person:
+            return self.runner.ask(person, _first(run), "start", run, models, once)
+
+    def _upload_of(self, source: DatasetSpec) -> str:
+        owner = self._person().name
+        upload = self._uploads.id_of(owner, [Path(path) for path in source.paths])
+        self._uploads.paths(owner, upload)  # raises where the files are gone
+        return upload
+
+    def _names(self, person: Person, upload: str) -> tuple[str, ...]:
+        return self._ask_once(person, upload, "names", upload_of(upload))
+
+    def _ask(self, person: Person, upload: str, method: str, *arguments: object) -> Any:
+        return self.runner.ask(person, upload, method, *arguments)
+
+    @contextmanager
+    def _turn(self) -> Generator[Person]:
+        """Whoever sends the request, as one of those that wait.
+
+        Raises:
+            DataError: too many do.
+        """
+        person = self._person()
+        with self._lock:
+            of_one = self._waiting[person.name]
+            if self._waiting.total() >= _MAX_WAITING or of_one >= _MAX_WAITING_OF_ONE:
+                raise DataError("files-busy")
+            self._waiting[person.name] += 1
+        try:
+            yield person
+        finally:
+            with self._lock:
+                self._waiting[person.name] -= 1
+
+
+def _first(run: RunForm | SubmittedSpec) -> str:
+    if isinstance(run, SubmittedSpec):
+        return run.datasets[0].upload
+    return next(iter(run.uploads), "")

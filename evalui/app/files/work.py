@@ -1,0 +1,311 @@
+"""The work on uploaded files: reading them, planning and starting runs on them.
+
+It holds whole datasets, so a server has it done by processes of its own, see `processes`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from evalui.access import Person
+from evalui.app.files.answers import AnswersReader
+from evalui.app.files.views import (
+    AnswersFile,
+    EarlierRun,
+    KnownModels,
+    PlannedCell,
+    PlannedRun,
+    UploadHealth,
+    UploadPart,
+    UploadView,
+)
+from evalui.app.run_form import AnswerSource, RunForm
+from evalui.app.uploads import UploadStore, entry_of, is_whole, upload_of
+from evalui.datasets import bundle
+from evalui.datasets.base import Layout, Limits, LoadResult, shorten
+from evalui.datasets.columns import ColumnTable
+from evalui.datasets.health import (
+    ChoiceHealth,
+    OpenHealth,
+    check_choices,
+    check_open_questions,
+)
+from evalui.datasets.preview import Preview, preview, with_detected_key
+from evalui.errors import DataError, FaultyRows, SpecError
+from evalui.modes import MODES
+from evalui.modes.prompts.rubrics import language_of
+from evalui.report.imports.battles import read_votes
+from evalui.runs.cells import CellPlan
+from evalui.runs.contest import CollectedAnswers
+from evalui.runs.database import usage
+from evalui.runs.database.connection import Database
+from evalui.runs.database.throughput import count_cached, loading_times, throughputs
+from evalui.runs.estimate import Estimate, estimate
+from evalui.runs.fair_queue.limits import usual_limits
+from evalui.runs.plan import limit_datasets, plan_run
+from evalui.runs.request_key import RequestKey
+from evalui.runs.results_cache import ResultCache
+from evalui.runs.spec import DatasetSpec, RunSpec
+from evalui.runs.submission import read_submitted
+from evalui.runs.submit import collect_answers, submit
+from evalui.runs.submitted import SubmittedSpec
+from evalui.settings import Settings
+from evalui.types import Dataset, Verdict
+
+_CACHE_BYTES = 3 * 2**27  # of files that were read; the newest stays whatever its size
+_MAX_CELL_CHARS = 1000  # of a table that is shown
+_SHOWN_GROUPS = 1000  # subjects or capabilities
+
+
+class FileWork:
+    """What is done with the files of all owners; every method is given the person first."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._database = database
+        self._uploads = UploadStore(settings.uploads, settings.max_upload_mb * 2**20)
+        self._limits = Limits(bytes=self._uploads.limit)
+        cache = ResultCache(_CACHE_BYTES)
+        self._answers = AnswersReader(database, self._uploads, cache)
+        # Reading a file again for each click would be slow, and it cannot change.
+        self._load = cache.memoize(self._read)
+        self._table = cache.memoize(self._read_table)
+        self._names = cache.memoize(self._read_names)
+
+    def names(self, person: Person, upload: str) -> tuple[str, ...]:
+        """The entries of the configurations in an upload, () without one.
+
+        Raises:
+            DataError: it cannot be read, or is not there.
+        """
+        return self._names(person.name, upload)
+
+    def view(self, person: Person, upload: str, layout: Layout) -> UploadView:
+        """What pages show of an upload; raises `DataError` if it is no dataset."""
+        return _view(self._load(person.name, upload, layout))
+
+    def columns(self, person: Person, upload: str, layout: Layout) -> ColumnTable | None:
+        """The columns of an upload with the beginnings of its cells, None if it is no table.
+
+        Raises:
+            DataError: as `view`.
+        """
+        table = self._columns(person.name, upload, layout)
+        if table is None:
+            return None
+        rows = (tuple(shorten(cell, _MAX_CELL_CHARS) for cell in row) for row in table.rows)
+        return replace(table, rows=tuple(rows))
+
+    def preview(self, person: Person, upload: str, layout: Layout, start: int) -> Preview:
+        """Questions of an upload from `start` on, and how it is read.
+
+        With the `answer_key` "" that which the columns show is taken.
+
+        Raises:
+            DataError: it is no dataset, and no table whose columns could be chosen.
+        """
+        table = self._columns(person.name, upload, layout)
+        layout = with_detected_key(layout, table) if table else replace(layout, answer_key="letter")
+        try:
+            loaded: LoadResult | str = self._load(person.name, upload, layout)
+        except DataError as error:
+            if table is None:
+                raise
+            loaded = error.sentence
+        return preview(loaded, table, layout, start=start)
+
+    def answers_file(
+        self, person: Person, source: AnswerSource, parts: Sequence[UploadPart]
+    ) -> AnswersFile:
+        """What a file of answers holds for the open questions it fits best."""
+        return self._answers.file(person, source, self._datasets(person.name, parts))
+
+    def earlier_runs(self, person: Person, parts: Sequence[UploadPart]) -> tuple[EarlierRun, ...]:
+        """The runs whose models answered the same questions in writing, newest first."""
+        return self._answers.earlier_runs(person, self._datasets(person.name, parts))
+
+    def votes(self, person: Person, upload: str) -> dict[str, list[Verdict]]:
+        """The votes of an upload by dataset; raises `DataError` if it is no file of votes."""
+        by_dataset: dict[str, list[Verdict]] = {}
+        for path in self._uploads.paths(person.name, upload):
+            for dataset, verdicts in read_votes(path).items():
+                by_dataset.setdefault(dataset, []).extend(verdicts)
+        return by_dataset
+
+    def plan(self, person: Person, run: RunForm | SubmittedSpec, models: KnownModels) -> PlannedRun:
+        """What a form or a located specification would start.
+
+        Raises:
+            DataError, SpecError: it cannot be done; the message states why.
+        """
+        spec, loaded, collected = self._work_out(person, run)
+        datasets = limit_datasets({key: one.dataset for key, one in loaded.items()}, spec)
+        plans = plan_run(spec, datasets, models.catalog, collected, describe=models.describe)
+        cells = tuple(_planned_cell(plan, datasets) for plan in plans)
+        computes_here = any(plan.computes_here and not plan.impossible for plan in plans)
+        return PlannedRun(cells, self._estimate(plans, datasets), computes_here)
+
+    def start(
+        self,
+        person: Person,
+        run: RunForm | SubmittedSpec,
+        models: KnownModels,
+        once: RequestKey | None = None,
+    ) -> str:
+        """Queue the run and return its id; `once` is the request for it. Raises as `plan` does."""
+        spec, loaded, collected = self._work_out(person, run)
+        return submit(
+            self._database,
+            spec,
+            loaded,
+            models.catalog,
+            person.name,
+            collected=collected,
+            usual=usual_limits(self._settings),
+            once=once,
+            describe=models.describe,
+        )
+
+    def _collect(
+        self, person: Person, spec: RunSpec, loaded: Mapping[str, LoadResult]
+    ) -> tuple[CollectedAnswers, ...]:
+        datasets = {key: result.dataset for key, result in loaded.items()}
+        return collect_answers(self._database, spec, datasets, limits=self._limits, person=person)
+
+    def _work_out(
+        self, person: Person, run: RunForm | SubmittedSpec
+    ) -> tuple[RunSpec, Mapping[str, LoadResult], tuple[CollectedAnswers, ...]]:
+        """The specification of a run, its data by source, and the answers that are there."""
+        if isinstance(run, SubmittedSpec):
+            spec, loaded = read_submitted(run, self._limits)
+        else:
+            spec, loaded = self._read_form(person, run)
+        return spec, loaded, self._collect(person, spec, loaded)
+
+    def _read_form(
+        self, person: Person, run_form: RunForm
+    ) -> tuple[RunSpec, dict[str, LoadResult]]:
+        if not run_form.models and not run_form.answers:
+            raise SpecError("no-model")
+        if not run_form.modes:
+            raise SpecError("no-mode")
+        loaded: dict[str, LoadResult] = {}
+        sources: list[DatasetSpec] = []
+        for upload in run_form.uploads:
+            result = self._load(person.name, upload, run_form.layout_of(upload))
+            if not result.dataset.samples:
+                raise FaultyRows("faulty-rows")
+            sources.append(self._source(person.name, run_form, upload, result.dataset))
+            loaded[sources[-1].key] = result
+        datasets = {key: result.dataset for key, result in loaded.items()}
+        answers = [self._answers.spec(person, one, datasets) for one in run_form.answers]
+        return run_form.run_spec(sources, answers), loaded
+
+    def _estimate(self, plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) -> Estimate:
+        return estimate(
+            plans,
+            datasets,
+            throughputs(self._database),
+            count_cached(self._database, plans, datasets),
+            loading=loading_times(self._database),
+            reply_tokens=usage.mean_reply_tokens(self._database),
+        )
+
+    def _source(self, owner: str, run_form: RunForm, upload: str, dataset: Dataset) -> DatasetSpec:
+        """A dataset of the form as the specification names it."""
+        paths = [str(path) for path in self._uploads.paths(owner, upload_of(upload))]
+        name, digest = dataset.name, dataset.sha256
+        source = run_form.dataset_spec(paths, name=name, sha256=digest, upload=upload)
+        return source.model_copy(update={"entry": self._entry(owner, upload)})
+
+    def _datasets(self, owner: str, parts: Sequence[UploadPart]) -> list[Dataset]:
+        return [self._load(owner, part.upload, part.layout).dataset for part in parts]
+
+    def _entry(self, owner: str, upload: str) -> str:
+        return "" if is_whole(upload) else entry_of(upload, self._names(owner, upload_of(upload)))
+
+    def _read(self, owner: str, upload: str, layout: Layout) -> LoadResult:
+        layout = replace(layout, entry=self._entry(owner, upload))
+        paths = self._uploads.paths(owner, upload_of(upload))
+        return bundle.load(paths, layout=layout, limits=self._limits)
+
+    def _columns(self, owner: str, upload: str, layout: Layout) -> ColumnTable | None:
+        """The table of an upload: neither names of columns nor an answer key change it."""
+        placed = Layout(sheet=layout.sheet, kind=layout.kind, head_row=layout.head_row)
+        return self._table(owner, upload, placed)
+
+    def _read_table(self, owner: str, upload: str, layout: Layout) -> ColumnTable | None:
+        layout = replace(layout, entry=self._entry(owner, upload))
+        paths = self._uploads.paths(owner, upload_of(upload))
+        return bundle.read_columns(paths, layout=layout, limits=self._limits)
+
+    def _read_names(self, owner: str, upload: str) -> tuple[str, ...]:
+        paths = self._uploads.paths(owner, upload)
+        return tuple(each.name for each in bundle.config_entries(paths, limits=self._limits))
+
+
+def _view(loaded: LoadResult) -> UploadView:
+    dataset = loaded.dataset
+    return UploadView(
+        name=dataset.name,
+        kind=dataset.kind,
+        n_questions=len(dataset.samples),
+        n_shots=len(dataset.shots),
+        n_rows=loaded.n_rows,
+        faults=loaded.faults,
+        unlisted=loaded.unlisted,
+        n_unusable_rows=loaded.n_unusable_rows,
+        files=loaded.files,
+        notes=loaded.notes,
+        sheets=loaded.sheets,
+        kinds=loaded.kinds,
+        n_chinese=sum(language_of(sample) == "zh" for sample in dataset.samples),
+        health=_health(dataset) if dataset.samples else None,
+        unused_columns=loaded.unused_columns,
+    )
+
+
+def _health(dataset: Dataset) -> UploadHealth:
+    if dataset.has_options:
+        return _choice_health(check_choices(dataset.samples))
+    figures = check_open_questions(dataset.samples)
+    common = sorted(figures.capabilities.items(), key=lambda pair: -pair[1])
+    shown = replace(figures, duplicates=(), capabilities=dict(common[:_SHOWN_GROUPS]))
+    return UploadHealth(shown, _n_repeated(figures), sum(bool(name) for name, _ in common))
+
+
+def _choice_health(figures: ChoiceHealth) -> UploadHealth:
+    shown = replace(
+        figures,
+        duplicates=(),
+        refers_to_other_options=(),
+        duplicate_options=(),
+        subjects=dict(islice(figures.subjects.items(), _SHOWN_GROUPS)),
+    )
+    return UploadHealth(
+        shown,
+        _n_repeated(figures),
+        len(figures.subjects),
+        len(figures.refers_to_other_options),
+        len(figures.duplicate_options),
+    )
+
+
+def _n_repeated(health: ChoiceHealth | OpenHealth) -> int:
+    """How many questions are there already, further up in the file."""
+    return sum(len(group) - 1 for group in health.duplicates)
+
+
+def _planned_cell(plan: CellPlan, datasets: Mapping[str, Dataset]) -> PlannedCell:
+    return PlannedCell(
+        model=plan.cell.model,
+        mode=plan.cell.mode,
+        pattern=plan.pattern,
+        dataset=plan.cell.dataset,
+        dataset_key=plan.dataset_key,
+        questions=plan.questions,
+        total=plan.total,
+        impossible=plan.impossible,
+        fits=datasets[plan.source].kind in MODES[plan.mode_name].kinds,
+        has_price=bool(plan.entry.input_price or plan.entry.output_price),
+    )

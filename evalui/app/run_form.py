@@ -1,0 +1,151 @@
+"""A run as its form stands: uploads with their layouts, models, modes, and how models write."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
+from urllib.parse import parse_qsl, urlencode
+
+from evalui.datasets.base import Layout
+from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
+from evalui.generation import AS_USUAL, GenerationSettings, check_used, fitting
+from evalui.modes import MODES, ability_of, usual_max_tokens
+from evalui.runs.contest import AnswersSpec, JudgingSpec
+from evalui.runs.spec import (
+    VERSION,
+    DatasetSpec,
+    LimitPer,
+    ModeSpec,
+    RunSpec,
+)
+from evalui.types import DatasetKind, Pattern, Spellings
+
+KINDS: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)}
+JUDGE_TOKENS = 1024  # the longest verdict unless the form says
+_KEY = "key"  # beside the roles of columns: what the right answer is written as
+_KIND = "kind"  # beside them: the kind of questions
+_USUAL_LAYOUT = Layout()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSource:
+    """Answers that are there already: the file at a place of an upload, or a model of a run."""
+
+    model: str
+    upload: str = ""
+    place: int = 0
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunForm:
+    """A run as its form stands. `template` is a name, "" for one by question, or own text.
+
+    `max_tokens` None takes each mode's own length. `layouts` say how each upload is read. Of
+    `generation` each mode takes what means something to it.
+    """
+
+    uploads: tuple[str, ...]
+    models: tuple[str, ...]
+    modes: tuple[str, ...]
+    layouts: Mapping[str, Layout] = field(default_factory=dict[str, Layout])
+    answers: tuple[AnswerSource, ...] = ()
+    judging: JudgingSpec | None = None
+    shots: tuple[int, ...] = (0,)
+    pattern: Pattern = "circular"
+    template: str | dict[str, Any] = ""
+    chat: bool | None = None
+    spellings: Spellings = "common"
+    max_tokens: int | None = None
+    generation: GenerationSettings = AS_USUAL
+    limit: int | None = None
+    limit_per: LimitPer = "subject"
+    seed: int = 0
+    name: str = ""
+
+    def layout_of(self, upload: str) -> Layout:
+        """How an upload is read."""
+        return self.layouts.get(upload, _USUAL_LAYOUT)
+
+    def mode_specs(self) -> list[ModeSpec]:
+        """Each mode with each number of worked examples; open questions have none.
+
+        Raises:
+            SpecError: a setting of writing means nothing to any of the modes.
+        """
+        if self.modes:
+            check_used(self.generation, [ability_of(each, self.spellings) for each in self.modes])
+        return [
+            ModeSpec(
+                mode=mode,
+                shots=shots,
+                pattern=self.pattern if MODES[mode].shows_options else "origin",
+                template="" if MODES[mode].gives == "answers" else self.template,
+                chat=self.chat,
+                spellings=self.spellings,
+                max_tokens=self.max_tokens or usual_max_tokens(mode),
+                **fitting(self.generation, ability_of(mode, self.spellings)).given,
+            )
+            for mode in self.modes
+            for shots in ((0,) if MODES[mode].gives == "answers" else self.shots)
+        ]
+
+    def dataset_spec(
+        self, paths: Sequence[str], *, name: str, sha256: str, upload: str = ""
+    ) -> DatasetSpec:
+        """One upload, read as the form states."""
+        layout = self.layout_of(upload)
+        return DatasetSpec(
+            path=list(paths),
+            name=name,
+            sha256=sha256,
+            skip_faulty=True,  # the page says how many rows are set aside
+            columns=columns_of(layout),
+            answer_key=layout.answer_key,
+            sheet=layout.sheet,
+            kind=layout.kind,
+            head_row=layout.head_row,
+            split=layout.split,
+            duplicate_options=layout.duplicate_options,
+        )
+
+    def run_spec(
+        self, datasets: Sequence[DatasetSpec], answers: Sequence[AnswersSpec] = ()
+    ) -> RunSpec:
+        """The whole run; `answers` are those of the form as the specification names them."""
+        return RunSpec(
+            version=VERSION,
+            name=self.name,
+            datasets=list(datasets),
+            models=list(self.models),
+            modes=self.mode_specs(),
+            answers=list(answers),
+            judging=self.judging,
+            seed=self.seed,
+            limit=self.limit,
+            limit_per="dataset" if self.limit and self.limit_per == "dataset" else None,
+        )
+
+
+def write_columns(layout: Layout) -> str:
+    """The field of the form that says which column is what, "" for the format's own names."""
+    key = {} if layout.answer_key == "letter" else {_KEY: layout.answer_key}
+    return urlencode(columns_of(layout) | key)
+
+
+def read_columns(text: str) -> Layout:
+    """The inverse of `write_columns`."""
+    columns = dict(parse_qsl(text))
+    layout = Layout(answer_key=columns.get(_KEY, "") or "letter")
+    return with_columns(layout, {role: columns[role] for role in COLUMN_ROLES if role in columns})
+
+
+def write_kept_columns(layout: Layout) -> str:
+    """What is kept of a layout for files with the same headers: its columns and its kind."""
+    kind = {_KIND: layout.kind} if layout.kind else {}
+    return "&".join(filter(None, (write_columns(layout), urlencode(kind))))
+
+
+def read_kept_columns(text: str) -> Layout:
+    """The inverse: the layout that was kept."""
+    kind = dict(parse_qsl(text)).get(_KIND, "")
+    return replace(read_columns(text), kind=KINDS.get(kind, ""))

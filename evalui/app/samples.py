@@ -1,0 +1,85 @@
+"""The runs that "Try it" starts on the shipped samples, and the example files to download."""
+
+import csv
+import io
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from evalui.app.models_service import is_demo
+from evalui.app.run_form import RunForm
+from evalui.app.uploads import OPEN_SAMPLE, sample_archive, sample_files
+from evalui.models.catalog import ModelState
+from evalui.modes import usual_mode
+from evalui.runs.contest import JudgingSpec
+from evalui.shipped_files import ASSETS
+
+SAMPLE_JUDGE = "reference-judge"  # shipped: it follows a rule, so it costs nothing
+_SAMPLES = ASSETS / "samples"
+_SAMPLE_MODELS = 2
+
+
+def sample_form(upload: str, states: Sequence[ModelState]) -> RunForm:
+    """The shipped questions in every order; () of models where none can run."""
+    return RunForm((upload,), _sample_models(states), (usual_mode("choices"),))
+
+
+def open_sample_form(upload: str, states: Sequence[ModelState]) -> RunForm:
+    """The shipped open questions, judged where the shipped judge is in the catalog."""
+    judges = [state.entry.name for state in states if state.entry.name == SAMPLE_JUDGE]
+    judging = JudgingSpec(judges=judges) if judges else None
+    return RunForm((upload,), _sample_models(states), (usual_mode("answers"),), judging=judging)
+
+
+@cache
+def sample_size() -> int:
+    """The questions of the shipped sample that are scored, 0 if there is none."""
+    scored = [path for path in sample_files() if not path.stem.endswith("_dev")]
+    return sum(len(list(csv.DictReader(io.StringIO(path.read_text("utf-8"))))) for path in scored)
+
+
+@cache
+def open_sample_size() -> int:
+    """The shipped open questions, 0 if there are none."""
+    lines = OPEN_SAMPLE.read_bytes().split(b"\n") if OPEN_SAMPLE.exists() else []
+    return sum(bool(line.strip()) for line in lines)
+
+
+def _sample_models(states: Sequence[ModelState]) -> tuple[str, ...]:
+    """The demo models; where an administrator has none, the first that run here."""
+    able = [each for each in states if not each.problem and not each.entry.judges_only]
+    chosen = [state for state in able if is_demo(state.entry)] or able
+    return tuple(state.entry.name for state in chosen[:_SAMPLE_MODELS])
+
+
+def _folder_archive(folder: Path) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            # Always the same date, so that the same files make the same archive.
+            name = str(path.relative_to(folder))
+            archive.writestr(zipfile.ZipInfo(name), path.read_bytes())
+    return packed.getvalue()
+
+
+def _options_in_a_list() -> bytes:
+    return (
+        b'{"question": "Which of these is a fruit?", "choices": ["apple", "chair", "river"], '
+        b'"answer": "A"}\n'
+        b'{"question": "Which of these is a colour?", "choices": ["seven", "green", "loud"], '
+        b'"answer": "B"}\n'
+    )
+
+
+# A small file of each format that is read, by the name under which it is downloaded.
+EXAMPLES: Mapping[str, Callable[[], bytes]] = {
+    "choice.csv": lambda: (_SAMPLES / "demo" / "capitals_en_val.csv").read_bytes(),
+    "options.jsonl": _options_in_a_list,
+    "dev-and-val.zip": lambda: sample_archive()[1],
+    "question-answer.jsonl": lambda: (
+        _SAMPLES / "swift" / "custom_general_qa" / "default.jsonl"
+    ).read_bytes(),
+    "open-questions.xlsx": lambda: (_SAMPLES / "zbench" / "subjective_zbench.xlsx").read_bytes(),
+    "ms-swift.zip": lambda: _folder_archive(_SAMPLES / "swift"),
+}

@@ -1,0 +1,101 @@
+"""Votes of a team for pages, routes and the command line: who votes on what, and files of votes."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalui.access import may
+from evalui.accounts.audit import record
+from evalui.accounts.guests import GUEST
+from evalui.accounts.people import find_person
+from evalui.app.permissions import checks, requires
+from evalui.app.service import AppService
+from evalui.errors import NotAllowed, SpecError
+from evalui.runs.database.records import RunRow
+from evalui.runs.database.voting.adjudications import ContestedPair, contested_pairs
+from evalui.runs.database.voting.closing import close_voting, is_voting_open
+from evalui.runs.database.voting.plans import VotingPlan, keep_plan, read_plan
+from evalui.runs.database.voting.progress import VoterProgress, voter_progress
+from evalui.runs.database.voting.votes import read_votes
+
+VOTE_FILES = {"jsonl": "application/jsonl", "csv": "text/csv"}  # by extension
+
+
+@dataclass(frozen=True, slots=True)
+class TeamProgress:
+    """How far the people are who vote on the `pairs` of a run.
+
+    `plan` is None where everybody votes on everything. While the vote `is_open` nothing is shown of
+    what people said; then, on `differing` pairs they differ, and nothing is decided yet.
+    """
+
+    plan: VotingPlan | None
+    is_open: bool
+    people: tuple[VoterProgress, ...]
+    pairs: int
+    differing: int
+
+
+@requires("change", "run_id")
+def team_progress(
+    service: AppService, run_id: str
+) -> tuple[TeamProgress, tuple[ContestedPair, ...]]:
+    """The team of a run as it is now, and all pairs on which it differs."""
+    database, assigned = service.database, service.voter_pairs.assignment(run_id)
+    votes, plan = read_votes(database, run_id), read_plan(database, run_id)
+    is_open = is_voting_open(database, run_id, service.voter_pairs)
+    contested = () if is_open else contested_pairs(database, run_id, votes)
+    people = voter_progress(votes, plan.people if plan else (), assigned)
+    waiting = sum(one.decision is None for one in contested)
+    pairs = len(service.voting_pairs.of_run(run_id))
+    return TeamProgress(plan, is_open, people, pairs, waiting), contested
+
+
+@requires("change", "run_id")
+def assign_people(service: AppService, run_id: str, people: Sequence[str], overlap: int) -> None:
+    """Assign the pairs of a run to people who may vote on it; nobody named ends the plan.
+
+    Raises:
+        NotAllowed: the person may not change the run.
+        SpecError: somebody has no account that may vote on it, or the overlap does not fit.
+        UnknownRun: the person may not see the run.
+    """
+    named = [name.strip() for name in people if name.strip()]
+    if service.settings.auth != "token":
+        run = service.run(run_id)
+        named = [_account(service, run, name) for name in named]
+    keep_plan(service.database, run_id, named, overlap)
+
+
+@requires("change", "run_id")
+def end_voting(service: AppService, run_id: str) -> None:
+    """Close the vote of all on a run, which shows what people said; raises as `assign_people`."""
+    close_voting(service.database, run_id, service.owner)
+    record(service.database, service.person, "close-vote", f"run {run_id}")
+
+
+@checks("that the person may see the run, and that its vote has ended")
+def vote_file(service: AppService, run_id: str, extension: str) -> Iterable[bytes]:
+    """The votes of a run as one of `VOTE_FILES`.
+
+    Raises:
+        NotAllowed: people still vote.
+        UnknownRun: as `AppService.run`.
+    """
+    from evalui.report.export.files import vote_lines, vote_sheet  # no page needs it
+
+    run = service.run(run_id)
+    if is_voting_open(service.database, run.id, service.voter_pairs):
+        raise NotAllowed("votes-open")
+    cast = service.votes(run.id)
+    if extension == "csv":
+        return vote_sheet(cast)
+    return (line.encode(errors="backslashreplace") for line in vote_lines(cast))
+
+
+def _account(service: AppService, run: RunRow, name: str) -> str:
+    if name.startswith(GUEST):
+        return name
+    person = find_person(service.database, name.casefold())
+    if person is None or not may(person, "annotate", run.owned):
+        raise SpecError("plan-person", person=name)
+    return person.name

@@ -1,0 +1,222 @@
+"""`evalui run` and `evalui report`: a run of this process, its stages, and its report.
+
+    evalui run [SPEC.json] --out DIR [--model … --dataset …] [--only answers|scores|report]
+    evalui report DIR
+
+The stages leave their results in DIR: the first asks models and keeps what they reply, the second
+scores it and lets judges compare, without asking a model again, the third draws the report.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from evalui.cli.remote import add_server_options, report_failures, run_on_server
+from evalui.cli.run_flags import (
+    FlaggedRun,
+    add_run_flags,
+    check_server_flags,
+    flagged_models,
+    read_flags,
+    with_fitting_modes,
+    with_models,
+)
+from evalui.errors import SpecError, StoreError, UnknownRun
+from evalui.local_runs import (
+    STORE_NAME,
+    do_run,
+    left_out_of,
+    load_settings,
+    make_folder,
+    prepare_run,
+    read_model_entries,
+    report_of,
+)
+from evalui.types import Language
+
+if TYPE_CHECKING:
+    from evalui.local_runs import PreparedRun
+    from evalui.models.base import ModelEntry
+    from evalui.runs.database.connection import Database
+    from evalui.settings import Settings
+
+Stage = Literal["answers", "scores", "report"]
+
+
+def add_run_command(commands: Any, *, in_full: bool) -> None:
+    """Add `run` to the subparsers of `evalui`; `in_full` with what is slow to import."""
+    run = commands.add_parser("run", help="do a run and write its report")
+    run.add_argument(
+        "spec", metavar="SPEC.json", type=Path, nargs="?", help="datasets, models and modes"
+    )
+    run.add_argument("--out", metavar="DIR", type=Path, required=True, help="where to write")
+    run.add_argument(
+        "--only",
+        choices=get_args(Stage),
+        help="one stage: ask the models; score and judge what they replied, without asking them; "
+        "draw the report again",
+    )
+    run.add_argument("--models-file", type=Path, help="another models.toml")
+    run.add_argument("--engine", choices=("local", "ray"), help="where models run; ray: a cluster")
+    run.add_argument("--language", choices=get_args(Language), help="of report.md")
+    run.add_argument(
+        "--no-reuse",
+        dest="reuse",
+        action="store_false",
+        help="ask models anew whatever they were asked in other runs on this machine",
+    )
+    add_run_flags(run)
+    add_server_options(run)
+    if in_full:
+        from evalui.cli.generation import add_generation_options
+
+        add_generation_options(run)
+    run.set_defaults(command=_run)
+
+
+def add_report_command(commands: Any) -> None:
+    """Add `report` to the subparsers of `evalui`."""
+    report = commands.add_parser("report", help="draw the report of a folder again")
+    report.add_argument("folder", metavar="DIR", type=Path, help="that `evalui run` wrote")
+    report.add_argument("--run", default="", help="its id; default: the newest of the folder")
+    report.add_argument("--out", metavar="DIR", type=Path, help="default: the same folder")
+    report.add_argument("--models-file", type=Path, help="another models.toml")
+    report.add_argument("--language", choices=get_args(Language), help="of report.md")
+    report.set_defaults(command=_report)
+
+
+def _run(given: argparse.Namespace) -> int:
+    if given.only == "report":
+        return _draw(given, given.out, given.out, "")
+    flagged = read_flags(given)
+    if given.server:
+        return _run_there(given, flagged)
+    settings = load_settings()
+    from tqdm import tqdm
+
+    from evalui.runs.database.connection import Database
+    from evalui.runs.database.usage import run_cost
+
+    language = given.language or default_language(settings)
+    catalog = read_model_entries(settings, given.models_file)
+    prepared, catalog = _prepared(given, flagged, catalog)
+    if given.engine:
+        settings = settings.model_copy(update={"engine": given.engine})
+    for line in prepared.assumptions:
+        _say(line)
+    # Open until the files are written: replies are read when they are exported.
+    with closing(Database(make_folder(given.out) / STORE_NAME)) as database:
+        run_id = prepared.queue(database, catalog)
+        for line in left_out_of(database, run_id):
+            _say(f"left out: {line}")
+        do_run(
+            database,
+            run_id,
+            catalog,
+            settings,
+            reuse=given.reuse,
+            asks_models=given.only != "scores",
+            bar=lambda total: tqdm(total=total, unit=" trials", file=sys.stderr),
+            warn=_say,
+        )
+        charge = run_cost(database, run_id, catalog)
+        failed = _finish(given, database, run_id, catalog, language)
+    if charge:
+        _say(str(charge))
+    what = "answers are" if given.only == "answers" else "report is"
+    _say(f"run {run_id}; the {what} in {given.out}")
+    return report_failures(failed)
+
+
+def _run_there(given: argparse.Namespace, flagged: FlaggedRun) -> int:
+    """Have a server do the run."""
+    check_server_flags(given)
+    if given.only:
+        raise SpecError("server-options", option="--only")
+    if flagged.chooses_mode:
+        raise SpecError("flag-missing", flag="--mode")
+    return run_on_server(given, flagged.text, flagged.base)
+
+
+def _prepared(
+    given: argparse.Namespace, flagged: FlaggedRun, catalog: "dict[str, ModelEntry]"
+) -> "tuple[PreparedRun, dict[str, ModelEntry]]":
+    """The run with its files read, and the models that it may name."""
+    from evalui.cli.generation import read_generation
+    from evalui.runs.spec import read_spec, with_generation
+
+    own = flagged_models(given, catalog)
+    catalog = catalog | {entry.name: entry for entry in own.values()}
+    spec = read_spec(with_models(flagged.text, own))
+    if given.only == "answers":
+        if not spec.models:
+            raise SpecError("only-answers-none")
+        spec = spec.model_copy(update={"judging": None})
+    prepared = prepare_run(spec, flagged.base)
+    if flagged.chooses_mode:
+        prepared = with_fitting_modes(prepared, catalog)
+        _say(f"--mode {' '.join(mode.mode for mode in prepared.spec.modes)}")
+    spec = with_generation(prepared.spec, read_generation(given))
+    return prepared.with_spec(spec), catalog
+
+
+def _finish(
+    given: argparse.Namespace,
+    database: "Database",
+    run_id: str,
+    catalog: "Mapping[str, ModelEntry]",
+    language: Language,
+) -> list[tuple[Any, str, str]]:
+    """Write the report, unless only answers are wanted; the cells that failed."""
+    report = report_of(database, run_id, catalog)
+    if given.only != "answers":
+        _save(report, given.out, language)
+    return [(each.cell, each.state, each.error) for each in report.results if each.error]
+
+
+def _report(given: argparse.Namespace) -> int:
+    return _draw(given, given.folder, given.out or given.folder, given.run)
+
+
+def _draw(given: argparse.Namespace, folder: Path, out: Path, run_id: str) -> int:
+    """Draw the report of a run that is in a folder; no model is asked or even looked for."""
+    from evalui.runs.database.connection import Database
+    from evalui.runs.database.runs import read_runs
+
+    settings = load_settings()
+    language = given.language or default_language(settings)
+    store = folder / STORE_NAME if folder.is_dir() else folder
+    if not store.is_file():
+        raise StoreError("no-store", path=str(store))
+    catalog = read_model_entries(settings, given.models_file)
+    with closing(Database(store, read_only=True)) as database:
+        chosen = run_id or next((row.id for row in read_runs(database)), "")
+        if not chosen:
+            raise UnknownRun("store-no-run", path=str(store))
+        _save(report_of(database, chosen, catalog), make_folder(out), language)
+    _say(f"run {chosen}; the report is in {out}")
+    return 0
+
+
+def _save(report: Any, out: Path, language: Language) -> None:
+    from evalui.report.compile import first_sentence
+    from evalui.report.export.files import save
+
+    save(report, out, language)
+    if headline := first_sentence(report, language):
+        print(headline)
+
+
+def default_language(settings: "Settings") -> Language:
+    """The language of the settings; raises `SpecError` where it is none of evalui's."""
+    for language in get_args(Language):
+        if language == settings.language:
+            return language
+    raise SpecError("setting-language", language=settings.language)
+
+
+def _say(line: str) -> None:
+    print(f"evalui: {line}", file=sys.stderr)

@@ -1,0 +1,389 @@
+"""SWIFT's words as options of `evalui run`, alone or over what a specification says.
+
+    evalui run --model PATH_OR_URL --dataset NAME_OR_FILE... --out DIR
+    evalui run --model qwen --eval-url http://127.0.0.1:8000/v1 --dataset law_val.csv --out DIR
+
+A model that no catalog names is a folder, a hub id or an endpoint; it is there for this run alone.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, get_args
+from urllib.parse import urlsplit
+
+from evalui.cli.store import read_text
+from evalui.errors import EvaluiError, ModelError, SpecError, UnknownName
+from evalui.messages import sentence
+from evalui.types import Pattern
+
+if TYPE_CHECKING:
+    from evalui.local_runs import PreparedRun
+    from evalui.models.base import ModelEntry
+    from evalui.models.new_model import NewModelForm
+
+_VERSION = 3  # of a specification that is made of options alone
+_STDIN_KEY = "EVALUI_RUN_API_KEY"  # of this process alone
+_URL_STARTS = ("http://", "https://")
+_FOLDER_STARTS = ("/", "./", "../", "~")
+_OF_THE_SERVER = ("adapter", "eval_url", "key_env", "key_stdin", "backend")
+# The option that a field of a model's form comes from.
+_OPTIONS = {"address": "--eval-url", "key_variable": "--key-env", "adapter": "--adapter"}
+
+
+@dataclass(frozen=True, slots=True)
+class FlaggedRun:
+    """What a command says: the specification as JSON, and the folder that its paths start from.
+
+    `chooses_mode`: nobody named a mode, so that the questions and models decide.
+    """
+
+    text: str
+    base: Path
+    chooses_mode: bool = False
+
+
+def add_run_flags(run: argparse.ArgumentParser) -> None:
+    """Add the options that stand for a specification, or over one."""
+    group = run.add_argument_group("what is evaluated", "over what SPEC.json says, or in its place")
+    group.add_argument(
+        "--model",
+        nargs="+",
+        metavar="MODEL",
+        help="names of models.toml; a folder, a hub id, or the base URL of an endpoint",
+    )
+    group.add_argument(
+        "--dataset", nargs="+", metavar="NAME_OR_FILE", help="a dataset each: files, folders, zips"
+    )
+    group.add_argument("--adapter", metavar="DIR", help="LoRA adapter on top of the model")
+    group.add_argument(
+        "--eval-url", metavar="URL", help="endpoint, such as http://127.0.0.1:8000/v1"
+    )
+    group.add_argument("--key-env", metavar="NAME", help="environment variable with its API key")
+    group.add_argument("--key-stdin", action="store_true", help="read its key from standard input")
+    group.add_argument(
+        "--backend", choices=("transformers", "vllm"), help="what computes a folder's model"
+    )
+    group.add_argument("--mode", nargs="+", metavar="MODE", help="see docs/modes.md")
+    group.add_argument("--pattern", choices=get_args(Pattern), help="the orders of the options")
+    group.add_argument("--shots", type=_count, metavar="N", help="worked examples before each")
+    group.add_argument("--limit", type=_positive, metavar="N", help="questions of each subject")
+    group.add_argument(
+        "--chat",
+        action=argparse.BooleanOptionalAction,
+        help="send conversations, or plain prompts; default: as the model is described",
+    )
+    group.add_argument("--name", help="of the run")
+
+
+def read_flags(given: argparse.Namespace) -> FlaggedRun:
+    """The specification that the options say, over that of the file.
+
+    Raises:
+        SpecError: neither names datasets, the file cannot be read, or an option is wrong.
+    """
+    values: Any = {"version": _VERSION}
+    base = Path()
+    if given.spec is not None:
+        text, base = read_text(given.spec), given.spec.parent
+        if not _has_flags(given):
+            return FlaggedRun(text, base)
+        values = _read_object(text)
+    if given.dataset:
+        values["datasets"] = [_dataset(name) for name in given.dataset]
+    if not values.get("datasets"):
+        raise SpecError("flag-missing", flag="--dataset")
+    if given.model or given.eval_url:
+        # The names are known when the models are, see `flagged_models`.
+        values["models"] = list(given.model or [given.eval_url])
+    elif not (values.get("models") or values.get("answers")):
+        raise SpecError("flag-missing", flag="--model")
+    _set_modes(values, given)
+    values |= {name: getattr(given, name) for name in ("limit", "name") if getattr(given, name)}
+    named = {"mode", "modes", "answers", "judging"} & values.keys()
+    if not named:
+        from evalui.modes import usual_mode
+
+        values["mode"] = [usual_mode("choices"), usual_mode("answers")]
+    return FlaggedRun(json.dumps(values, ensure_ascii=False), base, chooses_mode=not named)
+
+
+def check_server_flags(given: argparse.Namespace) -> None:
+    """Raises `SpecError` for an option that is a server's to decide."""
+    for option in _OF_THE_SERVER:
+        if getattr(given, option):
+            raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
+
+
+def flagged_models(
+    given: argparse.Namespace, catalog: "Mapping[str, ModelEntry]"
+) -> "dict[str, ModelEntry]":
+    """The models of `--model` and `--eval-url`, in their order, by what they are called there.
+
+    Raises:
+        SpecError: an option is wrong, or cannot go with another.
+        UnknownName: a model is neither of the catalog nor a folder, a hub id or an address.
+        ModelError: an endpoint does not list the one model that it has.
+    """
+    wanted: list[str] = list(given.model or ([given.eval_url] if given.eval_url else []))
+    if given.adapter and len(wanted) != 1:
+        raise SpecError("flag-one-model", flag="--adapter")
+    if (given.key_env or given.key_stdin) and not _has_address(given, wanted):
+        raise SpecError("flag-needs", flag="--key-env" if given.key_env else "--key-stdin")
+    if given.key_stdin:
+        os.environ[_STDIN_KEY] = sys.stdin.readline().strip()
+    return {name: _entry(name, given, catalog) for name in wanted}
+
+
+def with_models(text: str, entries: "Mapping[str, ModelEntry]") -> str:
+    """The specification with the names of the entries in the place of what was typed."""
+    if not entries:
+        return text
+    values = json.loads(text)
+    return json.dumps(values | {"models": [entry.name for entry in entries.values()]})
+
+
+def with_fitting_modes(
+    prepared: "PreparedRun", catalog: "Mapping[str, ModelEntry]"
+) -> "PreparedRun":
+    """The run in the usual mode of each kind of question, which its models can do.
+
+    Options are compared by the probabilities of their letters where every model gives them, else
+    models reply.
+    """
+    from evalui.models.catalog import describe, find_entry
+    from evalui.modes import MODES, usual_mode
+    from evalui.types import has_options
+
+    kinds = {upload.dataset.kind for upload in prepared.loaded.values()}
+    entries = [find_entry(catalog, name) for name in prepared.spec.models]
+    choice, written = usual_mode("choices"), usual_mode("answers")
+    scored = all(
+        MODES[choice].abilities_needed in state.abilities or state.problem
+        for state in map(describe, entries)
+    )
+    own = {mode.mode: mode for mode in prepared.spec.modes}
+    first = own[choice].model_dump(include={"shots", "pattern", "chat"})
+    names = [choice if scored else usual_mode("choices", "generate")]
+    names = names if any(map(has_options, kinds)) else []
+    names += [] if all(map(has_options, kinds)) else [written]
+    modes = [own.get(name) or type(own[choice])(mode=name, **first) for name in names]
+    return replace(prepared, spec=prepared.spec.model_copy(update={"modes": modes}))
+
+
+def _has_flags(given: argparse.Namespace) -> bool:
+    names = ("model", "dataset", "eval_url", "mode", "pattern", "limit", "name", "adapter")
+    return (
+        any(getattr(given, name) for name in names)
+        or given.shots is not None
+        or (given.chat is not None)
+    )
+
+
+def _read_object(text: str) -> dict[str, Any]:
+    from evalui.runs.spec import read_json
+
+    values = read_json(text)
+    if not isinstance(values, dict):
+        raise SpecError("flag-no-object")
+    return cast("dict[str, Any]", values)  # the keys of a JSON object are texts
+
+
+def _dataset(name: str) -> dict[str, Any]:
+    """An entry of the specification for a file, or for a dataset that is known by its name."""
+    from evalui.benchmarks.preparing import is_benchmark
+
+    path = Path(name).expanduser()
+    if path.exists():
+        return {"path": str(path.absolute())}
+    if not is_benchmark(name):
+        raise SpecError("flag-no-dataset", name=name)
+    return {"path": name}
+
+
+def _set_modes(values: dict[str, Any], given: argparse.Namespace) -> None:
+    """Put the modes of the options in the specification, and their settings in each mode."""
+    listed = _listed_modes(values)
+    if given.mode:
+        _check_modes(given.mode)
+        if listed is None:
+            values["mode"] = list(given.mode)
+        else:
+            known = {each.get("mode"): each for each in listed}
+            listed = [known.get(name, {"mode": name}) for name in given.mode]
+    settings = {"shots": given.shots, "pattern": given.pattern, "chat": given.chat}
+    stated = {name: value for name, value in settings.items() if value is not None}
+    if listed is not None:
+        values["modes"] = [each | stated for each in listed]
+        return
+    if stated and "mode" not in values and ("answers" in values or "judging" in values):
+        from evalui.modes import usual_mode
+
+        values["mode"] = usual_mode("answers")
+    values |= stated
+
+
+def _listed_modes(values: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """The modes of a specification that lists them; None where one stands at its top."""
+    listed = values.get("modes")
+    if not isinstance(listed, list):
+        return None
+    return [each for each in cast("list[Any]", listed) if isinstance(each, dict)]
+
+
+def _check_modes(names: Sequence[str]) -> None:
+    from evalui.modes import MODES
+
+    known = [name for name in MODES if MODES[name].gives != "verdicts"]
+    for name in names:
+        if name not in known:
+            raise SpecError("flag-value", flag="--mode", value=name, known=", ".join(known))
+
+
+def _has_address(given: argparse.Namespace, wanted: Sequence[str]) -> bool:
+    return bool(given.eval_url) or any(name.startswith(_URL_STARTS) for name in wanted)
+
+
+def _entry(
+    name: str, given: argparse.Namespace, catalog: "Mapping[str, ModelEntry]"
+) -> "ModelEntry":
+    is_address = name.startswith(_URL_STARTS)
+    if given.eval_url or is_address:
+        for option in ("adapter", "backend"):
+            if getattr(given, option):
+                raise SpecError("flag-no-endpoint", flag=f"--{option}")
+        return _endpoint("" if is_address else name, given.eval_url or name, given, catalog)
+    if name in catalog:
+        return _changed(catalog[name], given)
+    return _local(name, given, catalog)
+
+
+def _endpoint(
+    model: str, address: str, given: argparse.Namespace, catalog: "Mapping[str, ModelEntry]"
+) -> "ModelEntry":
+    from evalui.models.new_model import NewModelForm
+
+    variable = _STDIN_KEY if given.key_stdin else given.key_env or ""
+    form = NewModelForm(
+        "endpoint",
+        model or "unknown",
+        place="endpoint",
+        chat=True,
+        address=address,
+        key_variable=variable,
+    )
+    _check(form)
+    model = model or _only_model(address, os.environ.get(variable, ""))
+    short = _short_name(model)
+    name = f"{short}@{urlsplit(address).hostname}" if short in catalog else short
+    return _read_entry(replace(form, path=model), name)
+
+
+def _only_model(address: str, key: str) -> str:
+    """What an endpoint calls the one model that it has."""
+    from evalui.models.endpoint.failures import RejectedError, RetryableError
+    from evalui.models.endpoint.http.client import HttpServer
+    from evalui.models.endpoint.json_values import as_list, as_object
+
+    server = HttpServer(address.rstrip("/"), key=key, timeout_s=30.0, total_s=60.0)
+    try:
+        listed = as_list(server.get("models").get("data"))
+    except (RejectedError, RetryableError) as error:
+        raise ModelError("flag-unlisted", url=address, reason=str(error)) from error
+    finally:
+        server.close()
+    names = [str(as_object(each).get("id")) for each in listed]
+    if len(names) != 1:
+        raise ModelError("flag-which-model", url=address, known=", ".join(names) or "-")
+    return names[0]
+
+
+def _changed(entry: "ModelEntry", given: argparse.Namespace) -> "ModelEntry":
+    """A model of the catalog with the adapter and the backend of the options."""
+    from evalui.models.base import traits_of
+
+    if (given.adapter or given.backend) and (traits_of(entry).remote or not entry.path):
+        raise SpecError("flag-no-endpoint", flag="--adapter" if given.adapter else "--backend")
+    if given.backend:
+        entry = replace(entry, backend=given.backend)
+    if not given.adapter:
+        return entry
+    adapter = Path(given.adapter).expanduser().absolute()
+    return _usable(
+        replace(entry, name=f"{entry.name}+{adapter.name}", adapter=str(adapter)), "--adapter"
+    )
+
+
+def _local(
+    name: str, given: argparse.Namespace, catalog: "Mapping[str, ModelEntry]"
+) -> "ModelEntry":
+    """A model in a folder or on the hub."""
+    from evalui.models.new_model import NewModelForm
+
+    folder = Path(name).expanduser()
+    is_folder = folder.is_dir() or name.startswith(_FOLDER_STARTS)
+    if not is_folder and name.count("/") != 1:
+        raise UnknownName("unknown-model", name=name, known=", ".join(sorted(catalog)))
+    adapter = str(Path(given.adapter).expanduser().absolute()) if given.adapter else ""
+    form = NewModelForm(
+        "folder",
+        str(folder.absolute()) if is_folder else name,
+        place="folder" if is_folder else "hub",
+        backend=given.backend or "transformers",
+        adapter=adapter,
+    )
+    _check(form)
+    short = _short_name(form.path)
+    if short in catalog:
+        short = f"{short}@{Path(form.path).parent.name}"
+    tuned = f"{short}+{Path(adapter).name}" if adapter else short
+    return _usable(_read_entry(form, tuned), "--adapter" if adapter else "--model")
+
+
+def _short_name(model: str) -> str:
+    return model.rstrip("/").rpartition("/")[2] or model
+
+
+def _check(form: "NewModelForm") -> None:
+    """Raises `SpecError` that names the option of the first wrong field."""
+    from evalui.models.new_model import field_errors
+
+    for name, reason in field_errors(form, ()).items():
+        raise SpecError("flag-wrong", flag=_OPTIONS.get(name, "--model"), reason=reason)
+
+
+def _read_entry(form: "NewModelForm", name: str) -> "ModelEntry":
+    from evalui.models.catalog import read_entry
+    from evalui.models.new_model import model_table
+
+    return read_entry(Path("--model"), name, model_table(form))
+
+
+def _usable(entry: "ModelEntry", flag: str) -> "ModelEntry":
+    from evalui.models.catalog import problem_of
+
+    try:
+        problem = problem_of(entry)
+    except EvaluiError as error:
+        problem = error.sentence
+    if problem:
+        raise SpecError("flag-wrong", flag=flag, reason=problem)
+    return entry
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(sentence("error.flag-below", least=0))
+    return number
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(sentence("error.flag-below", least=1))
+    return number

@@ -1,0 +1,202 @@
+"""A run in the shared form of Every Eval Ever, schema 0.3.0: an object and lines for each cell.
+
+The object has the figures with their ranges, a line of the `.jsonl` beside it is an answer. What
+the schema has no place for (positions, tests, several rules that read one reply) stays out.
+https://github.com/evaleval/every_eval_ever
+"""
+
+import hashlib
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from evalui.modes import traits_of
+from evalui.report.analyses.base import Report
+from evalui.report.export.encoder import JsonObject, json_text
+from evalui.report.export.json import cell_object, encode, json_lines
+from evalui.report.export.trial_cells import chunks_of
+from evalui.report.export.workbook import zip_parts
+from evalui.types import LETTERS, CellResult, Language, Sample, Trial
+from evalui.version import __version__
+
+SCHEMA_VERSION = "0.3.0"
+_UNSTATED = "unknown"
+_SEPARATOR = "\n\n"  # between the turns of one answer
+
+
+def eee_zip(report: Report, language: Language) -> Iterator[bytes]:
+    """All cells but those of judges, an archive piece by piece; names are in no language."""
+    del language
+    return zip_parts(_files(report, str(int(time.time()))))
+
+
+def _files(report: Report, moment: str) -> Iterator[tuple[str, Iterable[bytes]]]:
+    figures = {
+        _key(each): each
+        for each in (
+            *(cell_object(summary) for summary in report.summaries),
+            *(dict(each) for each in encode(report.answers)),
+        )
+    }
+    for place, result in enumerate(report.results, start=1):
+        cell = result.cell
+        if cell.gives == "verdicts":
+            continue
+        own = figures.get((cell.dataset, cell.model, cell.label), {})
+        id_ = f"{cell.dataset}/{cell.model}/{moment}-{place}"
+        name = re.sub(r"[^\w.+-]+", "_", f"{place:03}_{cell.dataset}_{cell.model}_{cell.label}")
+        results = _results(result, own, id_)
+        whole = {
+            "schema_version": SCHEMA_VERSION,
+            "evaluation_id": id_,
+            "retrieved_timestamp": moment,
+            "source_metadata": {
+                "source_name": report.name,
+                "source_type": "evaluation_run",
+                "source_organization_name": _UNSTATED,
+                "evaluator_relationship": "other",
+            },
+            "eval_library": _library(result),
+            "model_info": {
+                "name": cell.model,
+                "id": cell.model,
+                "additional_details": {
+                    "deployment_type": "unknown",
+                    "model_availability": "unknown",
+                },
+            },
+            "evaluation_results": results,
+        }
+        yield f"{name}.json", (f"{json_text(whole, indented=True)}\n".encode(),)
+        headline = next((str(each["evaluation_result_id"]) for each in results), "")
+        lines = json_lines(_instances(result, id_, headline))
+        yield f"{name}.jsonl", (line.encode(errors="backslashreplace") for line in lines)
+
+
+def _key(figures: JsonObject) -> tuple[str, str, str]:
+    return str(figures["dataset"]), str(figures["model"]), str(figures["mode"])
+
+
+def _library(result: CellResult) -> JsonObject:
+    """What has collected the answers; of an imported log that is another harness."""
+    if result.log is None:
+        return {"name": "evalui", "version": __version__}
+    own = {"scored_by": f"evalui {__version__}"}
+    version = result.log.version or _UNSTATED
+    return {"name": result.log.harness, "version": version, "additional_details": own}
+
+
+def _results(result: CellResult, own: JsonObject, id_: str) -> list[JsonObject]:
+    """Every figure of the cell that has a range, in percent."""
+    figures: Mapping[str, Any] = own.get("figures") or {}
+    ranges: Mapping[str, Any] = figures.get("ranges") or {}
+    number = figures.get("n", own.get("n", 0))
+    made: list[JsonObject] = []
+    for name, range_ in ranges.items():
+        value = figures.get(name)
+        if isinstance(value, int | float) and isinstance(range_, list | tuple):
+            low, high = cast("Sequence[float]", range_)[:2]  # in percent, as `value` is
+            made.append(_result(result, id_, name, float(value), (low, high), int(number)))
+    return made
+
+
+def _result(
+    result: CellResult, id_: str, name: str, value: float, range_: tuple[float, float], n: int
+) -> JsonObject:
+    low, high = range_
+    return {
+        "evaluation_result_id": f"{id_}/{name}",
+        "evaluation_name": result.cell.dataset,
+        "source_data": {"dataset_name": result.cell.dataset, "source_type": "other"},
+        "metric_config": {
+            "metric_id": f"evalui.{name}",
+            "metric_name": name,
+            "metric_unit": "percent",
+            "lower_is_better": False,
+            "score_type": "continuous",
+            "min_score": 0,
+            "max_score": 100,
+        },
+        "score_details": {
+            "score": value,
+            "uncertainty": {
+                "confidence_interval": {"lower": low, "upper": high, "confidence_level": 0.95},
+                "num_samples": n,
+            },
+        },
+        "generation_config": {"additional_details": {"signature": result.cell.signature}},
+    }
+
+
+def _instances(result: CellResult, id_: str, headline: str) -> Iterator[JsonObject]:
+    credit = traits_of(result.cell.mode).credit
+    for chunk in chunks_of(result):
+        for trial in chunk.objects:
+            sample = result.samples[trial.sample_id]
+            own = _choice(sample, trial) if result.cell.gives == "choices" else None
+            own = own or _answer(sample, trial, credit)
+            yield {
+                "schema_version": SCHEMA_VERSION,
+                "evaluation_id": id_,
+                "model_id": result.cell.model,
+                "evaluation_name": result.cell.dataset,
+                **({"evaluation_result_id": headline} if headline else {}),
+                "sample_id": sample.id,
+                "sample_hash": _hash(sample, own["input"]["reference"]),
+                "interaction_type": "single_turn",
+                **own,
+                "metadata": _metadata(sample, trial),
+            }
+
+
+def _choice(sample: Sample, trial: Trial) -> JsonObject:
+    """One order of the options: `choices` as shown, the reference is the right option's text."""
+    reading = trial.reading
+    shown = [sample.choices[content] for content in trial.variant.permutation]
+    letter = "" if reading.choice is None else LETTERS[reading.choice]
+    reply = trial.reply if trial.reply is not None else letter
+    return {
+        "input": {
+            "raw": sample.question,
+            "reference": [shown[trial.target]],
+            "choices": shown,
+        },
+        "output": {"raw": [reply]},
+        "answer_attribution": [_attribution(letter, reading.rule)],
+        "evaluation": {"score": reading.credit, "is_correct": reading.credit == 1.0},
+    }
+
+
+def _answer(sample: Sample, trial: Trial, credit_metric: str) -> JsonObject:
+    """A written answer: correct is what equals a reference, the score as its mode credits it."""
+    reply = _SEPARATOR.join(trial.answers)
+    exact = trial.scores.get("exact_match")
+    credit = trial.scores.get(credit_metric, (trial.reading.credit,))[0]
+    return {
+        "input": {"raw": sample.question, "reference": list(sample.references)},
+        "output": {"raw": [reply]},
+        "answer_attribution": [_attribution(reply, trial.reading.rule)],
+        "evaluation": {"score": credit, "is_correct": bool(exact and exact[0] == 1.0)},
+    }
+
+
+def _attribution(value: str, rule: str) -> JsonObject:
+    return {
+        "turn_idx": 0,
+        "source": "output.raw",
+        "extracted_value": value,
+        "extraction_method": rule or _UNSTATED,
+        "is_terminal": True,
+    }
+
+
+def _hash(sample: Sample, references: Sequence[str]) -> str:
+    whole = sample.question + "".join(references)
+    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _metadata(sample: Sample, trial: Trial) -> dict[str, str]:
+    order = "".join(LETTERS[content] for content in trial.variant.permutation)
+    stated = {"subject": sample.subject, "order": order}
+    return {name: text for name, text in stated.items() if text}

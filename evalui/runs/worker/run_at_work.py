@@ -1,0 +1,430 @@
+"""One run at work: its cells, each with its model, until it is done, stopped or given back.
+
+Models at endpoints work at the same time, and beside one that computes here; a judge begins with
+the models that it judges.
+"""
+
+import logging
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import Context, copy_context
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unreachable
+from evalui.messages import sentence
+from evalui.models import Model, ModelEntry
+from evalui.models.base import (
+    Stoppable,
+    Streaming,
+    is_instant,
+    is_out_of_memory,
+    loads_weights,
+    traits_of,
+)
+from evalui.models.catalog import find_entry
+from evalui.models.kept_replies import KeptReplies
+from evalui.runs.database import queue
+from evalui.runs.database.connection import Database
+from evalui.runs.database.datasets import read_cell_dataset
+from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.database.runs import is_recorded, read_cells
+from evalui.runs.fair_queue.decisions import queue_state
+from evalui.runs.fair_queue.limits import UserLimits, read_limits
+from evalui.runs.fair_queue.turns import spent_reason
+from evalui.runs.kept_summaries import summarise_ending
+from evalui.runs.worker.arrivals import Arrivals
+from evalui.runs.worker.cell import CellRun, Interrupted, wait_for_cell_model
+from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
+from evalui.runs.worker.model_keeper import ModelKeeper
+from evalui.runs.worker.processor import Processor
+from evalui.types import Dataset
+
+_MAX_REMOTE = 16  # models at endpoints that work at the same time
+_MAX_OVERLAPPING = 4  # cells of one of them: the one that sends, and those that wait for replies
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerParts:
+    """What the runs of one worker share; the fields are as in `Worker`.
+
+    `stopping` tells that the worker is to end.
+    """
+
+    database: Database
+    catalog: Callable[[], Mapping[str, ModelEntry]]
+    status: WorkerStatus
+    models: ModelKeeper
+    processor: Processor
+    stopping: Callable[[], bool]
+    on_batch: Callable[[], None]
+    usual: UserLimits
+    replies: Database | None = None
+    asks_models: bool = True
+
+
+class RunAtWork:
+    """One run that its worker has claimed, and the processor with it if it computes here.
+
+    However it ends is written with the run. If even that cannot be written (a full disk), the run
+    falls silent and is queued again when its heartbeat has been missed for long.
+    """
+
+    def __init__(self, parts: WorkerParts, run: RunRow) -> None:
+        self._parts = parts
+        self._database = parts.database
+        self._run = run
+        self._lease = run.lease
+        self._is_spent_up = False  # whether the owner may spend no more
+        self._is_given_up = False  # whether the cells at work are to end since one of them has to
+        # Of the cells at work, in several threads; the heartbeat reads them, too.
+        self._active_models: list[Model] = []
+        self._has_many = False  # several models at a time
+        self._arrivals = Arrivals()
+
+    def do(self) -> None:
+        """Do what is not done yet of the run."""
+        parts, run = self._parts, self._run
+        try:
+            parts.status.update(run=run.id)
+            with Heartbeat(
+                self._database,
+                self._lease,
+                status=parts.status,
+                on_heartbeat=self._stop_if_unwanted,
+            ):
+                self._do_run()
+        except RunLeaseLost as error:
+            _log.warning("%s", error)
+        except StoreError:
+            _log.exception("Run %s cannot be written", run.id)
+        finally:
+            parts.processor.leave(run.id)
+            parts.status.end(run.id)
+
+    def _do_run(self) -> None:
+        try:
+            self._do_cells()
+            queue.finish(self._database, self._lease)
+        except Cancelled:
+            queue.finish_cancelled(self._database, self._lease)
+        except Interrupted:
+            queue.release(self._database, self._lease)
+        except KeyboardInterrupt:
+            queue.release(self._database, self._lease)
+            raise
+        except RunLeaseLost:
+            raise
+        except StoreError as error:
+            queue.fail(self._database, self._lease, error.sentence)
+        except Exception as error:  # noqa: BLE001 (kept with the run, for the user who sees it)
+            queue.fail(self._database, self._lease, error_text(error), traceback.format_exc())
+
+    def _do_cells(self) -> None:
+        waiting = [
+            row for row in read_cells(self._database, self._run.id) if row.state == "waiting"
+        ]
+        for row in filter(is_recorded, waiting):
+            self._do_cell(row, lambda job, dataset: job.grade(dataset))
+        prompted = [row for row in waiting if not is_recorded(row)]
+        answering = [row for row in prompted if row.cell.gives != "verdicts"]
+        self._arrivals = Arrivals(row.id for row in answering if row.cell.gives == "answers")
+        # Judges come last: one that computes here follows the others that do, and all are shown
+        # what the others have answered.
+        judging = [row for row in prompted if row.cell.gives == "verdicts"]
+        self._do_models([*_by_model(answering), *_by_model(judging)])
+
+    def _do_models(self, models: Sequence[Sequence[CellRow]]) -> None:
+        """Do the cells of each model; those at endpoints at the same time, beside all others."""
+        remote = [cells for cells in models if self._is_remote(cells[0])]
+        here = [cells for cells in models if cells not in remote]
+        if len(models) == 1 or not remote or self._parts.models.are_elsewhere:
+            self._do_one_by_one(models)
+            return
+        entry = self._entry(remote[0][0].cell.model)
+        device = self._parts.models.device_of(entry)
+        self._parts.status.update(model=entry.name, run=self._run.id, device=device)
+        self._has_many = True
+        # No cell waits for one behind it: judges, which wait for answers, are begun last.
+        with ThreadPoolExecutor(min(len(remote), _MAX_REMOTE), "endpoint-cells") as threads:
+            # The log names the run in these threads, too.
+            started = [
+                threads.submit(copy_context().run, self._do_model_or_give_up, cells)
+                for cells in remote
+            ]
+            try:
+                self._do_one_by_one(here)
+                wait(started)
+            except BaseException as error:  # raised again; the others end soon
+                self._give_up()
+                if isinstance(error, Interrupted):  # perhaps because one of them had to end
+                    _raise_first(started)
+                raise
+            finally:
+                self._has_many = False
+        _raise_first(started)
+
+    def _do_one_by_one(self, models: Sequence[Sequence[CellRow]]) -> None:
+        """Do models one after the other; those that compute here have the processor."""
+        for cells in models:
+            if not self._is_remote(cells[0]):
+                self._parts.processor.wait(self._run.id, self._check_wanted)
+            self._do_model(cells)
+        self._parts.processor.leave(self._run.id)
+
+    def _do_model_or_give_up(self, cells: Sequence[CellRow]) -> None:
+        try:
+            self._do_model(cells)
+        except BaseException:  # raised again; the others end soon
+            self._give_up()
+            raise
+
+    def _is_remote(self, row: CellRow) -> bool:
+        try:
+            return traits_of(self._entry(row.cell.model)).remote
+        except EvaluiError:  # an entry that is gone fails its cells in its turn
+            return False
+
+    def _give_up(self) -> None:
+        self._is_given_up = True
+        for model in tuple(self._active_models):
+            if isinstance(model, Stoppable):
+                model.stop()
+
+    def _do_model(self, cells: Sequence[CellRow]) -> None:
+        try:
+            self._check_draining()
+            queue.check_lease(self._database, self._lease)
+            self._check_given_up()
+            entry = self._entry(cells[0].cell.model)
+            model = self._open_for_cell(cells[0], entry)
+        except (Cancelled, Interrupted, RunLeaseLost, StoreError):
+            raise
+        except Exception as error:  # noqa: BLE001 (kept with each cell of the model)
+            for row in cells:
+                self._fail_cell(row, error)
+            return
+        self._use_model(cells, entry, model)
+
+    def _use_model(self, cells: Sequence[CellRow], entry: ModelEntry, model: Model) -> None:
+        """Do the cells of a model; it is kept if it worked in all of them."""
+        works = False
+        self._active_models.append(model)
+        try:
+            works = self._do_cells_of_model(cells, entry, model)
+        except Cancelled:
+            works = True
+            raise
+        finally:
+            self._active_models.remove(model)
+            if works:
+                self._parts.models.keep(entry, model)
+            else:
+                model.close()
+            if not self._active_models:
+                self._parts.status.update(run=self._run.id)
+
+    def _check_wanted(self) -> None:
+        queue.check_lease(self._database, self._lease)
+        if self._is_interrupted():
+            raise Interrupted
+
+    def _check_given_up(self) -> None:
+        if self._is_given_up:
+            raise Interrupted
+
+    def _check_draining(self) -> None:
+        """Raise `Interrupted` if runs are to end after the cell in hand."""
+        with self._database.reading() as connection:
+            if queue_state(connection) == "draining":
+                raise Interrupted
+
+    def _is_interrupted(self) -> bool:
+        return self._is_spent_up or self._is_given_up or self._parts.stopping()
+
+    def _stop_if_unwanted(self) -> None:
+        """Note whether the owner of the run may still spend, and stop a model that keeps the
+        worker waiting for a run that was lost, cancelled or is to wait.
+        """
+        owner, usual = self._run.owner, self._parts.usual
+        with self._database.reading() as connection:
+            limits = read_limits(connection, owner, usual)
+            self._is_spent_up = bool(spent_reason(connection, owner, limits, time.time()))
+        models = [each for each in tuple(self._active_models) if isinstance(each, Stoppable)]
+        if not models:
+            return
+        try:
+            queue.check_lease(self._database, self._lease)
+            unwanted = self._is_interrupted()
+        except (Cancelled, RunLeaseLost):
+            unwanted = True
+        if unwanted:
+            for model in models:
+                model.stop()
+
+    def _open_for_cell(self, row: CellRow, entry: ModelEntry) -> Model:
+        """The model of a cell, waited for if it does not answer; the cell states so."""
+        where = self._parts.models.device_of(entry)
+        # One of several at endpoints must not hide that another model is being loaded.
+        is_shown = loads_weights(entry) or not self._has_many
+        if is_shown:  # without a device it counts as being loaded
+            device = "" if loads_weights(entry) else where
+            self._parts.status.update(model=entry.name, run=self._run.id, device=device)
+        waiting = wait_for_cell_model(
+            self._database,
+            self._lease,
+            row,
+            interrupted=self._is_interrupted,
+            on_wait=self._parts.on_batch,
+            is_early=lambda: row.cell.gives == "verdicts" and self._arrivals.are_coming,
+        )
+        try:
+            model = waiting.call_until_reachable(
+                lambda: self._parts.models.open(entry, self._run.id)
+            )
+        except BaseException:  # raised again; what is loading would hold its resources for ever
+            self._parts.models.cancel_loading()
+            raise
+        if is_shown:
+            self._parts.status.update(model=entry.name, run=self._run.id, device=where)
+        return model
+
+    def _do_cells_of_model(self, cells: Sequence[CellRow], entry: ModelEntry, model: Model) -> bool:
+        """Whether the model worked in every cell."""
+        is_judge = cells[0].cell.gives == "verdicts"
+        if not (self._parts.asks_models or is_judge or is_instant(model)):
+            model = KeptReplies(model)
+        if isinstance(model, Streaming) and len(cells) > 1:
+            return self._do_overlapping(cells, entry, model)
+        works = True
+        for at, row in enumerate(cells):
+            if at:
+                self._check_draining()
+            try:
+                works &= self._do_cell(row, partial(_answer, model), entry)
+            except Unreachable as error:
+                # It did not answer for as long as we wait; the other cells need not wait as long.
+                for left in cells[at:]:
+                    self._fail_cell(left, error)
+                return False
+        return works
+
+    def _do_overlapping(self, cells: Sequence[CellRow], entry: ModelEntry, model: Model) -> bool:
+        """The same: each cell begins when the last request of the one before is on its way, so
+        that no slow reply holds it up.
+        """
+        begun: list[Future[bool]] = []
+        with ThreadPoolExecutor(_MAX_OVERLAPPING, "cells") as threads:
+            for row in cells:
+                if begun:
+                    self._check_draining()
+                sent = threading.Event()
+                work = partial(_answer, model)
+                do = partial(self._do_cell, row, work, entry, on_sent=sent.set)
+                begun.append(threads.submit(_run_in, copy_context(), do))
+                begun[-1].add_done_callback(lambda _, sent=sent: sent.set())
+                try:
+                    sent.wait()
+                except KeyboardInterrupt:
+                    self._give_up()
+                    raise
+                if begun[-1].done() and begun[-1].exception():
+                    break
+            return self._end_cells(cells, begun)
+
+    def _end_cells(self, cells: Sequence[CellRow], begun: Sequence["Future[bool]"]) -> bool:
+        """Whether the cells that have begun work to their end; those left over fail with them."""
+        works, away = True, None
+        for row, each in zip(cells, begun, strict=False):
+            try:
+                works &= each.result()
+            except Unreachable as error:
+                away = error
+                self._fail_cell(row, error)
+            except BaseException:  # raised again; the others end soon
+                self._give_up()
+                raise
+        # It did not answer for as long as we wait; the other cells need not wait as long.
+        if away:
+            for row in cells[len(begun) :]:
+                self._fail_cell(row, away)
+        return works and not away
+
+    def _do_cell(
+        self,
+        row: CellRow,
+        work: Callable[[CellRun, Dataset], None],
+        entry: ModelEntry | None = None,
+        *,
+        on_sent: Callable[[], None] = lambda: None,
+    ) -> bool:
+        """Whether it is done; a cell that failed states why."""
+        job = CellRun(
+            self._database,
+            self._lease,
+            row,
+            entry,
+            interrupted=self._is_interrupted,
+            on_batch=self._parts.on_batch,
+            on_sent=on_sent,
+            replies=self._parts.replies,
+            arrivals=self._arrivals,
+        )
+        try:
+            work(job, read_cell_dataset(self._database, row.id))
+        except (Cancelled, Interrupted, RunLeaseLost, StoreError, Unreachable):
+            raise
+        except Exception as error:  # noqa: BLE001 (kept with the cell; the others go on)
+            self._fail_cell(row, error)
+            return False
+        summarise_ending(self._database, row)
+        queue.finish_cell(self._database, self._lease, row.id)
+        self._arrivals.end(row.id)
+        return True
+
+    def _fail_cell(self, row: CellRow, error: Exception) -> None:
+        _log.warning("%s on %s failed: %s", row.cell.model, row.cell.dataset, error)
+        trace = "".join(traceback.format_exception(error))
+        queue.finish_cell(self._database, self._lease, row.id, error_text(error), trace)
+        self._arrivals.end(row.id)
+
+    def _entry(self, name: str) -> ModelEntry:
+        return find_entry(self._parts.catalog(), name)
+
+
+def error_text(error: Exception) -> str:
+    """What a user is told of an error, whatever it is."""
+    if isinstance(error, EvaluiError):
+        return error.sentence
+    if is_out_of_memory(error):
+        return sentence("error.too-little-memory", reason=str(error).partition("\n")[0])
+    return f"{type(error).__name__}: {error}"
+
+
+def _by_model(rows: Sequence[CellRow]) -> list[tuple[CellRow, ...]]:
+    return [tuple(cells) for _, cells in groupby(rows, key=lambda row: row.cell.model)]
+
+
+def _raise_first(started: Sequence["Future[Any]"]) -> None:
+    """Raise what the first of these ended with that did not end because another had to."""
+    wait(started)
+    errors = [error for each in started if (error := each.exception())]
+    own = [error for error in errors if not isinstance(error, Interrupted)]
+    for error in (own or errors)[:1]:
+        raise error
+
+
+def _answer(model: Model, job: CellRun, dataset: Dataset) -> None:
+    job.run(model, dataset)
+
+
+def _run_in(context: Context, work: Callable[[], bool]) -> bool:
+    """What work comes to in a thread whose log names the run, too."""
+    return context.run(work)

@@ -1,0 +1,156 @@
+"""The server: the screen in each language beside the REST interface, and the workers behind."""
+
+import logging
+import socket
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
+from urllib.parse import parse_qsl
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+from fastapi.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from evalui.accounts.notes.sending import NoticeSender
+from evalui.api.application import PREFIX, create_api
+from evalui.app.files.runners import FileProcesses
+from evalui.app.service import AppService
+from evalui.errors import StoreError
+from evalui.logs import configure_log
+from evalui.messages import LANGUAGES
+from evalui.runs.database.connection import Database
+from evalui.runs.upkeep.periodic import Upkeep
+from evalui.runs.worker.devices import worker_devices
+from evalui.runs.worker.supervisor import WorkerSupervisor
+from evalui.settings import Settings
+from evalui.shipped_files import ASSETS
+from evalui.types import Language
+from evalui.ui.components.form import read_form
+from evalui.ui.current_person import current_person
+from evalui.ui.shell import AppShell
+from evalui.ui.web.attachment import Attachment
+from evalui.ui.web.documents import document
+from evalui.ui.web.doors.entrance import guarded
+from evalui.ui.web.downloads import Route
+from evalui.ui.web.events import EventMiddleware
+from evalui.ui.web.monitoring import Monitoring
+from evalui.ui.web.routes import add_routes
+from evalui.ui.web.watching import Document, Make, WatchedDocuments
+from evalui.web.address import own_folder
+from evalui.web.middleware import plain_page, status_of
+
+_STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
+_NOT_STARTED = 3  # the exit code; uvicorn has printed why
+_BEFORE_START = "evaluate"  # the tab whose visitors may soon need a worker
+
+
+def serve(settings: Settings, listener: socket.socket) -> None:
+    """Answer what comes to a socket that listens already, until interrupted."""
+    configure_log(logging.WARNING, settings.log, user=_user)
+    config = uvicorn.Config(
+        create_app(settings),
+        root_path=settings.root_path,
+        log_config=None,  # its lines are written as ours
+        log_level="warning",
+        access_log=False,  # it would write down the addresses that carry the token
+        proxy_headers=False,  # whose headers are believed, the door decides
+        timeout_graceful_shutdown=3,
+    )
+    server = uvicorn.Server(config)
+    with suppress(KeyboardInterrupt):  # raised again by uvicorn, after all has ended
+        server.run(sockets=[listener])
+    if not server.started:
+        raise SystemExit(_NOT_STARTED)
+
+
+def _user() -> str:
+    person = current_person()
+    return person.name if person else ""
+
+
+def create_app(settings: Settings) -> ASGIApp:
+    """The whole application; its workers live from start-up to shut-down.
+
+    Raises:
+        StoreError: the data folder or what is in it cannot be used.
+    """
+    own_folder(settings.data_dir)
+    database = Database(settings.database, read_only=settings.read_only)
+    files = FileProcesses(settings)
+    service = AppService(settings, database, files)
+    devices = () if settings.read_only else worker_devices(settings.workers)
+    workers = WorkerSupervisor(
+        database,
+        settings.models,
+        devices=devices,
+        threads=settings.threads,
+        hang_s=settings.hang_s,
+        loading_s=settings.loading_s,
+    )
+
+    notices = NoticeSender(database, settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+        workers.start()
+        if not settings.read_only:
+            notices.start()
+        attachment.start(shells)
+        with Upkeep(settings, database).running():
+            yield
+        await attachment.close()
+        notices.stop()
+        workers.stop()
+        files.close()
+        database.close()
+
+    # Redirects to another path than the one requested are our own: Starlette's decode the query.
+    app = FastAPI(lifespan=lifespan, openapi_url=None, redirect_slashes=False)
+    attachment = Attachment(app, settings.data_dir / "gradio")
+    shells = [AppShell(service, language) for language in LANGUAGES]
+    add_routes(app, service.with_sender(current_person))
+    monitoring = Monitoring(settings, database)
+    monitoring.add_routes(app)
+    for folder in _STATIC:
+        app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
+
+    app.mount(PREFIX, create_api(service))
+    documents = WatchedDocuments(_make(shells, attachment, workers))
+    for shell in shells:
+        # What is no GET would be Gradio's, which has a page of its own there.
+        make = app.api_route(f"/{shell.language}/", methods=["GET", "HEAD"])
+        make(_page(shell.language, documents))
+    app.add_middleware(
+        EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
+    )
+    return guarded(app, settings, monitoring)
+
+
+def _page(language: Language, documents: WatchedDocuments) -> Route:
+    async def page(request: Request) -> Response:
+        return await documents.answer(language, request)
+
+    return page
+
+
+def _make(shells: Sequence[AppShell], attachment: Attachment, workers: WorkerSupervisor) -> Make:
+    speaking = {shell.language: shell for shell in shells}
+
+    def make(language: Language, query: str, moment: int | None) -> Document:
+        """The document of an address; if the store cannot be read, the reason alone."""
+        shell = speaking[language]
+        try:
+            with attachment.first_page(), shell.service.runs.at(moment):
+                shown = shell.page(read_form(parse_qsl(query, keep_blank_values=True)))
+                whole = document(shown, language)
+        except StoreError as error:
+            sentence = error.sentence
+            page = plain_page("store.title", lambda t: t.translate(sentence))
+            return Document(page.encode(), 503)
+        if shown.tab == _BEFORE_START:
+            workers.warm()
+            shell.service.files.runner.warm()
+        return Document(whole.encode(), status_of(shown.problem) if shown.problem else 200)
+
+    return make

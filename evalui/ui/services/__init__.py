@@ -1,1 +1,0 @@
-"""What every tab works with."""

@@ -1,0 +1,1 @@
+"""What a screen and a REST interface share of HTTP: addresses, headers, status codes."""

@@ -1,0 +1,65 @@
+"""Files that a person takes away, as answers: the exports of a run, its votes.
+
+What writes them is imported when one is requested, for it takes longer than to draw a page.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import cast
+from urllib.parse import quote
+
+from fastapi.responses import Response, StreamingResponse
+from starlette.types import Send
+
+from evalui.app.run_labels import file_name
+from evalui.app.service import AppService
+from evalui.app.team_votes import VOTE_FILES, vote_file
+from evalui.errors import UnknownName
+from evalui.report.export.formats import FORMATS
+from evalui.types import Language
+
+_MOST_AT_ONCE = 5000  # trials of a run whose files are made in this process, and sent with a size
+
+
+def export_of(service: AppService, run_id: str, extension: str, language: Language) -> Response:
+    """A run as a file.
+
+    Raises:
+        UnknownName: `extension` is none of `FORMATS`.
+        UnknownRun, SpecError: as `AppService.export` does.
+    """
+    if extension not in FORMATS:
+        raise UnknownName("no-export", kind=extension, known=", ".join(FORMATS))
+    run = service.run(run_id)
+    if run.done > _MOST_AT_ONCE:
+        pieces = service.export_apart(run_id, extension, language)
+        headers = _named(file_name(run, extension))
+        return ExportResponse(pieces, media_type=FORMATS[extension], headers=headers)
+    name, content = service.export(run_id, extension, language)
+    return download(b"".join(content), FORMATS[extension], name)
+
+
+class ExportResponse(StreamingResponse):
+    """A file that is sent while it is made; what makes it ends with the transfer."""
+
+    async def stream_response(self, send: Send) -> None:
+        """Send every piece; an error on the way breaks the transfer off."""
+        pieces = cast("AsyncGenerator[bytes]", self.body_iterator)  # as it was given
+        async with aclosing(pieces):
+            await super().stream_response(send)
+
+
+def votes_of(service: AppService, run_id: str, extension: str) -> Response:
+    """The votes of people on a run, as one of `VOTE_FILES`; raises `UnknownRun`."""
+    name = f"votes-{service.run(run_id).id}.{extension}"
+    content = b"".join(vote_file(service, run_id, extension))
+    return download(content, VOTE_FILES[extension], name)
+
+
+def download(content: bytes, kind: str, name: str) -> Response:
+    """A file under a name, in any script."""
+    return Response(content, media_type=kind, headers=_named(name))
+
+
+def _named(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}

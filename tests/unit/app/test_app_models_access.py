@@ -1,0 +1,182 @@
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ui_examples import GOOD, MODELS
+
+from evalui.access import LOCAL_PERSON, Person
+from evalui.accounts.audit import read_audit
+from evalui.accounts.teams import add_team
+from evalui.app.service import AppService
+from evalui.errors import ModelError, UnknownName
+from evalui.messages import messages
+from evalui.models.endpoint.http.addresses import check_url
+from evalui.models.new_model import InvalidModelForm, NewModelForm
+from evalui.runs.database.connection import Database
+from evalui.settings import Settings
+from evalui.ui.current_person import acting_as, current_person
+from evalui.ui.run_form import read_run_form
+from evalui.ui.tabs.models import ModelsTab
+
+ANN = Person("ann", "operator", frozenset({"red"}))
+BOB = Person("bob", "annotator", frozenset({"red"}))
+EVE = Person("eve", "operator")
+ADMIN = Person("root", "admin")
+ENDPOINT = NewModelForm("far", "gpt", place="endpoint", address="http://127.0.0.1:9/v1")
+MINE = replace(ENDPOINT, everyone=False, key="sk-planted")
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Iterator[AppService]:
+    """A server with accounts and the teams red and blue."""
+    models = tmp_path / "models.toml"
+    models.write_text(MODELS, encoding="utf-8")
+    settings = Settings(
+        data_dir=tmp_path / "data", models=models, auth="password", endpoint_hosts=["127.0.0.0/8"]
+    )
+    settings.data_dir.mkdir()
+    made = AppService(settings, Database(settings.database)).with_sender(current_person)
+    for team in ("red", "blue"):
+        add_team(made.database, team, by=LOCAL_PERSON)
+    yield made
+    made.database.close()
+
+
+def seen_by(box: AppService, person: Person) -> bool:
+    with acting_as(person):
+        listed = "far" in box.catalog()
+        assert any(state.entry.name == "far" for state in box.states()) == listed
+        assert ("far" in box.models.current_statuses()) == listed
+        assert ("far" in ModelsTab(box, messages("en")).render({})) == listed
+        return listed
+
+
+@pytest.mark.parametrize(
+    ("wanted", "seen"),
+    [
+        (ENDPOINT, [True, True, True, True]),
+        (MINE, [True, False, False, True]),
+        (replace(MINE, teams=("red",)), [True, True, False, True]),
+    ],
+)
+def test_who_sees_an_added_model(box: AppService, wanted: NewModelForm, seen: list[bool]):
+    with acting_as(ANN):
+        assert box.models.add(wanted).owner == "ann"
+    assert [seen_by(box, person) for person in (ANN, BOB, EVE, ADMIN)] == seen
+
+
+def test_a_model_of_another_is_planned_and_tested_as_if_unknown(box: AppService):
+    with acting_as(ANN):
+        box.models.add(MINE)
+    with acting_as(EVE):
+        upload = box.store_upload([("a.csv", GOOD.encode())])
+        form = read_run_form({"uploads": [upload], "models": ["far"], "modes": ["generation"]})
+        for refused in (
+            lambda: box.plan(form),
+            lambda: box.start(form),
+            lambda: box.models.queue_test("far", "eve"),
+            lambda: box.models.refresh("far"),
+        ):
+            with pytest.raises(UnknownName) as caught:
+                refused()
+            assert "'far'" in str(caught.value)
+            assert "far" not in str(caught.value).partition("'far'")[2]
+    assert not box.database.rows("SELECT 1 FROM run UNION ALL SELECT 1 FROM trial_of_model")
+
+
+def test_only_the_owner_and_an_administrator_change_a_model(box: AppService):
+    with acting_as(ANN):
+        box.models.add(ENDPOINT)
+    changed = replace(ENDPOINT, path="other")
+    with acting_as(EVE):
+        for refused in (lambda: box.models.change(changed), lambda: box.models.remove("far")):
+            with pytest.raises(ModelError, match="ann"):
+                refused()
+        assert "edit=far" not in ModelsTab(box, messages("en")).render({})
+    with acting_as(BOB), pytest.raises(ModelError):
+        box.models.add(replace(ENDPOINT, name="near"))
+    with acting_as(ADMIN):
+        box.models.change(changed)
+    with acting_as(ANN):
+        box.models.remove("far")
+    deeds = [(each.person, each.deed, each.thing) for each in read_audit(box.database, 3)]
+    assert deeds == [
+        ("ann", "remove-model", "model far"),
+        ("root", "change-model", "model far"),
+        ("ann", "add-model", "model far"),
+    ]
+
+
+def test_an_operator_sends_no_key_of_the_server_anywhere(box: AppService):
+    named = replace(ENDPOINT, key_variable="OPENAI_API_KEY")
+    with acting_as(ANN), pytest.raises(InvalidModelForm) as caught:
+        box.models.add(named)
+    assert "key_variable" in caught.value.faults
+    with acting_as(ADMIN):
+        box.models.add(named)
+
+
+def test_a_team_is_let_in_by_its_members_and_administrators(box: AppService):
+    with acting_as(ANN), pytest.raises(InvalidModelForm):
+        box.models.add(replace(MINE, teams=("blue",)))
+    with acting_as(ADMIN):
+        assert box.models.teams_for() == ["blue", "red"]
+    with acting_as(ANN):
+        assert box.models.teams_for() == ["red"]
+
+
+def test_the_form_says_who_may_use_a_model(box: AppService, act: Callable[..., Any]):
+    tab = ModelsTab(box, messages("en"))
+    with acting_as(ANN):
+        page = tab.render({"add": "endpoint"})
+        assert 'name="add_everyone" value="yes" checked' in page
+        assert 'value="red"' in page
+        assert "blue" not in page
+        fields = {"add_place": "endpoint", "add_path": "m", "add_address": "http://127.0.0.1:9/v1"}
+        tab.act(act("save", {**fields, "add_name": "far", "add_teams": ["red"]}))
+        entry = box.catalog()["far"]
+        assert (entry.everyone, entry.teams) == (False, ["red"])
+        assert 'value="red" checked' in tab.render({"edit": "far"})
+
+
+def test_one_person_alone_decides_nothing_of_the_kind(desk: AppService):
+    assert "add_everyone" not in ModelsTab(desk, messages("en")).render({"add": "endpoint"})
+    assert desk.models.add(ENDPOINT).owned.everyone
+    assert not read_audit(desk.database)
+
+
+def test_hosts_are_checked_where_a_model_is_added(box: AppService):
+    box.settings.endpoint_hosts[:] = ["model.lab"]
+    with acting_as(ADMIN), pytest.raises(InvalidModelForm) as caught:
+        box.models.add(ENDPOINT)
+    assert "EVALUI_ENDPOINT_HOSTS" in caught.value.faults["address"]
+
+
+@pytest.mark.parametrize(
+    ("auth", "hosts", "refused"),
+    [
+        ("token", [], False),
+        ("password", [], True),
+        ("proxy", [], True),
+        ("password", ["127.0.0.0/8"], False),
+    ],
+)
+def test_with_accounts_the_network_of_the_server_is_closed_unless_listed(
+    tmp_path: Path, auth: str, hosts: list[str], refused: bool
+):
+    settings = Settings(data_dir=tmp_path, auth=auth, endpoint_hosts=hosts)
+    with nullcontext() if not refused else pytest.raises(ModelError, match="ENDPOINT_HOSTS"):
+        check_url("http://127.0.0.1:8000/v1", settings.endpoint_hosts)
+    check_url("http://169.254.169.253.nip.example/v1", settings.endpoint_hosts)
+
+
+def test_an_operator_sends_no_variable_of_the_server_in_a_header(box: AppService):
+    named = replace(ENDPOINT, headers={"X-Key": "$OPENAI_API_KEY"})
+    with acting_as(ANN), pytest.raises(InvalidModelForm) as caught:
+        box.models.add(named)
+    assert "headers" in caught.value.faults
+    with acting_as(ADMIN):
+        box.models.add(named)

@@ -1,0 +1,152 @@
+"""An uploaded SWIFT configuration is a dataset for each of its entries."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from ui_examples import FAULTY, GOOD
+
+from evalui.app.service import AppService
+from evalui.datasets.base import Layout
+from evalui.errors import DataError
+from evalui.messages import messages
+from evalui.runs.database.runs import read_cells, read_runs
+from evalui.runs.spec import read_spec
+from evalui.runs.worker.worker import Worker
+from evalui.ui.components.form import Form
+from evalui.ui.components.fragment import Action
+from evalui.ui.run_form import read_run_form
+from evalui.ui.tabs.evaluate import EvaluateTab
+from evalui.ui.tabs.results import ResultsTab
+from evalui.ui.web.routes import add_routes
+
+MakeAct = Callable[..., Action]
+QA = '{"query": "Capital of Spain?", "response": "Madrid"}\n'
+CONFIG = json.dumps(
+    [
+        {"name": "written", "pattern": "general_qa", "dataset": "x/qa"},
+        {"name": "chosen", "pattern": "ceval", "dataset": "x/mcq"},
+    ]
+)
+LOOSE = (
+    ("custom_config.json", CONFIG.encode()),
+    ("default_val.csv", FAULTY.encode()),
+    ("default.jsonl", QA.encode()),
+)
+
+
+def packed() -> tuple[str, bytes]:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("x/custom_config.json", CONFIG)
+        archive.writestr("x/mcq/default_val.csv", FAULTY)
+        archive.writestr("x/qa/default.jsonl", QA)
+    return "mine.zip", stream.getvalue()
+
+
+@pytest.fixture
+def tab(desk: AppService) -> EvaluateTab:
+    return EvaluateTab(desk, messages("en"))
+
+
+def started(desk: AppService, upload: str) -> str:
+    """The id of a run of all parts of an upload, in a mode for each kind."""
+    form: Form = {
+        "uploads": list(desk.parts(upload)),
+        "models": ["always-A"],
+        "modes": ["multiple_choice", "question_answer"],
+        "pattern": "origin",
+    }
+    return desk.start(read_run_form(form))
+
+
+@pytest.mark.parametrize("files", [LOOSE, [packed()]], ids=["files", "zip"])
+def test_each_entry_of_a_configuration_has_a_card_of_its_own(
+    tab: EvaluateTab, desk: AppService, act: MakeAct, files: list[tuple[str, bytes]]
+):
+    page = tab.act(act("uploaded", upload=desk.store_upload(files)))
+    assert page.count('name="uploads"') == 2
+    written, chosen = page.index("<b>written</b>"), page.index("<b>chosen</b>")
+    assert written < page.index("No faults") < chosen < page.index("2 rows are set aside")
+    assert page.count("was left out") == 0
+
+
+def test_one_entry_can_be_removed_without_the_other(
+    tab: EvaluateTab, desk: AppService, act: MakeAct
+):
+    parts = desk.parts(desk.store_upload(LOOSE))
+    page = tab.act(act("remove", {"uploads": list(parts)}, upload=parts[0]))
+    assert "<b>written</b>" not in page
+    assert "<b>chosen</b>" in page
+
+
+def test_both_entries_become_one_run_with_the_modes_that_fit(desk: AppService):
+    run_id = started(desk, desk.store_upload(LOOSE))
+    cells = [(row.cell.dataset, row.cell.mode) for row in read_cells(desk.database, run_id)]
+    assert cells == [("written", "question_answer"), ("chosen", "multiple_choice")]
+    spec = read_spec(desk.run(run_id).spec)
+    assert [(source.name, source.entry) for source in spec.datasets] == [
+        ("written", "written"),
+        ("chosen", "chosen"),
+    ]
+
+
+def test_the_run_can_be_repeated_from_its_page(tab: EvaluateTab, desk: AppService):
+    upload = desk.store_upload(LOOSE)
+    _, uploads, _ = desk.uploads_of(started(desk, upload))
+    assert uploads == desk.parts(upload)
+    page = tab.render({"again": read_runs(desk.database)[0].id})
+    assert "<b>written</b>" in page
+    assert "<b>chosen</b>" in page
+
+
+def test_the_overview_lists_what_the_run_left_out(desk: AppService):
+    run_id = started(desk, desk.store_upload(LOOSE))
+    Worker(desk.database, desk.catalog).run_once()
+    page = ResultsTab(desk, messages("en")).render({"run": run_id})
+    assert "What to know" in page
+    assert "Faulty rows left out of chosen: 2." in page
+    assert "Not used for written, which has no options to choose from: letters." in page
+    assert "chosen：略去 2 行有错误的数据。" in ResultsTab(desk, messages("zh")).render(
+        {"run": run_id}
+    )
+
+
+def test_the_faults_of_one_entry_are_a_file_of_their_own(desk: AppService):
+    app = FastAPI()
+    add_routes(app, desk)
+    written, chosen = desk.parts(desk.store_upload(LOOSE))
+    client = TestClient(app)
+    assert client.get(f"/faults/{written}.csv").text.count("\n") == 1
+    assert client.get(f"/faults/{chosen}.csv").text.count("\n") == 3
+
+
+def test_other_uploads_are_one_dataset_each(desk: AppService):
+    upload = desk.store_upload([("capitals.csv", GOOD.encode())])
+    assert desk.parts(upload) == (upload,)
+    single = json.dumps(json.loads(CONFIG)[1:])
+    upload = desk.store_upload([("custom_config.json", single.encode()), *LOOSE[1:2]])
+    assert desk.parts(upload) == (upload,)
+
+
+@pytest.mark.parametrize("end", [".0", ".3", ".x", ".", ".1.1"])
+def test_a_part_that_does_not_exist_is_gone(desk: AppService, end: str):
+    upload = desk.store_upload(LOOSE)
+    with pytest.raises(DataError, match="no longer here"):
+        desk.load(upload + end, Layout())
+
+
+def test_a_configuration_is_read_once_however_often_its_page_is_shown(
+    desk: AppService,
+):
+    upload = desk.store_upload(LOOSE)
+    run_id = started(desk, upload)
+    for path in desk.uploads.paths(desk.owner, upload):
+        path.unlink()
+    assert len(desk.parts(upload)) == 2
+    assert desk.load(desk.parts(upload)[0], Layout()).name == "written"
+    assert desk.run(run_id).state == "queued"

@@ -1,0 +1,82 @@
+"""The index is whole: every name of the source documents, and nothing that no reader knows."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from evalui.benchmarks.harness import harness_index
+from evalui.benchmarks.index import find, is_name, read_index, search
+from evalui.errors import UnknownName
+
+NAMES = (
+    *("obqa", "AX_b", "siqa", "nq", "mbpp", "winogrande", "mmlu", "BoolQ", "cluewsc", "ocnli"),
+    *("lambada", "CMRC", "ceval", "csl", "cmnli", "bbh", "ReCoRD", "math", "humaneval", "eprstmt"),
+    *("WSC", "storycloze", "MultiRC", "RTE", "chid", "gsm8k", "AX_g", "bustm", "afqmc", "piqa"),
+    *("lcsts", "strategyqa", "Xsum", "agieval", "ocnli_fc", "C3", "tnews", "race", "triviaqa"),
+    *("CB", "WiC", "hellaswag", "summedits", "GaokaoBench", "ARC_e", "COPA", "ARC_c", "DRCD"),
+)
+DOCS = (Path(__file__).parents[3] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_name_of_the_source_documents_is_a_set(name: str):
+    assert name in (find(name).name, *find(name).names)
+
+
+def test_the_table_of_the_documents_is_that_of_the_index():
+    (table,) = re.findall(r"^\| in the sources \|.*?\n\n", DOCS, re.MULTILINE | re.DOTALL)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:-1]]
+    stated = {row[0].strip("`"): row[1:4] for row in rows}
+    assert tuple(stated) == NAMES
+    for name, (own, place, task) in stated.items():
+        benchmark = find(name)
+        assert own == f"`{benchmark.name}`", name
+        parts = "" if benchmark.configs in ((), ("*",)) else " " + ", ".join(benchmark.configs)
+        shown = f"{benchmark.place}{parts}" if len(benchmark.configs) < 5 else benchmark.place
+        assert place == shown, name
+        assert task == (f"`{benchmark.lm_eval}`" if benchmark.lm_eval else "none"), name
+
+
+def test_each_other_set_is_in_the_documents():
+    others = set(read_index()) - {find(name).name for name in NAMES}
+    assert all(f"`{name}`" in DOCS for name in others)
+    assert len(others) >= 5
+
+
+def test_each_task_of_lm_eval_is_in_its_index():
+    tasks = harness_index().tasks
+    named = {each.lm_eval for each in read_index().values()} - {""}
+    assert named <= set(tasks)
+    assert len(named) > 25
+
+
+def test_no_two_sets_share_a_name():
+    names = [n.lower() for each in read_index().values() for n in {each.name, *each.names}]
+    folded = [(each.name, n.lower()) for each in read_index().values() for n in each.names]
+    clashes = [pair for pair in folded if pair[1] in read_index() and pair[1] != pair[0]]
+    assert not clashes
+    assert len(set(names)) >= len(read_index())
+
+
+def test_a_set_that_can_be_asked_states_its_questions_and_answers():
+    for each in read_index().values():
+        if not each.unsupported:
+            assert all((each.question, each.answer)), each.name
+            assert each.options or each.kind == "text", each.name
+        assert all((each.place, each.split, each.licence)), each.name
+
+
+def test_a_name_is_known_in_any_letter_case():
+    assert find("arc-c" if is_name("arc-c") else "ARC-Challenge").name == "arc_challenge"
+    assert find("ARC_C") is find("arc_challenge")
+
+
+def test_an_unknown_name_tells_those_like_it():
+    with pytest.raises(UnknownName, match=r"those like it: arc_challenge, arc_easy"):
+        find("arc")
+
+
+def test_words_search_names_topics_and_languages():
+    assert [each.name for each in search("zh similarity")] == ["afqmc", "bustm"]
+    assert search("no such words") == ()

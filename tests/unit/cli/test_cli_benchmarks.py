@@ -1,0 +1,106 @@
+"""Published sets from the command line: listed, described, run by name."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evalui.cli.main import main
+
+HUB = Path(__file__).parents[2] / "golden" / "benchmarks" / "hub"
+SPEC = {
+    "version": 3,
+    "datasets": ["csqa"],
+    "models": ["perfect", "always-A"],
+    "modes": [{"mode": "multiple_choice", "pattern": "circular"}],
+    "limit": 5,
+}
+
+
+@pytest.fixture(autouse=True)
+def _places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALUI_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("EVALUI_TASK_DATA", str(HUB))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def test_each_set_is_listed_with_where_it_is(capsys: pytest.CaptureFixture[str]):
+    assert main(["benchmarks", "list"]) == 0
+    rows = {
+        line.split("\t")[0]: line.split("\t")[1:] for line in capsys.readouterr().out.splitlines()
+    }
+    assert len(rows) > 50
+    assert rows["mmlu"] == ["MMLU", "knowledge", "en", "14042", "given"]
+    assert rows["arc_challenge"][-1] == "-"
+    assert rows["humaneval"][-1] == "code"
+
+
+def test_words_search(capsys: pytest.CaptureFixture[str]):
+    assert main(["benchmarks", "search", "zh", "inference"]) == 0
+    names = [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()]
+    assert names == ["cmnli", "ocnli", "ocnli_fc"]
+    assert main(["benchmarks", "search", "nothing", "fits"]) == 0
+    assert "no set fits" in capsys.readouterr().err
+
+
+def test_a_set_is_shown_with_its_licence_and_published_figures(capsys: pytest.CaptureFixture[str]):
+    assert main(["benchmarks", "show", "MMLU"]) == 0
+    shown = capsys.readouterr().out
+    assert "licence:\tMIT" in shown
+    assert f"here:\t{HUB}/cais/mmlu" in shown
+    assert "published:\tLlama 2 70B\t68.9 %\t5-shot\tarXiv:2307.09288, table 3" in shown
+
+
+def test_a_set_that_is_not_here_says_what_to_copy_where(capsys: pytest.CaptureFixture[str]):
+    assert main(["benchmarks", "show", "ARC_c"]) == 0
+    assert f"(part: ARC-Challenge) to {HUB}/allenai/ai2_arc" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show", "nothing"], "no published set"),
+        (["fetch", "bustm"], "from github.com/CLUEbenchmark/FewCLUE"),
+        (["official", "afqmc", "--model", "perfect"], "neither a published set"),
+        (["official", "humaneval", "--model", "perfect"], "runs no such code"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["benchmarks", *arguments]) == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert len(shown.splitlines()) == 1
+
+
+def test_a_specification_names_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "spec.json").write_text(json.dumps(SPEC))
+    assert main(["run", "spec.json", "--out", "out"]) == 0
+    report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    assert "commonsense_qa@" in str(report)
+    assert "commonsense_qa has 40 questions here" in capsys.readouterr().err
+
+
+def test_a_folder_of_the_same_name_wins(tmp_path: Path):
+    (tmp_path / "csqa").mkdir()
+    (tmp_path / "csqa" / "own.csv").write_text("id,question,A,B,answer\n1,2+2?,4,5,A\n")
+    (tmp_path / "spec.json").write_text(json.dumps(SPEC))
+    assert main(["run", "spec.json", "--out", "out"]) == 0
+    assert "commonsense_qa" not in (tmp_path / "out" / "report.json").read_text("utf-8")
+
+
+def test_a_set_that_is_not_here_ends_a_run_before_it_begins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "spec.json").write_text(json.dumps(SPEC | {"datasets": ["arc_challenge"]}))
+    assert main(["run", "spec.json", "--out", "out"]) == 2
+    assert "evalui benchmarks fetch arc_challenge" in capsys.readouterr().err
+
+
+def test_a_digest_pins_the_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    pinned = {"path": "csqa", "sha256": "0" * 64}
+    (tmp_path / "spec.json").write_text(json.dumps(SPEC | {"datasets": [pinned]}))
+    assert main(["run", "spec.json", "--out", "out"]) == 2
+    assert "00000000" in capsys.readouterr().err

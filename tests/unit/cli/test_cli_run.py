@@ -1,0 +1,237 @@
+"""Runs by options alone, over a specification, in stages; an endpoint counts what it is asked."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from endpoint_server_examples import MODEL, Behaviour, Json, ToyServer
+
+from evalui.cli.main import main
+
+_CHOICES = "question,A,B,C,D,answer\n" + "".join(
+    f"What is {n} plus one?,{n},{n + 1},{n + 2},{n + 3},B\n" for n in range(1, 6)
+)
+_OPEN = "".join(
+    json.dumps({"query": f"What is {n} plus {n}?", "response": f"{2 * n}"}) + "\n"
+    for n in range(1, 5)
+)
+_MODELS = """
+[always-A]
+backend = "scripted"
+baseline = true
+options = {rule = "always-A"}
+[referee]
+backend = "scripted"
+options = {role = "judge", rule = "first-biased-judge"}
+[referee-too]
+backend = "scripted"
+options = {role = "judge", rule = "length-biased-judge"}
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "models.toml").write_text(_MODELS)
+    (tmp_path / "sums.csv").write_text(_CHOICES)
+    (tmp_path / "open.jsonl").write_text(_OPEN)
+    monkeypatch.setenv("EVALUI_MODELS", str(tmp_path / "models.toml"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _report(folder: Path = Path("out")) -> dict[str, Any]:
+    return json.loads((folder / "report.json").read_text())
+
+
+def _questions(server: ToyServer) -> list[str]:
+    """The questions that the server was asked, without what only finds out what it can do."""
+    contents = [body["messages"][-1]["content"] for body in server.posts("chat/completions")]
+    return [content for content in contents if "What is" in str(content)]
+
+
+def _writes_much(answer: Json) -> Json:
+    for choice in answer.get("choices", ()):
+        if "message" in choice:
+            choice["message"]["content"] = "It is so and so."
+    return answer
+
+
+def test_options_alone_are_a_run_and_the_questions_decide_the_mode(
+    place: Path, capsys: pytest.CaptureFixture[str]
+):
+    del place
+    run = ["run", "--model", "always-A", "--dataset", "sums.csv", "--out", "out", "--limit", "3"]
+    assert main([*run, "--pattern", "circular", "--name", "Sums"]) == 0
+    assert "--mode multiple_choice" in capsys.readouterr().err
+    report = _report()
+    (cell,) = report["cells"]
+    assert (report["name"], cell["mode"]) == ("Sums", "multiple_choice")
+    assert "|orders:circular" in cell["signature"]
+    assert cell["figures"]["n"] == 3
+    assert "limit:3/subject" in cell["signature"]
+
+
+def test_options_stand_over_a_specification(place: Path):
+    spec = {"version": 3, "datasets": ["gone.csv"], "models": ["gone"], "mode": "generation"}
+    (place / "spec.json").write_text(json.dumps(spec | {"limit": 1, "name": "Kept"}))
+    over = ["--model", "always-A", "--dataset", "sums.csv", "--limit", "2"]
+    assert main(["run", "spec.json", "--out", "out", *over]) == 0
+    report = _report()
+    (cell,) = report["cells"]
+    assert (report["name"], cell["model"], cell["mode"]) == ("Kept", "always-A", "generation")
+    assert cell["figures"]["n"] == 2
+
+
+def test_modes_of_a_specification_keep_their_settings_under_options(place: Path):
+    modes = [{"mode": "multiple_choice", "template": "plain-zh.1"}, {"mode": "generation"}]
+    spec = {"datasets": ["sums.csv"], "models": ["always-A"], "modes": modes}
+    (place / "spec.json").write_text(json.dumps(spec))
+    stated = ["--mode", "multiple_choice", "--pattern", "circular"]
+    assert main(["run", "spec.json", "--out", "out", *stated]) == 0
+    (cell,) = _report()["cells"]
+    assert "|orders:circular" in cell["signature"]
+    assert "prompt:plain-zh.1" in cell["signature"]
+
+
+@pytest.mark.parametrize("with_name", [True, False])
+def test_a_model_of_an_endpoint_needs_no_catalog(
+    place: Path, monkeypatch: pytest.MonkeyPatch, with_name: bool
+):
+    monkeypatch.setenv("TOY_API_KEY", "sk-toy")
+    with ToyServer(Behaviour(key="sk-toy")) as server:
+        if with_name:
+            named = ["--model", MODEL, "--eval-url", server.url]
+        else:
+            named = ["--model", server.url]
+        run = ["run", *named, "--key-env", "TOY_API_KEY", "--dataset", "sums.csv"]
+        assert main([*run, "--mode", "generation", "--out", "out"]) == 0
+        assert len(_questions(server)) == 5
+    (cell,) = _report()["cells"]
+    assert (cell["model"], cell["figures"]["n"]) == (MODEL, 5)
+    assert "sk-toy" not in (place / "out" / "report.json").read_text()
+
+
+def test_a_model_without_probabilities_replies_where_no_mode_is_named(place: Path):
+    del place
+    with ToyServer(Behaviour(logprobs=False, completions=False)) as server:
+        run = ["run", "--model", server.url, "--dataset", "sums.csv", "open.jsonl"]
+        assert main([*run, "--out", "out"]) == 0
+    report = _report()
+    assert [cell["mode"] for cell in report["cells"]] == ["generation"]
+    assert [cell["mode"] for cell in report["answers"]] == ["question_answer"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--model", "always-A"], "Nothing says --dataset"),
+        (["--dataset", "sums.csv"], "Nothing says --model"),
+        (["--model", "nobody", "--dataset", "sums.csv"], "nobody"),
+        (["--model", "./no-folder", "--dataset", "sums.csv"], "--model: "),
+        (["--model", "always-A", "--dataset", "arc_unknown"], "“arc_unknown” is neither a file"),
+        (
+            ["--model", "always-A", "--dataset", "sums.csv", "--mode", "guess"],
+            "--mode: “guess” is none of ",
+        ),
+        (["--model", "a", "b", "--dataset", "sums.csv", "--adapter", "x"], "one --model"),
+        (["--model", "always-A", "--dataset", "sums.csv", "--adapter", "x"], "--adapter is of"),
+        (["--model", "always-A", "--dataset", "sums.csv", "--key-env", "X_API_KEY"], "--eval-url"),
+        (["--model", "m", "--eval-url", "ftp://x", "--dataset", "sums.csv"], "--eval-url: "),
+        (
+            ["--model", "m", "--eval-url", "http://x", "--dataset", "sums.csv", "--adapter", "x"],
+            "--adapter is of models whose files are here",
+        ),
+    ],
+)
+def test_a_wrong_option_is_named(
+    place: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+):
+    assert main(["run", *arguments, "--out", "out"]) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1
+    assert not (place / "out").exists()
+
+
+@pytest.mark.parametrize(("option", "least"), [("--limit", 1), ("--shots", 0)])
+def test_a_number_that_is_too_small_is_refused(
+    place: Path, capsys: pytest.CaptureFixture[str], option: str, least: int
+):
+    del place
+    with pytest.raises(SystemExit) as caught:
+        main(["run", "--out", "out", option, "-1"])
+    assert caught.value.code == 2
+    assert f"argument {option}: expected {least} or more" in capsys.readouterr().err
+
+
+def _judged(judge: str) -> dict[str, Any]:
+    judging = {"judges": [judge]}
+    return {"version": 3, "datasets": ["open.jsonl"], "models": [MODEL, "other"]} | {
+        "mode": "question_answer",
+        "judging": judging,
+    }
+
+
+def _two_models(place: Path, server: ToyServer) -> None:
+    endpoint = f'backend = "openai"\npath = "{MODEL}"\nchat = true\n'
+    options = f'options = {{base_url = "{server.url}", api = "chat"}}\n'
+    sent = 'options = {{base_url = "{}", api = "chat", extra_body = {{user = "o"}}}}\n'
+    (place / "models.toml").write_text(
+        f"{_MODELS}\n[{MODEL}]\n{endpoint}{options}[other]\n{endpoint}{sent.format(server.url)}"
+    )
+
+
+def test_another_judge_asks_no_model_again(place: Path):
+    with ToyServer(Behaviour(alter=_writes_much)) as server:
+        _two_models(place, server)
+        for judge in ("referee", "referee-too"):
+            (place / "spec.json").write_text(json.dumps(_judged(judge)))
+            assert main(["run", "spec.json", "--out", "out"]) == 0
+            assert len(_questions(server)) == 8  # four questions of each model
+    assert {arena["by"] for arena in _report()["arenas"]} == {"referee-too"}
+
+
+def test_answers_are_collected_then_scored_then_reported_without_asking_again(
+    place: Path, capsys: pytest.CaptureFixture[str]
+):
+    (place / "spec.json").write_text(json.dumps(_judged("referee")))
+    with ToyServer(Behaviour(alter=_writes_much)) as server:
+        _two_models(place, server)
+        assert main(["run", "spec.json", "--out", "out", "--only", "answers"]) == 0
+        assert len(_questions(server)) == 8
+        assert not (place / "out" / "report.json").exists()
+        assert main(["run", "spec.json", "--out", "out", "--only", "scores"]) == 0
+        assert len(_questions(server)) == 8
+    whole = _report()
+    assert [arena["by"] for arena in whole["arenas"]] == ["referee"]
+    assert all(cell["figures"] for cell in whole["cells"])
+    (place / "out" / "report.json").unlink()
+    capsys.readouterr()
+    assert main(["report", "out"]) == 0  # the endpoint is gone by now
+    assert "the report is in out" in capsys.readouterr().err
+    assert _report() == whole
+
+
+def test_scores_alone_ask_no_model_whose_replies_are_not_there(
+    place: Path, capsys: pytest.CaptureFixture[str]
+):
+    del place
+    with ToyServer() as server:
+        run = ["run", "--model", server.url, "--dataset", "sums.csv", "--mode", "generation"]
+        assert main([*run, "--out", "out", "--only", "scores"]) == 1
+        assert _questions(server) == []
+    assert "is not asked with --only scores" in capsys.readouterr().err
+
+
+def test_a_report_is_drawn_elsewhere_in_another_language(place: Path):
+    run = ["run", "--model", "always-A", "--dataset", "sums.csv", "--out", "out"]
+    assert main([*run, "--mode", "multiple_choice"]) == 0
+    assert main(["report", "out", "--out", "again", "--language", "zh"]) == 0
+    assert _report(place / "again") == _report(place / "out")
+    assert (place / "again" / "report.md").read_text() != (place / "out" / "report.md").read_text()
+
+
+def test_a_folder_without_a_run_is_named(place: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["report", str(place)]) == 2
+    assert "evalui.sqlite" in capsys.readouterr().err

@@ -1,0 +1,133 @@
+"""No module outside `evalui/modes/` knows the name of a mode, or one mode's module."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from source_trees import nodes_of, tree_of
+
+from evalui.modes import MODES
+
+_PRODUCT = Path(__file__).parents[3] / "evalui"
+_NAMES = tuple(name for name in MODES if not MODES.package_of(name))
+_ANY = "|".join(_NAMES)
+# A name alone, a sentence's key with a name in it, or SQL that compares one.
+_WHOLE = re.compile(rf"(?:{_ANY})|modes?[.-](?:{_ANY})\w*")
+_IN_SQL = re.compile(rf"\bmode\b[^']*'(?:{_ANY})'")
+
+# Where such a word is no mode's name, or must be one: the file or folder, the word, and why.
+_EXEMPT: tuple[tuple[str, str, str], ...] = (
+    ("types.py", "multiple_choice", "the kind of a dataset"),
+    ("datasets/", "multiple_choice", "the kind of a dataset"),
+    ("benchmarks/", "multiple_choice", "the kind of a dataset"),
+    ("runs/database/run_copy.py", "multiple_choice", "the kind of a dataset"),
+    ("datasets/external_answers.py", "judge", "trials of earlier versions name it"),
+    ("runs/database/schema/", "judge", "stores of earlier versions"),
+    ("runs/database/schema/", "question_answer", "stores of earlier versions"),
+    ("runs/harnesses/helm.py", "generation", "HELM's name of an adapter"),
+    ("models/base.py", "judge", "the role of a model in the catalog"),
+    ("report/analyses/arena/", "judge", "the ending of a sentence's key: who judged"),
+    ("report/analyses/people/blocks.py", "judge", "a field of a sentence"),
+    ("report/export/", "judge", "a column: who judged"),
+    ("report/figures/arena.py", "judge", "a column: who judged"),
+    ("library/scores.py", "judge", "a column: who judged"),
+    ("runs/signature.py", "judge", "a part of a signature: who judged"),
+    ("ui/run_form.py", "cloze", "the part of a prompt template"),
+    ("ui/tabs/evaluate/mode_choice.py", "cloze", "the part of a prompt template"),
+    ("ui/tabs/evaluate/judge_choice.py", "judge", "a style class, and reading a rubric's replies"),
+    ("app/gallery_builder.py", "multiple_choice", "content of the gallery"),
+    ("app/gallery_builder.py", "cloze", "content of the gallery"),
+    ("app/gallery_builder.py", "question_answer", "content of the gallery"),
+)
+
+
+def names_of_modes(path: Path) -> Iterator[tuple[int, str]]:
+    """The line and the name of each mode that a module knows: in a text, or by an import."""
+    texts = {id(node.value) for node in nodes_of(path) if isinstance(node, ast.Expr)}
+    for node in nodes_of(path):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if id(node) not in texts and (
+                _WHOLE.fullmatch(node.value) or _IN_SQL.search(node.value)
+            ):
+                yield from ((node.lineno, each) for each in re.findall(_ANY, node.value))
+        elif isinstance(node, ast.ImportFrom) and node.module in _OWN_MODULES:
+            yield node.lineno, _OWN_MODULES[node.module]
+        elif isinstance(node, ast.ImportFrom) and node.module == "evalui.modes":
+            for each in node.names:
+                if mode := _OWN_MODULES.get(f"evalui.modes.{each.name}"):
+                    yield node.lineno, mode
+
+
+def _module_of_each_mode() -> dict[str, str]:
+    modules: dict[str, str] = {}
+    for path in (_PRODUCT / "modes").glob("*.py"):
+        for node in nodes_of(path):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "MODES.register":
+                (name,) = node.args
+                modules[f"evalui.modes.{path.stem}"] = ast.literal_eval(name)
+    return modules
+
+
+_OWN_MODULES = _module_of_each_mode()
+
+
+def _is_exempt(path: str, name: str) -> Iterator[int]:
+    for place, (start, word, _) in enumerate(_EXEMPT):
+        if path.startswith(start) and word == name:
+            yield place
+
+
+def _known() -> Iterator[tuple[str, int, str]]:
+    for path in sorted(_PRODUCT.rglob("*.py")):
+        own = path.relative_to(_PRODUCT).as_posix()
+        if not own.startswith("modes/"):
+            yield from ((own, line, name) for line, name in names_of_modes(path))
+
+
+def test_every_mode_of_ours_is_looked_for():
+    assert set(_OWN_MODULES.values()) == set(_NAMES)
+
+
+def test_no_module_outside_modes_knows_the_name_of_one():
+    known = [
+        f"{path}:{line} {name}"
+        for path, line, name in _known()
+        if not any(True for _ in _is_exempt(path, name))
+    ]
+    assert known == []
+
+
+def test_each_exemption_is_still_needed():
+    used = {place for path, _, name in _known() for place in _is_exempt(path, name)}
+    assert [_EXEMPT[place] for place in range(len(_EXEMPT)) if place not in used] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'if mode == "cloze": pass',
+        'JUDGE = "judge"',
+        'if cell.mode in ("x", "generation"): pass',
+        'BY_MODE = {"choices_only": 1}',
+        'match mode:\n    case "judge": pass',
+        'def run(mode: str = "multiple_choice"): pass',
+        'MODES["question_answer"]',
+        't("mode.judge_short")',
+        "rows(\"SELECT 1 FROM cell WHERE mode = 'judge'\")",
+        "from evalui.modes.choices_only import ChoicesOnly",
+        "from evalui.modes import MODES, cloze",
+    ],
+)
+def test_a_name_is_found_wherever_it_stands(source: str, tmp_path: Path):
+    path = tmp_path / "module.py"
+    path.write_text(source)
+    assert list(names_of_modes(path))
+
+
+def test_a_docstring_and_another_word_are_no_names(tmp_path: Path):
+    path = tmp_path / "module.py"
+    path.write_text('"""judge"""\nVERB = "judged"\nfrom evalui.modes import MODES\n')
+    assert tree_of(path)
+    assert list(names_of_modes(path)) == []

@@ -1,0 +1,155 @@
+"""The assembled application, without its workers."""
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import gradio as gr
+import pytest
+from fastapi import FastAPI
+from gradio.routes import App as GradioApp
+from starlette.testclient import TestClient
+from ui_examples import served
+
+from evalui.server import create_app
+from evalui.settings import Settings
+from evalui.ui.web import attachment
+from evalui.ui.web.documents import gradio_script
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory):
+    settings = Settings(
+        data_dir=tmp_path_factory.mktemp("data"),
+        workers=0,
+        token=False,
+        allowed_hosts=["evalui.test"],
+    )
+    app = served(lambda: create_app(settings))
+    with TestClient(app, base_url="http://evalui.test") as client:
+        yield client
+
+
+@pytest.mark.parametrize(("path", "language"), [("/en/", "en"), ("/zh/", "zh-CN")])
+def test_each_language_has_its_page(client: TestClient, path: str, language: str):
+    page = client.get(path).text
+    assert f'lang="{language}"' in page[:200]
+    assert "../static/js/wire.js?" in page
+
+
+@pytest.mark.parametrize("tab", ["runs", "results", "evaluate"])
+def test_a_page_that_is_the_same_is_not_sent_again(client: TestClient, tab: str):
+    opened = client.get(f"/en/?tab={tab}")
+    again = client.get(f"/en/?tab={tab}", headers={"If-None-Match": opened.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["cache-control"] == "no-store"
+
+
+def test_the_browser_keeps_no_history(client: TestClient):
+    config = client.get("/en/config").json()
+    assert config["run_history"] is False
+    assert config["analytics_enabled"] is False
+
+
+def test_the_page_of_a_language_speaks_only_it(client: TestClient):
+    english = client.get("/en/").text
+    assert ">Evaluate</a>" in english
+    assert ">评测</a>" not in english
+
+
+def test_no_listener_is_a_public_endpoint(client: TestClient):
+    assert client.get("/en/gradio_api/info").json()["named_endpoints"] == {}
+
+
+def test_gradio_takes_no_files(client: TestClient):
+    sent = client.post("/en/gradio_api/upload", files=[("files", ("a.csv", b"x" * 5000))])
+    assert sent.status_code == 404
+
+
+def test_styles_and_scripts_are_served(client: TestClient):
+    assert client.get("/static/js/wire.js").status_code == 200
+    assert client.get("/static/css/tokens.css").headers["content-type"].startswith("text/css")
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/en/", "/en/?tab=runs", "/en/config", "/r/x", "/export/x.csv", "/votes/x.jsonl"]
+)
+def test_no_cache_keeps_what_the_server_knows(client: TestClient, path: str):
+    assert client.get(path, follow_redirects=False).headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", ["/static/css/tokens.css", "/en/assets/{script}"])
+def test_files_that_are_the_same_for_everyone_may_be_kept(client: TestClient, path: str):
+    answer = client.get(path.format(script=gradio_script().rpartition("/")[2]))
+    assert answer.status_code == 200
+    assert "no-store" not in answer.headers.get("cache-control", "")
+
+
+@pytest.mark.parametrize("path", ["models.toml", "models/train.py", "samples/SOURCES.md"])
+def test_models_and_samples_are_not_served(client: TestClient, path: str):
+    assert client.get(f"/static/{path}").status_code == 404
+
+
+def test_the_data_folder_is_closed_to_other_users(tmp_path: Path):
+    served(lambda: create_app(Settings(data_dir=tmp_path / "data", workers=0)))
+    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+
+
+_SHOW_ALL_TABS = """
+import sys
+from pathlib import Path
+from starlette.testclient import TestClient
+from evalui.settings import Settings
+from evalui.ui.shell import TABS
+from evalui.ui.web.documents import gradio_script
+from evalui.server import create_app
+
+app = create_app(Settings(data_dir=Path(sys.argv[1]), workers=0, token=False))
+client = TestClient(app, base_url="http://127.0.0.1")  # not entered: the server does not start
+for tab in TABS:
+    assert f'id="tab-{tab}" data-tab="{tab}"><' in client.get(f"/en/?tab={tab}").text
+heavy = {"gradio", "pandas", "matplotlib", "torch", "transformers"}
+sys.exit(", ".join(heavy & sys.modules.keys()) or 0)
+"""
+
+
+def test_no_page_needs_gradio_or_anything_else_that_is_slow_to_import(tmp_path: Path):
+    # Gradio reads GRADIO_TEMP_DIR once, when it is imported, and not before it is set.
+    folder = str(tmp_path / "data")
+    subprocess.run([sys.executable, "-c", _SHOW_ALL_TABS, folder], check=True)
+
+
+def test_only_gradio_s_files_are_hidden_and_only_while_it_is_imported():
+    with attachment._without_stubs():
+        assert inspect.getfile(Settings).endswith("settings.py")
+        with pytest.raises(OSError, match="need not be known"):
+            inspect.getfile(gr.Button)
+    assert inspect.getfile(gr.Button).endswith("button.py")
+
+
+def _pages(client: TestClient) -> list[gr.Blocks]:
+    app = client.app
+    while not isinstance(app, FastAPI):  # inside of its guards
+        app = app.app
+    mounted = (getattr(route, "app", None) for route in app.routes)
+    return [found.get_blocks() for found in mounted if isinstance(found, GradioApp)]
+
+
+def test_every_listener_goes_past_the_queue(client: TestClient):
+    client.get("/en/config")  # Gradio is there
+    pages = _pages(client)
+    assert len(pages) == 2
+    listeners = [each for page in pages for each in page.fns.values()]
+    assert len(listeners) >= 14
+    assert not any(each.queue for each in listeners)
+
+
+def test_the_queue_is_not_started_and_keeps_nothing(client: TestClient):
+    for page in _pages(client):
+        assert page._queue.active_jobs == []  # its start makes a list of them
+    body = {"data": [], "fn_index": 0, "session_hash": "s"}
+    for path in ("/en", "/zh"):
+        for _ in range(3):
+            assert client.post(f"{path}/gradio_api/queue/join", json=body).status_code == 404
+    assert all(len(page._queue) == 0 for page in _pages(client))
