@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from bias_examples import cell_result, fond
 from chart_examples import HEAT_MAP, LINES, PANELS
+from plotly.offline import get_plotlyjs_version
 
 from evalui.report.charts.answers import picks_heat_map
 from evalui.report.charts.figures import PAGE_COLOURS, plotly_figure
 from evalui.report.charts.kinds import Cells, HeatMap, Label, Panel, SmallMultiples
 from evalui.report.charts.values import chart_tables
 from evalui.scoring.cell_summary import summarise
+from evalui.shipped_files import ASSETS
 
 HOSTILE = '<b>&"\' <a href="javascript:alert(1)">'
 KINDS = [HEAT_MAP, LINES, PANELS]
@@ -135,3 +137,8 @@ def test_the_table_of_lines_has_a_row_for_each_point():
 
 def test_panels_have_a_table_each_under_their_titles():
     assert [table.title for table in chart_tables(PANELS)] == ["first n = 3", "second n = 4"]
+
+
+def test_the_script_of_pages_is_of_the_version_that_makes_figures():
+    script = (ASSETS / "js" / "plotly-cartesian.min.js").read_text("utf-8")
+    assert f"v{get_plotlyjs_version()}" in script[:300]
