@@ -1,8 +1,8 @@
-// "Copy as image" beside each chart: what is seen, as a PNG in the clipboard, or as a file where
+// "Copy as image" beside each lead table: what is seen, as a PNG in the clipboard, or as a file where
 // there is no clipboard (a page without TLS has none).
 (() => {
   const SCALE = 2; // dots of the picture per pixel of the page
-  const DRAWN = ".card:has(table.lead), figure:has(svg.chart)";
+  const DRAWN = ".card:has(table.lead)";
   const words = document.body.dataset;
 
   // The same element with its look written into it, because a picture has no style sheet.

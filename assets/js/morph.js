@@ -59,6 +59,7 @@ window.evalui = {};
     const said = from.getAttribute("value");
     const text = from.nodeName === "TEXTAREA" ? from.defaultValue : "";
     attributes(from, to);
+    if (from.nodeName === "EV-PLOT") return; // it draws itself from its attributes
     children(from, to);
     // What is typed in a field of search, and not sent yet, stays.
     const typing = from === document.activeElement && from.type === "search" && from.value !== from.sent;

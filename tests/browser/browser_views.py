@@ -80,16 +80,22 @@ _READ = """() => {
   };
 }"""
 
-# A drawing with texts is a chart: what stands in it, and what it says of its marks.
+# A chart: what stands in its figure, and what it says of its marks.
 _CHARTS = """() => {
-  const said = (one, name) => [...one.querySelectorAll(name)].map(each => each.textContent.trim());
-  const drawn = [...document.querySelectorAll("main > section svg:has(text)")].filter(
+  const drawn = [...document.querySelectorAll("main > section ev-plot")].filter(
     one => one.checkVisibility());
-  return drawn.map(one => ({
-    title: one.getAttribute("aria-label") ?? "",
-    texts: said(one, "text"),
-    marks: said(one, "title"),
-  }));
+  const axes = layout => Object.keys(layout).filter(name => /^[xy]axis/.test(name));
+  const ticks = layout => axes(layout).flatMap(name => layout[name].ticktext ?? []);
+  const texts = (data, name) => data.flatMap(each => (each[name] ?? []).flat());
+  const notes = layout => (layout.annotations ?? []).map(note => note.text);
+  return drawn.map(one => {
+    const { data, layout } = JSON.parse(one.dataset.figure);
+    return {
+      title: one.getAttribute("aria-label") ?? "",
+      texts: [...ticks(layout), ...notes(layout), ...texts(data, "text")],
+      marks: texts(data, "hovertext"),
+    };
+  });
 }"""
 
 # No text is read here: in each frame that takes longer on a busy machine than what is waited for.

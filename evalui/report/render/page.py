@@ -1,17 +1,22 @@
 """Blocks as HTML: a part of the screen, or one page for itself.
 
-The page for itself has no script, loads nothing, is light or dark as its reader wishes, and can be
-printed; what is folded on the screen is open there, and links of the screen are plain text.
+The page for itself loads nothing, runs nothing but what draws its charts, is light or dark as its
+reader wishes, and can be printed; what is folded on the screen is open there, and links of the
+screen are plain text. Without scripts the charts are tables.
 """
 
 import re
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from html import escape
 from itertools import groupby
 from pathlib import Path
+from typing import Any, cast
 
+from evalui.messages import Messages, messages
 from evalui.report.blocks import (
     Block,
     Bullets,
@@ -26,7 +31,8 @@ from evalui.report.blocks import (
     Paragraph,
     Table,
 )
-from evalui.report.charts.svg import draw_svg
+from evalui.report.charts.figures import PAGE_COLOURS, plotly_figure
+from evalui.report.charts.values import ChartTable, chart_tables
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import status_icon
 from evalui.report.render.tables import render_table
@@ -35,6 +41,8 @@ from evalui.report.words import gap_after
 from evalui.shipped_files import ASSETS
 from evalui.types import Language
 
+# Plotly for heat maps, lines and bars, and what draws charts with it.
+CHART_SCRIPTS = ("js/plotly-cartesian.min.js", "js/charts.js")
 # The style sheets that the screen has too, then that of a page for itself.
 _SHEETS = ("css/tokens.css", "css/parts.css", "css/blocks.css", "css/page.css")
 
@@ -68,20 +76,46 @@ def as_page(blocks: Sequence[Block], language: Language) -> bytes:
 def document(
     title: str, language: Language, sheet: str, body: Html, *, indexed: bool = True
 ) -> str:
-    """A page that loads nothing and runs nothing, whatever a model wrote.
+    """A page that loads nothing and runs nothing but our scripts of charts, whatever a model wrote.
 
     `sheet` is its style; one that is not `indexed` asks search engines to leave it alone.
     """
+    scripts = _chart_scripts() if "<ev-plot " in body else ()
+    allowed = " ".join(f"'sha256-{_digest(each)}'" for each in scripts) or "'none'"
+    whole = el(
+        "body", "\n", body, *map(_inline_script, scripts), "\n", **chart_words(messages(language))
+    )
     tongue = "zh-CN" if language == "zh" else "en"
     robots = "" if indexed else '<meta name="robots" content="noindex, nofollow">\n'
     return (
         f'<!doctype html>\n<html lang="{tongue}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
+        "content=\"default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; "
+        f'script-src {allowed}">\n'
         f"{robots}<title>{escape(title)}</title>\n<style>{sheet}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
+        f"{whole}\n</html>\n"
     )
+
+
+def chart_words(t: Messages) -> Mapping[str, str]:
+    """The words of the buttons of charts, as attributes of the page's body."""
+    return {"data_chart_image": t("app.chart_image"), "data_chart_data": t("app.chart_data")}
+
+
+@cache
+def _chart_scripts() -> tuple[str, ...]:
+    return tuple((ASSETS / Path(name)).read_text(encoding="utf-8") for name in CHART_SCRIPTS)
+
+
+def _inline_script(script: str) -> Html:
+    return Html(f"<script>{script}</script>")  # one of ours, which says no "</script>"
+
+
+@cache
+def _digest(script: str) -> str:
+    """What a page's policy allows a script by."""
+    return b64encode(sha256(script.encode()).digest()).decode()
 
 
 @cache
@@ -170,8 +204,16 @@ class _Renderer:
         head = el("h3", block.title) if block.title else None
         caption = el("p", block.caption, cls="meta") if block.caption else None
         links: Mapping[str, str] = {} if self.filed else block.links
-        drawn = draw_svg(block.chart, title=block.alt or block.title, links=links)
-        return el("figure", head, caption, drawn)
+        drawn = plotly_figure(block.chart, links=links, colours=PAGE_COLOURS)
+        title = block.alt or block.title
+        layout = cast("dict[str, Any]", drawn.to_dict()["layout"])
+        size = f"width:{layout['width']}px;height:{layout['height']}px"
+        plot = el(
+            "ev-plot", data_figure=drawn.to_json(), role="img", aria_label=title or None, style=size
+        )
+        tables = (_same_as_table(table, links) for table in chart_tables(block.chart))
+        same = div(*tables, cls="same")
+        return el("figure", head, caption, div(plot, cls="drawn", tabindex=0), same)
 
     def _card(self, block: Card) -> Html:
         title = el("h2", block.title) if block.title else None
@@ -199,6 +241,26 @@ class _Renderer:
         self._drawn[key] += 1
         number = self._drawn[key]
         return key + self.suffix + (f"-{number}" if number > 1 else "")
+
+
+def _same_as_table(table: ChartTable, links: Mapping[str, str]) -> Html:
+    """What a chart shows, with the addresses of its cells, for keyboards and readers."""
+    heads = el("tr", *(el("th", head) for head in table.heads))
+    rows = (
+        el(
+            "tr",
+            el("th", name),
+            *(
+                el("td", el("a", value.text, href=links[value.key]))
+                if value.key in links
+                else el("td", value.text)
+                for value in values
+            ),
+        )
+        for name, values in table.rows
+    )
+    caption = el("caption", table.title) if table.title else None
+    return el("table", caption, el("thead", heads), el("tbody", *rows))
 
 
 def _plain(block: Heading | Paragraph | Bullets) -> Html:

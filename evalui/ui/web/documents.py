@@ -16,6 +16,7 @@ from fastapi.responses import HTMLResponse
 from evalui.messages import Messages, messages
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.icons import LOGO
+from evalui.report.render.page import CHART_SCRIPTS, chart_words
 from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.packages import gradio_frontend
@@ -40,8 +41,10 @@ _SHEETS = (
     "css/shell.css",
 )
 _PLAIN_SHEETS = ("css/tokens.css", "css/parts.css", "css/shell.css", "css/sign_in.css")
+# The first ones before anything is drawn: the theme, and what hides the tables beside charts.
+_AT_ONCE = ("js/theme.js", "js/charts.js")
 _SCRIPTS = (
-    "js/theme.js",
+    *_AT_ONCE,
     "js/morph.js",
     "js/wire.js",
     "js/images.js",
@@ -67,6 +70,8 @@ def document(page: Page, language: Language) -> Html:
         data_lost=messages(language)("app.lost"),
         data_image=messages(language)("app.image"),
         data_image_copied=messages(language)("app.image_copied"),
+        data_plotly=_versioned(CHART_SCRIPTS[0]),
+        **chart_words(messages(language)),
     )
     return _whole(body, page.title, language, _SHEETS, _SCRIPTS)
 
@@ -84,7 +89,7 @@ def plain_answer(
     )
     bar = el("header", brand, span(cls="space"), languages, theme_button(t), cls="top")
     body = el("body", div(bar, main, cls="ev"))
-    page = _whole(body, f"{title} – evalui", t.language, _PLAIN_SHEETS, _SCRIPTS[:1])
+    page = _whole(body, f"{title} – evalui", t.language, _PLAIN_SHEETS, _AT_ONCE[:1])
     answer = HTMLResponse(page, status)
     keep_language(request, answer)
     return answer
@@ -121,7 +126,7 @@ def _head(sheets: tuple[str, ...], scripts: tuple[str, ...]) -> list[Html]:
     return [
         drawing,
         *(el("link", rel="stylesheet", href=_versioned(sheet)) for sheet in sheets),
-        *(el("script", src=_versioned(script), defer=script != _SCRIPTS[0]) for script in scripts),
+        *(el("script", src=_versioned(script), defer=script not in _AT_ONCE) for script in scripts),
     ]
 
 
