@@ -76,6 +76,7 @@ def test_foreign_text_stays_text(text: str, printed: str):
 
 def test_every_part_of_a_report_is_a_registered_analysis():
     assert list(ANALYSES) == [
+        "chosen_metrics",
         "overview",
         "open_answers",
         "people",
