@@ -11,6 +11,7 @@ from math import log10
 from types import MappingProxyType
 from typing import Any
 
+import pandas  # noqa: F401  # whole before Plotly looks for it, which another thread may be importing
 import plotly.graph_objects as go
 
 from evalui.report.charts.kinds import (

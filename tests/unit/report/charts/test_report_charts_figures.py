@@ -1,6 +1,8 @@
 """Figures and tables of each kind of chart."""
 
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -142,3 +144,12 @@ def test_panels_have_a_table_each_under_their_titles():
 def test_the_script_of_pages_is_of_the_version_that_makes_figures():
     script = (ASSETS / "js" / "plotly-cartesian.min.js").read_text("utf-8")
     assert f"v{get_plotlyjs_version()}" in script[:300]
+
+
+def test_pandas_is_whole_before_a_figure_is_made() -> None:
+    """Plotly asks pandas, where something has begun to import it, for a class that may not be there yet."""
+    asked = (
+        "import sys, evalui.report.charts.figures; print(hasattr(sys.modules['pandas'], 'Series'))"
+    )
+    out = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert out.stdout == "True\n"
