@@ -11,7 +11,6 @@ from math import log10
 from types import MappingProxyType
 from typing import Any
 
-import pandas  # noqa: F401  # whole before Plotly looks for it, which another thread may be importing
 import plotly.graph_objects as go
 
 from evalui.report.charts.kinds import (
@@ -111,6 +110,10 @@ class _Drawing:
         self._areas: list[tuple[tuple[float, float, float, float], Part, Part]] = []
 
     def figure(self, width: float, height: float) -> go.Figure:
+        # Plotly looks for a class of pandas wherever something has begun to import it, such as
+        # Gradio in another thread: here it waits for the end of that.
+        import pandas  # noqa: F401
+
         layout: Part = {"annotations": self._annotations, "shapes": self._shapes}
         for number, ((left, top, wide, high), across, up) in enumerate(self._areas, start=1):
             name = "" if number == 1 else str(number)
