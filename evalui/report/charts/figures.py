@@ -343,7 +343,7 @@ class _Drawing:
             # Of several lines the first does not reach above the bars.
             above = (chart.axis.high - level.value) / (chart.axis.high - chart.axis.low) * area[3]
             down = max(0.0, _LINE * level.text.count("\n") / 2 - above)
-            note = {"x": level.x, "y": level.value, "xanchor": "left", "xshift": 8}
+            note: Part = {"x": level.x, "y": level.value, "xanchor": "left", "xshift": 8}
             self._note(_lines(level.text), yshift=-down, **note, **refs)
 
     # ------------------------------------------------------------ parts
