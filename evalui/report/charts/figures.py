@@ -7,6 +7,7 @@ models: all of them are escaped here. Sizes are pixels, as in `charts.space`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 from math import log10
 from types import MappingProxyType
 from typing import Any
@@ -112,8 +113,7 @@ class _Drawing:
     def figure(self, width: float, height: float) -> go.Figure:
         # Plotly looks for a class of pandas wherever something has begun to import it, such as
         # Gradio in another thread: here it waits for the end of that.
-        import pandas  # noqa: F401
-
+        import_module("pandas")
         layout: Part = {"annotations": self._annotations, "shapes": self._shapes}
         for number, ((left, top, wide, high), across, up) in enumerate(self._areas, start=1):
             name = "" if number == 1 else str(number)
