@@ -52,7 +52,8 @@ class SummaryGroup(BaseModel):
                 raise ValueError(
                     sentence("error.group-unpublished", name=self.published, known=listed)
                 )
-            if more := [name for name in _OWN_FIELDS if name in self.model_fields_set]:
+            usual = SummaryGroup.model_fields
+            if more := [name for name in _OWN_FIELDS if getattr(self, name) != usual[name].default]:
                 raise ValueError(sentence("error.group-published-field", field=more[0]))
             return self
         if not self.name.strip() or not self.members:
