@@ -58,7 +58,7 @@ def test_the_groups_stand_in_the_report_with_what_they_lack() -> None:
         groups = [row[0].split(",")[0].split("<")[0] for row in shown[:6]]
         assert [name.split()[0] for name in groups] == ["Even", "Even", "Odd", "Odd", *["Sets"] * 2]
         assert "mean of 2 of 2 subjects" in text
-        assert "questions of 1 of 1 subjects" in text
+        assert "questions of 1 of 1 subject" in text
         assert "Sets (less, sure): without e." in text
     assert "Sets" in write_html(made, "en").decode()
     assert "分组：" in markdown(made, "zh")
@@ -139,7 +139,7 @@ def test_written_answers_have_a_table_of_groups() -> None:
     text = markdown(report(group, results=results), "en")
     head, _, first, *_ = rows(text)
     assert head[1] == "Model"
-    assert "mean of 1 of 1 datasets" in first[0]
+    assert "mean of 1 of 1 dataset" in first[0]
     assert len(head) > 3
 
 
