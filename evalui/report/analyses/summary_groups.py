@@ -9,8 +9,9 @@ from evalui.report.blocks import (
     NONE,
     Block,
     Bullets,
-    Card,
     Column,
+    Details,
+    Heading,
     Paragraph,
     Table,
     TableCell,
@@ -28,17 +29,29 @@ _MOST = 3  # metrics of a table, of those that nobody chose
 
 
 def group_blocks(report: Report, language: Language) -> Iterator[Block]:
-    """A table for each mode with the groups of each model; then the members that are missing."""
+    """A table for each mode with the groups of each model, and the members that are missing."""
     tables: dict[str, list[GroupSummary]] = {}
     for group in report.groups:
         tables.setdefault(group.label, []).append(group)
+    blocks: list[Block] = []
     for label, groups in tables.items():
         metrics = _metrics(report, groups)
-        parts: list[Block] = [_table(report, groups, metrics, language)]
+        if len(tables) > 1:
+            blocks.append(Heading(3, label))
+        blocks.append(_table(report, groups, metrics, language))
         if lines := _missing(groups, metrics, language):
-            parts.append(Bullets(lines))
-        parts.append(Paragraph(localized("groups-are", language), small=True))
-        yield Card(tuple(parts), title=localized("groups-title", language, mode=label))
+            blocks.append(Bullets(lines))
+    if blocks:
+        blocks.append(Paragraph(localized("groups-are", language), small=True))
+        name, finding = localized("groups-title", language), _finding(report.groups, language)
+        yield Details("summary-groups", name, finding, tuple(blocks), open=True)
+
+
+def _finding(groups: Sequence[GroupSummary], language: Language) -> str:
+    names = {group.group.name for group in groups}
+    lacking = {group.group.name for group in groups if group.missing}
+    key = "groups-lacking" if lacking else "groups-whole"
+    return localized(key, language, n=count(len(names)), k=count(len(lacking)))
 
 
 def _metrics(report: Report, groups: Sequence[GroupSummary]) -> list[Metric]:

@@ -40,7 +40,7 @@ def report(*groups: dict[str, Any], results: Any = CELLS, **fields: Any) -> Repo
 
 
 def rows(text: str) -> list[list[str]]:
-    lines = text[text.index("Groups: ") :].splitlines()
+    lines = text[text.index("# Groups") :].splitlines()[1:]
     table = [line for line in lines if line.startswith("|")]
     ends = next((n for n, line in enumerate(lines) if line.startswith("#")), len(lines))
     return [
@@ -61,12 +61,14 @@ def test_the_groups_stand_in_the_report_with_what_they_lack() -> None:
         assert "questions of 1 of 1 subject" in text
         assert "Sets (less, sure): without e." in text
     assert "Sets" in write_html(made, "en").decode()
-    assert "分组：" in markdown(made, "zh")
+    assert "# 分组" in markdown(made, "zh")
+    assert "3 groups, of which 1 lacks members." in markdown(made, "en")
+    assert "2 groups, each with all its members." in markdown(report(*GROUPS[:2]), "en")
 
 
 def test_without_groups_nothing_is_added() -> None:
     made = report()
-    assert "Groups: " not in markdown(made, "en")
+    assert "# Groups" not in markdown(made, "en")
     assert "summary_groups" not in json.loads(write_json(made, "en"))
     assert "summary_groups" not in dict(tables_of(made))
     assert not any("Groups" in str(block) for block in blocks(made, "en"))
@@ -107,6 +109,9 @@ def test_the_table_of_groups_is_exported() -> None:
     assert names[-1] == "signature"
     archive = b"".join(parts(made, "zip", "en"))
     assert b"summary_groups.csv" in archive
+    paper = b"".join(parts(made, "tex", "en")).decode()
+    assert r"\caption{Groups}" in paper
+    assert paper.index("Even") < paper.index("Odd") < paper.index("Sets")
 
 
 def test_the_frame_of_metrics_has_the_groups_in_its_columns() -> None:
