@@ -17,6 +17,7 @@ from evalui.runs.spec import (
     ModeSpec,
     RunSpec,
 )
+from evalui.summary_groups import SummaryGroup
 from evalui.types import DatasetKind, Pattern, Spellings
 
 KINDS: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)}
@@ -61,6 +62,8 @@ class RunForm:
     limit_per: LimitPer = "subject"
     seed: int = 0
     name: str = ""
+    metrics: tuple[str, ...] = ()
+    summary_groups: tuple[SummaryGroup, ...] = ()
 
     def layout_of(self, upload: str) -> Layout:
         """How an upload is read."""
@@ -123,6 +126,8 @@ class RunForm:
             seed=self.seed,
             limit=self.limit,
             limit_per="dataset" if self.limit and self.limit_per == "dataset" else None,
+            metrics=list(self.metrics),
+            summary_groups=list(self.summary_groups),
         )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast, get_args
 
+from pydantic import TypeAdapter, ValidationError
+
 from evalui.app.run_form import (
     JUDGE_TOKENS,
     KINDS,
@@ -32,6 +34,7 @@ from evalui.runs.spec import (
     RunSpec,
 )
 from evalui.runs.submit import layout_of
+from evalui.summary_groups import SummaryGroup, published_lists
 from evalui.types import ConflictRule, Pattern, PresentationOrders, Spellings, Split
 from evalui.ui.components.form import Form, field_value, field_values, parse_whole_number
 
@@ -80,7 +83,34 @@ def read_run_form(form: Form) -> RunForm:
         limit_per="dataset" if field_value(form, "limit_per") == "dataset" else "subject",
         seed=_number(field_value(form, "seed"), Sentence("Seed", "set.seed")) or 0,
         name=field_value(form, "name").strip()[:120],
+        metrics=tuple(filter(None, re.split(r"[,，\s]+", field_value(form, "metrics")))),
+        summary_groups=_summary_groups(form),
     )
+
+
+def _summary_groups(form: Form) -> tuple[SummaryGroup, ...]:
+    """Those of a published list, or own ones of a repeated run, which the form has as JSON."""
+    chosen = field_value(form, "summary_groups")
+    if not chosen:
+        return ()
+    known = published_lists()
+    if chosen in known:
+        return (SummaryGroup(published=chosen),)
+    try:
+        return _GROUPS.validate_json(chosen)
+    except ValidationError as error:
+        listed = ", ".join(known)
+        raise SpecError("group-unpublished", name=chosen[:80], known=listed) from error
+
+
+def _summary_groups_form(groups: Sequence[SummaryGroup]) -> str:
+    (first, *more) = groups
+    if first.published and not more and first == SummaryGroup(published=first.published):
+        return first.published
+    return _GROUPS.dump_json(tuple(groups), exclude_defaults=True).decode()
+
+
+_GROUPS = TypeAdapter(tuple[SummaryGroup, ...])
 
 
 def _generation(form: Form, *, judge: bool = False) -> GenerationSettings:
@@ -173,6 +203,10 @@ def form_from_spec(
         "seed": str(spec.seed),
         "name": spec.name,
     }
+    if spec.metrics:
+        form["metrics"] = ", ".join(spec.metrics)
+    if spec.summary_groups:
+        form["summary_groups"] = _summary_groups_form(spec.summary_groups)
     # What all modes together set; each took what means something to it.
     given = {name: value for mode in spec.modes for name, value in mode.given.items()}
     form |= _generation_form(given)

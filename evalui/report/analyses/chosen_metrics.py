@@ -1,7 +1,7 @@
 """The metrics that a specification chooses, in its order: the first leads and ranks."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from evalui.messages import localized
 from evalui.report.analyses.base import Analysis, Report
@@ -32,13 +32,15 @@ AnySummary = Summary | AnswerSummary
 Groups = Mapping[tuple[str, str], Sequence[AnySummary]]
 
 
-def chosen_blocks(report: Report, language: Language, *, dataset: str = "") -> Iterator[Block]:
-    """A table for each dataset and mode with the chosen metrics, of one dataset or of all.
+def chosen_blocks(
+    report: Report, language: Language, datasets: Collection[str] | None = None
+) -> Iterator[Block]:
+    """A table for each dataset and mode with the chosen metrics, of some datasets or of all.
 
     Models stand by the first metric, the best first; the pairs of models in it fold below.
     """
     for (name, label), summaries in _groups(report).items():
-        if dataset in ("", name):
+        if datasets is None or name in datasets:
             yield from _group_blocks(report, summaries, f"{name}, {label}", language)
     known = known_metrics()
     if missing := [name for name in report.metrics if name not in known]:

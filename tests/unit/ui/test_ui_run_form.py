@@ -23,6 +23,8 @@ FORM: Form = {
     "limit_per": "dataset",
     "seed": "7",
     "name": "Midterm",
+    "metrics": "acc_circular, perf_circular",
+    "summary_groups": "ceval",
     "col_columns_0123456789abcdef": "A=Option+A&B=sol2&question=text&answer=gold&key=index0",
 }
 
@@ -98,6 +100,15 @@ def test_own_text_survives_too():
     own: Form = {"template": "own", "own_name": "mine.1", "own_question": "{question}"}
     again = form_from_spec(spec_of(FORM | own), [])
     assert (again["template"], again["own_name"]) == ("own", "mine.1")
+
+
+def test_groups_of_a_users_own_survive_and_what_is_none_is_refused():
+    own = '[{"name":"Law","members":["civil","criminal"],"weights":{"civil":2.0,"criminal":1.0}}]'
+    spec = spec_of(FORM | {"summary_groups": own})
+    assert (spec.summary_groups[0].name, spec.summary_groups[0].weights["civil"]) == ("Law", 2.0)
+    assert form_from_spec(spec, [])["summary_groups"] == own
+    with pytest.raises(SpecError, match="ceval, cmmlu, mmlu"):
+        spec_of(FORM | {"summary_groups": "nonsense"})
 
 
 def test_settings_of_writing_survive_and_go_to_the_modes_that_have_them():

@@ -139,7 +139,7 @@ def shown_blocks(view: OpenRunView) -> tuple[Block, ...]:
     shown = tuple(part_blocks(view.report, view.part, view.context))
     return (
         *shown[:1],  # the verdict
-        *chosen_blocks(view.report, view.t.language, dataset=view.part.dataset),
+        *chosen_blocks(view.report, view.t.language, {view.part.dataset}),
         *shown[1:],
         *cost_blocks(view.report.expenses, view.t.language),
         Bullets(_signatures(view), signatures=True),

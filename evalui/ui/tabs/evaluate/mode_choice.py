@@ -17,6 +17,7 @@ from evalui.modes import (
 )
 from evalui.modes.prompts.templates import TEMPLATES
 from evalui.report.html import Html, div, el, join, span
+from evalui.summary_groups import published_lists
 from evalui.types import Ability, DatasetKind, has_options
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.widgets import button, field, select, text_input
@@ -223,7 +224,22 @@ def _fields(
             ),
         ),
         field(t("set.seed"), text_input("seed", field_value(form, "seed") or "0", **number)),
+        field(
+            t("set.groups"),
+            select("summary_groups", _groups(t, form), field_value(form, "summary_groups")),
+        ),
+        # Chosen in a specification; a run that is repeated keeps them.
+        field(t("set.metrics"), text_input("metrics", metrics))
+        if (metrics := field_value(form, "metrics"))
+        else None,
     )
+
+
+def _groups(t: Messages, form: Form) -> Mapping[str, str]:
+    published = {name: each.title for name, each in published_lists().items()}
+    own = field_value(form, "summary_groups")
+    kept = {own: t("set.groups_own")} if own and own not in published else {}
+    return {"": t("set.groups_none")} | published | kept
 
 
 def _own_template(t: Messages, form: Form) -> Html:

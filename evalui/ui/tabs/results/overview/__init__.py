@@ -36,6 +36,8 @@ def render(view: RunView, form: Form) -> Html:
         all_models=bool(field_value(form, "all")),
         sort=field_value(form, "sort"),
     )
+    choices = {summary.cell.dataset for summary in view.summaries.values()}
+    blocks = (blocks[0], *chosen_blocks(view.report, view.language, choices), *blocks[1:])
     guessing = all(
         each.guessing for each in standings(list(view.summaries.values()), baselines=view.baselines)
     )
@@ -57,11 +59,8 @@ def _with_added(view: RunView, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     """
     added = added_blocks(view.report, view.language).values()
     imported = IMPORTED.blocks(view.report, view.language) if IMPORTED.speaks(view.report) else ()
-    chosen = chosen_blocks(view.report, view.language)
     return (
-        blocks[0],
-        *chosen,
-        *blocks[1:-1],
+        *blocks[:-1],
         *SUMMARY_GROUPS.blocks(view.report, view.language),
         *imported,
         *(block for each in added for block in each),

@@ -183,3 +183,9 @@ def test_a_judge_that_marks_single_answers_speaks_first_and_marks_none_without_a
     (late, *_) = compile_report("Marks", read_results(desk.database, run_id)).answers
     (mark,) = late.ratings
     assert (mark.n, mark.unscored, mark.unreferenced) == (12, 0, _BARE)
+
+
+def test_the_chosen_metrics_stand_once_on_the_overview(desk: AppService):
+    run_id = _run(desk, metrics="rouge-1-r")
+    page = _overview(desk, run_id, "en")
+    assert page.count('id="chosen-pairs') == 1
