@@ -71,6 +71,12 @@ def add_run_command(commands: Any, *, in_full: bool) -> None:
     run.add_argument(
         "--metrics", metavar="NAME", nargs="+", help="that lead the report, in this order"
     )
+    run.add_argument(
+        "--groups",
+        metavar="NAME",
+        nargs="+",
+        help="published groups of subjects with figures of their own: ceval, cmmlu, mmlu",
+    )
     add_run_flags(run)
     add_server_options(run)
     if in_full:
@@ -93,7 +99,9 @@ def add_report_command(commands: Any) -> None:
 
 def _run(given: argparse.Namespace) -> int:
     if given.only == "report":
-        return _draw(given, given.out, given.out, metrics=given.metrics or ())
+        return _draw(
+            given, given.out, given.out, metrics=given.metrics or (), groups=given.groups or ()
+        )
     flagged = read_flags(given)
     if given.server:
         return _run_there(given, flagged)
@@ -150,6 +158,7 @@ def _prepared(
     """The run with its files read, and the models that it may name."""
     from evalui.cli.generation import read_generation
     from evalui.runs.spec import read_spec, with_generation
+    from evalui.summary_groups import published_groups
 
     own = flagged_models(given, catalog)
     catalog = catalog | {entry.name: entry for entry in own.values()}
@@ -165,6 +174,8 @@ def _prepared(
     spec = with_generation(prepared.spec, read_generation(given))
     if given.metrics:
         spec = spec.model_copy(update={"metrics": given.metrics})
+    if given.groups:
+        spec = spec.model_copy(update={"summary_groups": published_groups(given.groups)})
     return prepared.with_spec(spec), catalog
 
 
@@ -193,14 +204,17 @@ def _draw(
     *,
     run_id: str = "",
     metrics: Sequence[str] = (),
+    groups: Sequence[str] = (),
 ) -> int:
     """Draw the report of a run that is in a folder; no model is asked or even looked for."""
-    from evalui.report.compile import with_metrics
+    from evalui.report.compile import with_groups, with_metrics
     from evalui.runs.database.connection import Database
     from evalui.runs.database.runs import read_runs
     from evalui.runs.spec import check_metrics
+    from evalui.summary_groups import published_groups
 
     check_metrics(metrics)
+    published = published_groups(groups)
     settings = load_settings()
     language = given.language or default_language(settings)
     store = folder / STORE_NAME if folder.is_dir() else folder
@@ -212,7 +226,9 @@ def _draw(
         if not chosen:
             raise UnknownRun("store-no-run", path=str(store))
         report = report_of(database, chosen, catalog)
-        _save(with_metrics(report, metrics) if metrics else report, make_folder(out), language)
+        report = with_metrics(report, metrics) if metrics else report
+        report = with_groups(report, published) if published else report
+        _save(report, make_folder(out), language)
     _say(f"run {chosen}; the report is in {out}")
     return 0
 
