@@ -37,7 +37,13 @@ def _reply(name: str) -> bytes:
     return json.dumps(reply).encode()
 
 
-_MODELS = json.dumps({"object": "list", "data": [{"id": "fake", "object": "model"}]}).encode()
+@cache
+def _models(name: str) -> bytes:
+    # By its own name, too: models of one name are taken for one model, whose replies are kept.
+    listed = [{"id": each, "object": "model"} for each in ("fake", name)]
+    return json.dumps({"object": "list", "data": listed}).encode()
+
+
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _QUESTION = re.compile(rb"Question (\w+)")
 
@@ -115,7 +121,7 @@ class Connection(asyncio.Protocol):
         if manner == "stat":
             self._send(200, COUNTS.told())
         elif rest[-1] == "models":
-            self._send(200, _MODELS)
+            self._send(200, _models(rest[0]))
         elif rest[-2:] != ["chat", "completions"]:
             self._send(404, b'{"error": {"message": "no such page"}}')
         else:

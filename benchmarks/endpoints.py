@@ -244,7 +244,7 @@ def _run(models: Mapping[str, str], files: Mapping[str, str], spec: Mapping[str,
         for file, text in files.items():
             (folder / file).write_text(text)
         entries = (
-            f'[{model}]\nbackend = "openai"\npath = "fake"\nchat = true\n'
+            f'[{model}]\nbackend = "openai"\npath = "{model}"\nchat = true\n'
             f'options = {{ base_url = "{url}", concurrency = 64, api = "chat" }}\n'
             for model, url in models.items()
         )

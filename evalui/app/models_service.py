@@ -33,8 +33,8 @@ from evalui.models.user_catalog import (
     remove_model,
 )
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import WorkerRow
-from evalui.runs.database.runs import read_run, read_workers
+from evalui.runs.database.records import RunRow, WorkerRow
+from evalui.runs.database.runs import read_runs_of_worker, read_workers
 from evalui.runs.database.throughput import throughputs
 from evalui.runs.database.usage import waiting_models
 from evalui.runs.worker import devices, model_tests
@@ -55,12 +55,19 @@ ModelGroup = Literal["here", "endpoints", "demo"]
 class WorkerView:
     """A worker as one user may see it: of other users' work (not `visible`) only that it is busy.
 
-    `run_name` is "" if it is at no run of theirs.
+    `runs` are those at work that the user may see, that of `row` first, and `others` is how many
+    more there are.
     """
 
     row: WorkerRow
     visible: bool
-    run_name: str = ""
+    runs: tuple[RunRow, ...] = ()
+    others: int = 0
+
+    @property
+    def run_name(self) -> str:
+        """The name of the run of `row`, "" if it is at none that the user may see."""
+        return next((run.name for run in self.runs if run.id == self.row.run), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,21 +382,19 @@ class ModelsService:
             return {}
 
     def _worker_view(self, row: WorkerRow, person: Person) -> WorkerView:
-        if row.run:
-            try:
-                run = read_run(self._database, row.run)
-            except EvaluiError:  # deleted just now
-                return WorkerView(row, visible=False)
-            seen = may(person, "see", run.owned)
-            return WorkerView(row, seen, run.name if seen else "")
         if row.keeps:
             return WorkerView(row, row.model in self._catalog_or_nothing())
-        trial = model_tests.model_test_of_worker(self._database, row.name)
-        # A worker tells that it is busy and its trial that it is taken at different moments: what
-        # belongs to nobody may be somebody else's.
-        return WorkerView(
-            row, not row.is_busy or (trial is not None and may(person, "see", Owned(trial.owner)))
-        )
+        runs = read_runs_of_worker(self._database, row)
+        seen = tuple(run for run in runs if may(person, "see", run.owned))
+        if row.run:
+            visible = any(run.id == row.run for run in seen)
+        else:
+            # A worker tells that it is busy and its trial that it is taken at different moments:
+            # what belongs to nobody may be somebody else's.
+            trial = model_tests.model_test_of_worker(self._database, row.name)
+            is_own = trial is not None and may(person, "see", Owned(trial.owner))
+            visible = is_own or not row.is_busy
+        return WorkerView(row, visible, seen, len(runs) - len(seen))
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

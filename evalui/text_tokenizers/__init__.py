@@ -25,6 +25,12 @@ def tokenize_en(text: str) -> list[str]:
     return _nltk()(text)
 
 
+def load_tokenizers() -> None:
+    """Import both packages and read their data, so that the first text need not wait for it."""
+    _jieba()
+    _nltk()
+
+
 @cache
 def _jieba() -> Callable[[str], list[str]]:
     with warnings.catch_warnings():

@@ -49,6 +49,16 @@ def read_runs(database: Database, person: Person = LOCAL_PERSON) -> list[RunRow]
     return [_run_row(row) for row in rows]
 
 
+def read_runs_of_worker(database: Database, worker: WorkerRow) -> list[RunRow]:
+    """The runs that a worker is at, the one that it states first, then as they began."""
+    rows = database.rows(
+        _RUNS_SQL + "WHERE (r.worker = ? AND r.state = 'running') OR r.id = ?"
+        " GROUP BY r.id ORDER BY r.id != ?, r.started, r.rowid",
+        (worker.name, worker.run, worker.run),
+    )
+    return [_run_row(row) for row in rows]
+
+
 def count_runs(database: Database, owner: str, states: Collection[str]) -> int:
     """How many runs of an owner are in one of these states."""
     row = database.row(

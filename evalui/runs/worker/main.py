@@ -30,6 +30,7 @@ from evalui.runs.worker.devices import use_device
 from evalui.runs.worker.warming import Warming
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
+from evalui.text_tokenizers import load_tokenizers
 
 HEARTBEAT_TIMEOUT_S = 20.0  # a worker without a heartbeat for so long is dead
 IDLE_POLL_S = 0.5  # how often an idle worker polls the queue though nobody has written
@@ -202,8 +203,8 @@ def _follow_server(settings: Settings, models: Callable[[], Mapping[str, ModelEn
 
 
 def _import_for(settings: Settings, models: Callable[[], Mapping[str, ModelEntry]]) -> None:
-    """Import what asks endpoints where one is listed, and the libraries of local models where one
-    is; on a cluster they load elsewhere.
+    """Import what asks endpoints where one is listed, what cuts written answers into words, and the
+    libraries of local models where one is listed; on a cluster they load elsewhere.
 
     A list that cannot be read has no model; the run that needs it states why.
     """
@@ -211,6 +212,7 @@ def _import_for(settings: Settings, models: Callable[[], Mapping[str, ModelEntry
         traits = [traits_of(entry) for entry in models().values()]
         if any(each.remote for each in traits):
             import_module("evalui.models.endpoint.http.session")
+        load_tokenizers()
         if settings.engine == "local" and any(each.has_fp32_library for each in traits):
             import_libraries()
 

@@ -1,4 +1,4 @@
-"""Libraries of local models, imported before there is work for them, and given back when idle.
+"""Libraries that runs need, imported before there is work for them, and given back when idle.
 
 Importing them takes seconds that a user would wait after the press on Start. The server requests
 it when somebody opens the page that leads there. A worker that holds them and has had nothing to do
@@ -12,7 +12,8 @@ from collections.abc import Callable
 from io import RawIOBase
 
 IDLE_S = 600.0  # without work and without a request, after which the libraries go
-_LARGEST = "torch"  # of the libraries; whichever way it came in, its memory is held
+# Whichever way they came in, their memory is held: gigabytes, and some 90 MB with scipy.
+_LARGE = frozenset({"torch", "nltk"})
 
 
 class Warming:
@@ -22,7 +23,7 @@ class Warming:
         self,
         prepare: Callable[[], None],
         *,
-        holds_libraries: Callable[[], bool] = lambda: _LARGEST in sys.modules,
+        holds_libraries: Callable[[], bool] = lambda: not _LARGE.isdisjoint(sys.modules),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._prepare = prepare

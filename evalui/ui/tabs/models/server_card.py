@@ -106,15 +106,22 @@ def _worker(t: Messages, worker: WorkerView, cluster: ClusterSettings | None) ->
         place = row.own_device or (row.device if kept else "") or "–"
         return [name, status("na", t("device.idle")), model, "–", place, holds]
     state = status("go", t("device.works"))
+    work = _work(t, worker)
     if not worker.visible:
-        return [name, state, "–", t("device.others"), row.own_device or "–", holds]
-    run = (
-        el("a", worker.run_name, href=f"?run={row.run}&tab=runs") if row.run else t("device.tries")
-    )
+        return [name, state, "–", work, row.own_device or "–", holds]
     device = "on_cluster" if cluster and row.device not in _IN_WORKER_PROCESS else row.device
     place = t(f"device.{device}") if f"device.{device}" in t else device
     model = join(row.model or "–", None if row.has_loaded_model or not row.model else _loading(t))
-    return [name, state, model, run, place or "–", holds]
+    return [name, state, model, work, place or "–", holds]
+
+
+def _work(t: Messages, worker: WorkerView) -> Html:
+    """What a worker is at: all of its runs, those of others without their names."""
+    links = [el("a", run.name, href=f"?run={run.id}&tab=runs") for run in worker.runs]
+    tries = worker.visible and not worker.row.run  # a model, perhaps beside runs at endpoints
+    hidden = worker.others or not (worker.visible or links)
+    parts = [t("device.tries") if tries else None, *links, t("device.others") if hidden else None]
+    return join(*(div(part) for part in parts if part))
 
 
 def _loading(t: Messages) -> Html:

@@ -4,6 +4,8 @@ import asyncio
 import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
 
 import pytest
 from runs_examples import RESPONSE, add_run, dataset, sample, spec
@@ -20,10 +22,21 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_trials
+from evalui.runs.spec import RunSpec
 from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.cell import CellRun
 from evalui.runs.worker.worker import Worker
-from evalui.types import Request, Response, Usage
+from evalui.types import (
+    Dataset,
+    Generate,
+    GeneratedText,
+    Loglik,
+    Logprob,
+    NextToken,
+    Request,
+    Response,
+    Usage,
+)
 
 QUESTIONS = 250
 TRIALS = 4 * QUESTIONS
@@ -45,7 +58,7 @@ class Model:
 
     name = "perfect"
     fingerprint = "f"
-    abilities = frozenset({"next_token"})
+    abilities = frozenset({"next_token", "loglik", "generate"})
 
     def __init__(self, answering: "Answering") -> None:
         self.answering = answering
@@ -66,7 +79,7 @@ class Model:
             finally:
                 self.in_flight -= 1
             self.answered += 1
-            return RESPONSE
+            return _response(request)
 
         return answer
 
@@ -75,6 +88,12 @@ class Model:
 
     def close(self) -> None:
         self.pool.close()
+
+
+def _response(request: Request) -> Response:
+    if isinstance(request, Loglik):
+        return Logprob(-1.0, 1, greedy=False)
+    return GeneratedText("A") if isinstance(request, Generate) else RESPONSE
 
 
 Answering = Callable[[Model, Request], Awaitable[None]]
@@ -120,12 +139,14 @@ def held(database: Database) -> Lease:
     return run.lease
 
 
-def work(database: Database, lease: Lease, answering: Answering) -> Model:
+def work(
+    database: Database, lease: Lease, answering: Answering, given: Dataset | None = None
+) -> Model:
     model, cell = Model(answering), read_cells(database, lease.run_id)[0]
     try:
         CellRun(database, lease, cell, interrupted=lambda: False, on_batch=lambda: None).run(
             model,  # type: ignore[arg-type]
-            dataset(QUESTIONS),
+            given or dataset(QUESTIONS),
         )
     finally:
         model.close()
@@ -209,6 +230,43 @@ def test_requests_that_begin_alike_are_sent_one_after_another(database: Database
     work(database, held, answering)
     assert sent == [number for number in dict.fromkeys(sent) for _ in range(4)]
     assert sent == sorted(sent)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        spec(mode="cloze"),
+        spec(mode="cloze", shots=2),
+        spec(mode="generation", shots=2, pattern="circular"),
+    ],
+    ids=["cloze", "cloze with examples", "replies with examples"],
+)
+def test_cloze_texts_and_worked_examples_are_sent_one_after_another(
+    database: Database, asked: RunSpec
+):
+    """Texts of a question follow each other, and so do all questions with the same examples."""
+    subjects = {"sums": 0, "more sums": 100}  # and their first numbers
+    samples = [sample(at + n, subject=each) for each, at in subjects.items() for n in range(60)]
+    shots = [sample(at + n, subject=each) for each, at in subjects.items() for n in (90, 91)]
+    given = replace(dataset(samples=samples), shots=tuple(shots))
+    add_run(database, asked, given)
+    run = queue.claim(database, "worker-1")
+    assert run
+    sent: list[tuple[str, str]] = []
+
+    async def answering(_model: Model, request: Request) -> None:
+        assert not isinstance(request, NextToken)
+        text = str(request.context if isinstance(request, Loglik) else request.prompt)
+        examples, asks, question = text.rpartition("What is ")
+        if asks:  # what is scored without its question shares nothing
+            sent.append((examples, question.split()[0]))
+        await asyncio.sleep(0)
+
+    work(database, run.lease, answering, given)
+    assert len(sent) == 4 * 120
+    assert len([each for each, _ in groupby(sent)]) == 120, "no question is left and come back to"
+    beginnings = [each for each, _ in groupby(examples for examples, _ in sent)]
+    assert len(beginnings) == len(set(beginnings)) == (2 if asked.modes[0].shots else 1)
 
 
 def test_a_rejected_request_is_told_and_the_others_go_on(database: Database, held: Lease):

@@ -121,15 +121,20 @@ def test_a_worker_ends_while_its_server_still_listens():
     worker.stderr.close()
 
 
-def test_what_asks_endpoints_is_imported_before_there_is_a_run():
+def test_what_asks_endpoints_and_cuts_words_is_imported_before_there_is_a_run():
     program = """
 import sys
 from evalui.models import ModelEntry
 from evalui.runs.worker import main
 from evalui.settings import Settings
-assert "aiohttp" not in sys.modules, "it takes time at the start of a worker"
+from evalui.text_tokenizers import tokenize_en, tokenize_zh
+later = {"aiohttp", "nltk", "jieba"}
+assert not later & set(sys.modules), "they take time at the start of a worker"
 main._import_for(Settings(), lambda: {"m": ModelEntry("m", "openai")})
-assert "aiohttp" in sys.modules
+assert later <= set(sys.modules)
+before = set(sys.modules)
+assert tokenize_en("It isn't late.") and tokenize_zh("今天天气很好")
+assert not set(sys.modules) - before, "the first texts import nothing"
 assert "torch" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -120,6 +120,22 @@ def test_a_run_that_computes_here_begins_beside_one_at_an_endpoint(place: Place)
     wait_until(lambda: place.state(here) == "done")
 
 
+def test_a_run_of_both_kinds_has_the_processor_only_until_its_own_models_here_are_done(
+    place: Place,
+):
+    both, second = place.queue("far", "here"), place.queue("also-here")
+    place.models["also-here"].free.set()
+    assert place.worker.begin_run()
+    assert place.models["here"].begun.wait(60)
+    assert not place.worker.begin_run()
+    place.models["here"].free.set()
+    wait_until(place.worker.begin_run)
+    wait_until(lambda: place.state(second) == "done")
+    assert place.state(both) == "running"
+    place.models["far"].free.set()
+    wait_until(lambda: place.state(both) == "done")
+
+
 def test_two_runs_that_compute_here_follow_each_other_and_others_pass(place: Place):
     first, second, remote = place.queue("here"), place.queue("also-here"), place.queue("near")
     assert place.worker.begin_run()
