@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,9 @@ from pathlib import Path
 
 import pytest
 from extend_examples import PLUGIN, files_of_page
+from settings_examples import table_of
+
+from evalui.generation import SETTINGS, declared_settings
 
 
 def evalui(folder: Path, plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -80,6 +84,28 @@ def test_a_run_uses_all_five_and_its_report_names_them(
     assert (cell["figures"]["n"], cell["figures"]["reply_length"]) == (3, 1.0)
     trials = [json.loads(line) for line in (out / "trials.jsonl").read_text().splitlines()]
     assert [trial["reply"] for trial in trials] == ["B", "A", "A", "B", "A", "B"]
+
+
+def test_a_setting_of_its_mode_is_an_option_and_stands_in_the_signature(
+    folder: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch
+):
+    options = ("--out", "own", "--models-file", "models.toml", "--instruction", "Just a letter.")
+    done = evalui(folder, plugin, "run", "spec.json", *options)
+    assert done.returncode == 0, done.stderr
+    (cell,) = json.loads((folder / "own" / "report.json").read_text(encoding="utf-8"))["cells"]
+    assert '|instruction:"Just a letter."|' in cell["signature"]
+    other = ("run", "spec.json", *options, "--mode", "generation")
+    refused = evalui(folder, plugin, *other)
+    assert refused.returncode == 2
+    assert "None of the modes has any use for “Instruction”" in refused.stderr
+    monkeypatch.syspath_prepend(PLUGIN)
+    from evalui_example.one_letter import OneLetterSettings
+
+    (own,) = (
+        each for name, each in declared_settings(OneLetterSettings).items() if name not in SETTINGS
+    )
+    page = (PLUGIN.parents[1] / "docs" / "extend.md").read_text(encoding="utf-8")
+    assert table_of([own]) in re.sub(r"(?m)^  ", "", page)
 
 
 def test_a_package_whose_format_alone_is_used_is_signed(folder: Path, plugin: Path, tmp_path: Path):
