@@ -9,7 +9,7 @@ scores it and lets judges compare, without asking a model again, the third draws
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -68,9 +68,7 @@ def add_run_command(commands: Any, *, in_full: bool) -> None:
         action="store_false",
         help="ask models anew whatever they were asked in other runs on this machine",
     )
-    run.add_argument(
-        "--metrics", metavar="NAME", nargs="+", help="that lead the report, in this order"
-    )
+    _add_metrics(run)
     add_run_flags(run)
     add_server_options(run)
     if in_full:
@@ -88,12 +86,19 @@ def add_report_command(commands: Any) -> None:
     report.add_argument("--out", metavar="DIR", type=Path, help="default: the same folder")
     report.add_argument("--models-file", type=Path, help="another models.toml")
     report.add_argument("--language", choices=get_args(Language), help="of report.md")
+    _add_metrics(report)
     report.set_defaults(command=_report)
+
+
+def _add_metrics(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--metrics", metavar="NAME", nargs="+", help="that lead the report, in this order"
+    )
 
 
 def _run(given: argparse.Namespace) -> int:
     if given.only == "report":
-        return _draw(given, given.out, given.out, metrics=given.metrics or ())
+        return _draw(given, given.out, given.out)
     flagged = read_flags(given)
     if given.server:
         return _run_there(given, flagged)
@@ -192,7 +197,6 @@ def _draw(
     out: Path,
     *,
     run_id: str = "",
-    metrics: Sequence[str] = (),
 ) -> int:
     """Draw the report of a run that is in a folder; no model is asked or even looked for."""
     from evalui.report.compile import with_metrics
@@ -200,6 +204,7 @@ def _draw(
     from evalui.runs.database.runs import read_runs
     from evalui.runs.spec import check_metrics
 
+    metrics = given.metrics or ()
     check_metrics(metrics)
     settings = load_settings()
     language = given.language or default_language(settings)
