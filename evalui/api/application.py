@@ -8,7 +8,17 @@ from fastapi.responses import HTMLResponse
 
 from evalui.access import Person, may
 from evalui.accounts.people import find_person
-from evalui.api import benchmarks, datasets, imports, links, models, people, runs, voting
+from evalui.api import (
+    benchmarks,
+    datasets,
+    imports,
+    leaderboard,
+    links,
+    models,
+    people,
+    runs,
+    voting,
+)
 from evalui.api.events import RunFeeds
 from evalui.api.page import api_page
 from evalui.api.problems import BodyLimitMiddleware, Service, add_problems
@@ -37,7 +47,7 @@ def create_api(service: AppService) -> FastAPI:
     api.state.feeds = RunFeeds(service.database, current=partial(_current, service))
     add_problems(api)
     api.add_middleware(BodyLimitMiddleware, elsewhere=("/datasets",))
-    for part in (benchmarks, datasets, imports, runs, voting, links, models, people):
+    for part in (benchmarks, datasets, imports, runs, voting, leaderboard, links, models, people):
         api.include_router(part.router)
     api.get("/me", tags=["me"])(me)
     api.get("/docs", include_in_schema=False)(docs)

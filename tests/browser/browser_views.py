@@ -120,6 +120,9 @@ _VOLATILE: tuple[tuple[str, str], ...] = (
     (r"(?:今天|昨天|\d{4}-\d\d-\d\d) ?\d\d:\d\d", "<moment>"),
     (r"\b\d+ h \d+ min\b|\b\d+(?:\.\d+)? (?:s|min)\b", "<duration>"),
     (r"\d+ 小时 \d+ 分|\d+(?:\.\d+)? (?:秒|分钟)", "<duration>"),
+    # A range where the processor was busy at times.
+    (r"(?:about <duration>|<duration> – <duration>), measured", "<estimate>, measured"),
+    (r"(?:约 <duration>|<duration>至 <duration>)，实测", "<estimate>，实测"),
     (r"\d[\d,.]* per s\b", "<speed> per s"),
     (r"每秒 \d[\d,.]*", "每秒 <speed>"),
     (r"\b\d[\d,.]* (?:kB|MB|GB)\b", "<size>"),

@@ -277,6 +277,7 @@ API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("PUT", "/runs/{run}/voters"): ("change", {"people": ["voter"]}),
     ("POST", "/runs/{run}/votes"): ("annotate", {"pair": "x", "choice": "a"}),
     ("GET", "/benchmarks"): ("page", None),
+    ("GET", "/leaderboard"): ("page", None),
     ("GET", "/benchmarks/mmlu"): ("page", None),
     ("POST", "/benchmarks/humaneval/take"): ("start", None),
     ("POST", "/benchmarks/bustm/fetch"): ("add_models", None),

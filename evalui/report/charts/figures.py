@@ -7,11 +7,11 @@ models: all of them are escaped here. Sizes are pixels, as in `charts.space`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 from math import log10
 from types import MappingProxyType
 from typing import Any
 
-import pandas  # noqa: F401  # whole before Plotly looks for it, which another thread may be importing
 import plotly.graph_objects as go
 
 from evalui.report.charts.kinds import (
@@ -111,6 +111,9 @@ class _Drawing:
         self._areas: list[tuple[tuple[float, float, float, float], Part, Part]] = []
 
     def figure(self, width: float, height: float) -> go.Figure:
+        # Plotly looks for a class of pandas wherever something has begun to import it, such as
+        # Gradio in another thread: here it waits for the end of that.
+        import_module("pandas")
         layout: Part = {"annotations": self._annotations, "shapes": self._shapes}
         for number, ((left, top, wide, high), across, up) in enumerate(self._areas, start=1):
             name = "" if number == 1 else str(number)
@@ -340,7 +343,7 @@ class _Drawing:
             # Of several lines the first does not reach above the bars.
             above = (chart.axis.high - level.value) / (chart.axis.high - chart.axis.low) * area[3]
             down = max(0.0, _LINE * level.text.count("\n") / 2 - above)
-            note = {"x": level.x, "y": level.value, "xanchor": "left", "xshift": 8}
+            note: Part = {"x": level.x, "y": level.value, "xanchor": "left", "xshift": 8}
             self._note(_lines(level.text), yshift=-down, **note, **refs)
 
     # ------------------------------------------------------------ parts

@@ -63,6 +63,7 @@ from evalui.version import __version__
 
 T = TypeVar("T")
 PEOPLE = "people"
+POOLED = "pooled"  # who judged, where several did and each verdict counts by itself
 _MANY_BATTLES = 20_000  # battles: above, all orders and resamples would take minutes
 _MIN_ORDERS, _MIN_RESAMPLES = 100, 50
 
@@ -99,7 +100,7 @@ class Standing:
 class Arena:
     """The duels of one dataset as one judge, a panel, or people saw them.
 
-    `by` names the judge, or is "panel" or "people". `verdicts` are all, readable or not;
+    `by` names the judge, or is "panel", "people" or "pooled". `verdicts` are all, readable or not;
     `battles` are the rows that count under the `conflict` rule. `done` of `planned` showings were
     judged. `questions` and `pairs` count those with at least one readable verdict. `standings`
     come best first by `headline`, the one order of models wherever they are listed; `lead` is how
@@ -215,7 +216,7 @@ def arena_of_judges(results: Sequence[CellResult]) -> Arena:
 
 def arena(result: CellResult) -> Arena:
     """What one judge's verdicts say, as far as they are in."""
-    return _arena_from_verdicts(result, verdicts_of(result), (result.cell.model,))
+    return arena_from_verdicts(result, verdicts_of(result), (result.cell.model,))
 
 
 def panel_arena(results: Sequence[CellResult]) -> Arena:
@@ -238,7 +239,7 @@ def panel_arena(results: Sequence[CellResult]) -> Arena:
         for judge, judged in zip(judges, per_judge, strict=True)
         if (flips := judge_reliability(judged, ()).flip_rate)
     }
-    measured = _arena_from_verdicts(head, panel_verdicts(per_judge), judges)
+    measured = arena_from_verdicts(head, panel_verdicts(per_judge), judges)
     return replace(measured, agreement=fleiss_kappa(per_judge), judge_flip_rates=swayed)
 
 
@@ -263,10 +264,10 @@ def human_arena(votes: Sequence[Verdict], judged: Arena, *, cast: Sequence[Verdi
         conflict="half",
     )
     each = [[vote for vote in cast or votes if vote.rater == voter] for voter in voters]
-    return replace(_arena_from_verdicts(head, votes, voters), agreement=fleiss_kappa(each))
+    return replace(arena_from_verdicts(head, votes, voters), agreement=fleiss_kappa(each))
 
 
-def _arena_from_verdicts(
+def arena_from_verdicts(
     head: CellResult, judged: Sequence[Verdict], judges: tuple[str, ...]
 ) -> Arena:
     """The figures of the verdicts; `head` states whose they are and how they were made."""

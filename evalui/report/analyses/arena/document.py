@@ -31,7 +31,7 @@ from evalui.report.analyses.open_answers.document import (
     text_figures,
 )
 from evalui.report.analyses.open_answers.notes import know_details
-from evalui.report.blocks import NONE, Block, ChartBlock, Details, Paragraph
+from evalui.report.blocks import NONE, Block, ChartBlock, Details, Headline, Paragraph
 from evalui.report.charts.arena import rates_chart, rates_note, win_matrix
 from evalui.report.numbers import signed
 from evalui.scoring.answer_pairs import AnswerPair
@@ -78,6 +78,14 @@ def judged_blocks(
         )
     notes = judge_notes(arena, language, rule_based=context.rules)
     yield from know_details(notes, answers, context)
+
+
+def pooled_blocks(arena: Arena, context: OpenContext) -> Iterator[Block]:
+    """Several runs as one arena, see `pool_arenas`: verdict, standings, who beats whom, groups."""
+    language = context.language
+    yield Headline(arena_verdict(arena, language))
+    yield standings_card(arena, context, "")
+    yield from _standing_details(arena, context.without_pictures(), "")
 
 
 def _trust(arena: Arena, people: RaterAgreement | None, context: OpenContext) -> Details:

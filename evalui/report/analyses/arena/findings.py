@@ -13,7 +13,7 @@ from evalui.report.analyses.arena.narrative import (
 )
 from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.report.words import band_text, join_names_shortened, join_sentences
-from evalui.scoring.arena.figures import PEOPLE, Arena, Standing
+from evalui.scoring.arena.figures import PEOPLE, POOLED, Arena, Standing
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language
 
@@ -96,7 +96,7 @@ def groups_finding(arena: Arena, language: Language) -> str:
 
 
 def _rater(arena: Arena) -> str:
-    return {PANEL_NAME: "panel", PEOPLE: "people"}.get(arena.by, "judge")
+    return {PANEL_NAME: "panel", PEOPLE: "people", POOLED: "pooled"}.get(arena.by, "judge")
 
 
 def _often(share: Interval, language: Language) -> str:

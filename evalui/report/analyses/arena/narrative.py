@@ -10,7 +10,7 @@ from evalui.report.words import join_names, join_names_shortened, join_sentences
 from evalui.scoring.answer_pairs import MAIN, RECALL, AnswerPair, ranking_metric
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.bradley_terry import Connectivity
-from evalui.scoring.arena.figures import PEOPLE, Arena
+from evalui.scoring.arena.figures import PEOPLE, POOLED, Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language
 
@@ -93,6 +93,14 @@ def judged_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = 
     if arena.by == PANEL_NAME:
         named = [judge_name(judge, language, rule_based=rule_based) for judge in arena.judges]
         return localized("by-panel", language, k=len(named), names=join_names(named, language))
+    if arena.by == POOLED:
+        named = [
+            localized("part-people", language)
+            if judge == PEOPLE
+            else judge_name(judge, language, rule_based=rule_based)
+            for judge in arena.judges
+        ]
+        return localized("by-pooled", language, names=join_names(named, language))
     name = judge_name(arena.by, language, rule_based=rule_based)
     return localized("by-judge", language, name=name)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property, partial
 from urllib.parse import urlencode
 
+from evalui.app.leaderboard import run_arenas
 from evalui.app.run_labels import LIVE_STATES
 from evalui.app.service import AppService
 from evalui.messages import Messages
@@ -13,32 +14,13 @@ from evalui.report.analyses.chosen_metrics import chosen_blocks
 from evalui.report.analyses.cost import cost_blocks
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_run import OpenPart, open_parts, part_blocks
-from evalui.report.analyses.people.figures import human_arenas
 from evalui.report.blocks import Block, Bullets
 from evalui.report.html import Html, div
 from evalui.report.render.page import render_blocks
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.voting.votes import read_votes
-from evalui.runs.spec import ModeSpec
+from evalui.runs.database.records import RunRow
 from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.widgets import segments
-
-
-def has_duels(service: AppService, run_id: str) -> bool:
-    """Whether a run compares answers two by two, by a judge or by people."""
-    cells = read_cells(service.database, run_id)
-    if any(cell.cell.gives == "verdicts" and _in_pairs(cell) for cell in cells):
-        return True
-    return any(cell.cell.gives == "answers" for cell in cells) and bool(
-        read_votes(service.database, run_id)
-    )
-
-
-def _in_pairs(cell: CellRow) -> bool:
-    judging = ModeSpec.model_validate_json(cell.plan).judging
-    return judging is not None and not judging.rates_single
 
 
 class OpenRunView:
@@ -76,7 +58,7 @@ class OpenRunView:
     @cached_property
     def parts(self) -> Sequence[OpenPart]:
         """One for each dataset and judge, and for people who voted on it."""
-        return open_parts(self.report, (*self.report.arenas, *human_arenas(self.report.people)))
+        return open_parts(self.report, run_arenas(self.report))
 
     @cached_property
     def offered(self) -> Sequence[int]:

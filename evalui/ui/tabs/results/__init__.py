@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from evalui.app.leaderboard import has_duels
 from evalui.app.run_labels import LIVE_STATES, owned_label
 from evalui.app.service import AppService
 from evalui.errors import UnknownRun
@@ -21,7 +22,6 @@ from evalui.ui.components.widgets import (
     table,
     titled,
 )
-from evalui.ui.tabs.arena.arena_view import has_duels
 from evalui.ui.tabs.results import (
     bias,
     calibration,

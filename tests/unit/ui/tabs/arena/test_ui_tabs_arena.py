@@ -72,6 +72,30 @@ def test_without_a_run_those_with_duels_are_offered(
     assert rated not in said
 
 
+def test_the_leaderboard_rates_what_passes_its_filters(tmp_path: Path, act: MakeAct):
+    desk = open_desk(tmp_path)
+    judged(desk)
+    tab = ArenaTab(desk, messages("en"))
+    every = page(tab, "")
+    assert [row[1] for row in cells(every)] == ["late", "early", "weak"]
+    assert "from 72 verdicts, judge: judge (rule-based)" in every
+    assert "1 ended run together." in every
+    assert "board_judge" not in every  # there is one
+    form = {"tab": "arena", "board_language": "zh"}
+    chosen = tab.act(act("set", form, name="board_language"))
+    assert "from 36 verdicts" in chosen
+    assert 'data-address="tab=arena&amp;board_language=zh"' in chosen
+    assert "No verdict fits" in page(tab, "", board_capability="nobody names it")
+
+
+def test_the_leaderboard_waits_for_the_end_of_a_run(tmp_path: Path):
+    desk = open_desk(tmp_path)
+    add_run(desk)
+    said = page(ArenaTab(desk, messages("en")), "")
+    assert "No verdict fits" in said
+    assert "Recent runs with duels" in said
+
+
 def test_a_run_of_multiple_choice_says_that_it_has_no_duels(desk: AppService, finished: Any):
     said = page(ArenaTab(desk, messages("en")), finished(GOOD))
     assert "This run has no duels" in said
