@@ -176,6 +176,7 @@ RESERVED_NAMES = frozenset(
         "datasets",
         "engine",
         "eval_url",
+        "groups",
         "help",
         "insecure",
         "judging",

@@ -19,6 +19,7 @@ from evalui.local_runs import with_benchmarks
 if TYPE_CHECKING:
     from evalui.client import CellProgress, Client
     from evalui.runs.submitted import SubmittedSpec
+    from evalui.summary_groups import published_groups
     from evalui.types import Cell
 
 
@@ -51,6 +52,8 @@ def run_on_server(given: argparse.Namespace, text: str, base: Path) -> int:
     requested = with_generation(read_as(SubmittedSpec, text), read_generation(given))
     if given.metrics:
         requested = requested.model_copy(update={"metrics": given.metrics})
+    if given.groups:
+        requested = requested.model_copy(update={"summary_groups": published_groups(given.groups)})
     named, notes = with_benchmarks(requested, base)
     for note in notes:
         print(f"evalui: {note}", file=sys.stderr)

@@ -68,7 +68,7 @@ def add_run_command(commands: Any, *, in_full: bool) -> None:
         action="store_false",
         help="ask models anew whatever they were asked in other runs on this machine",
     )
-    _add_metrics(run)
+    _add_figures(run)
     add_run_flags(run)
     add_server_options(run)
     if in_full:
@@ -86,13 +86,20 @@ def add_report_command(commands: Any) -> None:
     report.add_argument("--out", metavar="DIR", type=Path, help="default: the same folder")
     report.add_argument("--models-file", type=Path, help="another models.toml")
     report.add_argument("--language", choices=get_args(Language), help="of report.md")
-    _add_metrics(report)
+    _add_figures(report)
     report.set_defaults(command=_report)
 
 
-def _add_metrics(command: argparse.ArgumentParser) -> None:
+def _add_figures(command: argparse.ArgumentParser) -> None:
+    """Add what a report states beside its usual figures; it decides nothing of the answers."""
     command.add_argument(
         "--metrics", metavar="NAME", nargs="+", help="that lead the report, in this order"
+    )
+    command.add_argument(
+        "--groups",
+        metavar="NAME",
+        nargs="+",
+        help="published groups of subjects with figures of their own: ceval, cmmlu, mmlu",
     )
 
 
@@ -155,6 +162,7 @@ def _prepared(
     """The run with its files read, and the models that it may name."""
     from evalui.cli.generation import read_generation
     from evalui.runs.spec import read_spec, with_generation
+    from evalui.summary_groups import published_groups
 
     own = flagged_models(given, catalog)
     catalog = catalog | {entry.name: entry for entry in own.values()}
@@ -170,6 +178,8 @@ def _prepared(
     spec = with_generation(prepared.spec, read_generation(given))
     if given.metrics:
         spec = spec.model_copy(update={"metrics": given.metrics})
+    if given.groups:
+        spec = spec.model_copy(update={"summary_groups": published_groups(given.groups)})
     return prepared.with_spec(spec), catalog
 
 
@@ -199,13 +209,15 @@ def _draw(
     run_id: str = "",
 ) -> int:
     """Draw the report of a run that is in a folder; no model is asked or even looked for."""
-    from evalui.report.compile import with_metrics
+    from evalui.report.compile import with_groups, with_metrics
     from evalui.runs.database.connection import Database
     from evalui.runs.database.runs import read_runs
     from evalui.runs.spec import check_metrics
+    from evalui.summary_groups import published_groups
 
     metrics = given.metrics or ()
     check_metrics(metrics)
+    published = published_groups(given.groups or ())
     settings = load_settings()
     language = given.language or default_language(settings)
     store = folder / STORE_NAME if folder.is_dir() else folder
@@ -217,7 +229,9 @@ def _draw(
         if not chosen:
             raise UnknownRun("store-no-run", path=str(store))
         report = report_of(database, chosen, catalog)
-        _save(with_metrics(report, metrics) if metrics else report, make_folder(out), language)
+        report = with_metrics(report, metrics) if metrics else report
+        report = with_groups(report, published) if published else report
+        _save(report, make_folder(out), language)
     _say(f"run {chosen}; the report is in {out}")
     return 0
 

@@ -9,6 +9,7 @@ the page of the run, below the sections of its overview:
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from evalui.messages import localized
 from evalui.models.base import ModelUsage
@@ -24,9 +25,11 @@ from evalui.report.analyses.people.blocks import PEOPLE
 from evalui.report.analyses.people.figures import Votes
 from evalui.report.analyses.position_bias.document import POSITION_BIAS
 from evalui.report.analyses.statistics.document import STATISTICS
+from evalui.report.analyses.summary_groups import SUMMARY_GROUPS
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.summary_source import SummarySource
+from evalui.summary_groups import SummaryGroup, check_groups, groups_of_spec
 from evalui.types import CellResult, Language, LeftOut
 from evalui.version import __version__
 
@@ -37,6 +40,7 @@ _BUILT_IN: Mapping[str, Analysis] = {
     "chosen_metrics": CHOSEN_METRICS,
     "overview": OVERVIEW,
     "open_answers": OPEN_ANSWERS,
+    "summary_groups": SUMMARY_GROUPS,
     "people": PEOPLE,
     "left_out": LEFT_OUT,
     "imported": IMPORTED,
@@ -66,6 +70,7 @@ def compile_report(
     `left_out` is what the run does not evaluate. `source` may know what is kept of a cell.
     """
     imported = any(result.log for result in results)
+    declared: Mapping[str, Any] = json.loads(spec) if spec else {}
     return Report(
         name,
         tuple(results),
@@ -75,7 +80,8 @@ def compile_report(
         votes,
         tuple(expenses),
         tuple(left_out),
-        metrics=tuple(json.loads(spec).get("metrics", ())) if spec else (),
+        metrics=tuple(declared.get("metrics", ())),
+        declared_groups=groups_of_spec(declared.get("summary_groups", ())),
     )
 
 
@@ -83,6 +89,22 @@ def with_metrics(report: Report, metrics: Sequence[str]) -> Report:
     """The report led by other metrics, which its specification states too."""
     spec = json.dumps(json.loads(report.spec) | {"metrics": [*metrics]}) if report.spec else ""
     return replace(report, spec=spec, metrics=tuple(metrics))
+
+
+def with_groups(report: Report, groups: Sequence[SummaryGroup]) -> Report:
+    """The report with other groups, which its specification states too.
+
+    Raises:
+        SpecError: a group has members that are none of the run.
+    """
+    subjects: dict[str, set[str]] = {}
+    for result in report.results:
+        own = subjects.setdefault(result.cell.dataset, set())
+        own |= {sample.subject for sample in result.samples.values()}
+    check_groups(groups, subjects)
+    stated = [group.model_dump(exclude_defaults=True) for group in groups]
+    spec = json.dumps(json.loads(report.spec) | {"summary_groups": stated}) if report.spec else ""
+    return replace(report, spec=spec, declared_groups=groups_of_spec(stated))
 
 
 def with_votes(report: Report, votes: Votes) -> Report:
@@ -122,7 +144,7 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
 def frozen_blocks(report: Report, language: Language) -> tuple[Block, ...]:
     """What the pages of a run open with, for one page that is read without them."""
     report = report.in_language(language)
-    parts = (CHOSEN_METRICS, OVERVIEW, OPEN_ANSWERS, PEOPLE, IMPORTED)
+    parts = (CHOSEN_METRICS, OVERVIEW, OPEN_ANSWERS, SUMMARY_GROUPS, PEOPLE, IMPORTED)
     return tuple(
         block for part in parts if part.speaks(report) for block in part.blocks(report, language)
     )

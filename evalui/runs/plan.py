@@ -34,6 +34,7 @@ from evalui.runs.database.codec import dataset_key
 from evalui.runs.signature import judge_rubrics, labels, signature
 from evalui.runs.spec import RUBRICS_BY_VERSION, DatasetSpec, ModeSpec, RunSpec, check_metrics
 from evalui.scoring.choice.permutations import count_variants
+from evalui.summary_groups import check_groups
 from evalui.types import Cell, Contestant, Dataset, JudgeOutput, Pattern, Request, Sample, Variant
 
 # What an answer that is not written yet is taken to be, for an estimate of what judging costs.
@@ -57,12 +58,16 @@ def plan_run(
 
     Raises:
         SpecError: two datasets, contestants or modes are the same, a dataset has fewer worked
-            examples than requested shots, a metric is unknown, a pattern makes more trials than
-            can be run, or there is nothing to judge.
+            examples than requested shots, a metric or a member of a group is unknown, a pattern
+            makes more trials than can be run, or there is nothing to judge.
         UnknownName: no such model, mode, template or form.
     """
     check_metrics(spec.metrics)
     _reject_duplicates(spec, datasets, collected)
+    check_groups(
+        spec.summary_groups,
+        {each.name: {one.subject for one in each.samples} for each in datasets.values()},
+    )
     datasets = limit_datasets(datasets, spec)
     judges = spec.judging.judges if spec.judging else []
     for name in (*spec.models, *judges):

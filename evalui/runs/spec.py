@@ -33,6 +33,7 @@ from evalui.modes import MODES, ability_of, usual_max_tokens, usual_mode
 from evalui.modes.own_settings import all_settings, settings_of, settings_taken
 from evalui.modes.prompts.templates import TEMPLATES, Template, parse_template
 from evalui.runs.contest import AnswersSpec, JudgingSpec
+from evalui.summary_groups import SummaryGroup, declared_groups
 from evalui.types import Ability, DatasetKind, Gives, LogSource, Pattern, Spellings, Split
 
 VERSION = 3  # what the screen and the examples write
@@ -206,10 +207,11 @@ class RunSpec(BaseModel):
     `version`: in 1 (a specification without a version, as 0.1.0 wrote it) the dataset, in 2 the
     subject. From version 2 on each entry of a SWIFT configuration is a dataset, and from version 3
     on rubrics that are chosen by sample are of the second version. `metrics` are those that lead
-    its report, in this order; they decide nothing of the answers. For short, the
+    its report, in this order, and `summary_groups` the groups of subjects or datasets that it has
+    figures of; they decide nothing of the answers. For short, the
     fields of one mode may stand at the top ({"mode": "cloze", "shots": 5}), "mode" may be a list of
     names, a dataset may be a path alone, and where there are answers or judges and no mode,
-    questions are answered in writing.
+    questions are answered in writing, and a published list of groups may be its name alone.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -225,6 +227,7 @@ class RunSpec(BaseModel):
     limit: int | None = Field(default=None, gt=0)
     limit_per: LimitPer | None = None
     metrics: list[str] = []
+    summary_groups: list[SummaryGroup] = []
 
     @property
     def counts_per(self) -> LimitPer:
@@ -277,6 +280,22 @@ class RunSpec(BaseModel):
             return entries
         listed = cast("list[Any]", entries)  # what else it holds is checked next
         return [{"path": entry} if isinstance(entry, str) else entry for entry in listed]
+
+    @field_validator("summary_groups", mode="before")
+    @classmethod
+    def _name_published(cls, entries: Any) -> Any:
+        if not isinstance(entries, str | list):
+            return entries
+        listed = [entries] if isinstance(entries, str) else cast("list[Any]", entries)
+        return [{"published": entry} if isinstance(entry, str) else entry for entry in listed]
+
+    @field_validator("summary_groups")
+    @classmethod
+    def _named_apart(cls, groups: list[SummaryGroup]) -> list[SummaryGroup]:
+        names = [group.name for group in declared_groups(groups)]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(sentence("error.group-twice", group=twice[0]))
+        return groups
 
 
 def _taken(own: Mapping[str, Any], mode: Any) -> dict[str, Any]:
@@ -376,12 +395,13 @@ def _field_error(kind: str, message: str, path: tuple[int | str, ...]) -> str:
         known = ", ".join(name for name in MODES if MODES[name].gives != "verdicts")
         return sentence(f"error.spec-empty-{path[0]}", known=known)
     if kind != "extra_forbidden":
-        return message.removeprefix("Value error, ") + "."
+        return message.removeprefix("Value error, ").removesuffix(".") + "."
     owners = {
         "datasets": DatasetSpec,
         "modes": ModeSpec,
         "answers": AnswersSpec,
         "judging": JudgingSpec,
+        "summary_groups": SummaryGroup,
     }
     owner = owners.get(str(path[0]), RunSpec)
     # Its own fields first: those of writing are many, and the same everywhere.

@@ -16,7 +16,9 @@ from evalui.scoring.answer_pairs import AnswerPair, answer_groups
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.figures import Arena, arenas
 from evalui.scoring.cell_summary import Summary
+from evalui.scoring.group_figures import GroupSummary, group_summaries
 from evalui.scoring.summary_source import SummarySource
+from evalui.summary_groups import DeclaredGroup
 from evalui.types import CellResult, Language, LeftOut, Verdict
 
 NO_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
@@ -41,6 +43,7 @@ class Figures:
         self._votes = votes
         self._base = base
         self._pairs: dict[tuple[int, str], tuple[AnswerPair, ...]] = {}
+        self._groups: dict[tuple[str, ...], tuple[GroupSummary, ...]] = {}
         self._lock = RLock()  # an analysis takes seconds, and is worked out by one thread only
 
     @cached_property
@@ -92,6 +95,17 @@ class Figures:
                 for pair in self._pairs_of(place, group, figure)
             )
 
+    def groups(self, declared: Sequence[DeclaredGroup]) -> tuple[GroupSummary, ...]:
+        """The figures of groups of subjects or of datasets."""
+        if self._base:
+            return self._base.groups(declared)
+        key = tuple(map(repr, declared))
+        with self._lock:
+            if key not in self._groups:
+                summaries = (*self.summaries, *self.answers)
+                self._groups[key] = group_summaries(declared, self._results, summaries)
+            return self._groups[key]
+
     def _pairs_of(
         self, place: int, group: Sequence[CellResult], figure: str
     ) -> tuple[AnswerPair, ...]:
@@ -111,7 +125,8 @@ class Report:
     `spec` is its specification as JSON, to run it again. `votes` are those of people by dataset.
     `expenses` are what the models took, at the prices of the day. `left_out` is what the run was
     given and does not evaluate. Reasons are in the `language` of the report, else in English.
-    `metrics` are those that the specification chooses, in its order.
+    `metrics` are those that the specification chooses, in its order, `declared_groups` the groups
+    of subjects or datasets that it declares.
     """
 
     name: str
@@ -124,6 +139,7 @@ class Report:
     left_out: tuple[LeftOut, ...] = ()
     language: Language = "en"
     metrics: tuple[str, ...] = ()
+    declared_groups: tuple[DeclaredGroup, ...] = ()
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:
@@ -147,6 +163,11 @@ class Report:
     def people(self) -> tuple[PeopleFigures, ...]:
         """People beside each judge."""
         return self.figures.people
+
+    @property
+    def groups(self) -> tuple[GroupSummary, ...]:
+        """The figures of the groups that the specification declares."""
+        return self.figures.groups(self.declared_groups)
 
     @property
     def has_choices(self) -> bool:

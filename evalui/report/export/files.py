@@ -17,6 +17,7 @@ from evalui.report.analyses.statistics import comparisons
 from evalui.report.compile import added_blocks, blocks, markdown
 from evalui.report.export.encoder import json_text
 from evalui.report.export.every_eval_ever import eee_zip
+from evalui.report.export.group_tables import group_objects, group_table
 from evalui.report.export.json import (
     battle_objects,
     cell_object,
@@ -109,6 +110,8 @@ def write_json(report: Report, language: Language) -> bytes:
         "answer_pairs": encode(_pairs(report)),
         "arenas": encode(report.arenas),
     }
+    if report.groups:
+        whole["summary_groups"] = group_objects(report.groups)
     if report.people:
         whole["people"] = encode(report.people)
     if report.left_out:
@@ -128,8 +131,10 @@ def write_markdown(report: Report, language: Language) -> bytes:
 
 
 def write_tex(report: Report, language: Language) -> bytes:
-    """The lead tables, and every figure, for a paper."""
-    text = as_latex(tuple(blocks(report, language)), ("every-figure", "all-figures"))
+    """The lead tables, groups, and every figure, for a paper."""
+    text = as_latex(
+        tuple(blocks(report, language)), ("summary-groups", "every-figure", "all-figures")
+    )
     signed = "".join(f"% {line}\n" for line in report.signatures)
     return (signed + text).encode(errors="backslashreplace")
 
@@ -206,6 +211,7 @@ def tables_of(report: Report) -> Iterator[tuple[str, ExportTable]]:
 
 def _every_table(report: Report) -> Iterator[tuple[str, ExportTable]]:
     yield from tables(report.summaries).items()
+    yield "summary_groups", group_table(report.groups)
     choices = [one for one in report.results if one.cell.gives == "choices"]
     yield "trials", trials(choices)
     people = human_arenas(report.people)

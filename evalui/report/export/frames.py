@@ -134,9 +134,16 @@ METRIC_COLUMNS: Mapping[str, FrameColumn] = {
     ),
     "unit": FrameColumn("category", "percent, probability, count, characters or number"),
     "direction": FrameColumn("category", "which values are better: higher, lower or none"),
-    "kind": FrameColumn("category", "what the group is: empty, subject, category, hard or all"),
+    "kind": FrameColumn(
+        "category",
+        "what the group is: empty, subject, category, hard or all; subjects or datasets of "
+        "`summary_groups`",
+    ),
     "mean": FrameColumn("category", "micro weighs questions, macro subjects; empty where equal"),
     "judge": _JUDGE,
+    "missing": FrameColumn(
+        "category", "members of a summary group without the metric, after commas; else empty"
+    ),
 }
 PAIR_COLUMNS: Mapping[str, FrameColumn] = {
     "dataset": _DATASET,
@@ -335,6 +342,7 @@ def metric_frame(figures: Figures) -> pd.DataFrame:
         (row for cell in figures["cells"] for row in choice_metrics(cell)),
         (row for cell in figures["answers"] for row in answer_metrics(cell)),
         (row for arena in figures["arenas"] for row in _arena_metrics(arena)),
+        (row for group in figures.get("summary_groups", ()) for row in _summary_metrics(group)),
     )
     return frame(rows, METRIC_COLUMNS)
 
@@ -464,6 +472,16 @@ def choice_metrics(cell: Row) -> Iterator[Row]:
             yield own | row
 
 
+def _summary_metrics(group: Row) -> Iterator[Row]:
+    """The metrics of a group that the specification declares."""
+    own = {name: group[name] for name in ("group", "dataset", "model", "mode", "mean")}
+    own |= {"kind": group["of"], "settings": "; ".join(group["signatures"]), "judge": ""}
+    for name, figure in group["figures"].items():
+        ends = (figure["low"], figure["high"])
+        row = _metric(name, figure["value"], ends, figure["n"])
+        yield {**own, **row, "missing": ", ".join(figure["missing"])}
+
+
 def _questions_of(name: str, figures: Row) -> int | None:
     """How many questions a metric rests on, where the figures state it."""
     if name in _AS_WRITTEN:
@@ -518,7 +536,7 @@ def _rating_metrics(rated: Row) -> Iterator[Row]:
 def _arena_metrics(arena: Row) -> Iterator[Row]:
     """The ratings of each model by a judge, then how the judge behaved."""
     own = {"dataset": arena["dataset"], "mode": usual_mode("verdicts"), "judge": arena["by"]}
-    own |= {"settings": arena["signature"], "group": "", "kind": "", "mean": ""}
+    own |= {"settings": arena["signature"], "group": "", "kind": "", "mean": "", "missing": ""}
     n = arena["questions"]
     for standing in arena["standings"]:
         shown = {**own, "model": standing["model"]}
@@ -545,6 +563,7 @@ def _cell_columns(cell: Row) -> Row:
         "kind": "",
         "mean": "",
         "judge": "",
+        "missing": "",
     }
 
 

@@ -45,6 +45,12 @@ def text_columns(figures: Figures) -> dict[str, Any]:
     return _columns(_known_text_metrics(figures), figures)
 
 
+def public_figure(metric: Metric, figure: Figure) -> dict[str, float | None]:
+    """A figure as the files have it, with the ends of its range: `value`, `low`, `high`."""
+    low, high = _range(metric, figure) or (None, None)
+    return {"value": _value(metric, figure), "low": low, "high": high}
+
+
 def _known_text_metrics(figures: Figures) -> list[Metric]:
     known = metrics_of_texts(figures)
     return [metric for metric in known if figures.get(metric.name) is not None]

@@ -63,6 +63,15 @@ class StratumBias:
     spread_range: RecallSpreadRange | None = None
     mass: float | None = None
 
+    @property
+    def strength(self) -> tuple[int, float]:
+        """What orders models by their bias: the level, then how far a slot's share is from 1/K."""
+        level = _LEVELS.index(self.level) if self.level in _LEVELS else -1
+        return level, self.spread.max_share_deviation or 0.0
+
+
+_LEVELS: tuple[BiasLevel, ...] = ("green", "amber", "red")  # of the levels that a test has found
+
 
 @dataclass(frozen=True, slots=True)
 class CellBias:

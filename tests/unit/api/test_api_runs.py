@@ -16,6 +16,7 @@ from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
 from evalui.runs.database.throughput import RequestSize, Throughput, store_throughput
 from evalui.runs.worker.worker import Worker
+from evalui.ui.tabs.results import ResultsTab
 
 OPEN = '{"query": "Who wrote Faust?", "response": "Goethe"}\n{"query": "2+2?", "response": "4"}\n'
 ANSWERS = '{"index": 1, "model": "mine", "answer": "Goethe"}\n'
@@ -359,3 +360,22 @@ def test_a_plan_states_what_hinders_the_run(
     )
     become("rita", "reader")
     assert api.post("/runs/plan", json=spec).json()["key"] == "not-allowed-start"
+
+
+def test_groups_are_declared_in_the_specification_that_is_sent(
+    api: TestClient, desk: AppService, spec: dict[str, Any]
+) -> None:
+    groups = [{"name": "Sets", "members": ["capitals"], "of": "datasets", "mean": "micro"}]
+    wrong = api.post("/runs/plan", json={**spec, "summary_groups": "cevil"})
+    assert wrong.status_code == 422
+    assert "There are no published groups 'cevil'" in wrong.text
+    wrong = api.post("/runs/plan", json={**spec, "summary_groups": "ceval"})
+    assert (wrong.status_code, wrong.json()["key"]) == (422, "group-no-subject")
+    run = api.post("/runs", json={**spec, "summary_groups": groups}).json()["id"]
+    Worker(desk.database, desk.catalog).run_once()
+    made = api.get(f"/runs/{run}/report.json").json()
+    (group,) = made["summary_groups"]
+    (cell,) = made["cells"]
+    assert (group["group"], group["model"], group["mean"]) == ("Sets", "biased", "micro")
+    assert group["figures"]["robust"]["value"] == pytest.approx(cell["figures"]["robust"])
+    assert "Sets" in ResultsTab(desk, messages("en")).render({"run": run})

@@ -278,6 +278,34 @@ def test_a_report_is_drawn_again_with_other_metrics(
     assert "There is no metric 'nicety'" in capsys.readouterr().err
 
 
+def test_published_groups_are_an_option_of_a_run_and_of_a_report(
+    place: Path, capsys: pytest.CaptureFixture[str]
+):
+    (place / "val").mkdir()
+    for subject in ("law", "high_school_physics"):
+        (place / "val" / f"{subject}_val.csv").write_text(_CHOICES)
+    run = ["run", "--model", "always-A", "--dataset", "val", "--mode", "multiple_choice"]
+    assert main([*run, "--out", "out", "--groups", "ceval"]) == 0
+    whole = _report(place / "out")
+    assert whole["spec"]["summary_groups"] == [{"published": "ceval"}]
+    figures = {each["group"]: each for each in whole["summary_groups"]}
+    assert len(figures["C-Eval Average"]["missing"]) == 50
+    assert figures["C-Eval Average"]["figures"]["n"]["value"] == 10
+    assert figures["C-Eval Hard"]["figures"]["n"]["value"] == 5
+
+    assert main([*run, "--out", "plain"]) == 0
+    assert "summary_groups" not in _report(place / "plain")
+    assert main(["run", "--out", "plain", "--only", "report", "--groups", "ceval"]) == 0
+    assert _report(place / "plain")["summary_groups"] == whole["summary_groups"]
+    assert main(["report", "plain", "--out", "again", "--groups", "ceval"]) == 0
+    assert _report(place / "again")["summary_groups"] == whole["summary_groups"]
+    capsys.readouterr()
+    assert main([*run, "--out", "none", "--groups", "cevil"]) == 2
+    assert "There are no published groups 'cevil'" in capsys.readouterr().err
+    assert main([*run, "--out", "none", "--groups", "mmlu"]) == 2
+    assert "'MMLU STEM' has no figures" in capsys.readouterr().err
+
+
 def test_a_folder_without_a_run_is_named(place: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["report", str(place)]) == 2
     assert "evalui.sqlite" in capsys.readouterr().err

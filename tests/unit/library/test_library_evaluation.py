@@ -54,6 +54,27 @@ def test_a_run_says_what_its_metrics_are(capfd: pytest.CaptureFixture[str]):
     assert "48/48" in capfd.readouterr().err
 
 
+def test_groups_are_rows_of_the_metrics(capfd: pytest.CaptureFixture[str]):
+    group = {"name": "Both", "members": ["letters"], "of": "datasets"}
+    with evalui.evaluate(
+        "letters.csv", models=["knows", "leans"], mode="generation", summary_groups=[group]
+    ) as run:
+        metrics = run.metrics()
+    both = metrics[(metrics["group"] == "Both") & (metrics["metric"] == "acc_origin")]
+    whole = metrics[(metrics["group"] == "") & (metrics["metric"] == "acc_origin")]
+    assert both["model"].tolist() == ["knows", "leans"]
+    assert both["value"].tolist() == pytest.approx(whole["value"].tolist())
+    assert both["low"].tolist() == pytest.approx(whole["low"].tolist())
+    with pytest.raises(SpecError, match="names 'numbers', which this run does not have; it has le"):
+        evalui.evaluate(
+            "letters.csv",
+            models="knows",
+            mode="generation",
+            summary_groups=[{**group, "members": ["letters", "numbers"]}],
+        )
+    assert "24/24" in capfd.readouterr().err
+
+
 def test_results_go_to_a_folder_as_the_command_writes_them(
     desk: Path, capfd: pytest.CaptureFixture[str]
 ):

@@ -79,6 +79,7 @@ def test_every_part_of_a_report_is_a_registered_analysis():
         "chosen_metrics",
         "overview",
         "open_answers",
+        "summary_groups",
         "people",
         "left_out",
         "imported",

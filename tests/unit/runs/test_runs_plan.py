@@ -223,6 +223,17 @@ def test_chosen_metrics_change_no_signature_and_an_unknown_one_is_refused() -> N
         plans_of(spec(metrics=["nicety"]), dataset())
 
 
+def test_groups_change_no_signature_and_an_unknown_member_is_refused() -> None:
+    (plain,) = plans_of(spec(), dataset())
+    sets = {"name": "sets", "members": [dataset().name], "of": "datasets"}
+    (grouped,) = plans_of(spec(summary_groups=[sets]), dataset())
+    assert grouped.cell.signature == plain.cell.signature
+    with pytest.raises(SpecError, match=r"The group 'sets' names 'gone', which this run does not"):
+        plans_of(spec(summary_groups=[sets | {"members": ["gone"]}]), dataset())
+    with pytest.raises(SpecError, match="'C-Eval STEM' has no figures"):
+        plans_of(spec(summary_groups="ceval"), dataset())
+
+
 @pytest.mark.parametrize(("mode", "orders"), [("generation", 4), ("cloze", 1)])
 def test_each_order_is_asked_as_often_as_the_run_repeats_it(mode: str, orders: int) -> None:
     settings = {"repeats": 3, "temperature": 0.7} if mode == "generation" else {}

@@ -24,7 +24,7 @@ from evalui.scoring.cell_summary import Summary
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.widgets import card, field, select
-from evalui.ui.tabs.results.run_view import RunView, first_real
+from evalui.ui.tabs.results.run_view import RunView
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +80,27 @@ def render(view: RunView, form: Form) -> Html:
 def select_bias(
     summaries: Mapping[int, Summary], form: Form, baselines: Collection[str]
 ) -> BiasSelection | None:
-    """The cell and the number of options that a form selects, else the first with any.
+    """The cell and the number of options that a form selects, else the most biased.
 
-    That is one of a real model if there is one, as on Samples.
+    That is one of a real model if there is one; of models that are alike, the first.
     """
     able = {id_: s for id_, s in summaries.items() if s.bias and s.bias.strata}
     if not able:
         return None
     requested = parse_whole_number(field_value(form, "cell"))
-    first = first_real({id_: s.cell for id_, s in able.items()}, baselines)
-    cell_id = requested if requested in able else first
-    assert cell_id is not None, "there are some"
+    cell_id = requested if requested in able else _most_biased(able, baselines)
     summary = able[cell_id]
     size = parse_whole_number(field_value(form, "bias_k"))
     stratum = (summary.bias_of(size) if size is not None else None) or summary.main_bias
     assert stratum is not None, "a cell with strata has a largest one"
     return BiasSelection(cell_id, summary, stratum)
+
+
+def _most_biased(able: Mapping[int, Summary], baselines: Collection[str]) -> int:
+    real = [id_ for id_, summary in able.items() if summary.cell.model not in baselines]
+    biases = {id_: able[id_].main_bias for id_ in real or able}
+    strengths = {id_: bias.strength for id_, bias in biases.items() if bias}
+    return max(strengths, key=strengths.__getitem__)
 
 
 def read_grid_cell(form: Form) -> GridCell | None:

@@ -73,15 +73,20 @@ def test_another_model_has_its_own_verdict_and_address(room: AppService, many: s
     assert f'value="{cell}" selected' in page
 
 
-def test_the_first_real_model_is_shown_before_a_script(room: AppService, many: str):
+def test_the_model_with_the_strongest_bias_is_shown_and_a_script_only_if_all_are(
+    room: AppService, many: str
+):
     summaries = view(room, many).with_question
-    for baselines, shown_first in (((), "biased"), (("biased",), "always-A")):
-        chosen = bias.select_bias(summaries, {}, baselines)
+    strengths = {s.cell.model: s.main_bias.strength for s in summaries.values() if s.main_bias}
+    assert strengths["always-A"] > strengths["biased"]
+    for scripts, shown_first in (
+        ((), "always-A"),
+        (("always-A",), "biased"),
+        (("biased", "always-A"), "always-A"),
+    ):
+        chosen = bias.select_bias(summaries, {}, scripts)
         assert chosen
         assert chosen.summary.cell.model == shown_first
-    chosen = bias.select_bias(summaries, {}, ("biased", "always-A"))
-    assert chosen
-    assert chosen.summary.cell.model == "biased"
 
 
 def test_each_count_of_the_heat_map_is_a_link_to_its_questions(room: AppService, few: str):

@@ -1,0 +1,157 @@
+"""The groups of a specification in the report, its files and its frame."""
+
+import json
+from typing import Any
+
+import pytest
+from bias_examples import cell_result, halting, right
+from open_examples import DATASET, answers_result
+
+from evalui.errors import SpecError
+from evalui.report.analyses.base import Report
+from evalui.report.compile import (
+    blocks,
+    compile_report,
+    frozen_blocks,
+    markdown,
+    with_groups,
+    with_metrics,
+)
+from evalui.report.export.files import parts, tables_of, write_html, write_json
+from evalui.report.export.frames import METRIC_COLUMNS, metric_frame
+from evalui.report.render.markdown import as_markdown
+from evalui.scoring.cell_summary import summarise
+from evalui.summary_groups import SummaryGroup, published_groups
+
+CELLS = [
+    cell_result(halting(3), model="less", n=60, subjects=3),
+    cell_result(right, model="sure", n=60, subjects=3),
+]
+GROUPS = [
+    {"name": "Even", "members": ["s0", "s2"]},
+    {"name": "Odd", "members": ["s1"], "mean": "micro"},
+    {"name": "Sets", "members": ["d", "e"], "of": "datasets"},
+]
+
+
+def report(*groups: dict[str, Any], results: Any = CELLS, **fields: Any) -> Report:
+    spec = {"datasets": [{"path": "d.csv"}], "models": ["m"], "summary_groups": groups} | fields
+    return compile_report("Spring", results, spec=json.dumps(spec))
+
+
+def rows(text: str) -> list[list[str]]:
+    lines = text[text.index("# Groups") :].splitlines()[1:]
+    table = [line for line in lines if line.startswith("|")]
+    ends = next((n for n, line in enumerate(lines) if line.startswith("#")), len(lines))
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in table
+        if lines.index(line) < ends
+    ]
+
+
+def test_the_groups_stand_in_the_report_with_what_they_lack() -> None:
+    made = report(*GROUPS)
+    for text in (markdown(made, "en"), as_markdown(frozen_blocks(made, "en"))):
+        head, _, *shown = rows(text)
+        assert head[-1] == "Questions"
+        groups = [row[0].split(",")[0].split("<")[0] for row in shown[:6]]
+        assert [name.split()[0] for name in groups] == ["Even", "Even", "Odd", "Odd", *["Sets"] * 2]
+        assert "mean of 2 of 2 subjects" in text
+        assert "questions of 1 of 1 subject" in text
+        assert "Sets (less, sure): without e." in text
+    assert "Sets" in write_html(made, "en").decode()
+    assert "# 分组" in markdown(made, "zh")
+    assert "3 groups, of which 1 lacks members." in markdown(made, "en")
+    assert "2 groups, each with all its members." in markdown(report(*GROUPS[:2]), "en")
+
+
+def test_without_groups_nothing_is_added() -> None:
+    made = report()
+    assert "# Groups" not in markdown(made, "en")
+    assert "summary_groups" not in json.loads(write_json(made, "en"))
+    assert "summary_groups" not in dict(tables_of(made))
+    assert not any("Groups" in str(block) for block in blocks(made, "en"))
+
+
+def test_every_metric_of_a_group_is_in_the_json_in_the_unit_of_the_files() -> None:
+    made = json.loads(write_json(report(*GROUPS), "en"))
+    even, *_ = made["summary_groups"]
+    names = {name: even[name] for name in ("group", "of", "dataset", "model", "mean", "members")}
+    assert names == {
+        "group": "Even",
+        "of": "subjects",
+        "dataset": "d",
+        "model": "less",
+        "mean": "macro",
+        "members": ["s0", "s2"],
+    }
+    subjects = {group.name: group for group in summarise(CELLS[0]).groups}
+    by_subject = [subjects[name].accuracy for name in ("s0", "s2")]
+    expected = sum(100 * each.value for each in by_subject if each) / 2
+    accuracy = even["figures"]["acc_origin"]
+    assert accuracy["value"] == pytest.approx(expected)
+    assert accuracy["low"] < accuracy["value"] < accuracy["high"]
+    assert (accuracy["n"], accuracy["missing"]) == (40, [])
+    known = summarise(CELLS[0]).figures
+    assert {*even["figures"]} == {name for name, figure in known.items() if figure is not None}
+    sets = made["summary_groups"][-1]
+    assert (sets["group"], sets["missing"], sets["dataset"]) == ("Sets", ["e"], "")
+
+
+def test_the_table_of_groups_is_exported() -> None:
+    made = report(*GROUPS)
+    table = dict(tables_of(made))["summary_groups"]
+    names = [*table.kinds]
+    assert names[:9] == [
+        *("group", "of", "dataset", "model", "mode", "mean", "metric", "value", "low")
+    ]
+    assert names[-1] == "signature"
+    archive = b"".join(parts(made, "zip", "en"))
+    assert b"summary_groups.csv" in archive
+    paper = b"".join(parts(made, "tex", "en")).decode()
+    assert r"\caption{Groups}" in paper
+    assert paper.index("Even") < paper.index("Odd") < paper.index("Sets")
+
+
+def test_the_frame_of_metrics_has_the_groups_in_its_columns() -> None:
+    whole = json.loads(write_json(report(*GROUPS), "en"))
+    frame = metric_frame(whole)
+    assert list(frame.columns) == list(METRIC_COLUMNS)
+    even = frame[(frame.group == "Even") & (frame.metric == "acc_origin") & (frame.model == "less")]
+    (row,) = even.to_dict("records")
+    figure = whole["summary_groups"][0]["figures"]["acc_origin"]
+    assert {name: row[name] for name in ("value", "low", "high", "n")} == {
+        name: figure[name] for name in ("value", "low", "high", "n")
+    }
+    assert (row["kind"], row["mean"], row["unit"]) == ("subjects", "macro", "percent")
+    assert (row["direction"], row["missing"], row["dataset"]) == ("higher", "", "d")
+    sets = frame[(frame.group == "Sets") & (frame.metric == "n")]
+    assert sets.kind.tolist() == ["datasets"] * 2
+    assert sets.missing.tolist() == ["e", "e"]
+    assert not frame.missing.isna().any()
+
+
+def test_the_chosen_metrics_are_those_of_the_table_of_groups() -> None:
+    text = markdown(with_metrics(report(*GROUPS), ["readable", "n"]), "en")
+    head, *_ = rows(text)
+    assert head[1:] == ["Dataset", "Model", "Readable answers", "Questions"]
+
+
+def test_written_answers_have_a_table_of_groups() -> None:
+    group = {"name": "All sets", "members": [DATASET], "of": "datasets"}
+    results = [answers_result(model) for model in ("weak", "late")]
+    text = markdown(report(group, results=results), "en")
+    head, _, first, *_ = rows(text)
+    assert head[1] == "Model"
+    assert "mean of 1 of 1 dataset" in first[0]
+    assert len(head) > 3
+
+
+def test_a_report_takes_other_groups_and_refuses_those_of_other_subjects() -> None:
+    other = [SummaryGroup(name="One", members=["s1"])]
+    made = with_groups(report(*GROUPS), other)
+    assert json.loads(made.spec)["summary_groups"] == [{"name": "One", "members": ["s1"]}]
+    assert {group.group.name for group in made.groups} == {"One"}
+    with pytest.raises(SpecError, match="'C-Eval STEM' has no figures"):
+        with_groups(report(), published_groups(["ceval"]))
