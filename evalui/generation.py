@@ -4,19 +4,22 @@ A field of `GenerationSettings` is all there is to a setting. The fields of a sp
 JSON schema and that of the REST API, the options of `evalui run`, the fields of the page, labels,
 signatures and the tables of docs/specification.md are derived from it; what computes reads it from
 `Generate.settings` by its name. Label and help stand in the messages under "generation.NAME".
+
+A mode that has settings of its own declares a subclass, see `Setting`; the same is derived from it.
 """
 
 import types
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from evalui.errors import SpecError
-from evalui.messages import Sentence, sentence
-from evalui.types import MAX_REPEATS, Ability
+from evalui.messages import Sentence, add_label, sentence
+from evalui.types import MAX_REPEATS, Ability, Language
 
 Value = float | int | str | tuple[str, ...]
 
@@ -26,14 +29,17 @@ class Setting:
     """What is to be known of a setting beside its type, limits and default.
 
     `abilities`: it means something to modes that need one of these of a model. `honoured_by` the
-    backend, which may lack it, or by evalui itself, which applies it to every request.
-    `in_signature` is its name there. `of_judges`: judges have it, too.
+    backend, which may lack it, by evalui itself, which applies it to every request, or by the mode
+    that declares it, which plans its requests by it. `in_signature` is its name there. `of_judges`:
+    judges have it, too. `label` and `help` are those of a package that brings no messages.
     """
 
     in_signature: str
     abilities: frozenset[Ability] = frozenset({"generate"})
-    honoured_by: Literal["backend", "evalui"] = "backend"
+    honoured_by: Literal["backend", "evalui", "mode"] = "backend"
     of_judges: bool = True
+    label: Mapping[Language, str] = field(default_factory=dict[Language, str])
+    help: Mapping[Language, str] = field(default_factory=dict[Language, str])
 
 
 class GenerationSettings(BaseModel):
@@ -64,10 +70,17 @@ class GenerationSettings(BaseModel):
     ] = 1
 
     @property
+    def declared(self) -> "Mapping[str, DeclaredSetting]":
+        """The settings there are, by name."""
+        return declared_settings(type(self))
+
+    @property
     def given(self) -> Mapping[str, Any]:
         """The settings that are not at their default, by name, in the order of declaration."""
-        values = ((name, getattr(self, name)) for name in SETTINGS)
-        return {name: value for name, value in values if value != SETTINGS[name].default}
+        values = {name: getattr(self, name, each.default) for name, each in self.declared.items()}
+        return {
+            name: value for name, value in values.items() if value != self.declared[name].default
+        }
 
     @property
     def of_backend(self) -> Mapping[str, Any]:
@@ -75,7 +88,7 @@ class GenerationSettings(BaseModel):
         return {
             name: value
             for name, value in sorted(self.given.items())
-            if SETTINGS[name].setting.honoured_by == "backend"
+            if self.declared[name].setting.honoured_by == "backend"
         }
 
     @property
@@ -89,8 +102,10 @@ class DeclaredSetting:
     """A field of `GenerationSettings` as forms, options and tables show it.
 
     `kind` is how its value is entered; `choices` are those of a choice, "" the default first.
+    `owner` has the field.
     """
 
+    owner: type[GenerationSettings]
     name: str
     setting: Setting
     field: FieldInfo
@@ -114,7 +129,7 @@ class DeclaredSetting:
 
     def is_for(self, ability: Ability) -> bool:
         """Whether it means anything to a mode that needs this of a model."""
-        return ability in self.setting.abilities
+        return self.setting.honoured_by == "mode" or ability in self.setting.abilities
 
     def read(self, text: str) -> Value | None:
         """The value that a form or an option of a command gives as text; "" is the default.
@@ -134,7 +149,7 @@ class DeclaredSetting:
         elif self.kind == "lines":
             given = tuple(line.replace("\\n", "\n") for line in text.splitlines() if line)
         try:
-            return getattr(GenerationSettings.model_validate({self.name: given}), self.name)
+            return getattr(self.owner.model_validate({self.name: given}), self.name)
         except ValidationError as error:
             reason = error.errors()[0]["msg"]
             raise SpecError("setting-value", setting=self.label, reason=reason) from error
@@ -148,51 +163,165 @@ class DeclaredSetting:
         return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _declared(name: str, field: FieldInfo) -> DeclaredSetting:
+# Names that no setting of a mode can have: what else stands beside it in a specification, and the
+# options of `evalui run`. A test compares them with those there are.
+RESERVED_NAMES = frozenset(
+    (
+        "adapter",
+        "answers",
+        "backend",
+        "chat",
+        "command",
+        "dataset",
+        "datasets",
+        "engine",
+        "eval_url",
+        "groups",
+        "help",
+        "insecure",
+        "judging",
+        "key_env",
+        "key_stdin",
+        "language",
+        "limit",
+        "limit_per",
+        "log",
+        "max_tokens",
+        "metrics",
+        "mode",
+        "model",
+        "models",
+        "models_file",
+        "modes",
+        "name",
+        "no_chat",
+        "no_reuse",
+        "only",
+        "out",
+        "pattern",
+        "recorded",
+        "reuse",
+        "seed",
+        "server",
+        "shots",
+        "spec",
+        "spellings",
+        "summary_groups",
+        "template",
+        "token_file",
+        "unconditional",
+        "version",
+    )
+)
+
+
+@cache
+def declared_settings(kind: type[GenerationSettings]) -> "Mapping[str, DeclaredSetting]":
+    """The settings of a class, in the order of declaration; its other fields are none.
+
+    Raises:
+        TypeError: a setting is of a type that no form has.
+    """
+    return {
+        name: declared
+        for name, each in kind.model_fields.items()
+        if (declared := _declared(kind, name, each))
+    }
+
+
+def check_declaration(
+    kind: type[GenerationSettings], others: Iterable[type[GenerationSettings]]
+) -> None:
+    """Check the settings that a mode declares; `others` are those of the other modes.
+
+    Raises:
+        TypeError: a field is no setting, or of a type that no form has.
+        ValueError: a name is taken.
+    """
+    declared = declared_settings(kind)
+    if missing := kind.model_fields.keys() - declared.keys():
+        raise TypeError(f"{', '.join(sorted(missing))}: not declared as Setting(...)")
+    own = declared.keys() - SETTINGS.keys()
+    taken = {*RESERVED_NAMES, *dir(GenerationSettings)}
+    taken |= {name for other in others for name in _foreign(other, kind)}
+    signed = [each.setting.in_signature for each in declared.values()]
+    for name in own:
+        if name in taken or signed.count(declared[name].setting.in_signature) > 1:
+            raise ValueError(f"the name of the setting {name} is taken")
+        if not declared[name].setting.in_signature.isidentifier():
+            raise ValueError(f"the setting {name} has no name for signatures")
+        if declared[name].setting.honoured_by == "evalui":
+            raise ValueError(f"the setting {name} is honoured by the mode, or by a backend")
+
+
+def _foreign(other: type[GenerationSettings], kind: type[GenerationSettings]) -> set[str]:
+    """The settings of another class that this one does not have from it or beside it."""
+    own = declared_settings(other).keys() - SETTINGS.keys()
+    return {name for name in own if _origin(other, name) is not _origin(kind, name)}
+
+
+def _origin(kind: type[GenerationSettings], name: str) -> type | None:
+    """The class that declares a field."""
+    return next(
+        (each for each in kind.__mro__ if name in vars(each).get("__annotations__", ())), None
+    )
+
+
+def _declared(
+    owner: type[GenerationSettings], name: str, field: FieldInfo
+) -> DeclaredSetting | None:
     settings = [each for each in field.metadata if isinstance(each, Setting)]
-    assert len(settings) == 1, f"{name} is declared as a setting"
-    kind, choices = _kind(field.annotation)
-    return DeclaredSetting(name, settings[0], field, kind, choices)
+    if not settings:
+        return None
+    setting = settings[-1]
+    kind, choices = _kind(name, field)
+    if setting.label or setting.help:
+        add_label(f"generation.{name}", setting.label, name)
+        add_label(f"generation.{name}_help", setting.help, name)
+        for choice in filter(None, choices):
+            add_label(f"generation.{name}_{choice}", {}, choice)
+    return DeclaredSetting(owner, name, setting, field, kind, choices)
 
 
-def _kind(annotation: Any) -> tuple[Any, tuple[str, ...]]:
+def _kind(name: str, field: FieldInfo) -> tuple[Any, tuple[str, ...]]:
     """How values of this type are entered; a type that no form has is refused at once."""
+    annotation: Any = field.annotation
     if get_origin(annotation) in (Union, types.UnionType):
         (annotation,) = (each for each in get_args(annotation) if each is not types.NoneType)
     if get_origin(annotation) is Literal:
+        if get_args(annotation)[0] != field.default or field.default != "":
+            raise TypeError(f"the first choice of {name} is “”, its default")
         return "choice", get_args(annotation)
     if get_origin(annotation) is tuple:
         return "lines", ()
     kinds: dict[Any, str] = {float: "number", int: "whole number", str: "text"}
+    if annotation not in kinds or field.is_required():
+        raise TypeError(f"{name} is a number, a text, a list of texts or a choice with a default")
     return kinds[annotation], ()
 
 
 AS_USUAL = GenerationSettings()  # everything at its default
-SETTINGS: Mapping[str, DeclaredSetting] = {
-    name: _declared(name, field) for name, field in GenerationSettings.model_fields.items()
-}
+SETTINGS: Mapping[str, DeclaredSetting] = declared_settings(GenerationSettings)
 
 
-def fitting(settings: GenerationSettings, ability: Ability) -> GenerationSettings:
-    """Those of the settings that mean something to a mode that needs this of a model."""
-    given: dict[str, Any] = {
-        name: each for name, each in settings.given.items() if SETTINGS[name].is_for(ability)
-    }
-    return GenerationSettings(**given)
+def fitting(settings: GenerationSettings, names: Collection[str]) -> dict[str, Any]:
+    """Those of the given settings that a mode takes, see `modes.own_settings`."""
+    return {name: each for name, each in settings.given.items() if name in names}
 
 
-def check_used(settings: GenerationSettings, abilities: Collection[Ability]) -> None:
-    """Check that each setting means something to a mode that needs one of these of a model.
+def check_used(settings: GenerationSettings, taken: Iterable[Collection[str]]) -> None:
+    """Check that each setting is one of those that one of the modes takes.
 
     Raises:
-        SpecError: one does not.
+        SpecError: one is not.
     """
+    used = {name for names in taken for name in names}
     for name in settings.given:
-        if not any(map(SETTINGS[name].is_for, abilities)):
-            raise SpecError("setting-of-no-mode", setting=SETTINGS[name].label)
+        if name not in used:
+            raise SpecError("setting-of-no-mode", setting=settings.declared[name].label)
 
 
 def not_honoured(settings: GenerationSettings, honoured: Iterable[str]) -> tuple[Sentence, ...]:
     """The labels of the settings that a backend is asked for and does not have."""
     have = frozenset(honoured)
-    return tuple(SETTINGS[name].label for name in settings.of_backend if name not in have)
+    return tuple(settings.declared[name].label for name in settings.of_backend if name not in have)

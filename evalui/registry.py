@@ -8,7 +8,7 @@ registered under the entry point's name. Entry points are loaded at the first lo
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from inspect import get_annotations
@@ -59,7 +59,8 @@ _GROUP_HEADER = re.compile(rb"^\[\s*(evalui\.\w+)\s*\]", re.MULTILINE)
 class Registry(Generic[T]):
     """Things by name; `kind` is what an error calls them.
 
-    `role` is the protocol that each of them has to have, where that can be checked.
+    `role` is the protocol that each of them has to have, where that can be checked. `check` raises
+    where something cannot stand beside those there are.
 
     >>> sizes: Registry[int] = Registry("size")
     >>> _ = sizes.register("small")(1)
@@ -67,9 +68,15 @@ class Registry(Generic[T]):
     1
     """
 
-    def __init__(self, kind: str, role: type | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        role: type | None = None,
+        check: Callable[[T, Iterable[T]], None] | None = None,
+    ) -> None:
         self.kind = kind
         self._role = role
+        self._check = check
         self._entries: dict[str, T] = {}
         self._packages: dict[str, str] = {}
         self._plugins = PLUGINS.get(kind)
@@ -88,6 +95,8 @@ class Registry(Generic[T]):
                 raise ValueError(f"{self.kind} {name!r} is registered twice")
             if missing := self._missing_parts(thing):
                 raise TypeError(f"{self.kind} {name!r} does not declare {', '.join(missing)}")
+            if self._check:
+                self._check(thing, self._entries.values())
             self._entries[name] = thing
             return thing
 

@@ -8,7 +8,8 @@ from urllib.parse import parse_qsl, urlencode
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.generation import AS_USUAL, GenerationSettings, check_used, fitting
-from evalui.modes import MODES, ability_of, usual_max_tokens
+from evalui.modes import MODES, usual_max_tokens
+from evalui.modes.own_settings import settings_taken
 from evalui.runs.contest import AnswersSpec, JudgingSpec
 from evalui.runs.spec import (
     VERSION,
@@ -76,7 +77,8 @@ class RunForm:
             SpecError: a setting of writing means nothing to any of the modes.
         """
         if self.modes:
-            check_used(self.generation, [ability_of(each, self.spellings) for each in self.modes])
+            taken = [settings_taken(each, self.spellings) for each in self.modes]
+            check_used(self.generation, taken)
         return [
             ModeSpec(
                 mode=mode,
@@ -86,7 +88,7 @@ class RunForm:
                 chat=self.chat,
                 spellings=self.spellings,
                 max_tokens=self.max_tokens or usual_max_tokens(mode),
-                **fitting(self.generation, ability_of(mode, self.spellings)).given,
+                **fitting(self.generation, settings_taken(mode, self.spellings)),
             )
             for mode in self.modes
             for shots in ((0,) if MODES[mode].gives == "answers" else self.shots)

@@ -10,7 +10,7 @@ from typing import Any
 
 from evalui.app.run_form import JUDGE_TOKENS
 from evalui.errors import SpecError
-from evalui.generation import SETTINGS, GenerationSettings
+from evalui.generation import DeclaredSetting, GenerationSettings
 from evalui.messages import Messages
 from evalui.modes import usual_max_tokens
 from evalui.runs.contest import JudgingSpec
@@ -81,15 +81,18 @@ def setting_labels(t: Messages, spec: RunSpec) -> list[str]:
 def generation_labels(t: Messages, settings: GenerationSettings) -> list[str]:
     """The settings of writing that are not at their default: "Temperature 0.7"."""
     return [
-        t("generation.given", setting=t(f"generation.{name}"), value=_shown(t, name, value))
+        t(
+            "generation.given",
+            setting=t(f"generation.{name}"),
+            value=_shown(t, settings.declared[name], value),
+        )
         for name, value in settings.given.items()
     ]
 
 
-def _shown(t: Messages, name: str, value: Any) -> str:
-    declared = SETTINGS[name]
+def _shown(t: Messages, declared: DeclaredSetting, value: Any) -> str:
     if declared.kind == "choice":
-        return t(f"generation.{name}_{value}")
+        return t(f"generation.{declared.name}_{value}")
     if declared.kind in ("text", "lines"):
         text = json.dumps(value, ensure_ascii=False)
         return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"

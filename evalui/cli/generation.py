@@ -1,14 +1,15 @@
-"""The options of `evalui run` that say how models write; they are those of `GenerationSettings`."""
+"""The options of `evalui run` that say how models write: the settings of all modes."""
 
 import argparse
 
-from evalui.generation import SETTINGS, GenerationSettings
+from evalui.generation import GenerationSettings, declared_settings
+from evalui.modes.own_settings import all_settings
 
 
 def add_generation_options(run: argparse.ArgumentParser) -> None:
     """Add an option for each setting; it holds for every mode that it means something to."""
     group = run.add_argument_group("how models write", "for all modes, whatever the file says")
-    for name, declared in SETTINGS.items():
+    for name, declared in declared_settings(all_settings()).items():
         option = f"--{name.replace('_', '-')}"
         about = str(declared.help).replace("%", "%%")
         if declared.kind == "lines":
@@ -27,10 +28,12 @@ def read_generation(given: argparse.Namespace) -> GenerationSettings:
     Raises:
         SpecError: a value is none of its setting.
     """
-    texts: dict[str, str | list[str] | None] = {name: getattr(given, name) for name in SETTINGS}
+    kind = all_settings()
+    declared = declared_settings(kind)
+    texts: dict[str, str | list[str] | None] = {name: getattr(given, name) for name in declared}
     read = {
-        name: SETTINGS[name].read("\n".join(text) if isinstance(text, list) else text)
+        name: declared[name].read("\n".join(text) if isinstance(text, list) else text)
         for name, text in texts.items()
         if text is not None
     }
-    return GenerationSettings.model_validate(read)
+    return kind.model_validate(read)

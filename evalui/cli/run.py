@@ -9,7 +9,7 @@ scores it and lets judges compare, without asking a model again, the third draws
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -68,15 +68,7 @@ def add_run_command(commands: Any, *, in_full: bool) -> None:
         action="store_false",
         help="ask models anew whatever they were asked in other runs on this machine",
     )
-    run.add_argument(
-        "--metrics", metavar="NAME", nargs="+", help="that lead the report, in this order"
-    )
-    run.add_argument(
-        "--groups",
-        metavar="NAME",
-        nargs="+",
-        help="published groups of subjects with figures of their own: ceval, cmmlu, mmlu",
-    )
+    _add_figures(run)
     add_run_flags(run)
     add_server_options(run)
     if in_full:
@@ -94,14 +86,26 @@ def add_report_command(commands: Any) -> None:
     report.add_argument("--out", metavar="DIR", type=Path, help="default: the same folder")
     report.add_argument("--models-file", type=Path, help="another models.toml")
     report.add_argument("--language", choices=get_args(Language), help="of report.md")
+    _add_figures(report)
     report.set_defaults(command=_report)
+
+
+def _add_figures(command: argparse.ArgumentParser) -> None:
+    """Add what a report states beside its usual figures; it decides nothing of the answers."""
+    command.add_argument(
+        "--metrics", metavar="NAME", nargs="+", help="that lead the report, in this order"
+    )
+    command.add_argument(
+        "--groups",
+        metavar="NAME",
+        nargs="+",
+        help="published groups of subjects with figures of their own: ceval, cmmlu, mmlu",
+    )
 
 
 def _run(given: argparse.Namespace) -> int:
     if given.only == "report":
-        return _draw(
-            given, given.out, given.out, metrics=given.metrics or (), groups=given.groups or ()
-        )
+        return _draw(given, given.out, given.out)
     flagged = read_flags(given)
     if given.server:
         return _run_there(given, flagged)
@@ -203,8 +207,6 @@ def _draw(
     out: Path,
     *,
     run_id: str = "",
-    metrics: Sequence[str] = (),
-    groups: Sequence[str] = (),
 ) -> int:
     """Draw the report of a run that is in a folder; no model is asked or even looked for."""
     from evalui.report.compile import with_groups, with_metrics
@@ -213,8 +215,9 @@ def _draw(
     from evalui.runs.spec import check_metrics
     from evalui.summary_groups import published_groups
 
+    metrics = given.metrics or ()
     check_metrics(metrics)
-    published = published_groups(groups)
+    published = published_groups(given.groups or ())
     settings = load_settings()
     language = given.language or default_language(settings)
     store = folder / STORE_NAME if folder.is_dir() else folder

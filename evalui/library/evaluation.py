@@ -21,13 +21,10 @@ from evalui.local_runs import (
     read_model_entries,
 )
 from evalui.runs.database.connection import Database
-from evalui.runs.spec import VERSION, ModeSpec, RunSpec, read_spec
+from evalui.runs.spec import VERSION, RunSpec, read_spec
 from evalui.types import Pattern
 
 Files = str | Path | Sequence[str | Path | Sequence[str | Path] | Mapping[str, Any]]
-
-# Of a mode, and not of the run.
-_MODE_FIELDS = frozenset(ModeSpec.model_fields) - {"mode", "judging", "recorded"}
 
 
 class RunWarning(UserWarning):
@@ -129,8 +126,7 @@ def _spec(
     if orders != "origin":
         fields["pattern"] = orders
     if mode:
-        own = {name: fields.pop(name) for name in _MODE_FIELDS if name in fields}
-        fields["modes"] = [{"mode": name, **own} for name in _listed(mode)]
+        fields["mode"] = _listed(mode)
     given = {name: value for name, value in fields.items() if value != []}
     if isinstance(files, Mapping):
         if given:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from evalui.modes.prompts.rubrics import Rubric
 from evalui.modes.prompts.templates import Template
@@ -29,6 +29,8 @@ from evalui.types import (
 if TYPE_CHECKING:
     from evalui.generation import GenerationSettings
 
+_Own = TypeVar("_Own", bound="GenerationSettings")
+
 
 @dataclass(frozen=True, slots=True)
 class ModeSettings:
@@ -39,7 +41,8 @@ class ModeSettings:
     `templates.choose_template`). The last five are a judge's: whose answers it compares, its
     rubric (None chooses by sample, see `rubrics.choose_rubric`, in the `rubric_version`), the
     run's seed, and what it gives its verdict in, where its rubric has it. `generation` is applied
-    to every request of every mode, see `plan_requests`; None is as usual.
+    to every request of every mode, see `plan_requests`; None is as usual. A mode with settings of
+    its own reads them by `own`.
     """
 
     shots: dict[str, tuple[Sample, ...]]
@@ -54,6 +57,10 @@ class ModeSettings:
     seed: int = 0
     output: JudgeOutput = "text"
     generation: "GenerationSettings | None" = None
+
+    def own(self, kind: type[_Own]) -> _Own:
+        """The settings of a mode that declares its own; as usual where none is given."""
+        return self.generation if isinstance(self.generation, kind) else kind()
 
 
 @runtime_checkable
@@ -89,7 +96,22 @@ class MultiTurn(Protocol):
         ...
 
 
-MODES: Registry[Mode] = Registry("mode", Mode)
+@runtime_checkable
+class HasSettings(Protocol):
+    """A mode that has settings of its own beside those of writing."""
+
+    settings: type["GenerationSettings"]
+
+
+def _check_own_settings(mode: Mode, others: Iterable[Mode]) -> None:
+    if isinstance(mode, HasSettings):
+        from evalui.generation import check_declaration
+
+        have = [each.settings for each in others if isinstance(each, HasSettings)]
+        check_declaration(mode.settings, have)
+
+
+MODES: Registry[Mode] = Registry("mode", Mode, _check_own_settings)
 
 
 def plan_requests(

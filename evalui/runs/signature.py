@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from evalui.generation import SETTINGS, DeclaredSetting
+from evalui.generation import DeclaredSetting
 from evalui.modes import MODES, NamesPrompts, traits_of
 from evalui.modes.prompts.rubrics import RUBRICS, Rubric, choose_rubric
 from evalui.modes.prompts.templates import TEMPLATES, Template, choose_template
@@ -111,7 +111,7 @@ def _generation_parts(mode: ModeSpec) -> Iterator[str]:
     """How replies are written, where it is not as usual; the temperature is that of requests."""
     for name, value in mode.given.items():
         if name != "temperature":
-            yield f"{SETTINGS[name].setting.in_signature}:{_shown(value, digits=32)}"
+            yield f"{mode.declared[name].setting.in_signature}:{_shown(value, digits=32)}"
 
 
 def _temperatures(requests: Sequence[Request]) -> str:
@@ -165,12 +165,12 @@ def _traits(mode: ModeSpec) -> dict[str, str]:
         "max_tokens": f"max{mode.max_tokens}",
         "spellings": mode.spellings,
         "unconditional": "un" if mode.unconditional is None else f"un{_digest(mode.unconditional)}",
-        **{name: _generation_trait(mode, each) for name, each in SETTINGS.items()},
+        **{name: _generation_trait(mode, each) for name, each in mode.declared.items()},
     }
 
 
 def _generation_trait(mode: ModeSpec, declared: DeclaredSetting) -> str:
-    value = getattr(mode, declared.name)
+    value = getattr(mode, declared.name, declared.default)
     return f"{declared.setting.in_signature}:{'-' if value is None else _shown(value)}"
 
 

@@ -1,18 +1,36 @@
 """The saved form of a run: what people share and repeat, and the signature of its figures."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, InitErrorDetails
 
 from evalui.datasets.base import DuplicatePolicy
 from evalui.datasets.columns import COLUMN_ROLES
 from evalui.datasets.tables.table import has_lone_surrogate
 from evalui.errors import SpecError
-from evalui.generation import SETTINGS, GenerationSettings, check_used, fitting
+from evalui.generation import (
+    SETTINGS,
+    DeclaredSetting,
+    GenerationSettings,
+    check_used,
+    declared_settings,
+    fitting,
+)
 from evalui.messages import sentence
 from evalui.modes import MODES, ability_of, usual_max_tokens, usual_mode
+from evalui.modes.own_settings import all_settings, settings_of, settings_taken
 from evalui.modes.prompts.templates import TEMPLATES, Template, parse_template
 from evalui.runs.contest import AnswersSpec, JudgingSpec
 from evalui.summary_groups import SummaryGroup, declared_groups
@@ -75,8 +93,12 @@ class ModeSpec(GenerationSettings):
 
     Written answers may be longer than those that only name an option. `judging`, `recorded`
     (answers that are there already) and `log` (the harness that has collected them) stand in the
-    plans of cells, never in a user's own file.
+    plans of cells, never in a user's own file. Settings that the mode declares itself are fields
+    like the others; where it is not installed (any more) they are kept as they stand.
     """
+
+    # For the mode's own settings; what it does not declare is refused, see `_read_own`.
+    model_config = ConfigDict(extra="allow", frozen=True)
 
     mode: str
     shots: int = Field(default=0, ge=0)
@@ -98,8 +120,49 @@ class ModeSpec(GenerationSettings):
         given = cast("dict[str, Any]", values)
         name = given.get("mode")
         if isinstance(name, str) and name in MODES:
-            return {"max_tokens": usual_max_tokens(name)} | given
+            return {"max_tokens": usual_max_tokens(name)} | cls._read_own(name, given)
         return given
+
+    @classmethod
+    def _read_own(cls, mode: str, given: dict[str, Any]) -> dict[str, Any]:
+        """The fields with the mode's own settings as it declares them; others are refused."""
+        kind = settings_of(mode)
+        declared, fields = declared_settings(kind), cls.model_fields
+        if unknown := [name for name in given if name not in fields and name not in declared]:
+            extra = [
+                InitErrorDetails(type="extra_forbidden", loc=(name,), input=given[name])
+                for name in unknown
+            ]
+            raise ValidationError.from_exception_data(cls.__name__, extra)
+        own = {name: value for name, value in given.items() if name not in fields}
+        rest = {name: value for name, value in given.items() if name in fields}
+        return rest | dict(kind.model_validate(own).given)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """The schema with the settings that only one or another mode has."""
+        schema = handler(core_schema)
+        of_all = all_settings().model_json_schema()["properties"]
+        whole = handler.resolve_ref_schema(schema)
+        own = {name: each for name, each in of_all.items() if name not in SETTINGS}
+        whole["properties"] |= {
+            name: each | {"description": str(declared_settings(all_settings())[name].help)}
+            for name, each in own.items()
+        }
+        whole["additionalProperties"] = False
+        return schema
+
+    @property
+    def declared(self) -> Mapping[str, DeclaredSetting]:
+        """The settings that the mode has."""
+        return declared_settings(settings_of(self.mode))
+
+    @property
+    def generation(self) -> GenerationSettings:
+        """The settings alone, of the class that the mode declares."""
+        return settings_of(self.mode)(**self.given)
 
     @property
     def gives(self) -> Gives:
@@ -110,9 +173,9 @@ class ModeSpec(GenerationSettings):
     def _settings_fit(self) -> Self:
         """A setting that means nothing to the mode is refused: nothing is shown and not sent."""
         if self.mode in MODES:
-            unfit = self.given.keys() - fitting(self, self.ability).given.keys()
-            if name := next((name for name in self.given if name in unfit), ""):
-                label = SETTINGS[name].label
+            taken = settings_taken(self.mode, self.spellings)
+            if name := next((name for name in self.given if name not in taken), ""):
+                label = self.declared[name].label
                 raise ValueError(
                     sentence("error.setting-not-of-mode", mode=self.mode, setting=label)
                 )
@@ -185,13 +248,18 @@ class RunSpec(BaseModel):
         if "mode" not in flat:
             open_ = flat.get("answers") or flat.get("judging")
             return flat | {"modes": [{"mode": usual_mode("answers")}]} if open_ else flat
-        own = [name for name in ModeSpec.model_fields if name not in ("judging", "recorded")]
-        shared = {name: flat[name] for name in own if name in flat}
+        fields = [name for name in ModeSpec.model_fields if name not in ("judging", "recorded")]
+        shared = {name: flat[name] for name in fields if name in flat}
+        some = all_settings().model_fields.keys() - ModeSpec.model_fields.keys()
+        own = {name: flat[name] for name in flat if name in some}
         names = cast(
             "list[Any]", flat["mode"] if isinstance(flat["mode"], list) else [flat["mode"]]
         )
-        rest = {name: value for name, value in flat.items() if name not in shared}
-        return rest | {"modes": [shared | {"mode": name} for name in names]}
+        rest = {name: value for name, value in flat.items() if name not in shared | own}
+        modes = [shared | _taken(own, name) | {"mode": name} for name in names]
+        if lost := own.keys() - {name for mode in modes for name in mode}:
+            rest |= {name: own[name] for name in lost}  # no mode has it, so it is refused
+        return rest | {"modes": modes}
 
     @model_validator(mode="after")
     def _require_contestant(self) -> Self:
@@ -230,6 +298,14 @@ class RunSpec(BaseModel):
         return groups
 
 
+def _taken(own: Mapping[str, Any], mode: Any) -> dict[str, Any]:
+    """Those of the settings of single modes that a mode has."""
+    if not isinstance(mode, str):
+        return {}
+    declared = declared_settings(settings_of(mode))
+    return {name: value for name, value in own.items() if name in declared}
+
+
 def with_generation(spec: Spec, settings: GenerationSettings) -> Spec:
     """The specification with these settings of writing in each mode that they mean something to.
 
@@ -238,9 +314,11 @@ def with_generation(spec: Spec, settings: GenerationSettings) -> Spec:
     """
     if not settings.given:
         return spec
-    check_used(settings, [mode.ability for mode in spec.modes])
+    taken = [settings_taken(mode.mode, mode.spellings) for mode in spec.modes]
+    check_used(settings, taken)
     modes = [
-        mode.model_copy(update=dict(fitting(settings, mode.ability).given)) for mode in spec.modes
+        mode.model_copy(update=fitting(settings, names))
+        for mode, names in zip(spec.modes, taken, strict=True)
     ]
     return spec.model_copy(update={"modes": modes})
 
@@ -327,5 +405,8 @@ def _field_error(kind: str, message: str, path: tuple[int | str, ...]) -> str:
     }
     owner = owners.get(str(path[0]), RunSpec)
     # Its own fields first: those of writing are many, and the same everywhere.
-    known = ", ".join(sorted(owner.model_fields, key=GenerationSettings.model_fields.__contains__))
+    names = [*owner.model_fields]
+    if owner is ModeSpec:
+        names += all_settings().model_fields.keys() - {*names}
+    known = ", ".join(sorted(names, key=GenerationSettings.model_fields.__contains__))
     return sentence("error.spec-no-field", known=known)

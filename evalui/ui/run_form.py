@@ -18,9 +18,10 @@ from evalui.app.run_form import (
 )
 from evalui.datasets.base import Layout
 from evalui.errors import SpecError
-from evalui.generation import SETTINGS, GenerationSettings
+from evalui.generation import GenerationSettings, declared_settings
 from evalui.messages import Sentence
 from evalui.modes import MODES, usual_max_tokens
+from evalui.modes.own_settings import all_settings
 from evalui.modes.prompts.rubrics import (
     LETTERED_FORMATS,
     NUMBERED_FORMATS,
@@ -114,17 +115,19 @@ _GROUPS = TypeAdapter(tuple[SummaryGroup, ...])
 
 
 def _generation(form: Form, *, judge: bool = False) -> GenerationSettings:
+    kind = GenerationSettings if judge else all_settings()
     read = {
         name: each.read(field_value(form, generation_field(name, judge=judge)))
-        for name, each in SETTINGS.items()
+        for name, each in declared_settings(kind).items()
     }
-    return GenerationSettings.model_validate(read)
+    return kind.model_validate(read)
 
 
 def _generation_form(given: Mapping[str, Any], *, judge: bool = False) -> Form:
     """The fields of settings that are not as usual."""
+    declared = declared_settings(all_settings())
     return {
-        generation_field(name, judge=judge): SETTINGS[name].write(value)
+        generation_field(name, judge=judge): declared[name].write(value)
         for name, value in given.items()
     }
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,9 @@ from pathlib import Path
 
 import pytest
 from extend_examples import PLUGIN, files_of_page
+from settings_examples import table_of
+
+from evalui.generation import SETTINGS, declared_settings
 
 
 def evalui(folder: Path, plugin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -38,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_shows_the_files_of_the_package():
     shown = files_of_page()
     package = [path for path in PLUGIN.rglob("*") if path.suffix in (".py", ".toml")]
-    assert len(package) == 9
+    assert len(package) == 10
     for path in package:
         name = path.relative_to(PLUGIN).as_posix()
         if path.name != "__init__.py":
@@ -82,6 +86,28 @@ def test_a_run_uses_all_five_and_its_report_names_them(
     assert [trial["reply"] for trial in trials] == ["B", "A", "A", "B", "A", "B"]
 
 
+def test_a_setting_of_its_mode_is_an_option_and_stands_in_the_signature(
+    folder: Path, plugin: Path, monkeypatch: pytest.MonkeyPatch
+):
+    options = ("--out", "own", "--models-file", "models.toml", "--instruction", "Just a letter.")
+    done = evalui(folder, plugin, "run", "spec.json", *options)
+    assert done.returncode == 0, done.stderr
+    (cell,) = json.loads((folder / "own" / "report.json").read_text(encoding="utf-8"))["cells"]
+    assert '|instruction:"Just a letter."|' in cell["signature"]
+    other = ("run", "spec.json", *options, "--mode", "generation")
+    refused = evalui(folder, plugin, *other)
+    assert refused.returncode == 2
+    assert "None of the modes has any use for “Instruction”" in refused.stderr
+    monkeypatch.syspath_prepend(PLUGIN)
+    from evalui_example.one_letter import OneLetterSettings
+
+    (own,) = (
+        each for name, each in declared_settings(OneLetterSettings).items() if name not in SETTINGS
+    )
+    page = (PLUGIN.parents[1] / "docs" / "extend.md").read_text(encoding="utf-8")
+    assert table_of([own]) in re.sub(r"(?m)^  ", "", page)
+
+
 def test_a_package_whose_format_alone_is_used_is_signed(folder: Path, plugin: Path, tmp_path: Path):
     site = tmp_path / "site"
     shutil.copytree(plugin, site)
@@ -104,7 +130,7 @@ def test_a_package_whose_format_alone_is_used_is_signed(folder: Path, plugin: Pa
     assert "|plugins:evalui-example 1.0|" in whole["cells"][0]["signature"]
 
 
-def test_a_macro_average_of_one_file_is_shown_where_there_are_subjects(
+def test_a_macro_average_of_one_file_is_shown_compared_and_exported_where_there_are_subjects(
     plugin: Path, tmp_path: Path
 ):
     head = "id,question,A,B,C,D,answer,subject\n"
@@ -115,11 +141,16 @@ def test_a_macro_average_of_one_file_is_shown_where_there_are_subjects(
         for n, (subject, right) in enumerate(with_subjects, start=10)
     ]
     (tmp_path / "quiz.csv").write_text(head + "".join(lines), encoding="utf-8")
-    spec = {"version": 3, "datasets": ["quiz.csv"], "models": ["always-a"], "mode": "generation"}
+    spec = {"version": 3, "datasets": ["quiz.csv"], "models": ["always-a", "perfect"]}
+    spec |= {"mode": "generation"}
     (tmp_path / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
-    models = '[always-a]\nbackend = "scripted"\noptions = { rule = "always-A" }\n'
+    models = "".join(
+        f'[{name}]\nbackend = "scripted"\noptions = {{ rule = "{rule}" }}\n'
+        for name, rule in (("always-a", "always-A"), ("perfect", "perfect"))
+    )
     (tmp_path / "models.toml").write_text(models, encoding="utf-8")
     options = ("--out", "report", "--models-file", "models.toml", "--language", "en")
+    options += ("--metrics", "macro_accuracy")
     done = evalui(tmp_path, plugin, "run", "spec.json", *options)
     assert done.returncode == 0, done.stderr
     report = tmp_path / "report"
@@ -128,7 +159,11 @@ def test_a_macro_average_of_one_file_is_shown_where_there_are_subjects(
     ]
     assert figures["acc_origin"] == 50
     assert figures["macro_accuracy"] == pytest.approx(100 * (2 / 3 + 0) / 2)
-    assert "Macro accuracy" in (report / "report.md").read_text(encoding="utf-8")
+    text = (report / "report.md").read_text(encoding="utf-8")
+    assert "| Rank | Model | Macro accuracy |" in text
+    assert "Pairs in Macro accuracy" in text
+    assert "is not shown" not in text.partition("# Pairs")[0]
+    assert "macro_accuracy" in exported(tmp_path, plugin, done)
 
 
 def test_a_scorer_of_one_file_stands_in_table_export_and_trials(plugin: Path, tmp_path: Path):
@@ -157,10 +192,65 @@ def test_a_scorer_of_one_file_stands_in_table_export_and_trials(plugin: Path, tm
     assert value == SequenceMatcher(None, "Paris", reply.strip(), autojunk=False).ratio()
 
 
+def test_a_text_mode_of_one_file_stands_in_table_comparison_and_export(
+    plugin: Path, tmp_path: Path
+):
+    questions = [
+        {"query": "Capital of France?", "response": "Paris"},
+        {"query": "2+2?", "response": "4"},
+    ]
+    rows = "".join(f"{json.dumps(row)}\n" for row in questions)
+    (tmp_path / "qa.jsonl").write_text(rows, encoding="utf-8")
+    spec = {"version": 3, "datasets": ["qa.jsonl"], "models": ["right", "long"], "mode": "one_line"}
+    (tmp_path / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
+    models = "".join(
+        f'[{name}]\nbackend = "scripted"\noptions = {{ rule = "{rule}" }}\n'
+        for name, rule in (("right", "perfect"), ("long", "verbose"))
+    )
+    (tmp_path / "models.toml").write_text(models, encoding="utf-8")
+    options = ("--out", "report", "--models-file", "models.toml", "--language", "en")
+    done = evalui(
+        tmp_path,
+        plugin,
+        "run",
+        "spec.json",
+        *options,
+        "--metrics",
+        "exact_match",
+        "edit_similarity",
+    )
+    assert done.returncode == 0, done.stderr
+    report = tmp_path / "report"
+    text = (report / "report.md").read_text(encoding="utf-8")
+    assert "| Rank | Model | exact\\_match | Edit similarity |" in text
+    assert "is not shown" not in text
+    assert "Pairs in exact\\_match" in text
+    whole = json.loads((report / "report.json").read_text(encoding="utf-8"))
+    assert [cell["figures"]["means"]["exact_match"] for cell in whole["answers"]] == [100.0, 0.0]
+    for cell in whole["answers"]:
+        assert "|plugins:evalui-example 1.0|" in cell["signature"]
+        assert "|max:128|" in cell["signature"]
+    lines = [json.loads(line) for line in (report / "trials.jsonl").read_text().splitlines()]
+    paired = {pair["metric"] for pair in whole["chosen_metrics"]["pairs"]}
+    assert paired == {"exact_match", "edit_similarity"}
+    assert "edit_similarity" in exported(tmp_path, plugin, done)
+    assert [line["reply"] for line in lines if line["model"] == "right"] == ["Paris", "4"]
+    assert all("\n" not in line["reply"] for line in lines)
+
+
 def test_without_the_package_its_model_is_unknown(folder: Path, tmp_path: Path):
     done = evalui(folder, tmp_path, "run", "spec.json", "--out", "none")
     assert done.returncode == 2
     assert "Unknown model 'overlap'." in done.stderr
+
+
+def exported(folder: Path, plugin: Path, done: subprocess.CompletedProcess[str]) -> str:
+    """The table of metrics of a run that is done, as CSV."""
+    (run,) = re.findall(r"evalui: run (\S+);", done.stderr)
+    store = ("--database", str(folder / "report" / "evalui.sqlite"))
+    table = evalui(folder, plugin, "export", run, "csv", *store, "--models-file", "models.toml")
+    assert table.returncode == 0, table.stderr
+    return table.stdout
 
 
 def _cells(line: str) -> list[str]:

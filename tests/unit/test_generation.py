@@ -13,6 +13,7 @@ from evalui.generation import AS_USUAL, SETTINGS, GenerationSettings, fitting, n
 from evalui.messages import messages
 from evalui.modes import MODES, plan_requests
 from evalui.modes.base import ModeSettings
+from evalui.modes.own_settings import settings_taken
 from evalui.runs.database.codec import request_key
 from evalui.runs.signature import labels, signature
 from evalui.runs.spec import ModeSpec, with_generation
@@ -150,7 +151,7 @@ def test_settings_for_all_modes_reach_those_that_they_mean_something_to() -> Non
 def test_what_the_backend_lacks_is_named_and_what_evalui_does_is_not() -> None:
     settings = GenerationSettings(top_k=5, temperature=1, system_prompt="x", stop=("y",))
     assert not_honoured(settings, {"temperature"}) == ("Top k",)
-    assert fitting(settings, "next_token").given == {"system_prompt": "x"}
+    assert fitting(settings, settings_taken("multiple_choice")) == {"system_prompt": "x"}
 
 
 def test_every_request_of_a_mode_carries_the_settings() -> None:

@@ -79,7 +79,7 @@ def _group_blocks(
     report: Report, summaries: Sequence[AnySummary], name: str, language: Language
 ) -> Iterator[Block]:
     fitting, shown = _fitting(report, summaries), _shown(report, summaries)
-    hidden = [metric for metric in fitting if metric not in shown]
+    hidden = [metric for metric in fitting if not has_figure(metric, summaries)]
     notes = (Bullets(hidden_notes(hidden, language)),) if hidden else ()
     title = localized("chosen-metrics", language, name=name)
     if not shown:

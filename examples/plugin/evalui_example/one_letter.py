@@ -1,8 +1,11 @@
 """A mode: multiple choice by reply, where only a reply of one letter counts."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
+from pydantic import Field
+
+from evalui.generation import GenerationSettings, Setting
 from evalui.modes.base import ModeSettings, shown_options
 from evalui.modes.prompts.templates import choose_template, render_choices
 from evalui.scoring.parsing.choice import read_strict
@@ -24,6 +27,21 @@ from evalui.types import (
 _INSTRUCTION = "Answer with one letter and nothing else."
 
 
+class OneLetterSettings(GenerationSettings):
+    """The settings of writing, and one of this mode alone."""
+
+    instruction: Annotated[
+        str,
+        Field(max_length=2000),
+        Setting(
+            "instruction",
+            honoured_by="mode",
+            label={"en": "Instruction", "zh": "指令"},
+            help={"en": "Stands before each question.", "zh": "写在每道题之前。"},
+        ),
+    ] = ""
+
+
 class OneLetter:
     """The instruction, then the prompt of the template, as a text or as a conversation."""
 
@@ -34,17 +52,17 @@ class OneLetter:
     shows_options = True
     readings: tuple[str, ...] = ("strict",)
     headline = "strict"
+    settings = OneLetterSettings
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """One request for a reply."""
         template = setting.template or choose_template(sample)
         shots = setting.shots.get(sample.subject, ())
         prompt = render_choices(template, sample, variant, shots, chat=setting.chat)
+        words = setting.own(OneLetterSettings).instruction or _INSTRUCTION
         if isinstance(prompt, str):
-            return (Generate(f"{_INSTRUCTION}\n\n{prompt}", max_tokens=setting.max_tokens),)
-        return (
-            Generate((Message("system", _INSTRUCTION), *prompt), max_tokens=setting.max_tokens),
-        )
+            return (Generate(f"{words}\n\n{prompt}", max_tokens=setting.max_tokens),)
+        return (Generate((Message("system", words), *prompt), max_tokens=setting.max_tokens),)
 
     def grade(
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings

@@ -192,6 +192,23 @@ def test_another_judge_asks_no_model_again(place: Path):
     assert {arena["by"] for arena in _report()["arenas"]} == {"referee-too"}
 
 
+def test_other_metrics_ask_no_model_again(place: Path):
+    (place / "spec.json").write_text(json.dumps(_judged("referee")))
+    with ToyServer(Behaviour(alter=_writes_much)) as server:
+        _two_models(place, server)
+        for out, metrics in (
+            ("first", ()),
+            ("bleu", ("bleu-1",)),
+            ("two", ("rouge-1-f", "bleu-2")),
+        ):
+            chosen = ["--metrics", *metrics] if metrics else []
+            assert main(["run", "spec.json", "--out", out, *chosen]) == 0
+            assert len(_questions(server)) == 8  # four questions of each model
+            assert _report(place / out)["spec"].get("metrics", []) == [*metrics]
+    assert main(["report", "first", "--metrics", "rouge-1-f"]) == 0  # the endpoint is gone by now
+    assert _report(place / "first")["chosen_metrics"]["metrics"] == ["rouge-1-f"]
+
+
 def test_answers_are_collected_then_scored_then_reported_without_asking_again(
     place: Path, capsys: pytest.CaptureFixture[str]
 ):
@@ -243,7 +260,20 @@ def test_a_report_is_drawn_again_with_other_metrics(
     assert main([*again, "readable", "n"]) == 0
     whole = _report(place / "out")
     assert whole["spec"]["metrics"] == whole["chosen_metrics"]["metrics"] == ["readable", "n"]
+    assert (
+        main(["report", "out", "--out", "other", "--metrics", "mean_over_orders", "acc_origin"])
+        == 0
+    )
+    whole = _report(place / "other")
+    assert (
+        whole["spec"]["metrics"]
+        == whole["chosen_metrics"]["metrics"]
+        == ["mean_over_orders", "acc_origin"]
+    )
+    assert _report(place / "out")["spec"]["metrics"] == ["readable", "n"]
     capsys.readouterr()
+    assert main(["report", "out", "--metrics", "nicety"]) == 2
+    assert "There is no metric 'nicety'" in capsys.readouterr().err
     assert main([*again, "nicety"]) == 2
     assert "There is no metric 'nicety'" in capsys.readouterr().err
 
@@ -267,6 +297,8 @@ def test_published_groups_are_an_option_of_a_run_and_of_a_report(
     assert "summary_groups" not in _report(place / "plain")
     assert main(["run", "--out", "plain", "--only", "report", "--groups", "ceval"]) == 0
     assert _report(place / "plain")["summary_groups"] == whole["summary_groups"]
+    assert main(["report", "plain", "--out", "again", "--groups", "ceval"]) == 0
+    assert _report(place / "again")["summary_groups"] == whole["summary_groups"]
     capsys.readouterr()
     assert main([*run, "--out", "none", "--groups", "cevil"]) == 2
     assert "There are no published groups 'cevil'" in capsys.readouterr().err

@@ -6,8 +6,9 @@ from typing import get_args
 
 import pytest
 from pydantic import BaseModel
+from settings_examples import table_of
 
-from evalui.generation import SETTINGS, DeclaredSetting, GenerationSettings
+from evalui.generation import SETTINGS
 from evalui.runs.contest import AnswersSpec, JudgingSpec, OutputChoice
 from evalui.runs.spec import DatasetSpec, RunSpec, read_spec
 
@@ -33,25 +34,5 @@ def test_the_example_can_be_read() -> None:
     assert [source.key for source in spec.datasets] == ["law_val.csv", "swift/custom_config.json"]
 
 
-def values_of(declared: DeclaredSetting) -> str:
-    """What a setting may be, as the JSON schema says it."""
-    if declared.kind == "choice":
-        return ", ".join(f"`{each}`" for each in declared.choices if each)
-    if declared.kind == "lines":
-        return "a list of texts"
-    if declared.kind == "text":
-        return "a text"
-    schema = GenerationSettings.model_json_schema()["properties"][declared.name]
-    limits = next((each for each in schema.get("anyOf", ()) if each["type"] != "null"), schema)
-    low = limits.get("minimum", limits.get("exclusiveMinimum"))
-    above = "above " if "exclusiveMinimum" in limits else ""
-    return f"{above}{low:g} to {limits['maximum']:g}"
-
-
 def test_the_settings_of_writing_are_documented_as_they_are_declared() -> None:
-    rows = [
-        f"| `{name}` | `--{name.replace('_', '-')}` | {declared.help} | {values_of(declared)} |"
-        for name, declared in SETTINGS.items()
-    ]
-    table = "\n".join(["| field | option | meaning | values |", "|---|---|---|---|", *rows])
-    assert table in PAGE
+    assert table_of(SETTINGS.values()) in PAGE

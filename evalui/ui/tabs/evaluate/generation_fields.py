@@ -1,9 +1,10 @@
-"""The fields that say how replies are written: one for each setting of `GenerationSettings`."""
+"""The fields that say how replies are written: one for each setting of the chosen modes."""
 
-from evalui.generation import SETTINGS, DeclaredSetting
+from evalui.generation import SETTINGS, DeclaredSetting, declared_settings
 from evalui.messages import Messages
+from evalui.modes.own_settings import settings_of
 from evalui.report.html import Html, div
-from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.widgets import field, select, text_input
 from evalui.ui.run_form import generation_field
 from evalui.ui.tabs.evaluate.rows import fold, text_area
@@ -16,12 +17,16 @@ def generation_fold(t: Messages, form: Form, *, judge: bool = False) -> Html:
 
     Each mode takes those that mean something to it.
     """
+    modes = () if judge else field_values(form, "modes")
+    declared = {**SETTINGS}
+    for mode in modes:
+        declared |= declared_settings(settings_of(mode))
     given = [
         t("generation.given", setting=t(f"generation.{name}"), value=_shortened(text))
-        for name in SETTINGS
+        for name in declared
         if (text := field_value(form, generation_field(name, judge=judge)).strip())
     ]
-    shown = (each for each in SETTINGS.values() if each.setting.of_judges or not judge)
+    shown = (each for each in declared.values() if each.setting.of_judges or not judge)
     fields = (_field(t, form, each, judge=judge) for each in shown)
     return fold(
         t("generation.title"),

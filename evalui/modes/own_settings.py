@@ -1,0 +1,49 @@
+"""The settings that a mode takes: those of writing that mean something to it, and its own."""
+
+from functools import cache
+from typing import Any
+
+from pydantic import create_model
+
+from evalui.generation import GenerationSettings, declared_settings
+from evalui.modes.base import MODES, HasSettings
+from evalui.modes.traits import ability_of
+from evalui.types import Spellings
+
+
+def settings_of(mode: str) -> type[GenerationSettings]:
+    """The class of a mode's settings; those of writing of one that is not installed (any more)."""
+    if mode not in MODES:
+        return GenerationSettings
+    own = MODES[mode]
+    return own.settings if isinstance(own, HasSettings) else GenerationSettings
+
+
+def settings_taken(mode: str, spellings: Spellings = "common") -> frozenset[str]:
+    """The names of the settings that mean something to a mode, its own ones among them.
+
+    Raises:
+        UnknownName: no such mode.
+    """
+    ability = ability_of(mode, spellings)
+    declared = declared_settings(settings_of(mode))
+    return frozenset(name for name, each in declared.items() if each.is_for(ability))
+
+
+def all_settings() -> type[GenerationSettings]:
+    """A class with the settings of every mode: what a form, or a command for all modes, can set."""
+    return _joined(tuple(dict.fromkeys(map(settings_of, MODES))))
+
+
+@cache
+def _joined(kinds: tuple[type[GenerationSettings], ...]) -> type[GenerationSettings]:
+    fields = {name: field for kind in kinds for name, field in kind.model_fields.items()}
+    own = {
+        name: (field.annotation, field)
+        for name, field in fields.items()
+        if name not in GenerationSettings.model_fields
+    }
+    if not own:
+        return GenerationSettings
+    made: Any = create_model  # its type has no fields of names that are not known before
+    return made("AllSettings", __base__=GenerationSettings, **own)

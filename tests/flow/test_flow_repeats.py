@@ -1,0 +1,144 @@
+"""Four replies to each question at temperature 0.7, from a demo model and an endpoint."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from api_server_examples import ApiServer, api_server
+from endpoint_server_examples import MODEL, Behaviour, Json, ToyServer
+
+import evalui
+from evalui.cli.main import main
+from evalui.client import Client
+
+_N = 5
+_QUESTIONS = "question,A,B,C,D,answer\n" + "".join(
+    f"What is {n} plus one?,{n},{n + 1},{n + 2},{n + 3},B\n" for n in range(1, _N + 1)
+)
+_DRAWN = {"temperature": 0.7, "repeats": 4}
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[ToyServer]:
+    letters = cycle("ABCDB")
+
+    def choose(answer: Json) -> Json:
+        for choice in answer.get("choices", ()):
+            if "message" in choice:
+                choice["message"]["content"] = next(letters)
+        return answer
+
+    with ToyServer(Behaviour(alter=choose)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory, endpoint: ToyServer) -> Path:
+    """The folder with a file of questions, and with models.toml."""
+    folder = tmp_path_factory.mktemp("desk")
+    (folder / "sums.csv").write_text(_QUESTIONS)
+    (folder / "models.toml").write_text(
+        '[demo]\nbackend = "scripted"\noptions = {rule = "position-biased"}\n'
+        f'[endpoint]\nbackend = "openai"\npath = "{MODEL}"\nchat = true\n'
+        f'options = {{base_url = "{endpoint.url}", api = "chat"}}\n'
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(desk: Path) -> Iterator[ApiServer]:
+    with api_server(desk / "data", models=str(desk / "models.toml")) as running:
+        yield running
+
+
+def by_specification(desk: Path, model: str, out: Path) -> None:
+    """`evalui run` with a file that says it."""
+    spec = {"version": 3, "datasets": [str(desk / "sums.csv")], "models": [model]}
+    (desk / "spec.json").write_text(json.dumps(spec | {"mode": "generation", **_DRAWN}))
+    models = ["--models-file", str(desk / "models.toml")]
+    assert main(["run", str(desk / "spec.json"), "--out", str(out), *models]) == 0
+
+
+def by_command(desk: Path, model: str, out: Path) -> None:
+    """`evalui run` with options alone."""
+    run = ["run", "--model", model, "--dataset", str(desk / "sums.csv"), "--mode", "generation"]
+    run += ["--temperature", "0.7", "--repeats", "4", "--out", str(out)]
+    assert main([*run, "--models-file", str(desk / "models.toml")]) == 0
+
+
+def by_library(desk: Path, model: str, out: Path) -> None:
+    """`evalui.evaluate`, and its frames."""
+    models = desk / "models.toml"
+    with evalui.evaluate(
+        desk / "sums.csv",
+        models=model,
+        mode="generation",
+        models_file=models,
+        out=out,
+        progress=False,
+        **_DRAWN,
+    ) as run:
+        assert run.trials()["repeat"].tolist() == [1, 2, 3, 4] * _N
+
+
+def by_interface(desk: Path, server: ApiServer, model: str, out: Path) -> None:
+    """The REST interface of a server, from the upload to the report."""
+    client = Client(server.url, server.token)
+    upload = client.upload([desk / "sums.csv"])
+    modes = [{"mode": "generation", **_DRAWN}]
+    spec = {"version": 3, "datasets": [{"upload": upload.id}], "models": [model], "modes": modes}
+    ended = client.wait(client.start(spec), lambda _: None)
+    assert ended.state == "done"
+    client.report(ended, out)
+
+
+def asked_of(endpoint: ToyServer, before: int) -> dict[str, list[dict[str, Any]]]:
+    """The requests of a run by their question."""
+    requests: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for body in endpoint.posts("chat/completions")[before:]:
+        if "What is" in (question := str(body["messages"][-1]["content"])):
+            requests[question].append(body)
+    return requests
+
+
+@pytest.mark.parametrize("model", ["demo", "endpoint"])
+@pytest.mark.parametrize("way", ["specification", "command", "library", "interface"])
+def test_four_replies_to_each_question(
+    way: str,
+    model: str,
+    desk: Path,
+    endpoint: ToyServer,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> None:
+    before, out = len(endpoint.posts("chat/completions")), tmp_path / "out"
+    if way == "interface":
+        by_interface(desk, request.getfixturevalue("server"), model, out)
+    else:
+        ways = {"specification": by_specification, "command": by_command, "library": by_library}
+        ways[way](desk, model, out)
+    (cell,) = json.loads((out / "report.json").read_text())["cells"]
+    assert (cell["figures"]["n"], cell["figures"]["trials"]) == (_N, 4 * _N)
+    assert "|temp:0.7|repeats:4|" in cell["signature"]
+    trials = [json.loads(line) for line in (out / "trials.jsonl").read_text().splitlines()]
+    assert [trial["repeat"] for trial in trials] == [1, 2, 3, 4] * _N
+    shares: dict[str, list[bool]] = defaultdict(list)
+    for trial in trials:
+        shares[trial["id"]].append(trial["readings"]["tolerant"]["choice"] == "B")
+    of_questions = [sum(each) / 4 for each in shares.values()]
+    assert cell["figures"]["acc_origin"] == pytest.approx(100 * sum(of_questions) / _N)
+    solved = sum(any(each) for each in shares.values())
+    assert cell["figures"]["pass_at_4"] == pytest.approx(100 * solved / _N)
+    asked = asked_of(endpoint, before)
+    if model == "demo":
+        assert asked == {}
+        assert 0 < cell["figures"]["repeat_agreement"] < 100
+        return
+    assert len(asked) == _N
+    for bodies in asked.values():
+        assert [body["temperature"] for body in bodies] == [0.7] * 4
+        assert len({body["seed"] for body in bodies}) == 4

@@ -1,0 +1,456 @@
+"""A mode of another package declares settings of its own, and everything is derived from them."""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+from endpoint_server_examples import MODEL, ToyServer
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field
+from runs_examples import dataset
+from settings_examples import table_of
+from starlette.testclient import TestClient
+from store_examples import open_database
+
+import evalui
+from evalui.api.application import create_api
+from evalui.app.run_form import RunForm
+from evalui.app.run_labels import setting_labels
+from evalui.app.service import AppService
+from evalui.cli.generation import add_generation_options, read_generation
+from evalui.cli.main import main
+from evalui.cli.run import add_run_command
+from evalui.errors import SpecError, UnknownName
+from evalui.generation import (
+    RESERVED_NAMES,
+    SETTINGS,
+    GenerationSettings,
+    Setting,
+    declared_settings,
+)
+from evalui.messages import messages
+from evalui.modes import MODES, ModeSettings, plan_requests
+from evalui.modes.own_settings import all_settings
+from evalui.registry import PLUGINS
+from evalui.runs.database.codec import request_key
+from evalui.runs.signature import labels, signature
+from evalui.runs.spec import ModeSpec, RunSpec, read_spec, with_generation, write_spec
+from evalui.settings import Settings
+from evalui.types import (
+    Ability,
+    DatasetKind,
+    Generate,
+    GeneratedText,
+    Gives,
+    Reading,
+    Request,
+    Response,
+    Sample,
+    Trial,
+    Variant,
+)
+from evalui.ui.run_form import form_from_spec, generation_field, read_run_form
+from evalui.ui.tabs.evaluate.generation_fields import generation_fold
+
+_QUESTIONS = [{"query": f"What is {n} plus {n}?", "response": f"{2 * n}"} for n in (1, 2)]
+_PLACE = Variant(())
+
+
+class ToneSettings(GenerationSettings):
+    """One setting of each kind that a form has."""
+
+    tone: Annotated[
+        Literal["", "formal", "rude"],
+        Setting(
+            "tone",
+            honoured_by="mode",
+            label={"en": "Tone", "zh": "语气"},
+            help={"en": "How a reply is to sound.", "zh": "回答的语气。"},
+        ),
+    ] = ""
+    words: Annotated[
+        int | None,
+        Field(ge=1, le=500),
+        Setting(
+            "words", honoured_by="mode", label={"en": "Words"}, help={"en": "At most so many."}
+        ),
+    ] = None
+    weight: Annotated[
+        float,
+        Field(gt=0, le=9),
+        Setting("w", honoured_by="mode", label={"en": "Weight"}, help={"en": "Of tone."}),
+    ] = 1.0
+    never: Annotated[
+        tuple[str, ...],
+        Setting("never", honoured_by="mode", label={"en": "Never"}, help={"en": "Not these."}),
+    ] = ()
+    opening: Annotated[
+        str, Setting("opening", honoured_by="mode", label={"en": "Opening"}, help={"en": "First."})
+    ] = ""
+
+
+class Toned:
+    """Written answers in a tone; the settings stand in its prompt."""
+
+    abilities_needed: Ability = "generate"
+    gives: Gives = "answers"
+    kinds: tuple[DatasetKind, ...] = ("general_qa", "subjective")
+    shows_options = False
+    readings: tuple[str, ...] = ("answer",)
+    headline = "answer"
+    settings: type[GenerationSettings] = ToneSettings
+
+    def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
+        del variant
+        own = setting.own(ToneSettings)
+        told = json.dumps([own.tone, own.words, own.weight, own.never, own.opening])
+        return (Generate(f"{told} {sample.question}", max_tokens=setting.max_tokens),)
+
+    def grade(
+        self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
+    ) -> Trial:
+        del setting
+        (response,) = responses
+        assert isinstance(response, GeneratedText)
+        return Trial(
+            sample_id=sample.id,
+            variant=variant,
+            target=0,
+            headline="answer",
+            readings={"answer": Reading(0, 1.0, "answered")},
+            reply=response.text,
+        )
+
+
+def remove(name: str) -> None:
+    """Take a mode out of the registry again, which the product never does."""
+    MODES._entries.pop(name, None)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _toned() -> Iterator[None]:
+    assert "toned" not in MODES
+    MODES.register("toned")(Toned())
+    MODES._add_labels(PLUGINS["mode"])
+    yield
+    remove("toned")
+
+
+_OWN = tuple(name for name in ToneSettings.model_fields if name not in SETTINGS)
+_TEXTS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=30)
+_BEGINNING = "Speak as if to an old friend. " * 40
+_VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "tone": st.sampled_from(["formal", "rude"]),
+    "words": st.integers(1, 500),
+    "weight": st.floats(0.01, 9).filter(lambda each: each != 1),
+    "never": st.lists(_TEXTS, min_size=1, max_size=4).map(tuple),
+    "opening": _TEXTS.map(lambda text: _BEGINNING + text),
+    # Some of those that all modes have, which the mode's own could be mistaken for.
+    "temperature": st.floats(0.01, 2),
+    "stop": st.lists(_TEXTS, min_size=1, max_size=4).map(tuple),
+    "system_prompt": _TEXTS.map(lambda text: _BEGINNING + text),
+}
+_ANY = st.fixed_dictionaries({}, optional=_VALUES).map(ToneSettings.model_validate)
+_GIVEN: dict[str, Any] = {
+    "tone": "rude",
+    "words": 7,
+    "weight": 2.5,
+    "never": ["well", "so"],
+    "opening": "Hear",
+}
+_TOLD = '["rude", 7, 2.5, ["well", "so"], "Hear"] '
+
+
+def spec_of(**fields: Any) -> RunSpec:
+    """A run in the mode."""
+    return RunSpec.model_validate({"datasets": ["qa.jsonl"], "models": ["m"], **fields})
+
+
+def test_every_setting_of_its_own_is_tried() -> None:
+    assert {*_VALUES} >= {*_OWN}
+    assert {*_GIVEN} == {*_OWN}
+
+
+def test_they_are_fields_of_a_specification_beside_the_mode_or_at_its_top() -> None:
+    (mode,) = spec_of(modes=[{"mode": "toned", "temperature": 0.5, **_GIVEN}]).modes
+    assert dict(mode.given) == {"temperature": 0.5, **_GIVEN, "never": ("well", "so")}
+    assert isinstance(mode.generation, ToneSettings)
+    both = spec_of(mode=["question_answer", "toned"], tone="rude", words=7)
+    assert [dict(mode.given) for mode in both.modes] == [{}, {"tone": "rude", "words": 7}]
+    assert read_spec(write_spec(both)) == both
+    assert '"tone":' not in write_spec(spec_of(modes=[{"mode": "toned", "tone": ""}]))
+
+
+@pytest.mark.parametrize(
+    ("fields", "refusal"),
+    [
+        ({"modes": [{"mode": "toned", "words": 0}]}, "modes[0].words: Input should be greater"),
+        ({"modes": [{"mode": "toned", "tone": "kind"}]}, "modes[0].tone: Input should be"),
+        ({"modes": [{"mode": "toned", "tune": "rude"}]}, "modes[0].tune: there is no such field"),
+        (
+            {"modes": [{"mode": "question_answer", "tone": "rude"}]},
+            "modes[0].tone: there is no such field",
+        ),
+        ({"mode": "question_answer", "tone": "rude"}, "tone: there is no such field"),
+    ],
+)
+def test_what_the_mode_does_not_declare_is_refused_at_its_place(
+    fields: dict[str, Any], refusal: str
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        read_spec(json.dumps({"datasets": ["a"], "models": ["m"], **fields}))
+    assert str(caught.value).startswith(f"Run specification, {refusal}")
+
+
+def test_what_is_misspelt_is_told_with_the_settings_of_modes() -> None:
+    with pytest.raises(SpecError, match=r"Known: .*\btone\b.*\btemperature\b"):
+        read_spec('{"datasets": ["a"], "models": ["m"], "modes": [{"mode": "toned", "tune": 1}]}')
+
+
+def test_they_stand_in_the_schema_of_a_specification_and_of_the_interface(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, models=tmp_path / "models.toml")
+    api = TestClient(create_api(AppService(settings, open_database(settings.database))))
+    for schemas in (
+        RunSpec.model_json_schema()["$defs"],
+        api.get("/openapi.json").json()["components"]["schemas"],
+    ):
+        fields = schemas["ModeSpec"]["properties"]
+        assert {*_OWN, *SETTINGS} <= {*fields}
+        assert fields["tone"]["enum"] == ["", "formal", "rude"]
+        assert fields["tone"]["description"] == "How a reply is to sound."
+        assert schemas["ModeSpec"]["additionalProperties"] is False
+
+
+def test_they_are_options_of_the_command() -> None:
+    parser = argparse.ArgumentParser()
+    add_generation_options(parser)
+    options = ["--tone", "rude", "--words", "7", "--weight", "2,5", "--opening", "Hear"]
+    given = read_generation(parser.parse_args([*options, "--never", "well", "--never", "so"]))
+    modes = with_generation(spec_of(mode=["question_answer", "toned"]), given).modes
+    assert [dict(mode.given) for mode in modes] == [{}, {**_GIVEN, "never": ("well", "so")}]
+    assert isinstance(modes[1].generation, ToneSettings)
+    with pytest.raises(SpecError, match="None of the modes has any use for “Tone”"):
+        with_generation(spec_of(mode="question_answer"), given)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_they_are_fields_of_the_page_where_the_mode_is_chosen(language: Any) -> None:
+    t = messages(language)
+    shown = str(generation_fold(t, {"modes": ["question_answer", "toned"], "gen_words": "7"}))
+    label = {"en": "Tone", "zh": "语气"}[language]
+    assert label in shown
+    for name in _OWN:
+        assert f'name="{generation_field(name)}"' in shown
+    other = str(generation_fold(t, {"modes": ["question_answer"]}))
+    assert label not in other
+
+
+def test_a_form_is_read_and_written_again() -> None:
+    form: Any = {"uploads": ["u"], "models": ["m"], "modes": ["question_answer", "toned"]}
+    form |= {"gen_tone": "rude", "gen_words": "7", "gen_weight": "2,5", "gen_never": "well\nso"}
+    form |= {"gen_opening": "Hear"}
+    read = read_run_form(form)
+    plain, toned = read.mode_specs()
+    assert (plain.given, toned.given) == ({}, {**_GIVEN, "never": ("well", "so")})
+    spec = spec_of(modes=[plain, toned])
+    again = read_run_form(form_from_spec(spec, ["u"]))
+    assert again.mode_specs() == [plain, toned]
+    assert isinstance(read, RunForm)
+
+
+def test_labels_and_names_of_modes_say_what_differs() -> None:
+    modes = [ModeSpec(mode="toned", tone="rude"), ModeSpec(mode="toned", tone="formal", words=7)]
+    assert labels(modes) == ('toned tone:"rude" words:-', 'toned tone:"formal" words:7')
+    shown = setting_labels(messages("en"), spec_of(modes=modes))
+    assert shown == ["Tone rude", "Tone formal", "Words 7"]
+    assert "语气 rude" in setting_labels(messages("zh"), spec_of(modes=modes))
+
+
+def test_the_table_of_settings_has_them() -> None:
+    table = table_of(declared_settings(all_settings()).values())
+    assert "| `tone` | `--tone` | How a reply is to sound. | `formal`, `rude` |" in table
+    assert "| `words` | `--words` | At most so many. | 1 to 500 |" in table
+    assert "| `weight` | `--weight` | Of tone. | above 0 to 9 |" in table
+
+
+def signed(settings: GenerationSettings) -> str:
+    """The signature of a cell in which replies are written so."""
+    data = dataset(2)
+    mode = ModeSpec(mode="toned", chat=True, **settings.given)
+    setting = ModeSettings(shots={}, chat=True, generation=settings)
+    requests = plan_requests(MODES["toned"], data.samples[0], _PLACE, setting)
+    return signature(data, data.samples, mode, model="m", seed=0, limit=None, requests=requests)
+
+
+def keyed(settings: GenerationSettings) -> bytes:
+    """The key under which a reply is kept."""
+    setting = ModeSettings(shots={}, chat=True, generation=settings)
+    (request,) = plan_requests(MODES["toned"], dataset(1).samples[0], _PLACE, setting)
+    return request_key("m", request)
+
+
+@given(_ANY, _ANY)
+def test_settings_that_differ_never_share_a_signature_nor_a_kept_reply(
+    one: GenerationSettings, other: GenerationSettings
+) -> None:
+    assert (signed(one) == signed(other)) == (one == other)
+    assert (keyed(one) == keyed(other)) == (one == other)
+
+
+def test_what_is_as_usual_is_not_in_a_signature() -> None:
+    usual = signed(ToneSettings())
+    assert not [name for name in (*_OWN, "w") if f"|{name}:" in usual]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, ToyServer]]:
+    """A file of questions, and a model at a server that keeps what it is asked."""
+    lines = "".join(json.dumps(each) + "\n" for each in _QUESTIONS)
+    (tmp_path / "qa.jsonl").write_text(lines)
+    with ToyServer() as server:
+        (tmp_path / "models.toml").write_text(
+            f'[toy]\nbackend = "openai"\npath = "{MODEL}"\nchat = true\n'
+            f'options = {{base_url = "{server.url}", api = "chat"}}\n'
+        )
+        monkeypatch.setenv("EVALUI_MODELS", str(tmp_path / "models.toml"))
+        monkeypatch.chdir(tmp_path)
+        yield tmp_path, server
+
+
+def asked(server: ToyServer) -> list[str]:
+    """The questions of the run that the server got."""
+    prompts = [str(body["messages"][-1]["content"]) for body in server.posts("chat/completions")]
+    return [prompt for prompt in prompts if "What is" in prompt]
+
+
+_WAYS = ("specification", "options", "library")
+
+
+@pytest.mark.parametrize("way", _WAYS)
+def test_their_values_are_in_the_requests_that_a_server_gets(
+    desk: tuple[Path, ToyServer], way: str
+) -> None:
+    folder, server = desk
+    spec: dict[str, Any] = {"version": 3, "datasets": ["qa.jsonl"], "models": ["toy"]}
+    if way == "library":
+        with evalui.evaluate(
+            "qa.jsonl", models="toy", mode="toned", progress=False, out="out", **_GIVEN
+        ):
+            pass
+    else:
+        own = _GIVEN if way == "specification" else {}
+        (folder / "spec.json").write_text(json.dumps(spec | {"modes": [{"mode": "toned", **own}]}))
+        options = ["--tone", "rude", "--words", "7", "--weight", "2.5", "--opening", "Hear"]
+        options += ["--never", "well", "--never", "so"]
+        arguments = ["run", "spec.json", "--out", "out"]
+        assert main([*arguments, *options] if way == "options" else arguments) == 0
+    assert sorted(asked(server)) == [_TOLD + each["query"] for each in _QUESTIONS]
+    whole = json.loads((folder / "out" / "report.json").read_text())
+    assert (
+        '|tone:"rude"|words:7|w:2.5|never:["well","so"]|opening:"Hear"|'
+        in (whole["answers"][0]["signature"])
+    )
+    with evalui.open(folder / "out") as run:
+        assert len(run.trials()) == len(_QUESTIONS)
+
+
+def test_a_run_is_read_where_the_mode_is_no_longer_installed() -> None:
+    spec = spec_of(modes=[{"mode": "toned", **_GIVEN}])
+    text = write_spec(spec)
+    remove("toned")
+    try:
+        (mode,) = read_spec(text).modes
+        assert mode.given == {}
+        assert json.loads(write_spec(read_spec(text))) == json.loads(text)
+        with pytest.raises(UnknownName):
+            with_generation(read_spec(text), GenerationSettings(temperature=1))
+    finally:
+        MODES.register("toned")(Toned())
+
+
+class TakenName(GenerationSettings):
+    limit: Annotated[int | None, Setting("limit_", honoured_by="mode")] = None
+
+
+class TakenSignature(GenerationSettings):
+    another: Annotated[int | None, Setting("top_p", honoured_by="mode")] = None
+
+
+class NoSetting(GenerationSettings):
+    another: int | None = None
+
+
+class NoForm(GenerationSettings):
+    another: Annotated[dict[str, int], Setting("another", honoured_by="mode")] = Field(default={})
+
+
+class Required(GenerationSettings):
+    another: Annotated[int, Setting("another", honoured_by="mode")]
+
+
+class OwnTone(GenerationSettings):
+    tone: Annotated[str, Setting("tone", honoured_by="mode")] = ""
+
+
+class NoDefaultChoice(GenerationSettings):
+    another: Annotated[Literal["a", "b"], Setting("another", honoured_by="mode")] = "a"
+
+
+class ByEvalui(GenerationSettings):
+    another: Annotated[int | None, Setting("another", honoured_by="evalui")] = None
+
+
+class BadSignature(GenerationSettings):
+    another: Annotated[int | None, Setting("an|other", honoured_by="mode")] = None
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (TakenName, "limit is taken"),
+        (TakenSignature, "another is taken"),
+        (OwnTone, "tone is taken"),
+        (NoSetting, "not declared as Setting"),
+        (NoForm, "another is a number, a text"),
+        (Required, "another is a number, a text"),
+        (NoDefaultChoice, "first choice of another"),
+        (ByEvalui, "honoured by the mode"),
+        (BadSignature, "no name for signatures"),
+    ],
+)
+def test_a_mode_whose_settings_cannot_be_told_apart_or_shown_is_refused(
+    kind: type[GenerationSettings], reason: str
+) -> None:
+    class Other(Toned):
+        settings = kind
+
+    with pytest.raises((TypeError, ValueError), match=reason):
+        MODES.register("other")(Other())
+    assert "other" not in MODES
+
+
+def test_two_modes_may_share_a_class_of_settings() -> None:
+    class Loud(ToneSettings):
+        loud: Annotated[Literal["", "yes"], Setting("loud", honoured_by="mode")] = ""
+
+    class Other(Toned):
+        settings = Loud
+
+    MODES.register("other")(Other())
+    try:
+        modes = spec_of(mode=["toned", "other"], tone="rude", loud="yes").modes
+        assert [{*mode.given} for mode in modes] == [{"tone"}, {"tone", "loud"}]
+    finally:
+        remove("other")
+
+
+def test_no_name_that_means_something_else_is_left_to_modes() -> None:
+    commands = argparse.ArgumentParser().add_subparsers()
+    add_run_command(commands, in_full=False)
+    options = {action.dest for action in commands.choices["run"]._actions}
+    fields = {*RunSpec.model_fields, *ModeSpec.model_fields} - {*SETTINGS}
+    assert (options | fields) - RESERVED_NAMES == set()
