@@ -8,6 +8,7 @@ signatures and the tables of docs/specification.md are derived from it; what com
 A mode that has settings of its own declares a subclass, see `Setting`; the same is derived from it.
 """
 
+import re
 import types
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -134,7 +135,8 @@ class DeclaredSetting:
     def read(self, text: str) -> Value | None:
         """The value that a form or an option of a command gives as text; "" is the default.
 
-        Stop texts are one a line; a line break within one is written as a backslash and an n.
+        Stop texts are one a line; a line break within one is written as a backslash and an n, a
+        backslash as two where an n or another one follows.
 
         Raises:
             SpecError: it is none, with the reason.
@@ -147,7 +149,11 @@ class DeclaredSetting:
         elif self.kind == "text":
             given = text.replace("\r\n", "\n")
         elif self.kind == "lines":
-            given = tuple(line.replace("\\n", "\n") for line in text.splitlines() if line)
+            given = tuple(
+                _ESCAPED.sub(lambda at: "\n" if at[0] == "\\n" else "\\", line)
+                for line in text.splitlines()
+                if line
+            )
         try:
             return getattr(self.owner.model_validate({self.name: given}), self.name)
         except ValidationError as error:
@@ -159,9 +165,12 @@ class DeclaredSetting:
         if value is None or value == self.default:
             return ""
         if isinstance(value, tuple):
-            return "\n".join(line.replace("\n", "\\n") for line in value)
+            return "\n".join(_AMBIGUOUS.sub(r"\\\\", line).replace("\n", "\\n") for line in value)
         return f"{value:g}" if isinstance(value, float) else str(value)
 
+
+_ESCAPED = re.compile(r"\\[n\\]")
+_AMBIGUOUS = re.compile(r"\\(?=[n\\\n]|$)")  # a backslash that would be read as one of these
 
 # Names that no setting of a mode can have: what else stands beside it in a specification, and the
 # options of `evalui run`. A test compares them with those there are.

@@ -82,6 +82,21 @@ def test_a_value_goes_through_a_form_unchanged(name: str, data: st.DataObject) -
     assert SETTINGS[name].read(SETTINGS[name].write(value)) == value
 
 
+@pytest.mark.parametrize(
+    ("typed", "stop"),
+    [
+        (r"a\nb", "a\nb"),
+        (r"a\\nb", r"a\nb"),
+        (r"\end{document}", r"\end{document}"),
+        ("\\\\", "\\"),
+        ("\\", "\\"),
+    ],
+)
+def test_a_stop_text_has_line_breaks_and_backslashes(typed: str, stop: str) -> None:
+    assert SETTINGS["stop"].read(typed) == (stop,)
+    assert SETTINGS["stop"].read(SETTINGS["stop"].write((stop,))) == (stop,)
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_an_untouched_field_is_the_default(name: str) -> None:
     assert SETTINGS[name].read(" ") == SETTINGS[name].default
