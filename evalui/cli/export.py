@@ -56,7 +56,7 @@ def _export(given: argparse.Namespace) -> int:
             sys.stdout.buffer.writelines(pieces)
             sys.stdout.buffer.flush()
         else:
-            from evalui.report.export.workbook import write_private
+            from evalui.report.export.archive import write_private
 
             write_private(given.output, pieces)
     return 0

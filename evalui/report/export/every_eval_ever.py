@@ -13,10 +13,10 @@ from typing import Any, cast
 
 from evalui.modes import traits_of
 from evalui.report.analyses.base import Report
+from evalui.report.export.archive import zip_parts
 from evalui.report.export.encoder import JsonObject, json_text
 from evalui.report.export.json import cell_object, encode, json_lines
 from evalui.report.export.trial_cells import chunks_of
-from evalui.report.export.workbook import zip_parts
 from evalui.types import LETTERS, CellResult, Language, Sample, Trial
 from evalui.version import __version__
 

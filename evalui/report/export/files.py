@@ -15,6 +15,7 @@ from evalui.report.analyses.imported import imported_objects
 from evalui.report.analyses.people.figures import Votes, human_arenas
 from evalui.report.analyses.statistics import comparisons
 from evalui.report.compile import added_blocks, blocks, markdown
+from evalui.report.export.archive import write_private, zip_parts
 from evalui.report.export.encoder import json_text
 from evalui.report.export.every_eval_ever import eee_zip
 from evalui.report.export.group_tables import group_objects, group_table
@@ -39,7 +40,7 @@ from evalui.report.export.trial_tables import (
     replies,
     trials,
 )
-from evalui.report.export.workbook import write_private, xlsx_parts, zip_parts
+from evalui.report.export.workbook import xlsx_parts
 from evalui.report.render.json import as_json
 from evalui.report.render.latex import as_latex
 from evalui.report.render.page import as_page

@@ -4,7 +4,6 @@ import json
 import stat
 import zipfile
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,6 @@ from evalui.report.export.files import (
 )
 from evalui.report.export.formats import BUNDLE, EXCHANGED, FORMATS, ON_PAGE
 from evalui.report.imports.battles import read_battles, read_votes
-from evalui.runs.database.trials import DeferredTrials
-from evalui.scoring.trial_columns import TrialColumns, columns_of
-from evalui.types import CellResult
 
 # The bundle is copied from a store and not written from a report, see `runs.bundle`.
 WRITTEN = [extension for extension in FORMATS if extension != BUNDLE]
@@ -117,26 +113,6 @@ def test_an_archive_starts_to_arrive_with_its_trials(report: Report):
     whole = zipfile.ZipFile(io.BytesIO(b"".join([first, *pieces])))
     assert whole.testzip() is None
     assert whole.namelist() == _zip(report).namelist()
-
-
-def test_a_workbook_starts_to_arrive_before_a_trial_is_read(report: Report):
-    assert report.summaries
-    read: list[int] = []
-    deferred = tuple(
-        replace(result, trials=DeferredTrials(len(result.trials), partial(_counted, read, result)))
-        for result in report.results
-    )
-    pieces = iter(parts(replace(report, results=deferred), "xlsx", "en"))
-    first = next(pieces)
-    assert b"sheet1.xml" in first
-    assert read == []
-    assert b"".join([first, *pieces]) == write(report, "xlsx", "en")
-    assert read
-
-
-def _counted(read: list[int], result: CellResult) -> TrialColumns:
-    read.append(1)
-    return columns_of(result.trials)
 
 
 def test_the_same_report_gives_the_same_archive_names_and_trials(report: Report):

@@ -1,19 +1,19 @@
-"""Workbooks as they are sent: sheets that go on in others, and what XML must keep."""
+"""Workbooks as a reader finds them: sheets that go on in others, and what cells must keep."""
 
 import io
 import math
 from collections.abc import Iterator, Sequence
-from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import openpyxl
 import pytest
+from openpyxl.utils.escape import unescape
 
 from evalui.errors import StoreError
 from evalui.report.export.trial_cells import ExportColumn, ExportTable, same_for_all
-from evalui.report.export.workbook import write_private, xlsx_parts
+from evalui.report.export.workbook import xlsx_parts
 
 
 def _table(rows: Sequence[Any], per_chunk: int = 4) -> ExportTable:
@@ -58,46 +58,11 @@ def test_a_sheet_states_in_the_language_of_the_reader_where_its_table_goes_on(
 
 
 def test_a_sheet_ends_before_it_is_too_large_for_its_archive(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evalui.report.export.workbook._SHEET_BYTES", 1000)
+    monkeypatch.setattr("evalui.report.export.workbook._SHEET_BYTES", 500)
     book = _book(_table([f"{n:0100}" for n in range(20)], per_chunk=2))
     assert len(book.sheetnames) > 2
     rows = [value for sheet in book for value in _values(sheet) if not value.startswith("More")]
     assert rows == [f"{n:0100}" for n in range(20)]
-
-
-def test_the_first_rows_are_sent_before_the_last_are_made():
-    made: list[int] = []
-
-    def chunks() -> Iterator[list[ExportColumn]]:
-        for start in range(100):
-            made.append(start)
-            # What cannot be packed does not wait for more.
-            noise = np.random.default_rng(start).bytes(200_000).hex()
-            yield [
-                ExportColumn([noise[place : place + 30_000] for place in range(0, 400_000, 30_000)])
-            ]
-
-    parts = xlsx_parts([("t", ExportTable({"noise": str}, chunks))], ["s"])
-    for _ in range(3):
-        next(iter(parts))
-    assert 0 < len(made) < 5
-
-
-@pytest.mark.parametrize(
-    "error", [OSError(ENOSPC, "No space left"), StoreError("trials-gone", cell=1)]
-)
-def test_a_file_that_is_not_finished_is_not_there(tmp_path: Path, error: Exception):
-    def pieces() -> Iterator[bytes]:
-        yield b"half"
-        raise error
-
-    (tmp_path / "old.csv").write_text("whole")
-    for name in ("old.csv", "new.csv"):
-        with pytest.raises(StoreError, match=f"{name}.*No space|deleted"):
-            write_private(tmp_path / name, pieces())
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old.csv": "whole"}
-    with pytest.raises(StoreError, match=r"old.csv/x cannot be written: Not a directory"):
-        write_private(tmp_path / "old.csv" / "x", [b"whole"])
 
 
 def test_each_kind_of_value_is_read_back_as_it_was():
@@ -106,16 +71,37 @@ def test_each_kind_of_value_is_read_back_as_it_was():
         *(True, np.bool_(False), 3, -1.5, np.float64(0.1), np.int64(7), 1e-300, math.inf),
     ]
     assert _values(_book(_table(values))["t0"]) == [
-        *(" kept ", "two\nlines", "a\rb", '<&>"', "#N/A", None, None, None),
+        *(" kept ", "two\nlines", "a\nb", '<&>"', "#N/A", None, None, None),
         *(True, False, 3, -1.5, 0.1, 7, 1e-300, None),
     ]
 
 
-def test_a_text_that_many_rows_share_is_stored_once():
-    (with_few, with_many) = (
-        sum(map(len, xlsx_parts([("t", _table([f"{n}" for n in range(rows)], rows))], [])))
-        for rows in (1, 3)
-    )
-    assert with_many - with_few < 100
-    cells = _book(_table([1, 2, 3]))["t0"]["B"]
-    assert [cell.value for cell in cells[2:]] == ["signed"] * 3
+def test_the_markup_of_the_writer_is_text_where_a_model_wrote_it():
+    values = ["<r><t>bold</t></r>", "_x0041_", "<r>open", "http://example.com", "mailto:a@b"]
+    read = _values(_book(_table(values))["t0"])
+    # As the format has it; openpyxl leaves that to who reads.
+    assert [unescape(text) for text in read] == [
+        "'<r><t>bold</t></r>",
+        "_x0041_",
+        "'<r>open",
+        *values[3:],
+    ]
+
+
+def test_the_same_tables_make_the_same_workbook():
+    first, second = (b"".join(xlsx_parts([("t", _table([1, "a"]))], ["s"])) for _ in range(2))
+    assert first == second
+
+
+def test_nothing_is_left_of_a_workbook_that_could_not_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def chunks() -> Iterator[list[ExportColumn]]:
+        yield [ExportColumn([1])]
+        raise StoreError("trials-gone", cell=1)
+
+    with pytest.raises(StoreError):
+        b"".join(xlsx_parts([("t", ExportTable({"value": int}, chunks))], ["s"]))
+    assert [*tmp_path.iterdir()] == []
