@@ -227,7 +227,9 @@ def _fields(
         field(
             t("set.groups"),
             select("summary_groups", _groups(t, form), field_value(form, "summary_groups")),
-        ),
+        )
+        if choice
+        else None,
         # Chosen in a specification; a run that is repeated keeps them.
         field(t("set.metrics"), text_input("metrics", metrics))
         if (metrics := field_value(form, "metrics"))
