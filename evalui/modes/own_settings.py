@@ -1,5 +1,6 @@
 """The settings that a mode takes: those of writing that mean something to it, and its own."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -46,4 +47,15 @@ def _joined(kinds: tuple[type[GenerationSettings], ...]) -> type[GenerationSetti
     if not own:
         return GenerationSettings
     made: Any = create_model  # its type has no fields of names that are not known before
-    return made("AllSettings", __base__=GenerationSettings, **own)
+    return made("AllSettings", __base__=_JoinedSettings, **own)
+
+
+class _JoinedSettings(GenerationSettings):
+    """What a class of `_joined` inherits: another process makes the same class for its values."""
+
+    def __reduce__(self) -> tuple[Callable[[dict[str, Any]], GenerationSettings], tuple[Any]]:
+        return _restored, (self.model_dump(exclude_unset=True),)
+
+
+def _restored(given: dict[str, Any]) -> GenerationSettings:
+    return all_settings().model_validate(given)

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import pickle
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -260,6 +261,12 @@ def test_a_form_is_read_and_written_again() -> None:
     again = read_run_form(form_from_spec(spec, ["u"]))
     assert again.mode_specs() == [plain, toned]
     assert isinstance(read, RunForm)
+
+
+def test_a_form_goes_to_the_process_that_reads_files() -> None:
+    drawn = all_settings().model_validate({"temperature": 0.7})
+    again = pickle.loads(pickle.dumps(drawn))
+    assert (type(again), again, again.given) == (type(drawn), drawn, drawn.given)
 
 
 def test_labels_and_names_of_modes_say_what_differs() -> None:
