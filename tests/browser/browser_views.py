@@ -68,7 +68,9 @@ _READ = """() => {
     return `${one.type} | ${name}${hint} | ${state}${one.disabled ? " | disabled" : ""}`;
   });
   const labelled = [...panel.querySelectorAll("[title], [aria-label], img[alt]")].filter(
-    one => seen(one) && !one.closest("svg") && !fields.includes(one));
+    // The buttons of a chart come when it is drawn, which is when it was on the screen.
+    one => seen(one) && !one.closest("svg") && !one.parentElement.closest("ev-plot")
+      && !fields.includes(one));
   const labels = labelled.flatMap(one =>
     ["title", "aria-label", "alt"].map(name => one.getAttribute(name)).filter(Boolean));
   const buttons = [...panel.querySelectorAll("button:disabled")].filter(seen);
