@@ -46,7 +46,8 @@ def test_what_the_server_drew_stays_when_gradio_attaches(page: Any, run_id: str)
         { type: 'layout-shift', buffered: true }) || setTimeout(() => done([]), 500))"""
     ready(page)
     assert page.evaluate("document.querySelector('#tab-results h1').mark") == "mine"
-    assert page.evaluate(shifted) == []
+    # A font that comes late moves a line by a pixel, which is 0.002; a row that comes, a tenth.
+    assert sum(page.evaluate(shifted)) < 0.01
 
 
 def test_links_change_the_view_without_a_reload_and_history_goes_through_them(
