@@ -483,14 +483,14 @@ def test_a_worker_shows_all_of_its_runs(
     status.update(model="biased", run=runs[2], device="rule")
     shown = page(tab)
     line = shown[shown.index('<span class="mono">4711</span>') :].partition("</tr>")[0]
-    assert re.findall(r"\?run=(\w+)", line) == [runs[2], *runs[:2]], "what it computes is first"
+    assert re.findall(r"\?run=([\w-]+)", line) == [runs[2], *runs[:2]], "what it computes is first"
     assert "somebody else" not in line
     become("bob")
     own = desk.start(read_run_form(form_for(name="Bob's")))
     assert queue.claim(desk.database, "host:4711", own)
     shown = page(tab)
     line = shown[shown.index('<span class="mono">4711</span>') :].partition("</tr>")[0]
-    assert re.findall(r"\?run=(\w+)", line) == [own]
+    assert re.findall(r"\?run=([\w-]+)", line) == [own]
     assert line.count("somebody else&#x27;s run") == 1
     assert not any(name in shown for name in names)
 
