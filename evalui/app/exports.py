@@ -6,11 +6,13 @@ file. The process ends with the transfer.
 
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from anyio import CancelScope
 
@@ -79,20 +81,26 @@ class ExportProcesses:
 
 
 async def _output(command: Sequence[str]) -> AsyncGenerator[bytes]:
-    process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
-    )
-    assert process.stdout, "it was requested"
-    try:
-        while piece := await process.stdout.read(_PIECE):
-            yield piece
-        if code := await process.wait():
-            raise ExportFailed(f"its process ended with {code}")
-    finally:
-        if process.returncode is None:
-            process.kill()
-        with CancelScope(shield=True):  # the transfer may be cancelled already
-            await process.communicate()
+    # A process that is killed leaves its temporary files, which hold answers: they lie in a folder
+    # that ends here.
+    with TemporaryDirectory(prefix="evalui-export-", ignore_cleanup_errors=True) as folder:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "TMPDIR": folder},
+        )
+        assert process.stdout, "it was requested"
+        try:
+            while piece := await process.stdout.read(_PIECE):
+                yield piece
+            if code := await process.wait():
+                raise ExportFailed(f"its process ended with {code}")
+        finally:
+            if process.returncode is None:
+                process.kill()
+            with CancelScope(shield=True):  # the transfer may be cancelled already
+                await process.communicate()
 
 
 def export_command(

@@ -25,9 +25,10 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]
 _RETURN = re.compile("\r\n?")  # a line of a cell ends with a line feed
 _CELL_LIMIT = 32_767
 _ROW_LIMIT = 1_048_576
-# Of texts in a sheet: with their marks and escapes they stay below 2 GiB of XML, above which a zip
-# needs extensions that Excel offers to repair.
-_SHEET_BYTES = 2**30
+# Of XML in a sheet: beyond it a zip needs extensions that Excel offers to repair.
+_SHEET_BYTES = 2**31 - 2**24
+_CELL_BYTES = 96  # of marks around a text or a number, at most, the number itself included
+_ESCAPES = re.compile('[&<>"]|_x')  # each becomes up to six bytes more
 _PIECE = 2**18  # bytes
 _BOOLEANS = (bool, np.bool_)
 
@@ -79,9 +80,10 @@ def _write_table(
         place, size = 2, 0
         while waiting is not None and place < _ROW_LIMIT - 1 and size < _SHEET_BYTES:
             for column, value in enumerate(waiting):
+                size += _CELL_BYTES if value is not None else 0
                 if isinstance(value, str):
                     sheet.write_string(place, column, value)
-                    size += len(value.encode())
+                    size += len(value.encode()) + 6 * len(_ESCAPES.findall(value))
                 elif isinstance(value, bool):
                     sheet.write_boolean(place, column, value)
                 elif value is not None:

@@ -84,6 +84,23 @@ def test_a_process_ends_when_nobody_reads_on():
     assert exports.progress("r") == {}
 
 
+def test_nothing_is_left_of_what_a_killed_process_had_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    code = f"import tempfile\nheld = tempfile.NamedTemporaryFile(delete=False)\n{_ENDLESS}"
+    found: list[Path] = []
+
+    async def work() -> None:
+        async with aclosing(_running(code).stream("r", "csv", "en")) as pieces:
+            await anext(pieces)
+            found.extend(path for path in tmp_path.rglob("*") if path.is_file())
+
+    _run(work())
+    assert len(found) == 1
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_a_process_waits_for_its_reader():
     exports = _running(_ENDLESS)
 

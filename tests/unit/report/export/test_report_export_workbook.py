@@ -2,6 +2,7 @@
 
 import io
 import math
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ def test_a_sheet_states_in_the_language_of_the_reader_where_its_table_goes_on(
 
 
 def test_a_sheet_ends_before_it_is_too_large_for_its_archive(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evalui.report.export.workbook._SHEET_BYTES", 500)
+    monkeypatch.setattr("evalui.report.export.workbook._SHEET_BYTES", 1000)
     book = _book(_table([f"{n:0100}" for n in range(20)], per_chunk=2))
     assert len(book.sheetnames) > 2
     rows = [value for sheet in book for value in _values(sheet) if not value.startswith("More")]
@@ -74,6 +75,19 @@ def test_each_kind_of_value_is_read_back_as_it_was():
         *(" kept ", "two\nlines", "a\nb", '<&>"', "#N/A", None, None, None),
         *(True, False, 3, -1.5, 0.1, 7, 1e-300, None),
     ]
+
+
+@pytest.mark.parametrize("value", ["ab", "&" * 50, "<>" * 30, "_x0041_" * 9, 1 / 3, -1e-300, True])
+def test_the_marks_around_cells_count_for_the_size_of_a_sheet(
+    monkeypatch: pytest.MonkeyPatch, value: object
+):
+    limit = 20_000
+    monkeypatch.setattr("evalui.report.export.workbook._SHEET_BYTES", limit)
+    made = b"".join(xlsx_parts([("t", _table([value] * 2000, 500))], ["s"]))
+    with zipfile.ZipFile(io.BytesIO(made)) as archive:
+        sheets = [one for one in archive.infolist() if "worksheets/sheet" in one.filename]
+    assert len(sheets) > 1
+    assert max(one.file_size for one in sheets) < limit + 2000  # what frames the rows
 
 
 def test_the_markup_of_the_writer_is_text_where_a_model_wrote_it():
