@@ -51,7 +51,6 @@ class _RequestTask(Generic[T]):
     job: Job[T]
     attempts: int = 0
     refusals: int = 0  # because the server was too busy
-    answered_at_start: int = -1  # by all servers, when this one was first tried; -1 before that
     answered_before: int = 0  # by all servers, when this one was last tried
     failed_while_well: int = 0  # times that it was given up and a server answered the check then
     failed_servers: set[str] = field(default_factory=set[str])  # URLs of servers that failed it
@@ -346,10 +345,7 @@ class JobStream(Generic[T]):
         task = self._pop(slot, now)
         if task is None:
             return False
-        answered = self._answered
-        if task.answered_at_start < 0:
-            task.answered_at_start = answered
-        task.answered_before = answered
+        task.answered_before = self._answered
         limit = slot.limit
         limit.next_request_at = max(limit.next_request_at, now) + slot.interval_s
         limit.in_flight += 1
@@ -514,11 +510,12 @@ class JobStream(Generic[T]):
     def _is_own_fault(self, task: _RequestTask[T], error: RetryableError) -> bool:
         """Whether it is the request that the server cannot serve: others were answered meanwhile.
 
-        Of an error in which a server speaks of itself that shows only when it was asked again.
+        Of an error in which a server speaks of itself that shows only when it was asked again. What
+        was answered before the last attempt says nothing: the server may have stopped since.
         """
         if error.blame == "answer" or task.failed_while_well >= _FAILURES_WHILE_WELL:
             return True
-        return error.blame == "either" and self._answered > task.answered_at_start
+        return error.blame == "either" and self._answered > task.answered_before
 
     def _decide(self) -> None:
         """Say what becomes of requests that failed as often as they may."""

@@ -1,6 +1,7 @@
 """Jobs that fail in all the ways there are, without a network."""
 
 import asyncio
+import itertools
 import random
 import threading
 import time
@@ -111,7 +112,29 @@ def test_a_server_without_any_answer_is_unreachable(blame: Blame):
 def test_a_request_that_no_server_bears_is_refused_if_others_are_answered():
     bad = Failing(99, "either")
     with pytest.raises(RequestRejected, match="to 1 requests"):
-        results(pool(retries=2), bad, *[where] * 40)
+        dict(pool(retries=2).run("m", dict(enumerate([bad, *[where] * 40])), check=check))
+
+
+def test_a_server_that_stops_after_some_answers_costs_no_request():
+    answered, left = itertools.count(1), 6
+    stopped = asyncio.Event()
+
+    async def job(send: Send) -> str:
+        if next(answered) <= left:
+            return await where(send)
+        # All that were sent before the last answer fail after it, twice.
+        await stopped.wait()
+        raise RetryableError("HTTP 408", status=408)
+
+    found: dict[int, str] = {}
+    mine = pool(retries=1, concurrency=4)
+    answers = mine.run("m", dict.fromkeys(range(20), job), check=away)
+    with pytest.raises(Unreachable, match="HTTP 408"):
+        for key, answer in answers:
+            found[key] = answer
+            if len(found) == left:
+                LOOP.submit(stopped.set)
+    assert len(found) == left
 
 
 def test_an_answer_that_is_never_usable_is_refused():
