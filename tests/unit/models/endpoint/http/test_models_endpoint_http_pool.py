@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 
 from evalui.errors import ModelError, RequestRejected, Unreachable
+from evalui.models.base import Answer
 from evalui.models.endpoint.failures import Blame, RejectedError, RetryableError
 from evalui.models.endpoint.http import width
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
@@ -41,11 +42,17 @@ def pool(
     retries: int = 3,
     concurrency: int = 2,
     policy: RetryPolicy = QUICK,
-    **more: float,
+    requests_per_minute: float = 0.0,
+    limits: ServerLimits | None = None,
 ) -> ServerPool:
     servers = [Place(url) for url in urls or ("one",)]
     return ServerPool(
-        servers, concurrency=concurrency, retries=retries, retry_policy=policy, **more
+        servers,
+        concurrency=concurrency,
+        requests_per_minute=requests_per_minute,
+        retries=retries,
+        retry_policy=policy,
+        limits=limits,
     )
 
 
@@ -111,8 +118,9 @@ def test_a_server_without_any_answer_is_unreachable(blame: Blame):
 
 def test_a_request_that_no_server_bears_is_refused_if_others_are_answered():
     bad = Failing(99, "either")
+    jobs: dict[int, Job[str]] = dict(enumerate([bad, *[where] * 40]))
     with pytest.raises(RequestRejected, match="to 1 requests"):
-        dict(pool(retries=2).run("m", dict(enumerate([bad, *[where] * 40])), check=check))
+        dict(pool(retries=2).run("m", jobs, check=check))
 
 
 def test_a_server_that_stops_after_some_answers_costs_no_request():
@@ -126,15 +134,16 @@ def test_a_server_that_stops_after_some_answers_costs_no_request():
         await stopped.wait()
         raise RetryableError("HTTP 408", status=408)
 
-    found: dict[int, str] = {}
-    mine = pool(retries=1, concurrency=4)
-    answers = mine.run("m", dict.fromkeys(range(20), job), check=away)
+    never_open = RetryPolicy(initial_delay=0.001, max_delay=0.02, failure_threshold=999)
+    stream = pool(retries=1, concurrency=4, policy=never_open).stream("m", check=away)
+    stream.send(list(dict.fromkeys(range(20), job).items()))
+    received: list[object] = []
+    while len(received) < left:
+        received += stream.receive()
+    LOOP.submit(stopped.set)
     with pytest.raises(Unreachable, match="HTTP 408"):
-        for key, answer in answers:
-            found[key] = answer
-            if len(found) == left:
-                LOOP.submit(stopped.set)
-    assert len(found) == left
+        received += stream.receive()
+    assert [type(outcome) for outcome in received] == [Answer] * left
 
 
 def test_an_answer_that_is_never_usable_is_refused():
