@@ -56,6 +56,18 @@ def test_a_model_is_added_and_removed(page: Any):
     expect(model(page, "mine")).to_have_count(0)
 
 
+def test_what_is_typed_while_the_fields_change_stays(page: Any):
+    held: list[Any] = []
+    page.goto("/en/?tab=models&add=endpoint")
+    page.route("**/gradio_api/run/**", lambda route: held.append(route), times=1)
+    with page.expect_request("**/gradio_api/run/**"):
+        page.get_by_label("Folder", exact=True).check()
+    page.locator("[name=add_name]").fill("mine")
+    held[0].continue_()
+    expect(page.get_by_label("Folder of the model")).to_be_visible()
+    expect(page.locator("[name=add_name]")).to_have_value("mine")
+
+
 def test_a_demo_model_is_tested(page: Any):
     page.goto("/en/?tab=models")
     late = model(page, "demo-late")

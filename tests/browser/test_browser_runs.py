@@ -1,6 +1,7 @@
 """A run lives on its own: the page only watches it, stops it and reads it."""
 
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from browser_examples import start_sample
 from browser_servers import admitted
@@ -61,14 +62,16 @@ def test_a_double_click_starts_one_run_and_the_tab_counts_it(page: Any):
 def test_a_stopped_run_keeps_its_answers_and_can_go_on(page: Any):
     start_sample(page, "slow")
     expect(page.locator(".matrix")).to_contain_text("per s")
+    # Others that were stopped stand beside it, and move down once it has ended.
+    run_id = parse_qs(urlsplit(str(page.url)).query)["run"][0]
+    row = page.locator("tr").filter(has=page.locator(f"a[href*='{run_id}']"))
+    stopped = row.filter(has_text="Stopped by you")
     page.get_by_role("button", name="Stop").first.click()
-    row = page.locator("tr", has_text="Stopped by you").first
-    expect(row).to_contain_text("kept")
-    row.get_by_role("button", name="Resume").click()
-    expect(page.locator("#tab-runs")).to_contain_text("Queue")
+    expect(stopped).to_contain_text("kept")
+    stopped.get_by_role("button", name="Resume").click()
+    expect(stopped).to_have_count(0)
     page.get_by_role("button", name="Stop").first.click()
-    row = page.locator("tr", has_text="Stopped by you").first
-    row.get_by_role("button", name="Delete").click()
+    stopped.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Delete for good").click()
     expect(page.get_by_role("button", name="Delete for good")).to_have_count(0)
 

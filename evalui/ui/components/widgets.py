@@ -202,11 +202,14 @@ def search_field(
     return el("label", _MAGNIFIER, box, cls="inp grow")
 
 
-def field(label: str, control: Html, *, hint: Child = None) -> Html:
-    """A labelled form field."""
-    return el(
-        "label", span(label), control, div(hint, cls="meta gap-s") if hint else None, cls="field"
-    )
+def field(label: str, control: Html, *, hint: Child = None, key: str | None = None) -> Html:
+    """A labelled form field.
+
+    With a `key`, which is unique among its neighbours, what was typed stays when the answer has the
+    field in another place.
+    """
+    below = div(hint, cls="meta gap-s") if hint else None
+    return el("label", span(label), control, below, cls="field", data_key=key)
 
 
 def select(name: str, options: Mapping[str, str], chosen: str, **attributes: Attribute) -> Html:

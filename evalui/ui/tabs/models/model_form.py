@@ -214,7 +214,7 @@ class ModelForm:
         # Most endpoints serve conversations, most of them nothing else.
         usual = "yes" if self.place == "endpoint" else ""
         chosen = self._value("chat") if "add_chat" in self.form else usual
-        return field(self.t("set.chat"), select("add_chat", words, chosen))
+        return field(self.t("set.chat"), select("add_chat", words, chosen), key="chat")
 
     def _text(
         self,
@@ -244,7 +244,7 @@ class ModelForm:
             aria_invalid="true" if fault else None,
             aria_describedby=f"fault-{name}" if fault else None,
         )
-        return field(t(word or f"add.{name}"), control, hint=about)
+        return field(t(word or f"add.{name}"), control, hint=about, key=name)
 
 
 def _fields_of(entry: ModelEntry | None) -> Form:
