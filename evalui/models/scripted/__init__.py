@@ -43,6 +43,7 @@ from evalui.types import (
 )
 
 VERSION = "scripted.2"  # part of every fingerprint: raise it when an answer may change
+_LOG_LINE = 128  # bytes, of which a page of a file has a whole number
 
 _ABILITY: Mapping[type[Request], Ability] = {
     NextToken: "next_token",
@@ -258,10 +259,14 @@ def _first_token(text: str) -> str:
 
 
 def _log_request(log: Path, request: Request) -> None:
-    """One line for each request answered, so that a test can count what was computed."""
+    """One line for each request answered, so that a test can count what was computed.
+
+    Each has 128 bytes: none crosses a page of the file, where a kill can cut a write in two.
+    """
     digest = hashlib.sha256(repr(request).encode()).hexdigest()
+    line = json.dumps({"request": type(request).__name__, "sha256": digest})
     with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"request": type(request).__name__, "sha256": digest}) + "\n")
+        file.write(f"{line:<{_LOG_LINE - 1}}\n")
 
 
 BACKENDS.register("scripted")(ScriptedBackend())

@@ -208,6 +208,14 @@ def test_each_answered_request_leaves_a_line_in_the_log(tmp_path: Path):
     assert lines[0] == lines[1] != lines[2]
 
 
+def test_no_line_of_the_log_crosses_a_page(tmp_path: Path):
+    log = tmp_path / "log.jsonl"
+    prompt = render_choices(TEMPLATES["plain-en.1"], CAPITAL, REVERSED, (), chat=False)
+    asked: list[Request] = [NextToken(prompt, tuple("ABCD")), Generate(prompt)]
+    list(scripted("perfect", log=str(log)).answer(asked * 3))
+    assert {len(line) for line in log.read_bytes().splitlines(keepends=True)} == {128}
+
+
 def test_an_unknown_rule_is_reported_with_the_known_ones():
     entry = ModelEntry("x", "scripted", options={"rule": "psychic"})
     state = describe(entry)
