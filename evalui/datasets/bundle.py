@@ -27,6 +27,7 @@ from evalui.datasets.base import (
 from evalui.datasets.columns import ColumnTable, columns_of
 from evalui.datasets.files.archive import SourceFile, collect_files, is_text
 from evalui.datasets.health import question_key
+from evalui.datasets.questions.answers import ANSWER_KEYS, answer_function
 from evalui.datasets.reading import (
     LEFT_OUT_RULE,
     OTHER_SPLIT_RULE,
@@ -160,6 +161,7 @@ def load(
     selection = select_kind(own, layout)
     files, repeated = apply_duplicate_policy(read_files(selection), layout)
     _check_names(files)
+    _check_answer_key(files, layout)
     roles = _assign_roles(files, layout)
     left_out = [note for note in opened if isinstance(note, UploadNote)]
     notes = (*gathered.notes, *left_out, *selection.notes, *roles.notes, *repeated)
@@ -176,7 +178,7 @@ def load(
         samples=scored.samples,
         shots=shown.samples,
         sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT_RULE for note in repeated)),
-        packages=_packages(used),
+        packages=_packages(used, layout),
     )
     return LoadResult(
         dataset=dataset,
@@ -250,6 +252,15 @@ def _check_names(files: Sequence[ParsedFile]) -> None:
                 split=role[1],
                 subject=role[0],
             )
+
+
+def _check_answer_key(files: Sequence[ParsedFile], layout: Layout) -> None:
+    """Raise `DataError` if a function for the answers is named that some format has no use for."""
+    if not answer_function(layout.answer_key):
+        return
+    for file in files:
+        if file.parsed.samples and file.parsed.answer_key != layout.answer_key:
+            raise DataError("answer-function-unused", file=file.source.name, name=layout.answer_key)
 
 
 def _assign_roles(files: Sequence[ParsedFile], layout: Layout) -> _FileRoles:
@@ -402,11 +413,14 @@ def _sha256(used: Sequence[ParsedFile], layout: Layout, *, skipped: bool) -> str
     return total.hexdigest()
 
 
-def _packages(files: Sequence[ParsedFile]) -> tuple[str, ...]:
-    """The packages whose formats have read the files; none for our own formats."""
+def _packages(files: Sequence[ParsedFile], layout: Layout) -> tuple[str, ...]:
+    """The packages whose formats and functions have read the files; none for our own."""
     formats = [file.decoded.dataset_format for file in files]
     used = (name for name in DATASET_FORMATS if DATASET_FORMATS[name] in formats)
-    return tuple(sorted({DATASET_FORMATS.package_of(name) for name in used} - {""}))
+    packages = {DATASET_FORMATS.package_of(name) for name in used}
+    if answer_function(layout.answer_key):
+        packages.add(ANSWER_KEYS.package_of(layout.answer_key))
+    return tuple(sorted(packages - {""}))
 
 
 def _unused_columns(files: Sequence[ParsedFile]) -> tuple[str, ...]:

@@ -172,14 +172,17 @@ def known_column_names(layout: Layout) -> tuple[str, ...]:
 
 
 def find_columns(
-    header: Sequence[str], layout: Layout, *, file: str, line: int
+    header: Sequence[str], layout: Layout, *, file: str, line: int, answered: bool = True
 ) -> HeaderColumns | tuple[Fault, ...]:
-    """The columns of a header, or the faults that make the file unreadable."""
+    """The columns of a header, or the faults that make the file unreadable.
+
+    A column of answers may be missing if rows need not be `answered`, and none is named.
+    """
     places = _positions_by_name(header)
     faults = [*duplicate_column_faults(header, file, line)]
     options = layout.options or _option_letters(places)
     question, answer = layout.question or "question", layout.answer or "answer"
-    needed = (question, *options, answer)
+    needed = (question, *options, *([answer] if answered or layout.answer else []))
     subject, id_ = layout.subject or "subject", layout.id or "id"
     explanation = layout.explanation or "explanation"
     further = (layout.subject, layout.id, layout.passage, layout.explanation)
@@ -190,13 +193,13 @@ def find_columns(
         return tuple(faults)
     used = {
         fold_name(name)
-        for name in (*needed, subject, id_, layout.passage, explanation, *_ALWAYS_USED)
+        for name in (*needed, answer, subject, id_, layout.passage, explanation, *_ALWAYS_USED)
     }
     return HeaderColumns(
         question=places[fold_name(question)],
         question_name=question,
         options=tuple((name, places[fold_name(name)]) for name in options),
-        answer=places[fold_name(answer)],
+        answer=places.get(fold_name(answer), -1),
         answer_name=answer,
         id=places.get(fold_name(id_), -1),
         subject=places.get(fold_name(subject), -1),

@@ -11,6 +11,8 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
+import orjson
+
 from evalui.messages import Sentence, Value
 from evalui.types import (
     Dataset,
@@ -83,7 +85,10 @@ def encode_sample(sample: Sample) -> str:
     ]
     if sample.history or sample.follow_ups:
         written += [_prompt(sample.history), sample.follow_ups]
-    return _json(written)
+    try:  # the same text, to the letter, in a tenth of the time
+        return orjson.dumps(written).decode()
+    except TypeError:  # half of a surrogate pair, or a number of more than 64 bits
+        return _json(written)
 
 
 def decode_sample(text: str) -> Sample:

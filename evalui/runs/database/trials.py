@@ -400,7 +400,9 @@ def _row(number: int, cell_id: int, trial: Trial) -> tuple[object, ...]:
 
 def _row_bytes(row: tuple[object, ...]) -> int:
     """About the bytes of a row in the store: its texts, and the rest with its columns."""
-    return _ROW_BYTES + sum(len(each.encode()) for each in row if isinstance(each, str))
+    return _ROW_BYTES + sum(
+        len(each) if each.isascii() else len(each.encode()) for each in row if isinstance(each, str)
+    )
 
 
 def _update_rate(connection: Connection, cell_id: int, count: int) -> None:

@@ -14,7 +14,7 @@ from evalui.types import PrintedFigure, Recorded
 
 Evidence = Recorded  # what decides an answer
 # Why an answer of a log cannot be used; each has a sentence, `left-log-…`.
-Flaw = Literal["damaged", "gold", "several", "options", "again", "no-answer", "orders"]
+Flaw = Literal["damaged", "gold", "several", "options", "again", "no-answer", "orders", "unmatched"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ class LoggedAnswer:
     `unconditional` the same without the question, `greedy` says which option the model would have
     written. `extracted` is the slot that the harness read in the `reply`. `marks` are what it gave
     the answer, by the names of its figures. `marks_only`: the answer was in the log before, and
-    here is another mark of it.
+    here is another mark of it. `log` counts those that were joined because they show
+    the same questions in other orders.
     """
 
     id: str
@@ -43,6 +44,7 @@ class LoggedAnswer:
     extracted: int | None = None
     marks: Mapping[str, float] = field(default_factory=dict[str, float])
     marks_only: bool = False
+    log: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,9 @@ class LogPart:
     `version` is the harness's and `task_version` that of its task, "" where no file states it.
     `readings` name evalui's reading that corresponds to a figure of the harness; `main_mark` is the
     mark that says whether a reply was right, "" if there is none. `repeats`: a question may have
-    several answers. `missing` are keys of sentences, `log.missing-…`. `read` may be called once.
+    several answers. `missing` are keys of sentences, `log.missing-…`. `read` may be called again.
+    `named_after` is the folder that `model` is the name of where no file states it. `logs` counts
+    those that were joined because they show the same questions in other orders.
     """
 
     harness: str
@@ -77,6 +81,8 @@ class LogPart:
     main_mark: str = ""
     repeats: bool = False
     missing: tuple[str, ...] = ()
+    named_after: Path | None = None
+    logs: int = 1
 
 
 # From the files that were given, folders walked, to the parts among them that a reader knows.

@@ -85,10 +85,11 @@ def _part(subsets: Sequence[_Subset], files: Sequence[Path]) -> LogPart:
     main = as_text(score.get("main_score_name"))
     main = main if main in names else next(iter(names), "")
     figures = tuple(_figures(first.report, names, several=len(subsets) > 1))
+    model = as_text(first.report.get("model_name"))
     return LogPart(
         harness=NAME,
         dataset=first.dataset,
-        model=as_text(first.report.get("model_name")) or first.path.parent.name,
+        model=model or first.path.parent.name,
         evidence="reply" if has_options else "written",
         files=tuple(each.path.name for each in subsets),
         read=lambda: _answers(subsets),
@@ -101,6 +102,7 @@ def _part(subsets: Sequence[_Subset], files: Sequence[Path]) -> LogPart:
             *(("one-order", "probabilities") if has_options else ()),
             *(() if first.report else ("results",)),
         ),
+        named_after=None if model else first.path.parent,
     )
 
 

@@ -24,19 +24,25 @@ _COPY_BYTES = 2**20
 
 
 @contextmanager
-def opened_files(paths: Sequence[Path], limits: Limits) -> Generator[tuple[Path, ...]]:
+def opened_files(
+    paths: Sequence[Path], limits: Limits, *, within: Path | None = None
+) -> Generator[tuple[Path, ...]]:
     """Every file in `paths`, in name order; folders are walked and archives unpacked meanwhile.
 
+    An archive is unpacked to a folder of its own name, `within` a folder if one is given.
+
     Raises:
-        DataError: a path is not there, an archive is damaged or unpacks to more than
-            `limits.unpacked` bytes, or there are more than `MAX_FILES`.
+        DataError: a path is not there, an archive is damaged or is over one of the `limits`, or
+            there are more than `MAX_FILES`.
     """
     with ExitStack() as stack:
         files: list[Path] = []
+        left = limits.unpacked  # of all archives together
         for path in paths:
             if _is_archive(path):
-                folder = Path(stack.enter_context(TemporaryDirectory(prefix="evalui-")))
-                _unpack(path, folder, limits.unpacked)
+                made = TemporaryDirectory(prefix="evalui-", dir=within)
+                folder = Path(stack.enter_context(made)) / (path.stem.strip(".") or "log")
+                left = _unpack(path, folder, left, limits)
                 files += _walk(folder)
             else:
                 files += _walk(path)
@@ -153,22 +159,26 @@ def _is_archive(path: Path) -> bool:
     return path.suffix.lower() == ".zip" and path.is_file() and zipfile.is_zipfile(path)
 
 
-def _unpack(path: Path, folder: Path, limit: int) -> None:
-    """Unpack an archive, no further than the limit whatever it declares."""
-    left = limit
+def _unpack(path: Path, folder: Path, left: int, limits: Limits) -> int:
+    """Unpack an archive to at most `left` bytes, whatever it declares; how many are left then."""
+    folder.mkdir()
     try:
         with zipfile.ZipFile(path) as archive:
-            for entry in archive.infolist():
-                if entry.is_dir():
-                    continue
-                target = folder / os.path.normpath(f"/{entry.filename}").lstrip("/")
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            if len(entries) > limits.files:
+                n, limit = len(entries), limits.files
+                raise DataError("zip-too-full", file=path.name, n=n, limit=limit)
+            for entry in entries:
+                name = entry.filename.replace("\\", "/")  # as some programs of Windows write it
+                target = folder / os.path.normpath(f"/{name}").lstrip("/")
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(entry) as packed, target.open("wb") as unpacked:
                     while piece := packed.read(_COPY_BYTES):
                         left -= len(piece)
                         if left < 0:
-                            mb = f"{limit / 1e6:,.0f} MB"
+                            mb = f"{limits.unpacked / 1e6:,.0f} MB"
                             raise DataError("too-much-together", file=path.name, limit=mb)
                         unpacked.write(piece)
     except ARCHIVE_ERRORS as error:
         raise DataError("log-damaged", file=path.name, reason=str(error)) from error
+    return left

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from evalui.datasets.questions.option_references import refers_to_other_options
-from evalui.modes import MODES, ModeSettings, grader_of
+from evalui.modes import Mode, ModeSettings
 from evalui.runs.harnesses.base import LoggedAnswer, LogPart
 from evalui.scoring.choice.option_scores import normalise_scores, reading_of_scores
 from evalui.types import GeneratedText, Logprob, Reading, Sample, Trial, Variant
@@ -32,9 +32,10 @@ def logged_sample(answer: LoggedAnswer, own: tuple[str, ...], place: int) -> Sam
     )
 
 
-def grade_logged(part: LogPart, answer: LoggedAnswer, sample: Sample, order: Variant) -> Trial:
-    """The trial of an answer in an order of its options."""
-    mode = MODES[grader_of(part.evidence)]
+def grade_logged(
+    part: LogPart, mode: Mode, answer: LoggedAnswer, sample: Sample, order: Variant
+) -> Trial:
+    """The trial of an answer in an order of its options; `mode` grades what decides the part."""
     if part.evidence == "letters":
         greedy = answer.greedy or (False,) * len(answer.totals)
         scored = [

@@ -55,10 +55,11 @@ def _part(path: Path) -> LogPart:
     figures = tuple(_figures(path.parent))
     spec = json_object(path.parent / "run_spec.json") if _beside(path, "run_spec.json") else None
     shots = as_number(adapter.get("max_train_instances"))
+    model = as_text(adapter.get("model")) or as_text(adapter.get("model_deployment"))
     return LogPart(
         harness=NAME,
         dataset=_dataset(path, spec or {}),
-        model=as_text(adapter.get("model")) or as_text(adapter.get("model_deployment")) or "model",
+        model=model or path.parent.name,
         evidence="reply" if has_options else "written",
         files=(path.name,),
         read=lambda: _answers(path, state, marks, has_options=has_options),
@@ -72,6 +73,7 @@ def _part(path: Path) -> LogPart:
             *(() if marks else ("marks",)),
             *(() if figures else ("results",)),
         ),
+        named_after=None if model else path.parent,
     )
 
 

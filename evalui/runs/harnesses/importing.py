@@ -3,9 +3,10 @@
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from evalui.access import LOCAL
@@ -37,9 +38,10 @@ from evalui.runs.harnesses.base import (
     LogPart,
     LogReader,
 )
-from evalui.runs.harnesses.files import opened_files
+from evalui.runs.harnesses.files import MAX_FILES, opened_files
 from evalui.runs.harnesses.grading import grade_logged, logged_sample
 from evalui.runs.harnesses.options import order_of
+from evalui.runs.harnesses.orders import join_orders, name_in_log
 from evalui.runs.signature import imported_signature
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.choice.permutations import pattern_of
@@ -82,7 +84,9 @@ def import_run(
     *,
     name: str = "",
     owner: str = LOCAL,
-    limits: Limits = Limits(),  # noqa: B008 (frozen)
+    models: Mapping[str, str] = MappingProxyType({}),
+    limits: Limits = Limits(files=MAX_FILES),  # noqa: B008 (frozen)
+    within: Path | None = None,
     reader: LogReader | None = None,
     admit: Admit | None = None,
     progress: Progress = lambda _: None,
@@ -91,7 +95,9 @@ def import_run(
 
     A store among them is a bundle of evalui's own, see `bundle.import_bundle`.
 
-    `reader` reads them in place of the registered ones, which recognise them by their contents.
+    `models` are other names for those that `recognise` gives to models. `reader` reads the files in
+    place of the registered ones, which recognise them by their contents. Archives are unpacked
+    `within` a folder.
     `admit` raises where the owner may not keep one more run.
 
     Raises:
@@ -99,9 +105,13 @@ def import_run(
         SpecError: as `admit` does.
         StoreError: the store cannot be written. In all three cases nothing is kept.
     """
-    with opened_files(paths, limits) as files:
+    with opened_files(paths, limits, within=within) as files:
         try:
             parts = recognise(files, reader)
+            if models:
+                parts = _with_distinct_models(
+                    replace(part, model=models.get(part.model, part.model)) for part in parts
+                )
         except DataError:
             # A log may have any database beside it; without a log a store is what was meant.
             others = [] if reader else [path for path in files if path != database.path]
@@ -119,19 +129,33 @@ def import_run(
 
 
 def recognise(files: Sequence[Path], reader: LogReader | None = None) -> tuple[LogPart, ...]:
-    """The parts of all logs among the files, folders walked; names of models made distinct.
+    """The parts of all logs among the files; orders of the same questions joined, and names of
+    models made distinct.
 
     Raises:
         DataError: no reader knows any of the files, or one knows what they lack.
     """
-    readers = [reader] if reader else [HARNESSES[name] for name in HARNESSES]
-    parts = [part for read in readers for part in read(files)]
+    parts = find_parts(files, reader)
     if not parts:
         names = ", ".join(path.name for path in files[:3])
         raise DataError("log-unknown", files=names or "-", known=", ".join(HARNESSES))
+    return parts
+
+
+def find_parts(files: Sequence[Path], reader: LogReader | None = None) -> tuple[LogPart, ...]:
+    """The same, () if no reader knows any of the files.
+
+    Raises:
+        DataError: a reader knows what they lack.
+    """
+    readers = [reader] if reader else [HARNESSES[name] for name in HARNESSES]
+    return _with_distinct_models(part for read in readers for part in read(files))
+
+
+def _with_distinct_models(parts: Iterable[LogPart]) -> tuple[LogPart, ...]:
     uses: Counter[tuple[str, str, str]] = Counter()
     distinct: list[LogPart] = []
-    for part in parts:
+    for part in join_orders(tuple(parts)):
         key = (part.dataset, part.model, part.evidence)
         uses[key] += 1
         again = f"{part.model} ({uses[key]})" if uses[key] > 1 else part.model
@@ -234,6 +258,7 @@ class _PartImport:
     ) -> None:
         self._database, self._lease, self._owner, self._part = database, lease, owner, part
         self._place, self._progress = place, progress
+        self._mode = grader_of(part.evidence)
         self._cells: list[_OpenCell] = []
         self._samples: list[Sample] = []
         self._known: dict[str, tuple[Sample, Counter[Variant]]] = {}  # where questions repeat
@@ -283,7 +308,7 @@ class _PartImport:
 
     @property
     def _kind(self) -> DatasetKind:
-        return MODES[grader_of(self._part.evidence)].kinds[0]
+        return MODES[self._mode].kinds[0]
 
     def _take(self, answer: LoggedAnswer | FlawedAnswer) -> None:
         if isinstance(answer, FlawedAnswer):
@@ -296,7 +321,7 @@ class _PartImport:
         if placed is None:
             return
         sample, order, repeat = placed
-        trial = grade_logged(self._part, answer, sample, order)
+        trial = grade_logged(self._part, MODES[self._mode], answer, sample, order)
         cell = self._cell(repeat)
         if order is not cell.last_order:  # nearly always the same object
             cell.orders.add(order)
@@ -356,7 +381,7 @@ class _PartImport:
 
     def _cell(self, repeat: int) -> _OpenCell:
         while len(self._cells) <= repeat:
-            mode = grader_of(self._part.evidence)
+            mode = self._mode
             label = f"{mode} {len(self._cells) + 1}" if self._cells else mode
             gives = MODES[mode].gives
             cell = Cell(self._part.dataset, self._part.model, mode, label, "origin", "", gives)
@@ -369,9 +394,10 @@ class _PartImport:
     def _count(self, answer: LoggedAnswer, trial: Trial | None) -> None:
         for name, mark in answer.marks.items():
             credit = _credit(trial, self._part.readings.get(name, "")) if trial else None
-            self._count_one("", name, mark, credit)
+            figure = name_in_log(name, answer.log)
+            self._count_one("", figure, mark, credit)
             if answer.subject:
-                self._count_one(answer.subject, name, mark, credit)
+                self._count_one(answer.subject, figure, mark, credit)
 
     def _count_one(self, subject: str, name: str, mark: float, credit: "_Credit | None") -> None:
         tally = self._tallies.get((subject, name))

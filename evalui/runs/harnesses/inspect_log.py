@@ -154,10 +154,11 @@ def _part(log: _Log) -> LogPart:
         if has_options or score in ("match", "exact")
     }
     results = as_object(log.header.get("results"))
+    model = as_text(run.get("model"))
     return LogPart(
         harness=NAME,
         dataset=as_text(run.get("task")).rpartition("/")[2] or log.path.stem,
-        model=as_text(run.get("model")) or "model",
+        model=model or log.path.parent.name,
         evidence="reply" if has_options else "written",
         files=(log.path.name,),
         read=lambda: _answers(log, means, has_options=has_options),
@@ -171,6 +172,7 @@ def _part(log: _Log) -> LogPart:
             *(("one-order", "probabilities") if has_options else ()),
             *(() if results else ("results",)),
         ),
+        named_after=None if model else log.path.parent,
     )
 
 

@@ -154,10 +154,11 @@ def _part(logs: Sequence[_TaskLog]) -> LogPart:
     readings = _READINGS[evidence]
     metrics = {figure.name for figure in figures} | {name for log in logs for name in _names(log)}
     main = next((name for name in metrics if name.partition(",")[0] in readings), "")
+    model = _model(results)
     return LogPart(
         harness=NAME,
         dataset=dataset,
-        model=_model(results, first.path),
+        model=model or first.path.parent.name,
         evidence=evidence,
         files=tuple(log.path.name for log in logs),
         read=lambda: _answers(logs, subjects),
@@ -168,6 +169,7 @@ def _part(logs: Sequence[_TaskLog]) -> LogPart:
         readings={name: readings[key] for name in metrics if (key := _metric(name)) in readings},
         main_mark=main,
         missing=missing,
+        named_after=None if model else first.path.parent,
     )
 
 
@@ -190,11 +192,11 @@ def _shots(results: JsonObject, task: str) -> int | None:
     return None if number is None else int(number)
 
 
-def _model(results: JsonObject, path: Path) -> str:
+def _model(results: JsonObject) -> str:
+    """The model as the results state it, "" if they do not."""
     arguments = as_object(as_object(results.get("config")).get("model_args"))
     name = as_text(results.get("model_name"))
     name = name or as_text(arguments.get("pretrained")) or as_text(arguments.get("model"))
-    name = name or path.parent.name
     return Path(name).name if name.startswith(("/", ".")) else name
 
 
@@ -346,12 +348,13 @@ def _gold(
     if text.isdecimal() and int(text) < len(options):
         readings.append(int(text))
     readings += [place for place, call in enumerate(calls) if str(call[1]).strip() == text]
-    readings += [place for place, each in enumerate(options) if each == text]
+    if text in options:
+        readings += [place for place, each in enumerate(options) if each == text]
     if not readings and (slot := slot_of(target, len(options))) is not None:
         readings.append(slot)
     acc = as_number(sample.get("acc"))
     if acc is not None:
-        best = max(range(len(totals)), key=totals.__getitem__)
+        best = totals.index(max(totals))
         readings = [slot for slot in readings if (slot == best) == (acc == 1.0)]
     elif len(set(readings)) > 1:
         return None
@@ -373,7 +376,7 @@ def _calls(sample: JsonObject) -> list[tuple[str, Any]]:
 
 def _letters(calls: Sequence[tuple[str, Any]]) -> tuple[str, ...]:
     """The continuations if they are A, B, C, ...; else ()."""
-    named = tuple(str(call[1]).strip().strip("().") for call in calls)
+    named = tuple([str(call[1]).strip().strip("().") for call in calls])
     return named if len(named) > 1 and named == tuple(LETTERS[: len(named)]) else ()
 
 
@@ -415,7 +418,7 @@ def _continued(calls: Sequence[tuple[str, Any]], delimiter: str) -> tuple[str, .
 def _question(sample: JsonObject, prompt: str) -> str:
     row = as_object(sample.get("doc"))
     for key in ("question", "query", "goal", "sentence", "ctx", "input", "problem"):
-        if text := as_text(row.get(key)).strip():
+        if key in row and (text := as_text(row[key]).strip()):
             return text
     return question_of(prompt) or prompt.strip() or as_text(sample["doc_id"])
 

@@ -107,6 +107,7 @@ def _part(dataset: str, paths: Sequence[Path]) -> LogPart:
             *(() if has_marks else ("marks",)),
             *(() if results else ("results",)),
         ),
+        named_after=paths[0].parent,
     )
 
 

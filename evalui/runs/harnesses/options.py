@@ -6,7 +6,7 @@ from functools import cache
 
 from evalui.types import LETTERS, Variant
 
-_OPTION = re.compile(r"^[ \t]*[(（]?([A-Z])[)）.．:：、][ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_OPTION = re.compile(r"[ \t]*[(（]?([A-Z])[)）.．:：、][ \t]*(\S.*)")  # of a line
 _LETTER = re.compile(r"\s*[(（]?([A-Za-z])[)）.．]*\s*")
 _LEAD = re.compile(r"^\s*(?:Question|Q|问题|题目)\s*[:：]\s*", re.IGNORECASE)
 _TAIL = re.compile(r"\s*(?:Options|Choices|选项)\s*[:：]?\s*$", re.IGNORECASE)
@@ -23,9 +23,14 @@ def options_of(prompt: str) -> tuple[str, ...]:
 
 def question_of(prompt: str) -> str:
     """What stands before the last options of a prompt, or the prompt: its last paragraph."""
-    start, options = _last_options(prompt)
-    before = _TAIL.sub("", prompt[:start] if options else prompt)
+    before = _TAIL.sub("", before_options(prompt))
     return _LEAD.sub("", before.strip().rpartition("\n\n")[2]).strip()
+
+
+def before_options(text: str) -> str:
+    """What stands before the last options of a text; all of it if it has none."""
+    start, options = _last_options(text)
+    return text[:start] if options else text
 
 
 def slot_of(answer: object, n_options: int) -> int | None:
@@ -65,11 +70,22 @@ def _origin(n_options: int) -> Variant:
 
 
 def _last_options(prompt: str) -> tuple[int, tuple[str, ...]]:
-    """Where they begin, and their texts; letters must follow each other."""
-    lines = list(_OPTION.finditer(prompt))
-    starts = [place for place, line in enumerate(lines) if line[1] == "A"]
-    if not starts:
-        return 0, ()
-    own = lines[starts[-1] :]
-    n = next((n for n, line in enumerate(own) if line[1] != LETTERS[n]), len(own))
-    return own[0].start(), tuple(line[2] for line in own[:n])
+    """Where they begin, and their texts; letters must follow each other.
+
+    Lines are read from the last one on: before the question may stand examples, however long.
+    """
+    lines = prompt.split("\n")
+    end = len(prompt)
+    after: list[tuple[str, str]] = []  # the options behind a line, the last one first
+    for line in reversed(lines):
+        start = end - len(line)
+        end = start - 1
+        option = _OPTION.fullmatch(line)
+        if option is None:
+            continue
+        after.append((option[1], option[2].rstrip(" \t")))
+        if option[1] == "A":
+            after.reverse()
+            n = next((n for n, (letter, _) in enumerate(after) if letter != LETTERS[n]), len(after))
+            return start, tuple(text for _, text in after[:n])
+    return 0, ()

@@ -1,3 +1,4 @@
+import json
 import math
 from dataclasses import replace
 
@@ -64,6 +65,16 @@ def test_no_reply_is_a_blank_answer() -> None:
 def test_a_sample_reads_back_as_it_was() -> None:
     written = Sample("法/1", "“行政” {A}\n？", ("甲", "乙"), 1, {"subject_zh": "法学"}, True)
     assert codec.decode_sample(codec.encode_sample(written)) == written
+
+
+@pytest.mark.parametrize("question", ['“行政”\n\x7f\u2028\x01 "a\\', "half a pair \ud800"])
+def test_a_sample_is_written_as_json_of_python_writes_it(question: str) -> None:
+    """Digests of datasets are of these texts: they stay what they were in older stores."""
+    sample = Sample("1", question, ("a", "é"), 1, {"line": "1"})
+    parts = ["1", question, ["a", "é"], 1, {"line": "1"}, False]
+    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+    assert codec.encode_sample(sample) == text
+    assert codec.decode_sample(text) == sample
 
 
 def test_a_sentence_reads_back_with_its_translation() -> None:
