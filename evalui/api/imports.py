@@ -5,7 +5,9 @@ from fastapi import APIRouter, Response
 from evalui.api.problems import CheckedRoute, Service, Words, permits
 from evalui.api.runs import detail_of
 from evalui.api.schemas import ImportDone, ImportSent
+from evalui.app.files.views import LogChoices
 from evalui.app.service import AppService
+from evalui.errors import SpecError
 from evalui.report.analyses.overview.document import left_out_sentences
 
 router = APIRouter(route_class=CheckedRoute, prefix="/imports", tags=["imports"])
@@ -17,8 +19,13 @@ def import_log(sent: ImportSent, response: Response, service: Service, t: Words)
 
     A folder is uploaded as a zip. A path is for administrators.
     """
-    imported = service.import_log(
-        upload=sent.upload, path=sent.path, name=sent.name, mapping=sent.mapping
+    choices = LogChoices(sent.name, tuple(sent.models), tuple(sent.without), tuple(sent.mapping))
+    if bool(sent.upload) == bool(sent.path) or (sent.path and choices != LogChoices(sent.name)):
+        raise SpecError("import-source")
+    imported = (
+        service.import_log_from(sent.path, name=sent.name)
+        if sent.path
+        else service.import_log(sent.upload, choices)
     )
     response.headers["Location"] = f"runs/{imported.run_id}"
     return ImportDone(

@@ -205,12 +205,16 @@ class RunDetail(RunProgress):
 class ImportSent(Sent):
     """The finished run of another harness: either an `upload` or a `path` on the server.
 
-    `mapping` names the columns of a CSV file of an upload, `role=column` each.
+    Of an upload, `models` names the models that no file states, in their order; `without` are files
+    that are no part of the log and are left out; `mapping` names the columns of a CSV file,
+    `role=column` each.
     """
 
     upload: str = ""
     path: str = ""
     name: str = Field(default="", max_length=120)
+    models: list[Annotated[str, Field(max_length=200)]] = Field(default=[])
+    without: list[str] = Field(default=[])
     mapping: list[str] = Field(default=[])
 
 

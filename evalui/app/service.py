@@ -33,7 +33,7 @@ from evalui.app.column_memory import ColumnMemory
 from evalui.app.exports import ExportProcesses, estimate_sizes, export_command
 from evalui.app.files.reader import FileReader
 from evalui.app.files.runners import FileRunner, FilesHere
-from evalui.app.files.views import KnownModels, PlannedRun, UploadView
+from evalui.app.files.views import KnownModels, LogChoices, PlannedRun, UploadView
 from evalui.app.models_service import ModelsService
 from evalui.app.moments import MomentaryRuns
 from evalui.app.permissions import checks, requires
@@ -46,7 +46,7 @@ from evalui.app.uploads import (
     sample_archive,
 )
 from evalui.datasets.base import Layout
-from evalui.errors import SpecError, UnknownRun
+from evalui.errors import UnknownRun
 from evalui.local_runs import bundle_of
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState, describe
@@ -70,7 +70,6 @@ from evalui.runs.database.voting.closing import is_voting_open
 from evalui.runs.database.voting.plans import VoterPairs
 from evalui.runs.database.voting.votes import read_run_verdicts
 from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
-from evalui.runs.harnesses import table_reader
 from evalui.runs.harnesses.importing import ImportedRun, import_run
 from evalui.runs.kept_summaries import summary_source
 from evalui.runs.request_key import RequestKey
@@ -91,6 +90,7 @@ _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 _CACHE_BYTES = 3 * 2**27
 _PAGE_BYTES = 2**26  # bytes of pages that do
 _NAMED_FILES = 3  # of an upload, in its name
+_AS_IT_IS = LogChoices()
 
 
 class AppService:
@@ -290,30 +290,24 @@ class AppService:
         return self.files.start(self._located(run), self._known_models(run), once)
 
     @requires("start")
-    def import_log(
-        self, *, upload: str = "", path: str = "", name: str = "", mapping: Sequence[str] = ()
-    ) -> ImportedRun:
-        """Keep the finished run of another harness, from an upload or a path on this machine.
+    def import_log(self, upload: str, choices: LogChoices = _AS_IT_IS) -> ImportedRun:
+        """Keep the finished run of another harness, or a bundle, that the person has uploaded.
 
         Raises:
-            DataError: the files are no log, or there is no such upload.
-            NotAllowed: the person may not start runs, or names a path and is no administrator.
-            SpecError: neither or both are named, a mapping of a path, or columns that are not
-                there; and as `check_may_queue` does.
+            DataError: the files are no log, cannot be read, or there is no such upload.
+            SpecError: the choices lack the name of a model, or a file that is no part of the log;
+                columns are not there; and as `check_may_queue` does.
         """
-        if bool(upload) == bool(path) or (path and mapping):
-            raise SpecError("import-source")
-        if path:  # it may lead anywhere on the machine
-            self.require("administer")
+        return self.files.import_log(upload, choices)
+
+    @requires("administer")
+    def import_log_from(self, path: str, *, name: str = "") -> ImportedRun:
+        """The same of a path, which may lead anywhere on this machine; models that no file names
+        are called by their folders.
+        """
         owner, usual = self.owner, usual_limits(self.settings)
-        return import_run(
-            self.database,
-            [Path(path)] if path else self.uploads.paths(owner, upload),
-            name=name,
-            owner=owner,
-            reader=table_reader(mapping) if mapping else None,
-            admit=partial(check_may_queue, owner=owner, usual=usual),
-        )
+        admit = partial(check_may_queue, owner=owner, usual=usual)
+        return import_run(self.database, [Path(path)], name=name, owner=owner, admit=admit)
 
     def _located(self, run: RunForm | SubmittedSpec) -> RunForm | SubmittedSpec:
         if isinstance(run, RunForm):

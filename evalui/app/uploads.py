@@ -10,6 +10,7 @@ import re
 import shutil
 import tempfile
 import zipfile
+from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from evalui.errors import DataError
 from evalui.shipped_files import ASSETS
 
 _PIECE = 2**20  # bytes
+_MAX_FOLDERS = 12  # above a file of a dropped folder; a system takes paths of 4,096 bytes
 _ID = re.compile(r"[0-9a-f]{16}")
 OPEN_SAMPLE = ASSETS / "samples" / "open" / "arena-demo.jsonl"
 _SAMPLE = ASSETS / "samples" / "demo"
@@ -158,16 +160,36 @@ def _base_name(name: str) -> str:
     return end if end not in {"", ".", ".."} else "file"
 
 
+def _folders(name: str) -> list[str]:
+    """The folders that a browser states before the name of a file in a dropped folder.
+
+    None where they would lead elsewhere, as in `../x.csv` or `C:\\x.csv`, or are too many.
+    """
+    above = PurePosixPath(name.replace("\\", "/")).parent
+    if above.is_absolute() or ":" in name or ".." in above.parts or len(above.parts) > _MAX_FOLDERS:
+        return []
+    return [_base_name(folder) for folder in above.parts]
+
+
 def _distinct(files: Sequence[tuple[str, Path]]) -> list[tuple[str, Path]]:
-    """The files by their own names; if these repeat, each in its folder and a number of its own."""
+    """The files by their own names, in the folders in which they were dropped.
+
+    Of several files of one name, those that came without a folder get a number for one. Where the
+    same place comes twice, each file has a number, and of its folders the last.
+    """
     named = [(_base_name(name), path) for name, path in files]
-    if len({name for name, _ in named}) == len(named):
-        return named
-    # The folder may separate worked examples from questions: dev/law.csv, test/law.csv.
-    folders = (PurePosixPath(name.replace("\\", "/")).parent.name for name, _ in files)
-    places = [
-        f"{at}/{_base_name(folder)}" if folder else f"{at}" for at, folder in enumerate(folders)
+    uses = Counter(name for name, _ in named)
+    folders = [_folders(name) for name, _ in files]
+    whole = [
+        "/".join([*(above or ([f"{at}"] if uses[name] > 1 else [])), name])
+        for at, ((name, _), above) in enumerate(zip(named, folders, strict=True))
     ]
+    above_all = {str(above) for place in whole for above in PurePosixPath(place).parents}
+    if len({*whole}) == len(whole) and above_all.isdisjoint(whole):
+        return [(place, path) for place, (_, path) in zip(whole, named, strict=True)]
+    # The folder may separate worked examples from questions: dev/law.csv, test/law.csv.
+    last = (PurePosixPath(name.replace("\\", "/")).parent.name for name, _ in files)
+    places = [f"{at}/{_base_name(folder)}" if folder else f"{at}" for at, folder in enumerate(last)]
     return [(f"{place}/{name}", path) for place, (name, path) in zip(places, named, strict=True)]
 
 

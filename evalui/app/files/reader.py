@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from evalui.access import Person
@@ -14,6 +15,8 @@ from evalui.app.files.views import (
     AnswersFile,
     EarlierRun,
     KnownModels,
+    LogChoices,
+    LogView,
     PlannedRun,
     UploadPart,
     UploadView,
@@ -26,6 +29,7 @@ from evalui.datasets.columns import ColumnTable
 from evalui.datasets.preview import Preview
 from evalui.errors import DataError
 from evalui.runs.contest import AnswersSpec
+from evalui.runs.harnesses.importing import ImportedRun
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec
@@ -54,6 +58,7 @@ class FileReader:
         self._waiting: Counter[str] = Counter()
         # An upload cannot change. Of requests for the same file, one waits for a process.
         self._ask_once = cache.memoize(self._ask)
+        self._view_log_once = cache.memoize(self._view_log)
 
     def with_sender(self, person: Callable[[], Person]) -> Self:
         """The same reader, with the same turns and kept answers, for another person."""
@@ -147,6 +152,30 @@ class FileReader:
             return self.runner.ask(person, upload, "votes", upload)
 
     @checks("that the upload is the person's own")
+    def log(self, upload: str) -> LogView | None:
+        """An upload as the finished run of a harness, None if it is none.
+
+        Raises:
+            DataError: it is one that cannot be used, or reading it takes too much time or memory.
+            StoreError: it is a bundle of a newer evalui.
+        """
+        with self._turn() as person:
+            return self._view_log_once(person, upload)
+
+    @checks("that the upload is the person's own")
+    def import_log(self, upload: str, choices: LogChoices) -> ImportedRun:
+        """Keep the finished run of an upload.
+
+        Raises:
+            DataError, SpecError, StoreError: as `log`, `LogView.named_models`, `import_upload`.
+        """
+        # Whoever names columns says that it is a table.
+        view = None if choices.mapping else self.log(upload)
+        models = view.named_models(choices) if view else {}
+        with self._turn() as person, TemporaryDirectory(prefix="evalui-") as folder:
+            return self._ask(person, upload, "import_log", upload, choices, models, Path(folder))
+
+    @checks("that the upload is the person's own")
     def plan(self, run: RunForm | SubmittedSpec, models: KnownModels) -> PlannedRun:
         """What a run would start; raises as `FileWork.plan`."""
         with self._turn() as person:
@@ -171,6 +200,11 @@ class FileReader:
 
     def _ask(self, person: Person, upload: str, method: str, *arguments: object) -> Any:
         return self.runner.ask(person, upload, method, *arguments)
+
+    def _view_log(self, person: Person, upload: str) -> LogView | None:
+        # Removed here: a process that is ended for its time leaves what it has unpacked.
+        with TemporaryDirectory(prefix="evalui-") as folder:
+            return self._ask(person, upload, "log", upload, Path(folder))
 
     @contextmanager
     def _turn(self) -> Generator[Person]:

@@ -5,10 +5,13 @@ from dataclasses import dataclass, field
 
 from evalui.datasets.base import Layout, UploadNote
 from evalui.datasets.health import ChoiceHealth, OpenHealth
+from evalui.errors import SpecError
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState
 from evalui.runs.estimate import Estimate
 from evalui.types import DatasetKind, Fault, Pattern
+
+_NAMED_FILES = 5  # in an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,87 @@ class EarlierRun:
     id: str
     name: str
     models: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedRun:
+    """What one model answered of one dataset in a log; `missing` are keys of sentences, `log.…`.
+
+    `harness` is a name under `harness.`, `version` its own, "" where no file states it.
+    """
+
+    harness: str
+    version: str
+    dataset: str
+    model: str
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnnamedModel:
+    """A model whose name no file of a log states.
+
+    `label` is what it is called until somebody names it, `guess` the name of the folder in which
+    its answers came, "" if they came without one. `files` have the answers.
+    """
+
+    label: str
+    guess: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogChoices:
+    """What a person says of a log that is imported.
+
+    `models` are the names of the `LogView.unnamed`, in their order: "" is the guess. `without` are
+    the files among `LogView.apart` that are left out. `mapping` names the columns of a CSV file.
+    """
+
+    name: str = ""
+    models: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    mapping: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LogView:
+    """An upload as the finished run of a harness, or as a bundle of evalui's own.
+
+    `runs` are the first of `n_runs`. `apart` are dropped files that have questions or a run of
+    their own and are no part of this one; `beside` the first of `n_beside` other files that have
+    no answers of it, some of which state its figures. `has_folders`: the files came in folders.
+    """
+
+    runs: tuple[LoggedRun, ...]
+    n_runs: int
+    n_models: int
+    n_datasets: int
+    unnamed: tuple[UnnamedModel, ...] = ()
+    apart: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    n_beside: int = 0
+    has_folders: bool = True
+    bundle: str = ""  # the name of its run
+
+    def named_models(self, choices: LogChoices) -> dict[str, str]:
+        """The names of the models that no file states, by their labels.
+
+        Raises:
+            SpecError: one is missing, or a file is no part of the log and nobody has said to leave
+                it out: the run would be wrong in silence.
+        """
+        if apart := [name for name in self.apart if name not in choices.without]:
+            raise SpecError("log-apart", files=", ".join(apart[:_NAMED_FILES]))
+        if len(choices.models) > len(self.unnamed):
+            raise SpecError("log-models", n=len(choices.models), unnamed=len(self.unnamed))
+        names: dict[str, str] = {}
+        for place, model in enumerate(self.unnamed):
+            stated = choices.models[place].strip() if place < len(choices.models) else ""
+            if not (name := stated or model.guess):
+                raise SpecError("log-model-unnamed", files=", ".join(model.files[:_NAMED_FILES]))
+            names[model.label] = name
+        return names
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,19 @@ It holds whole datasets, so a server has it done by processes of its own, see `p
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
+from pathlib import Path
 
 from evalui.access import Person
 from evalui.app.files.answers import AnswersReader
+from evalui.app.files.logs import LogStore, import_upload, view_log
 from evalui.app.files.views import (
     AnswersFile,
     EarlierRun,
     KnownModels,
+    LogChoices,
+    LogView,
     PlannedCell,
     PlannedRun,
     UploadHealth,
@@ -32,6 +37,7 @@ from evalui.datasets.health import (
 )
 from evalui.datasets.preview import Preview, preview, with_detected_key
 from evalui.errors import DataError, FaultyRows, SpecError
+from evalui.imports import uncollected
 from evalui.modes import MODES
 from evalui.modes.prompts.rubrics import language_of
 from evalui.report.imports.battles import read_votes
@@ -41,7 +47,8 @@ from evalui.runs.database import usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.throughput import count_cached, loading_times, throughputs
 from evalui.runs.estimate import Estimate, estimate
-from evalui.runs.fair_queue.limits import usual_limits
+from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
+from evalui.runs.harnesses.importing import ImportedRun
 from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
@@ -131,6 +138,27 @@ class FileWork:
             for dataset, verdicts in read_votes(path).items():
                 by_dataset.setdefault(dataset, []).extend(verdicts)
         return by_dataset
+
+    def log(self, person: Person, upload: str, folder: Path) -> LogView | None:
+        """What an upload holds of a finished run; raises as `view_log`, with its `folder`."""
+        return view_log(self._logs(folder), person.name, upload)
+
+    def import_log(
+        self,
+        person: Person,
+        upload: str,
+        choices: LogChoices,
+        models: Mapping[str, str],
+        folder: Path,
+    ) -> ImportedRun:
+        """Keep the finished run of an upload; raises as `import_upload`, with its `folder`."""
+        owner, usual = person.name, usual_limits(self._settings)
+        admit = partial(check_may_queue, owner=owner, usual=usual)
+        with uncollected():
+            return import_upload(self._logs(folder), owner, upload, choices, models, admit)
+
+    def _logs(self, folder: Path) -> LogStore:
+        return LogStore(self._uploads, self._database, self._limits, folder)
 
     def plan(self, person: Person, run: RunForm | SubmittedSpec, models: KnownModels) -> PlannedRun:
         """What a form or a located specification would start.

@@ -9,6 +9,9 @@ from ui_examples import FAULTY, GOOD
 from evalui.access import LOCAL_PERSON
 from evalui.accounts.teams import add_team
 from evalui.app.service import AppService
+from evalui.datasets import ANSWER_KEYS
+from evalui.datasets.questions.answer_functions import AnswerFunction, AnswerRow
+from evalui.runs.worker.worker import Worker
 
 
 def test_an_upload_states_its_questions_and_its_faults_with_their_lines(api: TestClient) -> None:
@@ -123,6 +126,37 @@ def test_columns_are_guessed_named_and_remembered(
         refused = api.post(f"/datasets/{upload}/columns", json=wrong)
         assert (refused.status_code, refused.json()["key"]) == (422, "request-field")
     assert api.post("/datasets/0123456789abcdef/columns", json=sent).status_code == 404
+
+
+def test_a_function_of_a_package_is_an_answer_key_of_an_upload(
+    api: TestClient, send: Callable[..., str], desk: AppService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compute(row: AnswerRow) -> str:
+        return row.columns["votes"][0]
+
+    entries = {**ANSWER_KEYS._entries, "first_vote": AnswerFunction(compute)}
+    monkeypatch.setattr(ANSWER_KEYS, "_entries", entries)
+    packages = {**ANSWER_KEYS._packages, "first_vote": "their-keys 2.1"}
+    monkeypatch.setattr(ANSWER_KEYS, "_packages", packages)
+    text = "id,question,A,B,votes\n1,Which?,yes,no,BA\n2,What?,one,two,\n3,Who?,he,she,AA\n"
+    upload = send(text, "survey.csv")
+    sent = {"answer_key": "first_vote"}
+    part = api.post(f"/datasets/{upload}/columns", json=sent).json()
+    (fault,) = part["faults"]
+    assert (fault["line"], fault["rule"]) == (3, "answer-function")
+    assert "IndexError" in fault["actual"]
+    assert part["questions"] == 2
+    dataset = {"upload": upload, "skip_faulty": True, **sent}
+    run = {"version": 3, "datasets": [dataset], "models": ["biased"], "mode": "multiple_choice"}
+    started = api.post("/runs", json=run)
+    assert started.status_code == 201, started.text
+    Worker(desk.database, desk.catalog).run_once()
+    (cell,) = api.get(f"/runs/{started.json()['id']}/figures").json()["cells"]
+    assert "|plugins:their-keys 2.1|" in cell["signature"]
+    assert cell["figures"]["n"] == 2
+    unknown = api.post(f"/datasets/{upload}/columns", json={"answer_key": "last_vote"})
+    assert unknown.status_code == 422
+    assert "first_vote" in unknown.text
 
 
 def test_an_upload_shows_its_questions_and_every_guess(

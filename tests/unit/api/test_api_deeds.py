@@ -9,6 +9,8 @@ POLLS = "GET /runs/{run_id}/events"
 TEAMS = "PUT /runs/{run_id}/rights/{team}"
 ROUTES: dict[tuple[str, str], str] = {
     ("evaluate", "start"): "POST /runs",
+    ("evaluate", "import"): "POST /imports",
+    ("evaluate", "published"): "POST /benchmarks/{name}/take",
     ("evaluate", "uploaded"): "POST /datasets",
     ("evaluate", "replaced"): "POST /datasets",
     ("evaluate", "answered"): "POST /datasets",
@@ -42,10 +44,6 @@ ROUTES: dict[tuple[str, str], str] = {
     ("compare", "set"): "GET /comparisons.csv",
     ("compare", "share"): "POST /comparisons/links",
     ("compare", "withdraw"): "DELETE /links/{link_id}",
-    ("models", "save"): "POST /models",
-    ("models", "remove"): "DELETE /models/{name}",
-    ("models", "test"): "POST /models/{name}/test",
-    ("models", "again"): "POST /models/{name}/look",
     ("admin", ""): "GET /people",
     ("admin", "limits"): "PUT /people/{name}/limits",
     ("admin", "invite"): "POST /people/{invite_name}",

@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from log_examples import CSV, SAMPLES
 from starlette.testclient import TestClient
 
 LOGS = Path(__file__).parents[2] / "golden" / "harnesses"
@@ -38,6 +39,15 @@ def test_a_folder_comes_as_a_zip(api: TestClient, tmp_path: Path) -> None:
     assert sent.json()["run"]["done"] == 40
 
 
+def test_files_of_a_folder_keep_their_places(api: TestClient) -> None:
+    paths = sorted((LOGS / "opencompass").rglob("*.json"))
+    files = [("files", (str(path.relative_to(LOGS)), path.read_bytes())) for path in paths]
+    id_ = api.post("/datasets", files=files).json()["id"]
+    sent = api.post("/imports", json={"upload": id_})
+    assert sent.status_code == 201, sent.text
+    assert {cell["model"] for cell in sent.json()["run"]["cells"]} == {"pick-a"}
+
+
 def test_a_table_has_a_mapping_and_states_what_is_left_out(api: TestClient) -> None:
     id_ = upload(api, LOGS / "table/answers.csv")
     mapping = ["question=prompt", "options=one,two,three", "answer=right", "reply=output"]
@@ -45,6 +55,32 @@ def test_a_table_has_a_mapping_and_states_what_is_left_out(api: TestClient) -> N
     assert sent.status_code == 201, sent.text
     (left_out,) = sent.json()["left_out"]
     assert "disagree with the right answer" in left_out
+
+
+def test_a_model_that_no_file_states_is_named(api: TestClient) -> None:
+    id_ = upload(api, SAMPLES)
+    refused = api.post("/imports", json={"upload": id_})
+    assert (refused.status_code, refused.json()["key"]) == (422, "log-model-unnamed")
+    sent = api.post("/imports", json={"upload": id_, "models": ["qwen2"]})
+    assert sent.status_code == 201, sent.text
+    assert [cell["model"] for cell in sent.json()["run"]["cells"]] == ["qwen2"]
+    more = api.post("/imports", json={"upload": id_, "models": ["a", "b"]})
+    assert more.json()["key"] == "log-models"
+
+
+def test_questions_beside_a_log_are_left_out_by_name(api: TestClient, tmp_path: Path) -> None:
+    (tmp_path / "capitals.csv").write_bytes(CSV)
+    id_ = upload(api, LOGS / "inspect/geography.eval", tmp_path / "capitals.csv")
+    refused = api.post("/imports", json={"upload": id_})
+    assert (refused.status_code, refused.json()["key"]) == (422, "log-apart")
+    sent = api.post("/imports", json={"upload": id_, "without": ["capitals.csv"]})
+    assert sent.status_code == 201, sent.text
+
+
+def test_names_of_models_and_files_go_with_an_upload(api: TestClient) -> None:
+    for more in ({"models": ["a"]}, {"without": ["a.csv"]}, {"mapping": ["question=q"]}):
+        sent = api.post("/imports", json={"path": str(LOGS / "helm"), **more})
+        assert sent.json()["key"] == "import-source"
 
 
 def test_a_path_is_for_administrators(api: TestClient, become: Callable[..., None]) -> None:

@@ -47,7 +47,29 @@ def test_files_of_one_name_are_both_kept(uploads: UploadStore):
 def test_files_of_one_name_keep_their_folder(uploads: UploadStore):
     files = [("set/dev/x.csv", b"1"), ("set\\test\\x.csv", b"2"), ("x.csv", b"3")]
     paths = uploads.paths("ann", uploads.store("ann", files))
-    assert [path.parent.name for path in paths] == ["dev", "test", "2"]
+    assert [path.parent.name for path in paths] == ["2", "dev", "test"]
+
+
+def test_files_of_a_dropped_folder_keep_all_folders_above_them(uploads: UploadStore):
+    files = [("run/results/m/x.json", b"1"), ("run/predictions/m/x.json", b"2"), ("y.csv", b"3")]
+    upload = uploads.store("ann", files)
+    assert uploads.about("ann", upload).files == (
+        "run/predictions/m/x.json",
+        "run/results/m/x.json",
+        "y.csv",
+    )
+
+
+def test_a_file_that_is_a_folder_of_another_collides_with_nothing(uploads: UploadStore):
+    upload = uploads.store("ann", [("a", b"1"), ("a/b", b"2"), ("a/b/c", b"3")])
+    assert [path.read_bytes() for path in uploads.paths("ann", upload)] == [b"1", b"2", b"3"]
+
+
+def test_folders_too_deep_for_a_file_system_are_left_out(uploads: UploadStore):
+    deep = "/".join(["题" * 100] * 40)
+    (path,) = uploads.paths("ann", uploads.store("ann", [(f"{deep}/x.csv", b"1")]))
+    assert path.parent.parent == path.parents[1]
+    assert path.name == "x.csv"
 
 
 @pytest.mark.parametrize("folder", ["..", "../..", "/etc", "."])

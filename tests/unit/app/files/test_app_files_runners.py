@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from log_examples import HARNESSES, zipped
 from pydantic import SecretStr
 from ui_examples import FAULTY, GOOD, MODELS
 
@@ -101,6 +102,30 @@ def test_answers_are_matched_and_found_by_the_process(service: AppService):
     file = service.files.answers_file(AnswerSource("m", given), parts)
     assert (file.matched, file.questions, file.problem) == (1, 1, "")
     assert [each.id for each in service.files.earlier_runs(parts)] == [run]
+
+
+@pytest.mark.parametrize("harness", HARNESSES)
+def test_a_log_is_recognised_and_imported_by_the_process(settings: Settings, harness: str):
+    # Metrics of written answers take more than files of questions; this is the least there may be.
+    settings = settings.model_copy(update={"parse_memory_mb": 512})
+    files = FileProcesses(settings)
+    service = AppService(settings, Database(settings.database), files)
+    try:
+        import_by_process(service, harness)
+    finally:
+        files.close()
+        service.database.close()
+
+
+def import_by_process(service: AppService, harness: str) -> None:
+    upload = service.store_upload([zipped(harness)])
+    view = service.files.log(upload)
+    assert view
+    (pid,) = pids(service)
+    run = service.run(service.import_log(upload).run_id)
+    assert (run.owner, run.state) == ("local", "done")
+    assert pids(service) == [pid]
+    assert pid != os.getpid()
 
 
 def test_a_specification_is_started_by_the_process_once(service: AppService):
