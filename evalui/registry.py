@@ -41,6 +41,7 @@ class PluginGroup:
 PLUGINS: Mapping[str, PluginGroup] = {
     "dataset format": PluginGroup("evalui.formats"),
     "model backend": PluginGroup("evalui.backends", ("backend.{name}",)),
+    "answer key": PluginGroup("evalui.answer_keys", ("key.{name}",)),
     "mode": PluginGroup(
         "evalui.modes", ("mode.{name}", "mode.{name}_short", "mode.{name}_about", "mode-{name}")
     ),

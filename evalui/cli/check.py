@@ -43,7 +43,11 @@ def add_check_command(commands: Any) -> None:
         default=[],
         help="which column is what, such as question=Frage or A=erste; can be repeated",
     )
-    check.add_argument("--answer-key", metavar="KEY", help="letter, index0, index1 or text")
+    check.add_argument(
+        "--answer-key",
+        metavar="KEY",
+        help="letter, index0, index1, text, or a function of a package",
+    )
     check.add_argument("--entry", metavar="NAME", default="", help="of a SWIFT configuration")
     check.add_argument(
         "--from", dest="first", metavar="N", type=int, default=1, help="the first question shown"
@@ -180,6 +184,8 @@ def _about(
 
 
 def _reading(t: "Messages", reading: "FileReading") -> Iterator[str]:
+    from evalui.datasets.questions.answers import answer_function
+
     row = int(reading.head_row.value)
     if row:
         number = t("mapping.no_head_row") if row < 0 else t("mapping.row", n=row)
@@ -193,8 +199,9 @@ def _reading(t: "Messages", reading: "FileReading") -> Iterator[str]:
         role = (column.role or "–").ljust(roles)
         origin = _origin(t, column.origin) if column.role else ""
         yield f"  {column.header.ljust(width)}  {role}  {value}{origin}".rstrip()
-    if reading.answer_values and has_options(str(reading.kind.value)):
-        key = str(reading.answer_key.value)
+    key = str(reading.answer_key.value)
+    stated = reading.answer_values or answer_function(key)
+    if stated and has_options(str(reading.kind.value)):
         yield f"{t('mapping.written_as')}: {t(f'key.{key}')} ({key})"
 
 

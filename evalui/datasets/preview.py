@@ -21,6 +21,7 @@ from evalui.datasets.columns import (
     is_known_name,
     with_columns,
 )
+from evalui.datasets.questions.answers import answer_function
 from evalui.datasets.tables.records import fold_name
 from evalui.types import LETTERS, DatasetKind, Fault, Message, Sample
 
@@ -197,8 +198,11 @@ def read_choices(
     """
     if table is None:
         return None
-    natural = guess_columns(table)
-    guess = guess_columns(table, Layout(kind=layout.kind)) if layout.kind else natural
+    # A function of a package needs no column of answers, so that none is guessed.
+    by_function = answer_function(layout.answer_key or _NO_LAYOUT.answer_key)
+    open_layout = Layout(answer_key=layout.answer_key) if by_function else _NO_LAYOUT
+    natural = guess_columns(table, open_layout)
+    guess = guess_columns(table, replace(open_layout, kind=layout.kind)) if layout.kind else natural
     named = columns_of(layout)
     roles = _roles_by_header(table, named) if named else guess.roles
     kind = layout.kind or kind or guess.kind
@@ -216,7 +220,9 @@ def read_choices(
             )
         ),
         kind=LayoutChoice(kind, "person" if layout.kind not in ("", natural.kind) else "content"),
-        answer_key=LayoutChoice(key, "content" if key == detected else "person"),
+        answer_key=LayoutChoice(
+            key, "content" if key == detected and not by_function else "person"
+        ),
         head_row=_head_row(table, layout),
         sheet=LayoutChoice(layout.sheet, "person" if layout.sheet else "content"),
         sheets=table.sheets,

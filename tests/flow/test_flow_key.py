@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from flow_examples import wait_until
+from ui_models_screen import Screen
 
 from evalui.access import Person
 from evalui.accounts.audit import read_audit
@@ -26,7 +27,6 @@ from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.run_form import read_run_form
 from evalui.ui.tabs.admin import VIEWS, AdminTab
-from evalui.ui.tabs.models import ModelsTab
 from evalui.ui.tabs.runs import RunsTab
 
 KEY, WRONG_KEY = "sk-flow-secret-3141", "sk-flow-secret-2718"
@@ -87,7 +87,7 @@ def started(desk: AppService, model: str) -> str:
 def test_a_key_is_sent_to_its_server_and_stands_nowhere(
     desk: AppService, address: str, tmp_path: Path
 ) -> None:
-    tab, runs_tab = ModelsTab(desk, messages("en")), RunsTab(desk, messages("en"))
+    tab, runs_tab = Screen(desk), RunsTab(desk, messages("en"))
     for name, key in (("far", KEY), ("wrong", WRONG_KEY)):
         fields = {"add_place": "endpoint", "add_name": name, "add_path": "m", "add_chat": "yes"}
         sent = fields | {"add_address": address, "add_key": key}
@@ -161,7 +161,7 @@ def test_a_team_uses_a_key_that_stands_nowhere(
     with desk.database.writing() as connection:
         connection.execute("INSERT INTO team VALUES ('red', 0)")
     with acting_as(ann):
-        ModelsTab(box, messages("en")).act(Action("save", {}, {**fields, "add_teams": ["red"]}))
+        Screen(box).act(Action("save", {}, {**fields, "add_teams": ["red"]}))
     with acting_as(bob):
         wait_until(lambda: not any(each.pending for each in box.models.current_statuses().values()))
         run_id = started(box, "far")
@@ -183,9 +183,9 @@ def test_a_team_uses_a_key_that_stands_nowhere(
         t = messages(language)
         for person in (ann, bob, eve, root):
             with acting_as(person):
-                seen.append(ModelsTab(box, t).render({}).encode())
+                seen.append(Screen(box, language).render({}).encode())
         with acting_as(ann):
-            seen.append(ModelsTab(box, t).render({"edit": "far"}).encode())
+            seen.append(Screen(box, language).render({"edit": "far"}).encode())
         with acting_as(root):
             tab = AdminTab(box, t)
             seen += [tab.render({"sub": view}).encode() for view in VIEWS]

@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_shows_the_files_of_the_package():
     shown = files_of_page()
     package = [path for path in PLUGIN.rglob("*") if path.suffix in (".py", ".toml")]
-    assert len(package) == 10
+    assert len(package) == 11
     for path in package:
         name = path.relative_to(PLUGIN).as_posix()
         if path.name != "__init__.py":
@@ -128,6 +128,63 @@ def test_a_package_whose_format_alone_is_used_is_signed(folder: Path, plugin: Pa
     assert done.returncode == 0, done.stderr
     whole = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     assert "|plugins:evalui-example 1.0|" in whole["cells"][0]["signature"]
+
+
+SURVEY = """id,question,A,B,C,votes
+1,Which river is longer?,Rhine,Danube,,B B A
+2,Which lake is deeper?,Baikal,Chad,Eyre,A
+3,Which hill is higher?,Ben Nevis,Snowdon,,A B
+"""
+
+
+def test_an_answer_key_of_a_package_is_used_by_command_and_library_and_stands_in_the_signature(
+    plugin: Path, tmp_path: Path
+):
+    (tmp_path / "survey.csv").write_text(SURVEY, encoding="utf-8")
+    entry = {"path": "survey.csv", "answer_key": "most_votes"}
+    models = '[perfect]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
+    (tmp_path / "models.toml").write_text(models, encoding="utf-8")
+    spec = {"version": 3, "datasets": [entry], "models": ["perfect"], "mode": "generation"}
+    (tmp_path / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
+    options = ("--out", "report", "--models-file", "models.toml")
+    refused = evalui(tmp_path, plugin, "run", "spec.json", *options)
+    assert refused.returncode == 2
+    assert "survey.csv, line 4, column most_votes: found" in refused.stderr
+    assert "ValueError: A and B have as many votes" in refused.stderr
+    checked = evalui(tmp_path, plugin, "check", "survey.csv", "--answer-key", "most_votes")
+    assert " * B. Danube" in checked.stdout
+    assert "most votes (most_votes)" in checked.stdout
+    assert '"answer_key": "most_votes"' in checked.stdout
+
+    spec["datasets"] = [entry | {"skip_faulty": True}]
+    (tmp_path / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
+    done = evalui(tmp_path, plugin, "run", "spec.json", *options)
+    assert done.returncode == 0, done.stderr
+    (cell,) = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))["cells"]
+    assert "|plugins:evalui-example 1.0|" in cell["signature"]
+    assert (cell["figures"]["n"], cell["figures"]["acc_origin"]) == (2, 100.0)
+    trials = [
+        json.loads(line) for line in (tmp_path / "report" / "trials.jsonl").read_text().splitlines()
+    ]
+    assert [trial["answer"] for trial in trials] == ["B", "A"]
+
+    code = (
+        "import evalui\n"
+        f"run = evalui.evaluate([{spec['datasets'][0]!r}], models='perfect', mode='generation',"
+        " models_file='models.toml', progress=False)\n"
+        "print(run.questions()['answer'].tolist())\n"
+    )
+    path = os.pathsep.join([str(plugin), os.environ.get("PYTHONPATH", "")])
+    by_library = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": path, "EVALUI_DATA_DIR": str(tmp_path / "library")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert by_library.returncode == 0, by_library.stderr
+    assert by_library.stdout.strip() == "['B', 'A']"
 
 
 def test_a_macro_average_of_one_file_is_shown_compared_and_exported_where_there_are_subjects(

@@ -6,9 +6,10 @@ there is one, names the subject of each row; every further column goes into the 
 """
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
+from types import MappingProxyType
 from typing import NamedTuple
 
 from evalui.datasets.base import (
@@ -21,7 +22,12 @@ from evalui.datasets.base import (
     Source,
     sort_by_line,
 )
-from evalui.datasets.questions.answers import answer_letters, by_letter, truth_of
+from evalui.datasets.questions.answers import (
+    answer_function,
+    answer_letters,
+    by_letter,
+    truth_of,
+)
 from evalui.datasets.questions.choice import ParsedQuestion, validate
 from evalui.datasets.questions.passages import with_passage
 from evalui.datasets.tables.records import (
@@ -33,6 +39,7 @@ from evalui.datasets.tables.records import (
 from evalui.datasets.tables.table import read_header, read_table
 from evalui.types import LETTERS, Fault
 
+_NO_CELLS: Mapping[str, str] = MappingProxyType({})
 _LETTER_CELLS = frozenset(LETTERS)
 _FIRST_OPTIONS = ("a", "b")  # of which a table of options has one at least
 _MIN_KNOWN_COLUMNS = 3  # known column names that set the format apart from other tables
@@ -63,10 +70,17 @@ def read(source: Source, layout: Layout) -> ParsedRows:
     A file of the test split without any answer is `unanswered`, which is no fault: benchmarks
     publish their test files so.
     """
-    if source.split == "test" and _lacks_answers(source, layout):
+    function = answer_function(layout.answer_key)
+    if source.split == "test" and not function and _lacks_answers(source, layout):
         return ParsedRows((), unanswered=True)
     table = read_table(source, known_column_names(layout))
-    columns = find_columns(table.header, layout, file=source.name, line=table.header_line)
+    columns = find_columns(
+        table.header,
+        layout,
+        file=source.name,
+        line=table.header_line,
+        answered=not function,
+    )
     if not isinstance(columns, HeaderColumns):
         return ParsedRows((), table.faults or columns, len(table.rows), unlisted=table.unlisted)
     if not table.rows and not table.faults:
@@ -95,7 +109,7 @@ def _parse_questions(
     by_letters = (
         bool(table.delimiter) and layout.answer_key == "letter" and _expects_letters(table, columns)
     )
-    parse = _RowParser(columns)
+    parse = _RowParser(columns, table.header if answer_function(layout.answer_key) else ())
     for number, row in enumerate(table.rows, start=1):
         cells = row.cells if len(row.cells) == width else _fit_to_width(row, width, columns)
         shifted = None
@@ -131,8 +145,9 @@ def _names_otherwise(cells: Sequence[str], columns: HeaderColumns) -> bool:
 class _RowParser:
     """The columns of a table, in the form in which a row is taken apart fastest."""
 
-    def __init__(self, columns: HeaderColumns) -> None:
+    def __init__(self, columns: HeaderColumns, header: Sequence[str] = ()) -> None:
         self._columns = columns
+        self._header = header  # of the cells that a function reads the answer from
         self._question, self._answer = columns.question, columns.answer
         self._cells_of_options = itemgetter(*(at for _, at in columns.options))
         self._names = tuple(name for name, _ in columns.options)
@@ -155,12 +170,17 @@ class _RowParser:
             (cells[columns.id].strip() if columns.id >= 0 else "") or own_number,
             text,
             tuple(map(str.strip, self._cells_of_options(cells))),
-            cells[self._answer].strip(),
+            cells[self._answer].strip() if self._answer >= 0 else "",
             cells[columns.subject].strip() if columns.subject >= 0 else "",
             self._names,
             self._headers,
             metadata=metadata,
+            cells=self._cells(cells) if self._header else _NO_CELLS,
         )
+
+    def _cells(self, cells: Sequence[str]) -> dict[str, str]:
+        names = map(str.strip, self._header)
+        return {name: cell for name, cell in zip(names, cells, strict=False) if name}
 
 
 def _fit_to_width(row: RawRow, width: int, columns: HeaderColumns) -> tuple[str, ...]:
@@ -183,7 +203,7 @@ def _cell_count_fault(
     """What is wrong with a row that has more or fewer cells than the header."""
     width = len(table.header)
     actual = f"{len(row.cells)} cells"
-    if len(cells) > columns.answer:
+    if 0 <= columns.answer < len(cells):
         actual += f", and “{cells[columns.answer].strip()[:20]}” under {columns.answer_name}"
     model = "header" if table.header_line else "first row"
     return _RowShift("", actual, f"{width} cells, as in the {model}; {_shift_cause(table)}")

@@ -20,6 +20,7 @@ from evalui.datasets.base import (
     collapse_whitespace,
     shorten,
 )
+from evalui.datasets.questions.answers import answer_function
 from evalui.datasets.questions.choice import ParsedQuestion, validate
 from evalui.datasets.questions.option_lists import (
     OptionList,
@@ -107,6 +108,11 @@ def read(source: Source, layout: Layout) -> ParsedRows:
     questions: list[ParsedQuestion | Fault] = [
         columns.parse_question(row, source.name, by_label=by_label) for row in rows
     ]
+    if answer_function(layout.answer_key):
+        questions = [
+            each if isinstance(each, Fault) else each._replace(cells=columns.cells(row.record))
+            for each, row in zip(questions, rows, strict=True)
+        ]
     questions += records.faults
     # C-Eval is not published so, but the subjects of other sets may have the same names.
     part = validate(
@@ -222,6 +228,12 @@ class _ChoiceColumns:
             is_number=isinstance(row.answer, JsonNumber),
             metadata=self._other_columns(row.record),
         )
+
+    def cells(self, record: Record) -> dict[str, Any]:
+        """All values of a row by the names that the file gives its columns."""
+        return {
+            self.names[name]: value for name, value in record.values.items() if name in self.names
+        }
 
     def original_name(self, column: str) -> str:
         """A column as the file writes it."""

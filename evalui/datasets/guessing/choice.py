@@ -18,9 +18,10 @@ from evalui.datasets.guessing.profile import (
 )
 from evalui.datasets.heads import CORRECT_NAMES, HeadSeries, find_series
 from evalui.datasets.questions.answers import (
-    ANSWER_KEYS,
+    CELL_KEYS,
     AnswerFit,
     RawAnswer,
+    answer_function,
     by_letter,
     fit_answers,
     truth_of,
@@ -84,13 +85,18 @@ def guess_choice(profile: TableProfile) -> ColumnGuess | None:
     """The guess of multiple choice; None where nothing looks like it."""
     if rows := _guess_option_rows(profile):
         return rows
+    by_function = answer_function(profile.layout.answer_key or "letter")
     unfit: _OptionSource | None = None
     for source in _option_sources(profile):
         answer = _find_answer(profile, source)
+        if by_function and answer and "answer" not in (answer.column.role, *profile.fixed):
+            answer = None  # a function says what is right: no column has to
         if source.marked or source.correct >= 0 or (answer and answer.is_good):
             return _to_guess(profile, source, answer)
         if unfit is None and source.by_head:
             unfit = source
+    if unfit and by_function:
+        return _to_guess(profile, unfit, None)
     if truth := _guess_truth(profile):
         return truth
     if unfit:
@@ -305,7 +311,7 @@ def _unwrap(cell: str) -> str:
 def _contradict(best: _AnswerColumn, other: _AnswerColumn, source: _OptionSource) -> bool:
     """Whether another column of answers names other options, from wherever its numbers count."""
     rows = [
-        (ANSWER_KEYS[best.fit.key](first, texts), second, texts)
+        (CELL_KEYS[best.fit.key](first, texts), second, texts)
         for first, second, texts in zip(
             best.column.cells, other.column.cells, source.texts, strict=True
         )
@@ -317,7 +323,7 @@ def _contradict(best: _AnswerColumn, other: _AnswerColumn, source: _OptionSource
             target not in (None, place)
             for place, cell, texts in rows
             if place is not None
-            for target in [ANSWER_KEYS[key](cell, texts)]
+            for target in [CELL_KEYS[key](cell, texts)]
         )
         for key in keys
     )
@@ -340,7 +346,7 @@ def _to_guess(
         roles[answer.column.at] = "answer"
         doubts += _answer_doubts(profile, source, answer)
         key = answer.fit.key if key == "letter" else key
-    elif not source.marked:
+    elif not source.marked and not answer_function(key or "letter"):
         doubts.append("answer")
     question = profile.columns[source.question] if source.question >= 0 else None
     doubts.append(profile.assign_texts(roles, question or profile.find_question(roles)))

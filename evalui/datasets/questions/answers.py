@@ -9,14 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.datasets.base import UploadNote, collapse_whitespace, normalise_cell
+from evalui.datasets.questions.answer_functions import AnswerFunction
 from evalui.registry import Registry
 from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS
 
 # (cell text, the options that are not empty) -> index of the right option, None if it names none
-AnswerKey = Callable[[str, Sequence[str]], int | None]
-
-ANSWER_KEYS: Registry[AnswerKey] = Registry("answer key")
+CellAnswerKey = Callable[[str, Sequence[str]], int | None]
 
 MIN_LETTERS = 10  # letters that may name an option, however few there are
 # The places of bare letters: A, a and the full-width form.
@@ -62,7 +61,6 @@ _PAIRS: tuple[tuple[frozenset[str], tuple[str, str]], ...] = (
 _TRAILING_PUNCTUATION = " .。!！,，;；、"
 
 
-@ANSWER_KEYS.register("letter")
 def by_letter(cell: str, options: Sequence[str]) -> int | None:
     """A for the first option, in any dress: a, Ａ, (A), 【A】, A., 答案：A, option_a, and A. with
     the text of the first option behind it.
@@ -73,21 +71,18 @@ def by_letter(cell: str, options: Sequence[str]) -> int | None:
     return place if place is not None and place < len(options) else None
 
 
-@ANSWER_KEYS.register("index0")
 def by_index_from_0(cell: str, options: Sequence[str]) -> int | None:
     """0 for the first option."""
     number = _parse_number(cell)
     return None if number is None else _valid_index(number, options)
 
 
-@ANSWER_KEYS.register("index1")
 def by_index_from_1(cell: str, options: Sequence[str]) -> int | None:
     """1 for the first option."""
     number = _parse_number(cell)
     return None if number is None else _valid_index(number - 1, options)
 
 
-@ANSWER_KEYS.register("text")
 def by_text(cell: str, options: Sequence[str]) -> int | None:
     """The option whose text the cell repeats, if need be but for case, width and a full stop; none
     where several have it.
@@ -105,10 +100,33 @@ def by_text(cell: str, options: Sequence[str]) -> int | None:
     return near[0] if len(near) == 1 and folded else None
 
 
-@ANSWER_KEYS.register("apart")
 def by_text_apart(cell: str, options: Sequence[str]) -> int | None:
     """The text of the right option, while the columns of options have the wrong ones alone."""
     return options.index(cell.strip()) if options.count(cell.strip()) == 1 else None
+
+
+# What one cell can be written as.
+CELL_KEYS: Mapping[str, CellAnswerKey] = {
+    "letter": by_letter,
+    "index0": by_index_from_0,
+    "index1": by_index_from_1,
+    "text": by_text,
+    "apart": by_text_apart,
+}
+# These, and functions of other packages.
+ANSWER_KEYS: Registry[CellAnswerKey | AnswerFunction] = Registry("answer key")
+for _name, _key in CELL_KEYS.items():
+    ANSWER_KEYS.register(_name)(_key)
+
+
+def answer_function(name: str) -> AnswerFunction | None:
+    """The function of a package that is called so, None for what one cell is written as.
+
+    Raises:
+        UnknownName: there is no such answer key.
+    """
+    key = None if name in CELL_KEYS else ANSWER_KEYS[name]
+    return key if isinstance(key, AnswerFunction) else None
 
 
 def answer_letters(cell: str, n_options: int = MIN_LETTERS) -> str:
@@ -271,7 +289,7 @@ def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> D
 
 def _index_base(answers: Sequence[RawAnswer]) -> tuple[str, bool]:
     """From where numbers count, and whether that is assumed."""
-    from_0, from_1 = ANSWER_KEYS["index0"], ANSWER_KEYS["index1"]
+    from_0, from_1 = CELL_KEYS["index0"], CELL_KEYS["index1"]
     first = any(from_0(answer.cell, ("",)) == 0 for answer in answers)
     last = any(from_1(each.cell, each.options) == len(each.options) - 1 for each in answers)
     if first and last:
@@ -280,7 +298,7 @@ def _index_base(answers: Sequence[RawAnswer]) -> tuple[str, bool]:
 
 
 def _targets(key: str, answers: Sequence[RawAnswer]) -> list[int | None]:
-    read = ANSWER_KEYS[key]
+    read = CELL_KEYS[key]
     return [read(answer.cell, answer.options) for answer in answers]
 
 

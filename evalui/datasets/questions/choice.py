@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evalui.datasets.base import (
     FaultList,
@@ -19,11 +19,13 @@ from evalui.datasets.base import (
     collapse_whitespace,
     shorten,
 )
+from evalui.datasets.questions.answer_functions import AnswerFunction, AnswerRow
 from evalui.datasets.questions.answers import (
-    ANSWER_KEYS,
+    CELL_KEYS,
     LETTER_PLACES,
     DetectedAnswerKey,
     RawAnswer,
+    answer_function,
     answer_letters,
     by_text,
     detect_answer_key,
@@ -50,7 +52,8 @@ class ParsedQuestion(NamedTuple):
     what it calls the question and the answer. `answers_with_label`: the answer repeats the name of
     an option, whatever the layout states. `right` are the places of the options that the file marks
     as right, None where it has an answer instead. `is_number`: JSON wrote the answer without
-    quotes. `metadata` has all else.
+    quotes. `metadata` has all else. `cells` are all columns of the row, for a function that reads
+    the answer from them, and empty without one.
     """
 
     line: int
@@ -65,6 +68,7 @@ class ParsedQuestion(NamedTuple):
     right: tuple[int, ...] | None = None
     is_number: bool = False
     metadata: Mapping[str, str] = _NO_METADATA
+    cells: Mapping[str, Any] = _NO_METADATA
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -87,15 +91,17 @@ def validate(
     rows = list(questions)
     parsed = _without_letters([row for row in rows if type(row) is ParsedQuestion])
     key = _detect_key(parsed, source, layout)
+    function = answer_function(key.key)
     bare = [row for row in parsed if "" in row.options or not row.options]
     truths = [row for row in bare if not row.texts and truth_of(row.answer) is not None]
     reading = _Reading(
         source,
         key.key,
         truth_options([row.answer for row in truths], [row.text for row in truths]),
-        shuffled=shuffled or key.key == "apart",
+        shuffled=not function and (shuffled or key.key == "apart"),
         by_letter=key.key == "letter" and not shuffled,
         prefix=source.prefix,
+        function=function,
     )
     samples: list[Sample] = []
     faults = FaultList()
@@ -110,7 +116,9 @@ def validate(
         tuple(samples),
         faults.kept,
         len(rows),
-        unanswered=bool(parsed) and not any(row.answer.strip() or row.right for row in parsed),
+        unanswered=not function
+        and bool(parsed)
+        and not any(row.answer.strip() or row.right for row in parsed),
         answer_key=key.key,
         notes=(*key.notes, *reading.notes(len(samples))),
         unlisted=faults.unlisted,
@@ -180,6 +188,7 @@ class _Reading:
     shuffled: bool
     by_letter: bool
     prefix: str
+    function: AnswerFunction | None = None
     subjects: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     def notes(self, n: int) -> tuple[UploadNote, ...]:
@@ -190,6 +199,8 @@ class _Reading:
 
     def to_sample(self, question: ParsedQuestion) -> Sample | list[Fault]:
         """The question as a sample, or everything that is wrong with it."""
+        if self.function:
+            return self._by_function(question, self.function)
         options = question.options
         place = LETTER_PLACES.get(question.answer)
         if self.by_letter and place is not None and place < len(options) and question.text:
@@ -211,6 +222,21 @@ class _Reading:
         if self.shuffled:
             texts, target = _shuffle(question.text, texts, target)
         return self._make_sample(question, texts, target)
+
+    def _by_function(
+        self, question: ParsedQuestion, function: AnswerFunction
+    ) -> Sample | list[Fault]:
+        """The question with the option that a function of a package says is right."""
+        texts = question.texts
+        if faults := [*self._text_faults(question), *self._option_faults(question, texts)]:
+            return faults
+        row = AnswerRow(question.text, texts, question.answer, question.cells)
+        target = function.find_target(row)
+        if isinstance(target, int):
+            return self._make_sample(question, texts, target)
+        expected = f"a letter from A to {LETTERS[len(texts) - 1]} from {self.key}"
+        file, line = self.source.name, question.line
+        return [Fault(file, line, self.key, "answer-function", target, expected)]
 
     def _make_sample(self, question: ParsedQuestion, texts: tuple[str, ...], target: int) -> Sample:
         subject = question.subject or self.source.subject
@@ -246,7 +272,7 @@ class _Reading:
         if self.key == "apart":
             wrong = tuple(text for text in texts if text != answer)
             return ((answer, *wrong), 0) if answer else (texts, None)
-        target = ANSWER_KEYS[self.key](answer, texts)
+        target = CELL_KEYS[self.key](answer, texts)
         if target is None and self.key == "letter" and _is_wording(answer):
             target = by_text(answer, texts)
         if target is None and (truth := truth_of(answer)) is not None:

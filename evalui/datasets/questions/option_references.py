@@ -67,7 +67,7 @@ def refers_to_other_options(choices: Sequence[str]) -> bool:
     lowered = joined.lower()
     if _has_place_word(lowered) and any(map(_refers_to_place, choices)):
         return True
-    if lowered == joined:
+    if lowered == joined or (joined.isascii() and not _LONE_CAPITALS.search(joined)):
         return False
     lettered = {
         slot: named
