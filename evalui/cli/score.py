@@ -39,6 +39,12 @@ def add_score_command(commands: Any) -> None:
             kind.add_argument("--all", action="store_true", help="add bias, tests, calibration")
         if name == "texts":
             kind.add_argument("--samples", action="store_true", help="add a line for each pair")
+        if name == "battles":
+            kind.add_argument(
+                "--opencompass-elo",
+                action="store_true",
+                help="OpenCompass's ELO [Mean] and [Std] of more than 500 battles, too",
+            )
 
 
 def _score_choices(given: argparse.Namespace) -> int:
@@ -73,7 +79,7 @@ def _score_texts(given: argparse.Namespace) -> int:
 def _score_battles(given: argparse.Namespace) -> int:
     from evalui.report.imports.battles import score_battles
 
-    return _print_lines(score_battles(given.file))
+    return _print_lines(score_battles(given.file, opencompass_elo=given.opencompass_elo))
 
 
 def _score_verdicts(given: argparse.Namespace) -> int:

@@ -38,7 +38,7 @@ from evalui.scoring.statistics.intervals import (
 from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Sample, Trial
 
 # Raised when a figure of `Summary` changes, so that what stores keep is computed anew.
-FIGURES_VERSION = "3"
+FIGURES_VERSION = "4"
 _WRITTEN = "perf_origin"  # the metric of the order as written alone
 GroupKind = Literal["subject", "category", "hard", "all"]
 

@@ -21,6 +21,20 @@ def test_an_unbeaten_model_has_no_finite_rating(tmp_path: Path, capsys: pytest.C
     assert told["bradley_terry"]["finite"] is False
 
 
+def test_opencompass_elo_of_many_battles_is_asked_for_by_a_flag(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    rows = [
+        {"model_a": "x", "model_b": "y", "winner": f"model_{'ab'[n % 3 == 0]}"} for n in range(501)
+    ]
+    path = written(tmp_path, *rows)
+    assert main(["score", "battles", path]) == 0
+    assert json.loads(capsys.readouterr().out)["elo"]["opencompass"]["models"] is None
+    assert main(["score", "battles", path, "--opencompass-elo"]) == 0
+    told = json.loads(capsys.readouterr().out)["elo"]["opencompass"]["models"]
+    assert told["x"]["mean"] > 1000 > told["y"]["mean"]
+
+
 def test_models_that_beat_each_other_are_rated_alike(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

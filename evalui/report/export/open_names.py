@@ -27,6 +27,7 @@ from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
 from evalui.scoring.arena.battles import BattleTally, WinMatrix
 from evalui.scoring.arena.bradley_terry import Connectivity, Rating
 from evalui.scoring.arena.categories import CategoryTable, JudgementCounts
+from evalui.scoring.arena.elo import MedianElo
 from evalui.scoring.arena.figures import Arena, Standing
 from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.scoring.arena.verdicts import JudgeReliability
@@ -176,7 +177,7 @@ _JUDGES: Mapping[type, Fields] = {
         **same("state", "error", "signature"),
     },
     JudgementCounts: {
-        **same("total", "extracted"),
+        **same("total", "meaningful", "extracted"),
         "extraction_rate": percent("extraction_rate"),
         "consistent": "consistent",
         "consistent_rate": percent("consistent_rate"),
@@ -187,12 +188,14 @@ _JUDGES: Mapping[type, Fields] = {
         "opencompass": "opencompass",
         "elo": "elo",
         "elo_range": ("elo_low", "elo_high"),
+        "opencompass_elo": "opencompass_elo",
         "bradley_terry": "rating",
         "style_controlled": "styled",
         "rank_range": ("rank_low", "rank_high"),
         "with_leader": "with_leader",
     },
     BattleTally: TALLY,
+    MedianElo: same("mean", "std"),
     Rating: {"rating": "value", **same("low", "high")},
     WinMatrix: MATRIX,
     Connectivity: {"finite": "has_finite_ratings", **CONNECTION},

@@ -83,6 +83,7 @@ _STANDING: Fields = {
     # As it counts them: without pairs whose two orders contradict each other.
     **{f"opencompass_{name}": at for name, at in within("opencompass", _OPENCOMPASS).items()},
     **same("elo", "elo_low", "elo_high"),
+    **within("opencompass_elo", {f"opencompass_elo_{name}": name for name in ("mean", "std")}),
     **interval("bradley_terry", "rating", Property),
     **interval("style_controlled", "styled", Property),
     **same("rank_low", "rank_high", "with_leader"),
@@ -94,6 +95,7 @@ _RELIABILITY: Fields = {
     "showings": "done",
     "planned": "planned",
     "battles": length("battles"),
+    "meaningful": "comparisons.meaningful",
     "extracted": "comparisons.extracted",
     "consistent": "comparisons.consistent",
     **within("reliability", RELIABILITY_COUNTS),

@@ -4,7 +4,7 @@ A battle names its models by the sides they were shown on, so that a second judg
 sides exchanged is counted for the right model without further care.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +49,20 @@ class Battle:
         """The same battle seen from the other side."""
         judged = self.judged and MIRRORED[self.judged]
         return Battle(self.model_b, self.model_a, MIRRORED[self.outcome], self.question, judged)
+
+
+def in_folder_order(fought: Iterable[Battle], questions: Iterable[str] = ()) -> tuple[Battle, ...]:
+    """The battles as OpenCompass reads them: folder after folder, then as in the dataset.
+
+    A folder is named after the two models as they were shown; folders are read by name. Of
+    questions that `questions` does not have, the battles stay as they come.
+    """
+    place = {question: place for place, question in enumerate(questions)}
+
+    def key(battle: Battle) -> tuple[str, int]:
+        return f"{battle.model_a}_{battle.model_b}", place.get(battle.question or "", len(place))
+
+    return tuple(sorted(fought, key=key))
 
 
 @dataclass(frozen=True, slots=True)

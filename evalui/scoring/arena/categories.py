@@ -14,7 +14,7 @@ import numpy as np
 
 from evalui.proportions import wilson_interval
 from evalui.scoring.arena.battles import Battle, BattleTally, tallies
-from evalui.scoring.arena.verdicts import battles_from_verdicts
+from evalui.scoring.arena.verdicts import battles_from_verdicts, is_meaningful
 from evalui.scoring.statistics.intervals import clustered_ratio, mean_interval
 from evalui.types import Interval, Language, Verdict
 
@@ -47,18 +47,20 @@ class CategoryTable:
 class JudgementCounts:
     """The head of the report, in presentations that were judged.
 
-    `extracted` could be read. `consistent` of those are not contradicted by the other order, be
-    it that there is none.
+    `meaningful` are those whose verdict is not exactly `EM`, which OpenCompass writes for two
+    answers with the same text. `extracted` could be read. `consistent` of those are not
+    contradicted by the other order, be it that there is none.
     """
 
     total: int
+    meaningful: int
     extracted: int
     consistent: int
 
     @property
     def extraction_rate(self) -> float | None:
-        """The share that could be read, None without comparisons."""
-        return self.extracted / self.total if self.total else None
+        """The share of the meaningful ones that could be read, None without any."""
+        return self.extracted / self.meaningful if self.meaningful else None
 
     @property
     def consistent_rate(self) -> float | None:
@@ -77,6 +79,7 @@ def count_judgements(
         consistent = battles_from_verdicts(judged, "drop")
     return JudgementCounts(
         total=sum(not one.unreferenced for one in judged),
+        meaningful=sum(not one.unreferenced and is_meaningful(one) for one in judged),
         extracted=sum(one.outcome is not None for one in judged),
         consistent=len(consistent),
     )

@@ -1,12 +1,16 @@
 """Elo ratings: battle after battle in one order, or the median over many orders.
 
+`median_elos` are the figures that OpenCompass's subjective report of 2023 prints, to its digits.
+
 After each battle both ratings move by K (S - E), where S is the point earned (half for a tie
 and for neither) and E = 1 / (1 + 10^((R_b - R_a) / 400)) the point expected. The sum of all
 ratings never changes. The result depends on the order of the battles, hence the median.
 """
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +23,9 @@ INITIAL_RATING = 1000.0
 K_OPENCOMPASS = 32.0
 K_FASTCHAT = 4.0
 N_ORDERS = 1000
+MEDIAN_ELO_RUNS = 10
+# Ten thousand shuffles by Python take a second of CPU at this size, and grow with the battles.
+MEDIAN_ELO_MAX_BATTLES = 500
 POINTS_PER_LOG_ODDS = SCALE / np.log(BASE)  # rating points per unit of log-odds
 
 # 200 MB of permuted kinds, two bytes each: all 1000 orders of 100,000 battles at once.
@@ -40,6 +47,25 @@ class PermutedElo:
     k: float
     runs: int
     seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class MedianElo:
+    """One model's `elo_score [Mean]` and `[Std]` of OpenCompass's subjective report of 2023.
+
+    `mean` and `std` (of the population) are those of ten medians, each over a thousand orders of
+    the same battles. `std` is Monte-Carlo noise: how far a median over a thousand orders is from
+    another. It is no error of sampling: neither questions nor verdicts are drawn anew, and more
+    orders make it smaller without a model being known any better.
+    """
+
+    mean: float
+    std: float
+
+    @property
+    def printed(self) -> tuple[str, str]:
+        """Both as that report prints them."""
+        return f"{self.mean:g}", f"{self.std:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +117,35 @@ def permuted_elo(
     return PermutedElo(*named, k=k, runs=runs, seed=seed)
 
 
+def median_elos(
+    battles: Battles,
+    *,
+    k: float = K_OPENCOMPASS,
+    orders: int = N_ORDERS,
+    runs: int = MEDIAN_ELO_RUNS,
+) -> dict[str, MedianElo]:
+    """The rows of OpenCompass's report of 2023 (summarizers/subjective.py), to the printed digits.
+
+    Run i takes the median of each model over the orders that Python's `random.shuffle` gives under
+    the seeds `orders` * i to `orders` * (i + 1) - 1. The digits depend on the order of `battles`:
+    there, folder after folder and row after row.
+    """
+    if not battles:
+        return {}
+    coded = encode_battles(battles)
+    kinds = _battle_kinds(coded)
+    medians = np.array(
+        [
+            np.median(_replay_seeds(kinds, range(first, first + orders), len(coded.models), k), 0)
+            for first in range(0, runs * orders, orders)
+        ]
+    )
+    spread = zip(medians.mean(axis=0).tolist(), medians.std(axis=0).tolist(), strict=True)
+    return {
+        model: MedianElo(mean, std) for model, (mean, std) in zip(coded.models, spread, strict=True)
+    }
+
+
 def elo_intervals(
     battles: Battles,
     *,
@@ -119,6 +174,36 @@ def elo_intervals(
     low, high = np.percentile(np.concatenate(parts), (2.5, 97.5), axis=0).tolist()
     ends = zip(low[:-1], high[:-1], strict=True)
     return dict(zip(coded.models, ends, strict=True))
+
+
+def _replay_seeds(kinds: _BattleKinds, seeds: range, size: int, k: float) -> NDArray[np.float64]:
+    """The ratings after the battles in the order of each seed, shape (seeds, models)."""
+    n = len(kinds.of_battle)
+    shuffled = _kept_shuffles if n <= MEDIAN_ELO_MAX_BATTLES else _python_shuffles
+    at_once = max(1, _MAX_CHUNK_ELEMENTS // n)
+    parts = [
+        _replay(kinds, kinds.of_battle[shuffled(n, seeds[first : first + at_once])], size, k)
+        for first in range(0, len(seeds), at_once)
+    ]
+    return np.concatenate(parts)
+
+
+def _python_shuffles(n: int, seeds: range) -> NDArray[np.uint16 | np.uint32]:
+    """The numbers 0 to n-1 as Python shuffles them under each seed, shape (seeds, n).
+
+    Numpy's shuffle draws other orders from the same seeds.
+    """
+    places = list(range(n))
+    orders = np.empty((len(seeds), n), np.uint16 if n <= np.iinfo(np.uint16).max else np.uint32)
+    for row, seed in zip(orders, seeds, strict=True):
+        shuffled = places.copy()
+        random.Random(seed).shuffle(shuffled)
+        row[:] = shuffled
+    return orders
+
+
+# Arenas of as many battles have the same orders: those of two sizes take 20 MB at most.
+_kept_shuffles = lru_cache(maxsize=2 * MEDIAN_ELO_RUNS)(_python_shuffles)
 
 
 def _battle_kinds(coded: EncodedBattles) -> _BattleKinds:

@@ -12,6 +12,7 @@ from evalui.scoring.arena.battles import (
     EncodedBattles,
     WinMatrix,
     encode_battles,
+    in_folder_order,
     reorder_matrix,
     tallies,
     win_matrix,
@@ -36,6 +37,7 @@ from evalui.scoring.arena.categories import (
     not_bad_shares,
     won_shares,
 )
+from evalui.scoring.arena.elo import MedianElo
 from evalui.scoring.arena.style_control import RESAMPLES as STYLE_RESAMPLES
 from evalui.scoring.arena.style_control import StyleControlledRatings, fit_style_controlled_ratings
 from evalui.scoring.arena.verdicts import (
@@ -80,7 +82,8 @@ class Standing:
     there is no finite value. `rank_low` to `rank_high` is the rank's 95 % range. `with_leader`:
     does not differ significantly from the leader (and so is the leader itself). `opencompass` are
     its battles as OpenCompass counts them, without pairs whose two orders contradict each other;
-    None if none is left.
+    None if none is left. `opencompass_elo` is made of the same battles, in the order of its report;
+    None of many battles, of verdicts that are still to come, of people, and of several runs.
     """
 
     model: str
@@ -94,6 +97,7 @@ class Standing:
     rank_high: int | None
     with_leader: bool
     opencompass: BattleTally | None = None
+    opencompass_elo: MedianElo | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +220,8 @@ def arena_of_judges(results: Sequence[CellResult]) -> Arena:
 
 def arena(result: CellResult) -> Arena:
     """What one judge's verdicts say, as far as they are in."""
-    return arena_from_verdicts(result, verdicts_of(result), (result.cell.model,))
+    made = arena_from_verdicts(result, verdicts_of(result), (result.cell.model,))
+    return _with_opencompass_elo(made)
 
 
 def panel_arena(results: Sequence[CellResult]) -> Arena:
@@ -240,7 +245,9 @@ def panel_arena(results: Sequence[CellResult]) -> Arena:
         if (flips := judge_reliability(judged, ()).flip_rate)
     }
     measured = arena_from_verdicts(head, panel_verdicts(per_judge), judges)
-    return replace(measured, agreement=fleiss_kappa(per_judge), judge_flip_rates=swayed)
+    return _with_opencompass_elo(
+        replace(measured, agreement=fleiss_kappa(per_judge), judge_flip_rates=swayed)
+    )
 
 
 def human_arena(votes: Sequence[Verdict], judged: Arena, *, cast: Sequence[Verdict] = ()) -> Arena:
@@ -386,6 +393,18 @@ def _lead(rated: BradleyTerry) -> tuple[float, float, float] | None:
     if leader is None or leader.gap.low is None or leader.gap.high is None:
         return None
     return leader.gap.value, leader.gap.low, leader.gap.high
+
+
+def _with_opencompass_elo(made: Arena) -> Arena:
+    """With the ELO rows of OpenCompass's report, once all verdicts are in and where it is cheap."""
+    counted = made.comparisons
+    ended = made.state not in ("waiting", "running")
+    if not ended or counted is None or counted.consistent > elo.MEDIAN_ELO_MAX_BATTLES:
+        return made
+    fought = battles_from_verdicts(made.verdicts, "drop")
+    medians = elo.median_elos(in_folder_order(fought, made.samples))
+    ranked = (replace(one, opencompass_elo=medians.get(one.model)) for one in made.standings)
+    return replace(made, standings=tuple(ranked))
 
 
 def _dimensions(head: CellResult, fought: Sequence[Battle]) -> tuple[CategoryTable, ...]:

@@ -31,6 +31,7 @@ from evalui.types import (
 )
 
 PANEL_NAME = "panel"
+NOT_MEANINGFUL = "EM"  # OpenCompass's verdict on two answers with the same text: nobody judged them
 MUCH_BETTER = 3  # the strength of a verdict that says so
 # The rules by which a verdict is read off what no words surround.
 UNWORDED_RULES = ("schema", "probabilities")
@@ -50,7 +51,7 @@ class JudgeReliability:
     """How a judge behaved; each share is None where there is nothing to take a share of.
 
     `n` counts the showings, `unreferenced` those that were not judged for lack of a reference;
-    `unreadable` is a share of the others. `flip_rate` is the share of the pairs
+    `unreadable` is a share of the others that are meaningful. `flip_rate` is the share of the pairs
     judged readably in both orders whose outcome changed with the order. `first_wins`, `longer_wins`
     and `more_items_wins` are shares of decided verdicts (no ties): those won by the answer shown
     first, by the longer one (in characters), and by the one with more list items, among answers
@@ -89,6 +90,14 @@ def verdicts_of(result: CellResult) -> tuple[Verdict, ...]:
     return judge_verdicts(
         result.trials, [one.name for one in result.contestants], result.cell.model
     )
+
+
+def is_meaningful(verdict: Verdict) -> bool:
+    """Whether the two answers could be compared: OpenCompass writes `EM` where they are the same.
+
+    Only that text, letter for letter, says so; any other text is a verdict, readable or not.
+    """
+    return verdict.outcome is not None or verdict.reply != NOT_MEANINGFUL
 
 
 def retried_trials(columns: TrialColumns) -> NDArray[np.bool_]:
@@ -151,7 +160,9 @@ def judge_reliability(
         judge=judged[0].rater if judged else "",
         n=len(judged),
         unreadable=_clustered_share(
-            (one, one.outcome is None) for one in judged if not one.unreferenced
+            (one, one.outcome is None)
+            for one in judged
+            if not one.unreferenced and is_meaningful(one)
         ),
         flip_rate=_clustered_share((pair[0], _outcome_differs(*pair)) for pair in pairs),
         first_wins=_clustered_share((one, one.outcome == "a") for one in decided),
@@ -173,7 +184,7 @@ def panel_verdicts(per_judge: Sequence[Sequence[Verdict]]) -> tuple[Verdict, ...
     """One verdict per showing: the outcome that more than half of its judges gave, else None.
 
     A judge that cannot be read is one of them but has no vote. Where all of them lack a reference,
-    so does the panel.
+    so does the panel; where the verdict of all is `EM`, so is the panel's.
     """
     votes: dict[Duel, list[Verdict]] = {}
     for judged in per_judge:
@@ -297,4 +308,6 @@ def _majority_verdict(duel: Duel, cast: Sequence[Verdict]) -> Verdict:
             return Verdict(duel, outcome, PANEL_NAME, "majority", injected=injected)
     if all(one.unreferenced for one in cast):
         return Verdict(duel, None, PANEL_NAME, NO_REFERENCE, injected=injected)
+    if not any(map(is_meaningful, cast)):
+        return Verdict(duel, None, PANEL_NAME, "no-majority", NOT_MEANINGFUL, injected=injected)
     return Verdict(duel, None, PANEL_NAME, "no-majority", injected=injected)

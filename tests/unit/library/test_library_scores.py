@@ -79,6 +79,21 @@ def test_ratings_of_battles_are_those_of_the_standings(judged: evalui.Run, open_
         by_model = made.set_index("model").loc[own["model"].tolist()].reset_index()
         for name in ("n", "win", "tie", "lose", "elo", "elo_low", "elo_high", "bradley_terry"):
             assert_series_equal(by_model[name], own[name])
+        if judge not in ("people", "panel"):
+            assert by_model["opencompass_elo_std"].notna().all()
+        for name in ("opencompass_elo_mean", "opencompass_elo_std"):
+            if judge != "people":  # of their votes the report of a run has none
+                assert_series_equal(by_model[name], own[name])
+
+
+def test_opencompass_elo_of_many_battles_is_made_where_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("evalui.report.imports.battles.MEDIAN_ELO_MAX_BATTLES", 2)
+    battles = _lines(INPUTS / "battles.jsonl")
+    assert evalui.ratings(battles)["opencompass_elo_mean"].isna().all()
+    asked = evalui.ratings(battles, opencompass_elo=True)
+    assert asked["opencompass_elo_std"].between(0, 5, inclusive="neither").all()
 
 
 @pytest.mark.parametrize("name", ["battles", "battles-unbeaten"])

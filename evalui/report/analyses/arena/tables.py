@@ -1,6 +1,6 @@
 """The figures of an arena in tables: pairs, groups of questions, OpenCompass's tables, ratings."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from evalui.messages import localized
@@ -29,7 +29,8 @@ from evalui.report.numbers import count, format_range, format_value, signed
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.categories import CategoryTable
-from evalui.scoring.arena.figures import Arena
+from evalui.scoring.arena.elo import MEDIAN_ELO_MAX_BATTLES
+from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.types import Interval, Language
 
 _MISSING = "N/A"  # as in OpenCompass's report: the model has no battle in this dimension
@@ -139,6 +140,7 @@ def figure_blocks(arena: Arena, context: OpenContext) -> Iterator[Block]:
     yield Paragraph(standings_title(arena, language), strong=True)
     yield _rating_table(arena, context)
     yield Paragraph(order_note(arena, language), small=True)
+    yield from _opencompass_elo_note(arena, language)
     if any(one.styled for one in arena.standings):
         yield Paragraph(localized("style-about", language), small=True)
 
@@ -213,7 +215,9 @@ def _rating_table(arena: Arena, context: OpenContext) -> Table:
     tied = ("good-both", "bad-both")
     if any(one.tally.contradicted for one in arena.standings):
         tied = (*tied, "contradicted")
-    heads = ("model", *tied, "score", "elo", "rating", "styled", "change", "rank")
+    printed = _opencompass_elos(arena)
+    theirs = ("opencompass-mean", "opencompass-std") if printed else ()
+    heads = ("model", *tied, "score", "elo", *theirs, "rating", "styled", "change", "rank")
     runs = count(arena.elo_orders)
     rows = tuple(
         (
@@ -221,6 +225,7 @@ def _rating_table(arena: Arena, context: OpenContext) -> Table:
             *map(count, _ties(one.tally)[: len(tied)]),
             signed(one.tally.score, 0),
             ValueCell(rating_text(one.elo), range=rating_range(one.elo_low, one.elo_high)),
+            *printed.get(one.model, (NONE,) * len(theirs)),
             _rating(one.rating),
             _rating(one.styled),
             _change(one.rating, one.styled),
@@ -229,6 +234,24 @@ def _rating_table(arena: Arena, context: OpenContext) -> Table:
         for one in arena.standings
     )
     return text_table([localized(f"rating-{head}", language, runs=runs) for head in heads], rows)
+
+
+def _opencompass_elos(arena: Arena) -> Mapping[str, tuple[str, str]]:
+    """`elo_score [Mean]` and `[Std]` as OpenCompass prints them; {} where they are not computed."""
+    return {
+        one.model: one.opencompass_elo.printed for one in arena.standings if one.opencompass_elo
+    }
+
+
+def _opencompass_elo_note(arena: Arena, language: Language) -> Iterator[Paragraph]:
+    """What its spread is and is not, or that there are too many battles for it."""
+    counted = arena.comparisons
+    limit = MEDIAN_ELO_MAX_BATTLES
+    if _opencompass_elos(arena):
+        yield Paragraph(localized("opencompass-elo-about", language), small=True)
+    elif arena.by != PEOPLE and counted and counted.consistent > limit:
+        fields = {"n": count(counted.consistent), "limit": count(limit)}
+        yield Paragraph(localized("opencompass-elo-many", language, **fields), small=True)
 
 
 def _ties(tally: BattleTally) -> tuple[int, ...]:

@@ -43,6 +43,9 @@ def _compared(arena: Arena, language: Language) -> Iterator[str]:
         yield localized("compared-panel", language, none=none, **fields)
         return
     yield localized("compared", language, **fields)
+    if same := counted.total - counted.meaningful:
+        shown = {"total": fields["total"], "n": count(counted.meaningful), "k": count(same)}
+        yield localized("meaningful", language, **shown)
     if arena.orders == "double" and counted.consistent_rate is not None:
         fields = {"k": count(counted.consistent), "rate": percent(counted.consistent_rate)}
         yield localized("consistent", language, **fields)

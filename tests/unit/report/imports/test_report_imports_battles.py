@@ -8,6 +8,7 @@ from evalui.errors import DataError
 from evalui.report.imports.battles import read_battles, score_battles, score_verdicts
 from evalui.scoring.arena.battles import Battle
 
+_SUBJECTIVE = Path(__file__).parents[3] / "golden" / "opencompass" / "subjective2023.json"
 _ROW = {"model_a": "x", "model_b": "y", "winner": "model_a"}
 
 
@@ -68,6 +69,42 @@ def test_ratings_in_file_order_and_over_orders_are_told(tmp_path: Path):
     assert (elo["permutations"]["runs"], elo["permutations"]["seed"]) == (1000, 0)
     low, high = elo["permutations"]["order_range"]["x"]
     assert low <= elo["permutations"]["median"]["x"] <= high
+
+
+def test_opencompass_elo_is_that_of_the_folders_by_name(tmp_path: Path):
+    golden = json.loads(_SUBJECTIVE.read_text(encoding="utf-8"))
+    (case,) = [one for one in golden["cases"] if one["id"] == "public-four-models-refm"]
+    winners = {"A": "model_a", "B": "model_b", "C": "tie", "D": "neither"}
+    rows = [
+        {
+            "model_a": row[1],
+            "model_b": row[2],
+            "winner": winners[row[3]],
+            "question": row[0].partition(";")[0],
+        }
+        for row in case["kept_rows"]
+    ]
+    by_question = sorted(rows, key=lambda row: row["question"])
+    contradicted = rows[0] | {"winner": "tie", "judged": "model_b"}
+    found = _scored(tmp_path, *by_question, contradicted)["elo"]["opencompass"]
+    assert (found["k"], found["runs"], found["orders"], found["problem"]) == (32, 10, 1000, None)
+    told = case["parsed"]["elo"]
+    for name, key in (("mean", "elo_score [Mean]"), ("std", "elo_score [Std]")):
+        assert {model: f"{one[name]:g}" for model, one in found["models"].items()} == told[key]
+
+
+def test_opencompass_elo_of_many_battles_is_made_where_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("evalui.report.imports.battles.MEDIAN_ELO_MAX_BATTLES", 2)
+    path = _write(tmp_path, _ROW, _ROW, _ROW | {"winner": "model_b"})
+    (plain,), (asked,) = score_battles(path), score_battles(path, opencompass_elo=True)
+    left_out = json.loads(plain)["elo"]["opencompass"]
+    assert left_out["models"] is None
+    assert "without --opencompass-elo" in left_out["problem"]
+    made = json.loads(asked)["elo"]["opencompass"]
+    assert made["problem"] is None
+    assert made["models"]["x"]["mean"] > 1000
 
 
 def test_bradley_terry_has_an_interval_over_questions(tmp_path: Path):

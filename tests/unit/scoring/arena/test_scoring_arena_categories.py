@@ -1,21 +1,24 @@
 import random
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
-from battle_examples import in_orders
 from judging_examples import LETTERS, said
 from scoring_examples import golden
 
-from evalui.scoring.arena.battles import Battle, BattleTally, battle_models
+from evalui.scoring.arena.battles import Battle, BattleTally
 from evalui.scoring.arena.categories import (
     SampleCategory,
     capabilities,
     category_tables,
     count_judgements,
 )
-from evalui.scoring.arena.elo import sequential_elo
-from evalui.scoring.arena.verdicts import battles_from_verdicts
+from evalui.scoring.arena.elo import median_elos, sequential_elo
+from evalui.scoring.arena.verdicts import (
+    battles_from_verdicts,
+    judge_reliability,
+    panel_verdicts,
+)
 from evalui.scoring.parsing.verdict import read_verdict
 from evalui.types import Duel, Outcome, Verdict
 
@@ -44,12 +47,40 @@ def test_shares_and_scores_agree_with_the_peer_in_every_dimension(name: str):
 @pytest.mark.parametrize("name", SOUND)
 def test_the_head_of_the_report_agrees_with_the_peer(name: str):
     head, wanted = count_judgements(_verdicts(CASES[name])), CASES[name]["parsed"]
-    assert (head.total, head.extracted) == (wanted["meaningful"], wanted["extracted"])
+    assert head.total == wanted["comparisons"]
+    assert (head.meaningful, head.extracted) == (wanted["meaningful"], wanted["extracted"])
     assert f"{100 * (head.extraction_rate or 0):.2f}" == wanted["extraction_rate_pct"]
     # Their line on consistency is missing where all are consistent.
     consistency = wanted.get("consistency", {"consistent": head.extracted, "rate_pct": "100.00"})
     assert head.consistent == consistency["consistent"]
     assert f"{100 * (head.consistent_rate or 0):.2f}" == consistency["rate_pct"]
+
+
+@pytest.mark.parametrize(
+    ("name", "comparisons", "meaningful"),
+    [("mixed-langs-bad-replies", 42, 37), ("QUIRK-model-absent-in-cn", 18, 12)],
+)
+def test_a_verdict_of_exactly_em_is_not_meaningful(name: str, comparisons: int, meaningful: int):
+    judged = _verdicts(CASES[name])
+    head = count_judgements(judged)
+    assert (head.total, head.meaningful) == (comparisons, meaningful)
+    lost = judge_reliability(judged, ()).unreadable
+    assert lost
+    assert (lost.n, lost.value) == (meaningful, pytest.approx(1 - head.extracted / meaningful))
+
+
+@pytest.mark.parametrize("reply", ["EM.", " EM", "em", "EM\n", ""])
+def test_any_other_text_is_a_comparison_that_could_not_be_read(reply: str):
+    head = count_judgements([replace(said("q", "xy", "-"), reply=reply)])
+    assert (head.total, head.meaningful, head.extraction_rate) == (1, 1, 0.0)
+
+
+def test_a_panel_that_gave_no_verdict_but_em_gives_none_either():
+    equal = replace(said("q", "xy", "-"), reply="EM")
+    judged = [[equal], [equal]]
+    assert count_judgements(panel_verdicts(judged)).meaningful == 0
+    judged = [[equal], [said("q", "xy", "-")]]
+    assert count_judgements(panel_verdicts(judged)).meaningful == 1
 
 
 @pytest.mark.parametrize("name", SOUND)
@@ -136,11 +167,12 @@ def test_replies_lost_by_the_peer_are_read(reply: str):
 def test_median_ratings_over_their_shuffles_agree_to_the_printed_digits(name: str):
     case = CASES[name]
     fought = [_battle(row[1], row[2], row[3]) for row in case["kept_rows"]]
-    medians = _medians(fought, rounds=1000, times=10)
-    for place, model in enumerate(battle_models(fought)):
-        wanted = {key: float(row[model]) for key, row in case["parsed"]["elo"].items()}
-        assert medians[:, place].mean() == pytest.approx(wanted["elo_score [Mean]"], abs=0.006)
-        assert medians[:, place].std() == pytest.approx(wanted["elo_score [Std]"], abs=1e-5)
+    elos = case["parsed"]["elo"]
+    wanted = {
+        model: (mean, elos["elo_score [Std]"][model])
+        for model, mean in elos["elo_score [Mean]"].items()
+    }
+    assert {model: one.printed for model, one in median_elos(fought).items()} == wanted
 
 
 @pytest.mark.parametrize("case", GOLDEN["elo"], ids=range(len(GOLDEN["elo"])))
@@ -168,10 +200,11 @@ def test_medians_of_shuffles_agree_with_the_peer(
     case: dict[str, Any], wanted: dict[str, Any], rounds: int, times: int
 ):
     fought = [_battle(*row) for row in case["battles"]]
-    medians = _medians(fought, rounds=rounds, times=times)
-    for place, model in enumerate(battle_models(fought)):
-        assert medians[:, place].mean() == pytest.approx(wanted[model]["mean"], abs=1e-9)
-        assert medians[:, place].std() == pytest.approx(wanted[model]["std"], abs=1e-9)
+    found = median_elos(fought, orders=rounds, runs=times)
+    assert set(found) == set(wanted)
+    for model, one in found.items():
+        assert one.mean == pytest.approx(wanted[model]["mean"], abs=1e-9)
+        assert one.std == pytest.approx(wanted[model]["std"], abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -255,17 +288,17 @@ def _read_in_2023(reply: str) -> Outcome | None:
 
 
 def _read(question: str, first: str, second: str, reply: str) -> Verdict:
-    return Verdict(Duel(question, first, second), _read_in_2023(reply), "gpt-4")
+    outcome = _read_in_2023(reply)
+    return Verdict(Duel(question, first, second), outcome, "gpt-4", reply=reply)
 
 
 def _verdicts(case: dict[str, Any]) -> list[Verdict]:
-    """Every row with the models its folder names; EM marks identical answers that nobody judged."""
+    """Every row with the models that its folder names."""
     indexes = [str(question["index"]) for question in case["questions"]]
     return [
         _read(indexes[place % len(indexes)], *folder.split("_"), reply)
         for folder in case["subdir_order"]
         for place, reply in enumerate(case["results"][folder])
-        if reply != "EM"
     ]
 
 
@@ -320,14 +353,3 @@ def _battle_of(one: Verdict) -> Battle:
 
 def _pair(index: str) -> str:
     return index.split(";")[1][1] + index.split(";")[2][1]
-
-
-def _medians(fought: list[Battle], *, rounds: int, times: int) -> Any:
-    """The median ratings over seeds 0.., `rounds` at a time: shape (times, models)."""
-    orders: list[list[int]] = []
-    for seed in range(rounds * times):
-        order = list(range(len(fought)))
-        random.Random(seed).shuffle(order)
-        orders.append(order)
-    ratings = in_orders(fought, np.array(orders), 32)
-    return np.median(ratings.reshape(times, rounds, -1), axis=1)

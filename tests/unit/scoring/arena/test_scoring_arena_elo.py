@@ -9,8 +9,10 @@ from hypothesis import given
 
 from evalui.scoring.arena.battles import Battle, battle_models
 from evalui.scoring.arena.elo import (
+    MedianElo,
     elo_intervals,
     expected_score,
+    median_elos,
     permuted_elo,
     sequential_elo,
 )
@@ -44,6 +46,37 @@ def test_many_orders_at_once_agree_with_a_plain_loop_over_orders(name: str):
     median = np.median(in_orders(battles, orders, 32), axis=0)
     wanted = CASES[name]["expected"]["permutation_elo_1000_K32_python_seeds_0_999"]["median"]
     assert dict(zip(battle_models(battles), median, strict=True)) == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 300])
+def test_medians_are_of_the_orders_that_python_gives_in_parts_and_kept_or_not(
+    n: int, monkeypatch: pytest.MonkeyPatch
+):
+    battles = battles_of(CASES["wide_spread_1200"])[:n]
+    orders = np.array([_shuffled(n, seed) for seed in range(12)])
+    ratings = in_orders(battles, orders, 32).reshape(3, 4, -1)
+    medians = np.median(ratings, axis=1)
+    named = zip(medians.mean(axis=0).tolist(), medians.std(axis=0).tolist(), strict=True)
+    wanted = {
+        model: MedianElo(mean, std)
+        for model, (mean, std) in zip(battle_models(battles), named, strict=True)
+    }
+    assert median_elos(battles, orders=4, runs=3) == wanted
+    monkeypatch.setattr("evalui.scoring.arena.elo.MEDIAN_ELO_MAX_BATTLES", 0)
+    monkeypatch.setattr("evalui.scoring.arena.elo._MAX_CHUNK_ELEMENTS", 3 * n)
+    assert median_elos(battles, orders=4, runs=3) == wanted
+
+
+def test_no_battles_have_no_medians():
+    assert median_elos([]) == {}
+
+
+def test_the_spread_of_medians_does_not_tell_what_was_decided_from_what_was_not():
+    drawn = [Battle("x", "y", "a" if n % 2 else "b") for n in range(40)]
+    decided = [Battle("x", "y", "b" if n % 4 == 0 else "a") for n in range(40)]
+    noise = [median_elos(battles)["x"].std for battles in (drawn, decided)]
+    low, high = elo_intervals(drawn)["x"]
+    assert max(noise) < (high - low) / 50  # as an error it would be far too small
 
 
 @pytest.mark.parametrize("n", [1, 31, 32, 33, 64, 200])  # so many steps of each order at a time

@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from evalui.report.export.open_tables import standings
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.figures import Arena, arena, arenas, best_first, human_arena
+from evalui.scoring.arena.pooled import PoolFilter, pool_arenas
 from evalui.types import Cell, CellResult, Outcome, Sample
 
 _GOLDEN = Path(__file__).parents[3] / "golden" / "opencompass" / "subjective2023.json"
@@ -352,7 +354,10 @@ def _golden_result(case: dict[str, Any]) -> CellResult:
     }
     models: list[str] = case["models"]
     trials = tuple(
-        judge_trial(key, (models.index(first), models.index(second)), _read_2023(reply))
+        replace(
+            judge_trial(key, (models.index(first), models.index(second)), _read_2023(reply)),
+            reply=reply,
+        )
         for pair, replies in case["results"].items()
         for first, second in [pair.split("_")]
         for key, reply in zip(asked, replies, strict=True)
@@ -377,6 +382,7 @@ def test_opencompass_figures_come_from_trials_to_the_last_digit(name: str):
     told, found = case["parsed"], arena(_golden_result(case))
     assert found.comparisons
     assert found.comparisons.total == told["comparisons"]
+    assert found.comparisons.meaningful == told["meaningful"]
     assert found.comparisons.extracted == told["extracted"]
     assert found.comparisons.consistent == len(case["kept_rows"])
     _same_stats(found, told)
@@ -384,6 +390,53 @@ def test_opencompass_figures_come_from_trials_to_the_last_digit(name: str):
         # Its mean of ten medians over other random orders than ours.
         golden_elo = float(told["elo"]["elo_score [Mean]"][one.model])
         assert one.elo == pytest.approx(golden_elo, abs=3)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "public-double-order-separate-dirs",
+        "public-mixed-langs-bad-replies",
+        "public-four-models-refm",
+        "public-english-only",
+        "public-QUIRK-model-absent-in-cn",
+    ],
+)
+@pytest.mark.parametrize("conflict", ["tie", "drop"])
+def test_opencompass_elo_is_its_to_the_printed_digit_in_whatever_order_verdicts_came(
+    name: str, conflict: Any
+):
+    golden = json.loads(_GOLDEN.read_text(encoding="utf-8"))
+    (case,) = [one for one in golden["cases"] if one["id"] == name]
+    result = _golden_result(case)
+    mixed = random.Random(3).sample(result.trials, len(result.trials))
+    found = arena(replace(result, trials=tuple(mixed), conflict=conflict))
+    told = case["parsed"]["elo"]
+    assert {
+        one.model: one.opencompass_elo and one.opencompass_elo.printed for one in found.standings
+    } == {
+        model: (mean, told["elo_score [Std]"][model])
+        for model, mean in told["elo_score [Mean]"].items()
+    }
+
+
+def test_opencompass_elo_is_that_of_judges_and_panels_whose_verdicts_are_all_in():
+    def computed(made: Arena) -> set[bool]:
+        return {one.opencompass_elo is not None for one in made.standings}
+
+    judged = [judge_result(judge="one"), judge_result(judge="two")]
+    assert [computed(made) for made in arenas(judged)] == [{True}] * 3
+    assert computed(arena(judge_result(done=40))) == {False}
+    people = human_arena(votes("ann", decide=_better), arena(judge_result()))
+    assert computed(people) == {False}
+    assert computed(pool_arenas(arenas(judged), PoolFilter())) == {False}
+
+
+def test_opencompass_elo_is_not_made_of_many_battles(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("evalui.scoring.arena.elo.MEDIAN_ELO_MAX_BATTLES", 72)
+    assert all(one.opencompass_elo for one in arena(judge_result(decide=_better)).standings)
+    monkeypatch.setattr("evalui.scoring.arena.elo.MEDIAN_ELO_MAX_BATTLES", 71)
+    assert not any(one.opencompass_elo for one in arena(judge_result(decide=_better)).standings)
 
 
 def _same_stats(found: Arena, told: dict[str, Any]) -> None:

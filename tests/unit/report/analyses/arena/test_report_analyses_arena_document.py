@@ -182,17 +182,49 @@ def test_ratings_come_with_ranges_and_ranks(report, text):
     rows = _rows(text, "Model | Both good", after="judge: one")
     best = one.standings[0]
     assert best.rating is not None
+    assert best.opencompass_elo is not None
     assert rows[best.model] == [
         str(best.tally.both_good),
         str(best.tally.both_bad),
         str(best.tally.contradicted),
         str(best.tally.score),
         f"{best.elo:,.0f} ({best.elo_low:,.0f}–{best.elo_high:,.0f})",
+        f"{best.opencompass_elo.mean:g}",
+        f"{best.opencompass_elo.std:g}",
         f"{best.rating.value:,.0f} ({best.rating.low:,.0f}–{best.rating.high:,.0f})",
-        *rows[best.model][6:8],
+        *rows[best.model][8:10],
         "1",
     ]
     assert "ELO, median of 1,000 orders" in text
+
+
+def test_the_spread_of_opencompass_elo_is_said_to_be_no_sampling_error(text):
+    part = text[text.index("judge: one") :]
+    head = next(line for line in part.splitlines() if line.startswith("| Model | Both good"))
+    assert "OpenCompass ELO \\[Mean\\] | OpenCompass ELO \\[Std\\]" in head
+    assert "is Monte-Carlo noise, no sampling error" in part
+
+
+def test_of_many_battles_the_report_says_what_computes_opencompass_elo(monkeypatch):
+    monkeypatch.setattr("evalui.scoring.arena.elo.MEDIAN_ELO_MAX_BATTLES", 5)
+    monkeypatch.setattr("evalui.report.analyses.arena.tables.MEDIAN_ELO_MAX_BATTLES", 5)
+    found = arena(judge_result())
+    assert found.comparisons
+    text = _alone(found)
+    assert "OpenCompass ELO" not in text
+    assert f"not computed above 5 battles ({found.comparisons.consistent} here)" in text
+    assert "evalui score battles --opencompass-elo computes them" in text
+
+
+def test_comparisons_of_equal_answers_are_counted_and_no_part_of_the_rate():
+    result = judge_result(decide=lambda number, *_: None if number == 0 else "a")
+    equal = tuple(
+        replace(trial, reply="EM") if trial.choice is None else trial for trial in result.trials
+    )
+    text = _alone(arena(replace(result, trials=equal)))
+    assert "66 of 72 comparisons are meaningful: 6 verdicts are EM" in text
+    assert "66 could be read (100" in text
+    assert "are meaningful" not in _alone(arena(result))
 
 
 def test_every_pair_that_met_has_its_share(text):
