@@ -40,7 +40,8 @@ Rate models by battles judged elsewhere. FILE has one JSON object per line:
   winner        model_a, model_b, tie (both good) or neither (both bad)
   question      the id of the question, in every row or in none
 
-Prints one JSON object: counts, scores, Elo and Bradley-Terry ratings.
+Prints one JSON object: counts, scores, Elo and Bradley-Terry ratings. Above 500 battles,
+only --opencompass-elo computes OpenCompass's ELO [Mean] and [Std].
 """
 VERDICTS_HELP = """\
 Read the verdict out of judges' replies. FILE has one JSON object per line:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalui.registry import Registry
 from evalui.report.analyses.base import Report
@@ -30,7 +30,7 @@ from evalui.report.export.json import (
 from evalui.report.export.json import rating_lines as ratings_of
 from evalui.report.export.lm_eval import lm_eval_zip
 from evalui.report.export.open_tables import open_tables, people_tables
-from evalui.report.export.spreadsheets import csv_parts
+from evalui.report.export.spreadsheets import csv_parts, escape_formula
 from evalui.report.export.tables import overview, table_of, tables
 from evalui.report.export.trial_cells import ExportTable
 from evalui.report.export.trial_tables import (
@@ -50,6 +50,9 @@ from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME, rating_cells
 from evalui.types import CellResult, Language
 from evalui.version import __version__
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # A fixed date: the same report gives the same archive, byte for byte.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -124,6 +127,35 @@ def write_json(report: Report, language: Language) -> bytes:
     if added := added_blocks(report, language):
         whole["analyses"] = {name: as_json(own) for name, own in added.items()}
     return (json_text(whole, indented=True) + "\n").encode()
+
+
+def metrics_csv(report: Report, language: Language) -> bytes:
+    """The metrics of `run.metrics()`, one in a row, as CSV by pandas.
+
+    Texts that a spreadsheet would run are escaped, as in the other tables.
+    """
+    metrics = _metrics(report, language)
+    texts = metrics.select_dtypes(exclude="number").columns
+    metrics = metrics.astype(dict.fromkeys(texts, "object"))
+    metrics[texts] = metrics[texts].map(_escaped, na_action="ignore")
+    return metrics.to_csv(index=False).encode("utf-8-sig", errors="backslashreplace")
+
+
+def metrics_json(report: Report, language: Language) -> bytes:
+    """The same as a JSON array of objects; what is missing is null."""
+    metrics = _metrics(report, language).astype(object)
+    rows = metrics.where(metrics.notna(), None).to_dict("records")
+    return (json_text(rows, indented=True) + "\n").encode()
+
+
+def _escaped(text: object) -> str:
+    return escape_formula(str(text))
+
+
+def _metrics(report: Report, language: Language) -> "pd.DataFrame":
+    from evalui.report.export.frames import metric_frame  # brings pandas, which no other file needs
+
+    return metric_frame(json.loads(write_json(report, language)))
 
 
 def write_markdown(report: Report, language: Language) -> bytes:
@@ -314,6 +346,8 @@ _EXPORTERS.register("md")(_whole(write_markdown))
 _EXPORTERS.register("tex")(_whole(write_tex))
 _EXPORTERS.register("html")(_whole(write_html))
 _EXPORTERS.register("zip")(zip_file)
+_EXPORTERS.register("metrics.csv")(_whole(metrics_csv))
+_EXPORTERS.register("metrics.json")(_whole(metrics_json))
 _EXPORTERS.register("eee.zip")(eee_zip)
 _EXPORTERS.register("lm-eval.zip")(lm_eval_zip)
 for _name, _make in TRIAL_FILES.items():

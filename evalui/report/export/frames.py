@@ -201,6 +201,12 @@ STANDING_COLUMNS: Mapping[str, FrameColumn] = {
     "elo": FrameColumn("float64", "median ELO over seeded orders of the battles, start 1000"),
     "elo_low": _LOW,
     "elo_high": _HIGH,
+    "opencompass_elo_mean": FrameColumn(
+        "float64", "OpenCompass's elo_score [Mean]; missing of many battles, people, open runs"
+    ),
+    "opencompass_elo_std": FrameColumn(
+        "float64", "its [Std]: noise of the random orders, no error of sampling"
+    ),
     "bradley_terry": FrameColumn("float64", "Bradley-Terry rating on the scale of ELO"),
     "bradley_terry_low": _LOW,
     "bradley_terry_high": _HIGH,
@@ -413,6 +419,7 @@ def standing_frame(figures: Figures) -> pd.DataFrame:
                 "place": place,
                 **_ends("elo", standing["elo_range"]),
                 **_ends("rank", standing["rank_range"]),
+                **opencompass_elo_columns(standing.get("opencompass_elo")),
                 **_rating("bradley_terry", standing),
                 **_rating("style_controlled", standing),
             }
@@ -421,6 +428,11 @@ def standing_frame(figures: Figures) -> pd.DataFrame:
         ),
         STANDING_COLUMNS,
     )
+
+
+def opencompass_elo_columns(elo: Mapping[str, float] | None) -> Row:
+    """The columns of OpenCompass's mean and spread of medians, both missing if `elo` is None."""
+    return {f"opencompass_elo_{name}": elo and elo[name] for name in ("mean", "std")}
 
 
 # ---------------------------------------------------------------- metrics
@@ -439,6 +451,8 @@ _UNITS: Mapping[str, tuple[str, str]] = {
     "corpus_bleu": ("number", "higher"),
     "corpus_chrf": ("number", "higher"),
     "elo": ("number", "higher"),
+    "opencompass_elo_mean": ("number", "higher"),
+    "opencompass_elo_std": ("number", "none"),
     "bradley_terry": ("number", "higher"),
     "style_controlled": ("number", "higher"),
     "score": ("number", "higher"),
@@ -541,6 +555,9 @@ def _arena_metrics(arena: Row) -> Iterator[Row]:
     for standing in arena["standings"]:
         shown = {**own, "model": standing["model"]}
         yield shown | _metric("elo", standing["elo"], standing["elo_range"], n)
+        for name, value in opencompass_elo_columns(standing.get("opencompass_elo")).items():
+            if value is not None:
+                yield shown | _metric(name, value, None, n)
         for name in ("bradley_terry", "style_controlled"):
             if rating := standing[name]:
                 yield shown | _metric(name, rating["rating"], (rating["low"], rating["high"]), n)

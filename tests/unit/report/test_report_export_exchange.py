@@ -1,6 +1,7 @@
 """Files for other programs: what is exported is valid, is read again, and keeps its figures."""
 
 import json
+import math
 import sqlite3
 import zipfile
 from collections.abc import Iterator
@@ -9,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pandas as pd
 import pytest
 
 import evalui
 from evalui.cli.main import main
 from evalui.errors import DataError
+from evalui.report.export.frames import metric_frame
 from evalui.runs.bundle import import_bundle
 from evalui.runs.database.connection import Database
 
@@ -180,3 +183,28 @@ def test_a_database_beside_a_log_does_not_hide_the_log(place: Path, tmp_path: Pa
         cache.execute("CREATE TABLE anything (value)")
     with evalui.open(tmp_path / "log") as run:
         assert set(run.cells()["model"]) == {"steady", "other"}
+
+
+def test_the_metrics_leave_as_the_library_has_them(place: Path):
+    metrics = evalui.open(place / "out").metrics()
+    as_csv = pd.read_csv(_export(place, "metrics.csv"), keep_default_na=False, na_values=[""])
+    as_json = json.loads(_export(place, "metrics.json").read_text())
+    assert [*as_csv] == [*metrics] == [*as_json[0]]
+    assert len(as_csv) == len(metrics) == len(as_json) > 50
+    for name in ("value", "low", "high"):
+        expected = metrics[name].tolist()
+        assert as_csv[name].tolist() == pytest.approx(expected, nan_ok=True)
+        found = [math.nan if row[name] is None else row[name] for row in as_json]
+        assert found == pytest.approx(expected, nan_ok=True)
+    named = metrics[["model", "metric"]].astype(str)
+    assert as_csv[["model", "metric"]].astype(str).to_numpy().tolist() == named.to_numpy().tolist()
+
+
+def test_a_name_in_the_metrics_is_no_formula(place: Path, monkeypatch: pytest.MonkeyPatch):
+    def hostile(figures: dict[str, Any]) -> pd.DataFrame:
+        return metric_frame(figures).assign(model="=1+1")
+
+    monkeypatch.setattr("evalui.report.export.frames.metric_frame", hostile)
+    content = _export(place, "metrics.csv").read_text(encoding="utf-8-sig")
+    assert "'=1+1" in content
+    assert ",=1+1" not in content
