@@ -16,12 +16,13 @@ from typing import Any
 from benchmarks.contest import Compared, Contest, Session, meet
 from benchmarks.peer import opened
 from benchmarks.rows import Goal, Row
-from evalui.modes.open_answer import TOKENIZERS
 from evalui.scoring import text_metrics
-from evalui.scoring.text_metrics import tokenize
-from evalui.settings import ASSETS
+from evalui.scoring.text_metrics import WordTokenizers, tokenize
+from evalui.shipped_files import ASSETS
+from evalui.text_tokenizers import tokenize_en, tokenize_zh
 
 GROUP = "texts"
+_TOKENIZERS = WordTokenizers(tokenize_zh, tokenize_en)
 _INPUTS = Path(__file__).parents[1] / "tests" / "golden" / "evalscope" / "qa_inputs.json"
 _FULL = 5000
 _LENGTHS = {"en": 560, "zh": 185}  # characters of a text: some 115 and 100 tokens
@@ -93,7 +94,7 @@ def _zbench() -> list[str]:
 def _score(chosen: Sequence[Pair]) -> list[text_metrics.Scores]:
     """The peer's 13 figures; `score_text` would add two that it does not have."""
     return [
-        text_metrics.score_pair(tokenize(reply, TOKENIZERS), tokenize(reference, TOKENIZERS))
+        text_metrics.score_pair(tokenize(reply, _TOKENIZERS), tokenize(reference, _TOKENIZERS))
         for reply, reference in chosen
     ]
 

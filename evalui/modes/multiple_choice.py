@@ -93,12 +93,12 @@ def _label_probs(responses: Sequence[Response]) -> LabelProbs:
         return responses[0]
     scored = [response for response in responses if isinstance(response, Logprob)]
     assert len(scored) == len(responses), "NextToken is answered by LabelProbs, Loglik by Logprob"
-    totals = tuple(each.total for each in scored)
+    totals = tuple([each.total for each in scored])
     return LabelProbs(
         totals,
         mass=min(1.0, math.fsum(map(math.exp, totals))),
         top_token="".join(
-            letter for letter, each in zip(LETTERS, scored, strict=False) if each.greedy
+            [letter for letter, each in zip(LETTERS, scored, strict=False) if each.greedy]
         ),
         truncated=any(each.truncated for each in scored),
     )

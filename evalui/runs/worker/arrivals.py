@@ -60,6 +60,12 @@ class ArrivalFeed:
         with self._changed:
             return not self._new and self._cells.isdisjoint(self._still_open)
 
+    def close(self) -> None:
+        """Take note of nothing from now on."""
+        with self._changed:
+            self._cells = frozenset()
+            self._new.clear()
+
     def put(self, cell_id: int, sample_ids: Iterable[str]) -> None:
         """Take note of answers, with the condition held."""
         if cell_id in self._cells:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from sqlite3 import Connection
+from typing import Protocol
 
 from evalui.errors import DataError, ModelError, RequestRejected, Unreachable, joined_reasons
 from evalui.messages import sentence
@@ -174,6 +175,22 @@ class Interrupted(Exception):
     """The worker is to end; everything answered is written."""
 
 
+class Paused(Exception):
+    """A judge that computes here has nothing to judge, and another run waits to compute."""
+
+
+class Turn(Protocol):
+    """The turn of a model to compute, which it may give to others while it has nothing to do."""
+
+    def is_wanted(self) -> bool:
+        """State that there is nothing to do now; whether others wait for the turn."""
+        ...
+
+    def go_on(self) -> None:
+        """State that there is something to do again."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class _Portion:
     """What was sent to the model itself at a time, and how long it took."""
@@ -194,7 +211,8 @@ class CellRun:
     `on_sent` is called, perhaps often, when the last request to an endpoint is on its way.
     `replies` is another store whose responses are used, and which keeps those of this cell, too.
     `arrivals` says what the other cells of the run write: a judge waits for those that are still
-    to answer, and only for the answers that it is shown.
+    to answer, and only for the answers that it is shown. `turn` is that of a judge that computes
+    here: it pauses when others want it.
     """
 
     def __init__(
@@ -209,7 +227,9 @@ class CellRun:
         on_sent: Callable[[], None] = lambda: None,
         replies: Database | None = None,
         arrivals: Arrivals | None = None,
+        turn: Turn | None = None,
     ) -> None:
+        self._turn = turn
         self._database = database
         self._replies = replies
         self._arrivals = arrivals or Arrivals()
@@ -257,6 +277,7 @@ class CellRun:
             Cancelled: the owner stopped the run.
             Interrupted: the worker is to end.
             RunLeaseLost: the run was given to another worker, or deleted.
+            Paused: others want the turn of a judge that has nothing to judge now.
             Unreachable: the model did not answer for as long as this server waits.
             ModelError: the model failed, or rejected requests.
 
@@ -289,10 +310,13 @@ class CellRun:
             fingerprint=model.fingerprint,
             is_cacheable=cacheable_by(model, repeats=spec.repeats),
         )
-        if isinstance(model, Streaming):
-            planned = self._run_stream(model, pending, batch_of)
-        else:
-            planned = self._run_portions(model, pending, batch_of)
+        try:
+            if isinstance(model, Streaming):
+                planned = self._run_stream(model, pending, batch_of)
+            else:
+                planned = self._run_portions(model, pending, batch_of)
+        finally:
+            pending.close()
         self._close_label_mass(model)
         self._check_complete(model, len(done) + planned)
         self._record_throughput(model, spec, samples, setting)
@@ -318,12 +342,23 @@ class CellRun:
         while not (pending.is_over or self._rejected.should_abort()):
             pairs = pending.take(max(1, self._batch_size.size // self._requests_each))
             planned += len(pairs)
+            self._go_on(pairs)
             if pairs:
                 self._answer(model, batch_of(pairs))
             else:
-                pending.wait(_IDLE_S)
+                self._wait_for_work(pending, _IDLE_S)
                 self._check_cancelled()
         return planned
+
+    def _wait_for_work(self, pending: PendingTrials, timeout_s: float) -> None:
+        """Wait for trials that can be done; raises `Paused` if others want the turn meanwhile."""
+        if self._turn and self._turn.is_wanted() and not pending.is_over:
+            raise Paused
+        pending.wait(timeout_s)
+
+    def _go_on(self, pairs: Sequence[TrialPlace]) -> None:
+        if pairs and self._turn:
+            self._turn.go_on()
 
     def _run_stream(self, model: Streaming, pending: PendingTrials, batch_of: _BatchOf) -> int:
         """Send requests while others are answered, as many as the model works on at a time; the
@@ -340,6 +375,7 @@ class CellRun:
                     wanted = max(1, room // self._requests_each)
                     pairs = pending.take(wanted)
                     planned += len(pairs)
+                    self._go_on(pairs)
                     is_starved = len(pairs) < wanted
                     batch.add(pairs)
                     self._send_new(stream, batch)
@@ -354,7 +390,7 @@ class CellRun:
                 if batch.open:
                     stream = self._receive_some(model, stream, batch, wait_s)
                 else:
-                    pending.wait(wait_s)
+                    self._wait_for_work(pending, wait_s)
                 self._save_if_due(batch)
         finally:
             stream.close()

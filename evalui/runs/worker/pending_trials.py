@@ -31,6 +31,10 @@ class PendingTrials(Protocol):
         """Wait until it is worth while to look again, or for so long."""
         ...
 
+    def close(self) -> None:
+        """Take note of nothing more: it is not asked again."""
+        ...
+
 
 class KnownTrials:
     """Trials that can all be done at once."""
@@ -47,6 +51,9 @@ class KnownTrials:
 
     def wait(self, timeout_s: float) -> None:
         """Return at once."""
+
+    def close(self) -> None:
+        """Nothing comes from elsewhere."""
 
 
 class JudgedTrials:
@@ -108,6 +115,10 @@ class JudgedTrials:
         """Wait until an answer was written, or all are there."""
         if not (self._begun or self._ready):
             self._feed.wait(timeout_s)
+
+    def close(self) -> None:
+        """Let no further answers be kept for it."""
+        self._feed.close()
 
     def _receive(self) -> None:
         for cell_id, sample_ids in self._feed.take().items():

@@ -12,14 +12,30 @@ class Processor:
 
     def __init__(self) -> None:
         self._takers: deque[str] = deque()  # the first has it
+        self._is_offered = False  # whether it has nothing to compute now
         # Protects the takers: runs end in threads of their own.
         self._changed = threading.Condition()
 
     @property
     def is_free(self) -> bool:
-        """Whether nobody has it or waits for it."""
+        """Whether nobody waits for it, and nobody has it who has something to compute."""
         with self._changed:
-            return not self._takers
+            return not self._takers or (self._is_offered and len(self._takers) == 1)
+
+    def offer(self, name: str) -> bool:
+        """State that its holder has nothing to compute now; whether another one waits for it.
+
+        It stays the holder's until they leave, with the model that they have loaded.
+        """
+        with self._changed:
+            self._is_offered = self._takers[0] == name
+            return self._is_offered and len(self._takers) > 1
+
+    def withdraw(self, name: str) -> None:
+        """State that its holder computes again."""
+        with self._changed:
+            if self._takers[0] == name:
+                self._is_offered = False
 
     def try_take(self, name: str) -> bool:
         """Take it if nobody has it."""
@@ -46,9 +62,26 @@ class Processor:
         """Give it back, or wait for it no more."""
         with self._changed:
             if name in self._takers:
+                self._is_offered &= self._takers[0] != name
                 self._takers.remove(name)
             self._changed.notify_all()
 
     def _has(self, name: str) -> bool:
         with self._changed:
             return self._takers[0] == name
+
+
+class ProcessorTurn:
+    """The turn of one run to compute: a `Turn` of a cell."""
+
+    def __init__(self, processor: Processor, run_id: str) -> None:
+        self._processor = processor
+        self._run_id = run_id
+
+    def is_wanted(self) -> bool:
+        """State that there is nothing to do now; whether others wait for the turn."""
+        return self._processor.offer(self._run_id)
+
+    def go_on(self) -> None:
+        """State that there is something to do again."""
+        self._processor.withdraw(self._run_id)

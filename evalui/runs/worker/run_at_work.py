@@ -34,18 +34,21 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_cell_dataset
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import is_recorded, read_cells
+from evalui.runs.database.trials import contestant_cells
 from evalui.runs.fair_queue.decisions import queue_state
 from evalui.runs.fair_queue.limits import UserLimits, read_limits
 from evalui.runs.fair_queue.turns import spent_reason
 from evalui.runs.kept_summaries import summarise_ending
 from evalui.runs.worker.arrivals import Arrivals
-from evalui.runs.worker.cell import CellRun, Interrupted, wait_for_cell_model
+from evalui.runs.worker.cell import CellRun, Interrupted, Paused, Turn, wait_for_cell_model
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
-from evalui.runs.worker.processor import Processor
+from evalui.runs.worker.processor import Processor, ProcessorTurn
+from evalui.runs.worker.waiting import CHECK_INTERVAL_S
 from evalui.types import Dataset
 
 _MAX_REMOTE = 16  # models at endpoints that work at the same time
+_WORTH_LOADING = 64  # answers for which a judge that paused is loaded again
 _MAX_OVERLAPPING = 4  # cells of one of them: the one that sends, and those that wait for replies
 
 _log = logging.getLogger(__name__)
@@ -174,10 +177,48 @@ class RunAtWork:
     def _do_one_by_one(self, models: Sequence[Sequence[CellRow]]) -> None:
         """Do models one after the other; those that compute here have the processor."""
         for cells in models:
-            if not self._is_remote(cells[0]):
-                self._parts.processor.wait(self._run.id, self._check_wanted)
-            self._do_model(cells)
+            if self._is_remote(cells[0]):
+                self._do_model(cells)
+            else:
+                self._do_here(cells)
         self._parts.processor.leave(self._run.id)
+
+    def _do_here(self, cells: Sequence[CellRow]) -> None:
+        """Do the cells of a model that computes here. A judge that waits for answers gives the
+        processor to others, and goes on with what is left when there is enough to judge.
+        """
+        left = cells
+        while True:
+            self._parts.processor.wait(self._run.id, self._check_wanted)
+            try:
+                self._do_model(left)
+            except Paused:
+                self._parts.processor.leave(self._run.id)
+                ended = {
+                    row.id
+                    for row in read_cells(self._database, self._run.id)
+                    if row.state not in ("waiting", "running")
+                }
+                left = [row for row in left if row.id not in ended]
+                self._wait_for_answers(left[0])
+            else:
+                return
+
+    def _wait_for_answers(self, judge: CellRow) -> None:
+        """Wait until loading a judge again is worth while: for many answers, for a few where
+        nobody else computes, or for the last.
+        """
+        judged = [cell for cell, _ in contestant_cells(self._database, judge)]
+        feed, new = self._arrivals.follow(judged), 0
+        try:
+            while not feed.is_over and new < _WORTH_LOADING:
+                if new and self._parts.processor.is_free:
+                    return
+                feed.wait(CHECK_INTERVAL_S)
+                new += sum(map(len, feed.take().values()))
+                self._check_wanted()
+        finally:
+            feed.close()
 
     def _do_model_or_give_up(self, cells: Sequence[CellRow]) -> None:
         try:
@@ -219,7 +260,7 @@ class RunAtWork:
         self._active_models.append(model)
         try:
             works = self._do_cells_of_model(cells, entry, model)
-        except Cancelled:
+        except (Cancelled, Paused):
             works = True
             raise
         finally:
@@ -308,7 +349,9 @@ class RunAtWork:
             if at:
                 self._check_draining()
             try:
-                works &= self._do_cell(row, partial(_answer, model), entry)
+                works &= self._do_cell(
+                    row, partial(_answer, model), entry, turn=self._turn_of(row, entry)
+                )
             except Unreachable as error:
                 # It did not answer for as long as we wait; the other cells need not wait as long.
                 for left in cells[at:]:
@@ -364,6 +407,7 @@ class RunAtWork:
         entry: ModelEntry | None = None,
         *,
         on_sent: Callable[[], None] = lambda: None,
+        turn: Turn | None = None,
     ) -> bool:
         """Whether it is done; a cell that failed states why."""
         job = CellRun(
@@ -376,10 +420,11 @@ class RunAtWork:
             on_sent=on_sent,
             replies=self._parts.replies,
             arrivals=self._arrivals,
+            turn=turn,
         )
         try:
             work(job, read_cell_dataset(self._database, row.id))
-        except (Cancelled, Interrupted, RunLeaseLost, StoreError, Unreachable):
+        except (Cancelled, Interrupted, Paused, RunLeaseLost, StoreError, Unreachable):
             raise
         except Exception as error:  # noqa: BLE001 (kept with the cell; the others go on)
             self._fail_cell(row, error)
@@ -388,6 +433,12 @@ class RunAtWork:
         queue.finish_cell(self._database, self._lease, row.id)
         self._arrivals.end(row.id)
         return True
+
+    def _turn_of(self, row: CellRow, entry: ModelEntry) -> Turn | None:
+        """The turn of a judge that computes here, None for all others."""
+        if row.cell.gives != "verdicts" or traits_of(entry).remote:
+            return None
+        return ProcessorTurn(self._parts.processor, self._run.id)
 
     def _fail_cell(self, row: CellRow, error: Exception) -> None:
         _log.warning("%s on %s failed: %s", row.cell.model, row.cell.dataset, error)

@@ -326,3 +326,59 @@ def test_verdicts_follow_from_the_saved_answers_when_a_worker_is_lost(database: 
     check_judged(database, run_id, judge)
     # What was not written when the worker was lost is requested again, and nothing else.
     assert len(judge.shown) - 8 <= 8 - lost_at[0]
+
+
+class Unloaded(Judging):
+    """A judge that counts how often it was closed."""
+
+    closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_a_judge_here_gives_its_turn_to_another_run_while_it_waits_for_answers(
+    database: Database,
+):
+    judge, more = Unloaded(threading.Event()), threading.Event()
+    data, asked = dataset(8), spec(models=["here"])
+    add_dataset(database, data)
+    judged_run = queue_judged(database)
+    models: dict[str, object] = {name: Answering(name, more) for name in ("one", "two")}
+    models |= {"judge": judge, "here": Held("here", free=True)}
+    entries = {each: ModelEntry(each, "openai", chat=True) for each in ("one", "two")}
+    entries["judge"] = ModelEntry("judge", "scripted", chat=True)
+    entries["here"] = ModelEntry("here", "scripted", options={"rule": "perfect"})
+    worker = Worker(
+        database,
+        lambda: entries,
+        name="w",
+        opener=lambda entry: models[entry.name],  # type: ignore[arg-type,return-value]
+    )
+    assert worker.begin_run()
+    assert judge.judged.wait(60)
+    planned = {"here": replace(CATALOG["perfect"], name="here")}
+    plans = [
+        replace(plan, entry=entries["here"])
+        for plan in plan_run(asked, {asked.datasets[0].key: data}, planned)
+    ]
+    other = queue.create_run(database, asked, plans)
+    try:
+        wait_until(worker.begin_run)
+        wait_until(lambda: read_run(database, other).state == "done")
+        assert read_run(database, judged_run).state == "running"
+        assert judge.closed == 1, "two models here would not fit"
+        more.set()
+        wait_until(lambda: read_run(database, judged_run).state == "done")
+    finally:
+        more.set()
+        worker.end()
+    check_judged(database, judged_run, judge)
+    assert len(judge.shown) == 8, "what was judged before is not judged again"
+
+
+def test_a_judge_here_that_nobody_waits_for_stays_loaded(database: Database):
+    judge, run_id = Unloaded(threading.Event()), queue_judged(database)
+    assert judged_worker(database, judge, backend="scripted").run_once(run_id)
+    check_judged(database, run_id, judge)
+    assert judge.closed == 1
