@@ -4,11 +4,11 @@ import logging
 import socket
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import uvicorn
 from fastapi import FastAPI, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
@@ -29,6 +29,7 @@ from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.current_person import current_person
 from evalui.ui.shell import AppShell
+from evalui.ui.top_bar import PAGES
 from evalui.ui.web.attachment import Attachment
 from evalui.ui.web.documents import document
 from evalui.ui.web.doors.entrance import guarded
@@ -129,6 +130,9 @@ def create_app(settings: Settings) -> ASGIApp:
 
 def _page(language: Language, documents: WatchedDocuments) -> Route:
     async def page(request: Request) -> Response:
+        if (name := request.query_params.get("tab")) in PAGES:  # as old links have it
+            kept = [(key, one) for key, one in request.query_params.multi_items() if key != "tab"]
+            return RedirectResponse(f"{name}?{urlencode(kept)}" if kept else name)
         return await documents.answer(language, request)
 
     return page

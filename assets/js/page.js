@@ -47,6 +47,8 @@
   // Writes what the tab shows into the address bar: a new entry of the history, or in its place.
   function write(part, how) {
     part.address = plain(part.address).toString();
+    // The pages that are documents of their own lead back to it.
+    if (part.name === "evaluate") sessionStorage.setItem("evalui.evaluate", part.address);
     const address = part.address ? `?${part.address}` : location.pathname;
     const isNew = how === "push" && !same(part.address, location.search);
     const state = { tab: part.name };

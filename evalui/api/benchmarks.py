@@ -5,12 +5,13 @@ from dataclasses import asdict
 from fastapi import APIRouter
 
 from evalui.api.datasets import read_dataset
-from evalui.api.problems import CheckedRoute, Service, Words, requires
+from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
 from evalui.api.schemas import BenchmarkShown, PublishedShown, UploadedDatasets
+from evalui.app import benchmarks
 from evalui.benchmarks.hub import fetch
 from evalui.benchmarks.index import Benchmark, find, search
 from evalui.benchmarks.places import TaskData
-from evalui.benchmarks.preparing import availability, missing, resolve, task_data
+from evalui.benchmarks.preparing import availability, missing, task_data
 from evalui.benchmarks.published import published_figures
 from evalui.errors import NotAllowed
 from evalui.messages import Messages, sentence
@@ -43,15 +44,13 @@ def fetch_benchmark(name: str, service: Service, t: Words) -> BenchmarkShown:
     return _shown(benchmark, data, t)
 
 
-@router.post("/{name}/take", status_code=201, dependencies=[requires("start")])
+@router.post("/{name}/take", status_code=201, dependencies=[permits(benchmarks.take_benchmark)])
 def take_benchmark(name: str, service: Service, t: Words) -> UploadedDatasets:
     """Make a set one of the sender's datasets, under an `upload` that a run can name.
 
     A split may stand behind the name: `arc_challenge:validation`.
     """
-    prepared = resolve(name, service.settings)
-    upload = service.store_upload([(path.name, path.read_bytes()) for path in prepared.paths])
-    return read_dataset(upload, service, t)
+    return read_dataset(benchmarks.take_benchmark(service, name).upload, service, t)
 
 
 def _shown(benchmark: Benchmark, data: TaskData, t: Messages) -> BenchmarkShown:

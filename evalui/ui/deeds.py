@@ -8,8 +8,16 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from evalui.access import Deed
-from evalui.app import ballots, datasets, evaluations, people, queue, sharing, team_votes
-from evalui.app.models_service import ModelsService
+from evalui.app import (
+    ballots,
+    benchmarks,
+    datasets,
+    evaluations,
+    people,
+    queue,
+    sharing,
+    team_votes,
+)
 from evalui.app.permissions import permission_of
 from evalui.app.service import AppService
 from evalui.errors import SpecError
@@ -41,6 +49,8 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
         "sample": _does(AppService.start_sample),
         "open_sample": _does(AppService.start_open_sample),
         "start": _does(AppService.start),
+        "import": _does(AppService.import_log),
+        "published": _does(benchmarks.take_benchmark),
         **dict.fromkeys(("uploaded", "replaced", "answered"), _UPLOAD),
         "columns": _does(datasets.remember_columns),
         "take": _does(datasets.take_team_dataset),
@@ -76,11 +86,6 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
     },
     # Links to a comparison: of all its runs, which the use cases check themselves.
     "compare": dict.fromkeys(("share", "withdraw"), RequiredDeed("start")),
-    "models": {
-        **dict.fromkeys(("save", "remove"), RequiredDeed("add_models")),  # and whose it is
-        "test": _does(ModelsService.queue_test),
-        "again": _does(ModelsService.refresh),
-    },
     "admin": {
         **dict.fromkeys(_OF_ALL, _does(people.list_people)),
         "invite": _does(people.invite_person),

@@ -9,24 +9,19 @@ from dataclasses import dataclass
 from importlib import import_module
 from threading import Lock
 from typing import Protocol
-from urllib.parse import urlencode
 
-from evalui.access import may
-from evalui.app.gallery import read_gallery
 from evalui.app.run_labels import LIVE_STATES
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import messages
-from evalui.report.html import Html, div, el, join, span
-from evalui.report.icons import LOGO
+from evalui.report.html import Html, div, el, join
 from evalui.types import Language
-from evalui.ui.components.disk_notice import disk_notice
 from evalui.ui.components.form import PANEL, Form, field_value, field_values, read_form
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import language_links, note, theme_button
+from evalui.ui.components.widgets import note
 from evalui.ui.current_person import current_person
 from evalui.ui.deeds import required_deed
-from evalui.ui.sharing.notices import notice_line
+from evalui.ui.top_bar import takes_run, top_bar
 
 # By name, because the first page need not wait for the modules of the other tabs.
 TABS = {
@@ -36,13 +31,11 @@ TABS = {
     "arena": "ArenaTab",
     "annotate": "AnnotateTab",
     "compare": "CompareTab",
-    "models": "ModelsTab",
     "admin": "AdminTab",
 }
 # Tabs whose page depends on the run of its address, or on all runs, and on nobody who looks at it.
 _OF_RUN = ("results", "arena")
 _OF_RUNS = ("runs", "compare")
-_WITHOUT_RUN = ("evaluate", "compare", "models", "admin")  # a link to these names no run
 
 
 class Tab(Protocol):
@@ -93,7 +86,7 @@ class AppShell:
     def page(self, form: Form) -> Page:
         """What an address shows."""
         name = self._name(form)
-        bar, title = self.top_bar(name, form), self._title(name, form)
+        bar, title = top_bar(self.service, self.t, name, form), self._title(name, form)
         try:
             with self._still_there(form):
                 return Page(name, bar, self._content(name, form), title)
@@ -129,75 +122,6 @@ class AppShell:
         named = {action.data.get(required.run, ""), field_value(action.form, required.run)} - {""}
         for run in named or {""}:
             self.service.require(required.deed, run)
-
-    def top_bar(self, shown: str, form: Form) -> Html:
-        """Brand, tabs, language and theme, in one line."""
-        t, is_guest = self.t, self.service.person.is_guest  # who may go nowhere else
-        brand = join(LOGO, t("app.name"))
-        offered = () if is_guest else filter(self._offers, TABS)
-        tabs = [self._tab_link(name, shown, form) for name in offered]
-        bar = el(
-            "header",
-            span(brand, cls="brand") if is_guest else el("a", brand, cls="brand", href="./"),
-            el("nav", *tabs, cls="tabs", aria_label=t("app.tabs")) if tabs else None,
-            span(cls="space"),
-            language_links(t, lambda language: _in_language(form, language, direct=is_guest)),
-            theme_button(t),
-            self._person_menu(),
-            cls="top",
-        )
-        busy = el("div", cls="busy", role="status", data_word=t("app.busy"))
-        disk = disk_notice(self.service.settings.data_dir, t)
-        notes = notice_line(self.service, t, shown, field_value(form, "run"))
-        return div(bar, busy, disk, self._gallery(), notes, cls="ev")
-
-    def _gallery(self) -> Html | None:
-        """What a gallery shows, a link each; nothing on any other server."""
-        gallery = read_gallery(self.service.settings)
-        if gallery is None:
-            return None
-        queries = {
-            "orders": gallery.orders,
-            "judged": gallery.judged,
-            "people": gallery.people,
-            "compared": gallery.compared,
-        }
-        links = (
-            el("a", self.t(f"gallery.{name}"), href=f"?{query}") for name, query in queries.items()
-        )
-        return el("nav", span(self.t("gallery.about")), *links, cls="gallery")
-
-    def _offers(self, name: str) -> bool:
-        """Whether the person has this tab; where one person has the server, nobody is managed."""
-        service = self.service
-        is_shared = service.settings.auth != "token"
-        return name != "admin" or (is_shared and may(service.person, "administer"))
-
-    def _tab_link(self, name: str, shown: str, form: Form) -> Html:
-        run = "" if name in _WITHOUT_RUN else field_value(form, "run")
-        query = {"run": run, "tab": name} if run else {"tab": name}
-        live = self.service.queued_runs() if name == "runs" else None
-        return el(
-            "a",
-            self.t(f"tab.{name}"),
-            el("i", live or "", data_live_count=True) if live is not None else None,
-            href=f"?{urlencode(query)}",
-            id=f"tab-{name}-link",
-            data_to=name,
-            data_with_run=name not in _WITHOUT_RUN,
-            aria_current="page" if name == shown else None,
-        )
-
-    def _person_menu(self) -> Html | None:
-        """Who is signed in, and the way out if it leads through this server."""
-        auth, name = self.service.settings.auth, self.service.person.name
-        if auth == "token" or not name or self.service.person.is_guest:
-            return None
-        own = el("a", name, href="../me/", title=self.t("account.title"))
-        if auth == "proxy":
-            return span(own, cls="person")
-        out = el("button", self.t("sign_in.out"), cls="link")
-        return el("form", own, out, cls="person", method="post", action="../account/sign-out")
 
     @contextmanager
     def _still_there(self, form: Form) -> Generator[None]:
@@ -254,7 +178,7 @@ class AppShell:
         """What a browser calls the page: the run it is about, and how far that is."""
         t, run_id = self.t, field_value(form, "run")
         parts = [t(f"tab.{name}"), t("app.name")]
-        if not run_id or name in _WITHOUT_RUN:
+        if not run_id or not takes_run(name):
             return t("app.title") if name == "evaluate" else " · ".join(parts)
         try:
             run = self.service.run(run_id)
@@ -274,11 +198,6 @@ class AppShell:
         except EvaluiError:
             live = False
         return "runs" if live and "sub" not in form else "results"
-
-
-def _in_language(form: Form, language: Language, *, direct: bool = False) -> str:
-    place = f"../{language}/?" if direct else "../?"
-    return place + urlencode({"lang": language} | form | {"lang": language}, doseq=True)
 
 
 def sections(page: Page) -> Html:

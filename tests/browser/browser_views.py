@@ -49,7 +49,7 @@ XMLHttpRequest.prototype.send = function (body) {
 # their ticks depend on fonts. Fields and labels follow in the order of the page.
 _READ = """() => {
   const seen = one => one.checkVisibility({ visibilityProperty: true });
-  const panel = [...document.querySelectorAll("main > section")].find(seen);
+  const panel = [...document.querySelectorAll("main > section, main .column.page")].find(seen);
   if (!panel) return null;
   for (const one of panel.querySelectorAll("details")) one.open = true;
   const unread = [...panel.querySelectorAll("svg")];

@@ -21,6 +21,7 @@ PAGES = (
     "run={run}&tab=results&sub=report",
     "run={run}&tab=compare",
     "tab=models",
+    "tab=models&add=endpoint",
 )
 JUDGED = (
     "run={run}&tab=results",

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from axe_examples import violations
 from browser_servers import ROOT
+from log_examples import SAMPLES, zipped
 from open_browser_examples import overflow
 from playwright.sync_api import expect
 
@@ -104,6 +105,46 @@ def test_the_card_has_no_serious_fault(page: Any, tmp_path: Path):
     address = page.url.partition("?")[2]
     for theme in ("light", "dark"):
         assert violations(page, f"/en/?{address}", theme) == []
+
+
+def test_a_log_of_another_harness_is_named_and_leads_from_the_drop_to_its_results(
+    page: Any, tmp_path: Path
+):
+    (tmp_path / SAMPLES.name).write_bytes(SAMPLES.read_bytes())
+    page.goto("/en/")
+    page.set_input_files("#files", tmp_path / SAMPLES.name)
+    card = page.locator(".log")
+    expect(card).to_contain_text("finished run")
+    expect(card).to_contain_text("lm-evaluation-harness")
+    page.get_by_role("button", name="Import this run").click()
+    expect(page.locator(".note.bad")).to_contain_text("No file states which model has answered")
+    page.get_by_label("Name of the model").fill("qwen2")
+    page.get_by_role("button", name="Import this run").click()
+    page.wait_for_url("**tab=results**")
+    expect(page.get_by_text("qwen2").first).to_be_visible()
+
+
+@pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["390"])
+def test_the_card_of_a_log_fits_a_phone_and_has_no_serious_fault(page: Any, tmp_path: Path):
+    name, content = zipped("opencompass")
+    (tmp_path / name).write_bytes(content)
+    page.goto("/en/")
+    page.set_input_files("#files", tmp_path / name)
+    expect(page.get_by_label("Name of the model")).to_have_value("pick-a")
+    assert overflow(page) == 0
+    address = page.url.partition("?")[2]
+    for theme in ("light", "dark"):
+        assert violations(page, f"/en/?{address}", theme) == []
+
+
+def test_a_published_set_is_looked_for_while_its_name_is_typed(page: Any):
+    page.goto("/en/")
+    field = page.get_by_label("A name, a topic, a language")
+    field.press_sequentially("humaneval")
+    expect(page.locator(".published .set")).to_contain_text("evalui runs no such code")
+    expect(field).to_have_value("humaneval")
+    field.fill("no such set")
+    expect(page.get_by_text("No published set fits.")).to_be_visible()
 
 
 @pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["390"])

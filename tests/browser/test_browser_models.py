@@ -5,6 +5,7 @@ import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,10 +41,10 @@ def model(page: Any, name: str) -> Any:
 
 
 def test_a_model_is_added_and_removed(page: Any):
-    page.goto("/en/?tab=models")
+    page.goto("/en/models")
     page.get_by_role("link", name="Add a model").click()
     page.get_by_label("Folder", exact=True).check()
-    page.locator("[name=add_name]").fill("mine")
+    page.locator("#add-name input").fill("mine")
     page.get_by_label("Folder of the model").fill("/no/such/folder")
     page.get_by_role("button", name="Add model").click()
     expect(page.locator(".add-model [role=alert]")).to_contain_text("There is no folder")
@@ -58,18 +59,19 @@ def test_a_model_is_added_and_removed(page: Any):
 
 def test_what_is_typed_while_the_fields_change_stays(page: Any):
     held: list[Any] = []
-    page.goto("/en/?tab=models&add=endpoint")
+    page.goto("/en/models?add=endpoint")
+    expect(page.get_by_role("heading", name="Add a model")).to_be_visible()
     page.route("**/gradio_api/run/**", lambda route: held.append(route), times=1)
     with page.expect_request("**/gradio_api/run/**"):
         page.get_by_label("Folder", exact=True).check()
-    page.locator("[name=add_name]").fill("mine")
+    page.locator("#add-name input").fill("mine")
     held[0].continue_()
     expect(page.get_by_label("Folder of the model")).to_be_visible()
-    expect(page.locator("[name=add_name]")).to_have_value("mine")
+    expect(page.locator("#add-name input")).to_have_value("mine")
 
 
 def test_a_demo_model_is_tested(page: Any):
-    page.goto("/en/?tab=models")
+    page.goto("/en/models")
     late = model(page, "demo-late")
     expect(late).to_contain_text("Ready to load")
     late.locator("summary").click()
@@ -92,13 +94,13 @@ def test_models_chosen_by_an_address_stay_chosen(page: Any):
     expect(page.get_by_label("demo-late", exact=True)).not_to_be_checked()
     expect(page.get_by_role("button", name="Start evaluation")).to_be_enabled()
     page.get_by_role("link", name="Models", exact=True).click()
-    expect(page.locator("#tab-models h1")).to_have_text("Models")
+    expect(page.locator("h1")).to_have_text("Models")
 
 
 @pytest.mark.parametrize("page", [PHONE], indirect=True)
 def test_a_phone_scrolls_down_only(page: Any):
-    page.goto("/zh/?tab=models&__theme=dark")
-    expect(page.locator("#tab-models h1")).to_have_text("模型")
+    page.goto("/zh/models?__theme=dark")
+    expect(page.locator("h1")).to_have_text("模型")
     expect(page.get_by_role("link", name="模型", exact=True)).to_be_in_viewport()  # its tab
     early = model(page, "demo-early")
     expect(early).to_contain_text("可以载入")
@@ -106,18 +108,18 @@ def test_a_phone_scrolls_down_only(page: Any):
     expect(early.get_by_role("button", name="测试这个模型")).to_be_visible()
     assert overflow(page) == 0
     page.get_by_role("link", name="添加模型").click()
-    expect(page.locator("[name=add_key]")).to_be_visible()
+    expect(page.locator("#add-key input")).to_be_visible()
     assert overflow(page) == 0
 
 
 def test_who_may_not_add_models_has_no_form(chromium: Any, servers: tuple[str, str]):
     context = admitted(chromium, servers[1])
     tab = context.new_page()
-    tab.goto("/en/?tab=models&add=endpoint")
-    expect(tab.locator("#tab-models [role=alert]")).to_contain_text("by the administrator")
+    tab.goto("/en/models?add=endpoint")
+    expect(tab.locator(".models-page [role=alert]")).to_contain_text("by the administrator")
     expect(tab.get_by_role("button", name="Add model")).to_have_count(0)
     expect(tab.get_by_role("link", name="Add a model")).to_have_count(0)
-    expect(tab.locator("#tab-models")).to_contain_text("No worker is running")
+    expect(tab.locator(".models-page")).to_contain_text("No worker is running")
     context.close()
 
 
@@ -163,13 +165,13 @@ def fickle(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_an_endpoint_is_added_with_a_key_changed_and_asked_again(page: Any, fickle: str):
-    page.goto("/en/?tab=models")
+    page.goto("/en/models")
     page.get_by_role("link", name="Add a model").click()
     form = page.locator(".add-model")
     form.get_by_label("Base URL").fill(fickle)
-    form.locator("[name=add_key]").fill("sk-wrong")
-    page.locator("[name=add_path]").fill("m")
-    page.locator("[name=add_name]").fill("moody")
+    form.locator("#add-key input").fill("sk-wrong")
+    page.locator("#add-path input").fill("m")
+    page.locator("#add-name input").fill("moody")
     form.get_by_text("Key variable, prices, length").click()
     form.get_by_label("Price of tokens written").fill("0,6")
     form.get_by_role("button", name="Add model").click()
@@ -185,9 +187,9 @@ def test_an_endpoint_is_added_with_a_key_changed_and_asked_again(page: Any, fick
     expect(moody).to_contain_text("Cannot be used", timeout=60_000)
     assert "sk-wrong" not in page.content()
     moody.get_by_role("link", name="Edit").click()
-    expect(page).to_have_url(re.compile(r"[?]tab=models&edit=moody$"))
-    expect(form.locator("[name=add_key]")).to_have_value("")
-    form.locator("[name=add_key]").fill(KEY)
+    expect(page).to_have_url(re.compile(r"/models[?]edit=moody$"))
+    expect(form.locator("#add-key input")).to_have_value("")
+    form.locator("#add-key input").fill(KEY)
     form.get_by_role("button", name="Save").click()
     expect(moody).to_contain_text("Answers", timeout=60_000)
     moody.locator("summary").click()
@@ -196,10 +198,43 @@ def test_an_endpoint_is_added_with_a_key_changed_and_asked_again(page: Any, fick
     expect(moody.get_by_text("Last asked")).to_be_visible()  # it is as unfolded as before
     page.go_back()
     expect(form.get_by_label("Base URL")).to_have_value(fickle)
-    expect(form.locator("[name=add_key]")).to_have_value("")
+    expect(form.locator("#add-key input")).to_have_value("")
     page.get_by_role("link", name="Cancel").click()
     assert KEY not in page.content()
     moody.locator("summary").click()
     moody.get_by_role("button", name="Remove", exact=True).click()
     page.get_by_role("button", name="Remove from the catalog").click()
     expect(moody).to_have_count(0)
+
+
+def test_the_way_back_to_an_evaluation_keeps_its_file(page: Any):
+    page.goto("/en/")
+    upload_sample(page)
+    page.wait_for_url("**uploads=**")
+    page.get_by_role("link", name="Models", exact=True).click()
+    expect(page.locator("h1")).to_have_text("Models")
+    page.get_by_role("link", name="Evaluate", exact=True).click()
+    page.wait_for_url("**uploads=**")
+    expect(page.get_by_role("button", name="Start evaluation")).to_be_visible()
+
+
+def test_no_text_of_a_model_is_a_template(chromium: Any, tmp_path: Path):
+    texts = (
+        "${document.title = 'run'}",
+        "{{value}}",
+        r"\\underline{x}",
+        "`<img src=x onerror=alert(1)>",
+    )
+    models = "\n".join(
+        f'[m{n}]\nbackend = "scripted"\nnotes = {json.dumps(text)}\n'
+        for n, text in enumerate(texts)
+    )
+    with started(tmp_path, models=models, EVALUI_WORKERS="0") as server:
+        server.wait_for_buttons()
+        context = admitted(chromium, server.address)
+        tab = context.new_page()
+        tab.goto("/en/models")
+        for text in texts:
+            expect(tab.locator(".models-page")).to_contain_text(text)
+        assert tab.title() == "Models · evalui"
+        context.close()

@@ -105,6 +105,13 @@ def unfold(tab: Any) -> None:
     complete(tab)
 
 
+def unfold_rare(tab: Any) -> None:
+    """Show the fields that few models need."""
+    complete(tab)
+    tab.locator("main button.label-wrap:visible").click()
+    complete(tab)
+
+
 def choose_second(tab: Any) -> None:
     """Choose the second entry of the first visible list, here always of models and modes."""
     complete(tab)
@@ -163,7 +170,7 @@ VIEWS = (
     View("compare-none", "tab=compare&cells=999999"),
     View("models", "tab=models", act=unfold),
     View("models-hub", "tab=models&add=hub"),
-    View("models-endpoint", "tab=models&add=endpoint"),
+    View("models-endpoint", "tab=models&add=endpoint", act=unfold_rare),
 )
 
 

@@ -46,4 +46,4 @@ def test_all_that_a_package_brings_is_on_the_pages(tab: Any, tmp_path: Path):
         expect(tab.locator("#hardest")).to_contain_text(section)
         expect(tab.locator("#hardest")).to_contain_text("And which of them is not?")
     tab.goto("/en/?tab=models")
-    expect(tab.locator("#tab-models")).to_contain_text("No letters: it gives no probabilities")
+    expect(tab.locator(".models-page")).to_contain_text("No letters: it gives no probabilities")

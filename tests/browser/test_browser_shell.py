@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from browser_servers import TOKEN, admitted, started
+from open_browser_examples import Hall, contest
 from playwright.sync_api import expect
 
 WITHOUT_SCRIPT = {"viewport": {"width": 1280, "height": 900}, "java_script_enabled": False}
@@ -58,14 +59,14 @@ def test_links_change_the_view_without_a_reload_and_history_goes_through_them(
     ready(page)
     page.get_by_role("link", name="Bias", exact=True).click()
     page.wait_for_url("**sub=bias**")
-    page.get_by_role("link", name="Models").click()
-    page.wait_for_url("**tab=models**")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Models")
-    expect(page.get_by_role("link", name="Models")).to_have_attribute("aria-current", "page")
+    page.get_by_role("link", name="Compare").click()
+    page.wait_for_url("**tab=compare**")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare")
+    expect(page.get_by_role("link", name="Compare")).to_have_attribute("aria-current", "page")
     page.go_back()
     page.wait_for_url("**sub=bias**")
     expect(page.locator("#tab-results")).to_be_visible()
-    expect(page.locator("#tab-models")).to_be_hidden()
+    expect(page.locator("#tab-compare")).to_be_hidden()
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_contain_text("steady")
     page.go_forward()
@@ -86,8 +87,8 @@ def test_a_tab_that_was_left_keeps_what_was_typed_in_it(counted: Any):
     )
     name = page.get_by_label("Name of the run")
     name.fill("Midterm")
-    page.get_by_role("link", name="Models").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Models")
+    page.get_by_role("link", name="Compare").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare")
     page.get_by_role("link", name="Evaluate").click()
     expect(name).to_have_value("Midterm")
     assert loads(page) == 1
@@ -122,8 +123,8 @@ def test_a_press_before_gradio_is_there_is_answered_when_it_is(
         server.wait()
         context = admitted(chromium, server.address)
         tab = context.new_page()
-        tab.goto("/en/?tab=models")  # Gradio is being imported
-        expect(tab.get_by_role("heading", level=1)).to_have_text("Models")
+        tab.goto("/en/?tab=compare")  # Gradio is being imported
+        expect(tab.get_by_role("heading", level=1)).to_have_text("Compare")
         assert tab.evaluate("document.querySelector('gradio-app')") is None
         tab.get_by_role("link", name="Evaluate").click()  # links need no Gradio
         expect(tab.get_by_role("heading", level=1)).to_have_text("New evaluation")
@@ -151,7 +152,7 @@ def test_the_first_language_is_the_browser_s_and_a_choice_is_kept(
 
 def test_the_theme_changes_at_once_and_stays(counted: Any):
     page = counted
-    page.goto("/en/?tab=models")
+    page.goto("/en/?tab=compare")
     ground = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(ground) == "rgb(246, 246, 243)"
     page.get_by_role("button", name="Dark").click()
@@ -159,7 +160,7 @@ def test_the_theme_changes_at_once_and_stays(counted: Any):
     assert loads(page) == 1
     page.reload()
     assert page.evaluate(ground) == "rgb(18, 20, 22)"
-    page.goto("/en/?tab=models&__theme=light")
+    page.goto("/en/?tab=compare&__theme=light")
     assert page.evaluate(ground) == "rgb(246, 246, 243)"
     assert "__theme" not in page.url
 
@@ -188,3 +189,20 @@ def test_a_section_that_was_unfolded_is_so_on_the_next_visit(page: Any, run_id: 
     page.wait_for_function(f"!{kept}")
     page.reload()
     expect(section).not_to_have_attribute("open", "")
+
+
+@pytest.mark.parametrize("address", ["/en/models", "/en/?tab=compare"])
+def test_the_note_that_a_run_has_ended_is_closed_for_good(chromium: Any, hall: Hall, address: str):
+    contest(hall)
+    context = admitted(chromium, hall.address)
+    tab = context.new_page()
+    tab.goto(address)
+    notes = tab.locator(".notice")
+    expect(notes.first).to_contain_text("is done.")
+    count = notes.count()
+    notes.first.get_by_role("button", name="Close").click()
+    expect(notes).to_have_count(count - 1)
+    tab.reload()
+    expect(tab.get_by_role("heading", level=1)).to_be_visible()
+    expect(notes).to_have_count(count - 1)
+    context.close()

@@ -5,7 +5,7 @@ What a person may do is decided by `access.may`; this asks the whole application
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -36,6 +36,7 @@ from evalui.messages import LANGUAGES, messages
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
+from evalui.shipped_files import ASSETS
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.deeds import DEEDS
 from evalui.ui.web.doors.guests import guest_cookie
@@ -151,6 +152,14 @@ class Box:
         }
         return self.send(visitor, "POST", f"/en/gradio_api/run/act_{tab}", json=event)
 
+    def tell(
+        self, visitor: str, name: str, data: Mapping[str, str], values: Sequence[Any] = ()
+    ) -> Any:
+        """The response to an event of a page that Gradio draws."""
+        listener = self.listeners[name]
+        event = {"data": list(values), "fn_index": listener["id"], "event_data": dict(data)}
+        return self.send(visitor, "POST", f"/en/gradio_api/run/{name}", json=event)
+
 
 @pytest.fixture(scope="module")
 def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
@@ -210,8 +219,11 @@ def outcome_of(response: Any) -> Outcome:
     if response.status_code in (403, 404):
         return "no" if response.status_code == 403 else "unknown"
     if response.status_code == 200 and "gradio_api" in str(response.url):
-        (answer,) = response.json()["data"]
-        shown = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+        answers = response.json()["data"]
+        shown = "".join(
+            each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)
+            for each in answers
+        )
         if any(sentence in shown for sentence in _NO):
             return "no"
     kind = response.headers.get("content-type", "")
@@ -231,6 +243,8 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/zh/"): "page",
     ("GET", "/en"): "page",
     ("GET", "/zh"): "page",
+    ("GET", "/en/models"): "page",
+    ("GET", "/zh/models?add=endpoint"): "page",
     ("GET", "/en/?run={run}&tab=results"): "see",
     ("GET", "/en/?run={run}&tab=results&sub=samples"): "see",
     ("GET", "/r/{run}"): "page",
@@ -244,6 +258,7 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/faults/{upload}.csv"): "own",
     ("GET", "/examples/choice.csv"): "page",
     ("POST", "/upload"): "start",
+    ("POST", "/notices/1/close"): "page",  # those of others it leaves alone
     ("GET", "/me/"): "account",
     ("POST", "/me/"): "account",
     ("GET", "/s/{share}"): "public",
@@ -496,3 +511,50 @@ def test_every_route_for_programs_is_in_the_matrix(box: Box):
         for method in item:
             asked = [each.partition("?")[0] for verb, each in API if verb == method.upper()]
             assert any(known.fullmatch(each) for each in asked), (method, path)
+
+
+PAGE_EVENTS = [
+    ("models_open", {"query": ""}, "page"),
+    ("models_open", {"query": "add=endpoint"}, "page"),
+    ("models_act", {"do": "test", "model": "always-A"}, "start"),
+    ("models_act", {"do": "again", "model": "always-A"}, "start"),
+    ("models_look", {}, "page"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "kind"), PAGE_EVENTS)
+def test_each_event_of_a_page_is_answered_to_those_who_may(
+    box: Box, name: str, data: dict[str, str], kind: str
+):
+    values = [""] * len(box.listeners[name]["inputs"])
+    assert of_all(lambda visitor: box.tell(visitor, name, data, values)) == EXPECTED[kind]
+
+
+def test_a_model_is_added_and_removed_by_those_who_may(box: Box):
+    """Their page has the form; whoever sends its event without it changes nothing."""
+    count = len(box.listeners["models_save"]["inputs"])
+    for visitor in VISITORS:
+        name = f"of-{visitor.replace(' ', '-')}"
+        path = str(ASSETS / "models" / "demo-late")
+        values = ["", "folder", "", "", path, name, *[""] * (count - 6)]
+        box.tell(visitor, "models_save", {}, values)
+        with acting_as(Person("admin", "admin")):
+            is_added = name in box.service.models.added()
+        assert is_added == (EXPECTED["add_models"][visitor] == "in"), visitor
+        if is_added:
+            for other in ("reader", "stranger", visitor):
+                box.tell(other, "models_act", {"do": "remove", "model": name})
+                with acting_as(Person("admin", "admin")):
+                    assert (name in box.service.models.added()) == (other != visitor)
+
+
+@pytest.mark.parametrize("name", ["models_open", "models_act", "models_save", "models_place"])
+@pytest.mark.parametrize("place", ["/etc/hostname", "evalui.sqlite"])
+def test_no_event_reads_a_file_of_the_machine(box: Box, name: str, place: str):
+    path = place if place.startswith("/") else str(box.service.settings.data_dir / place)
+    of_gradio = {"path": path, "meta": {"_type": "gradio.FileData"}}
+    listener = box.listeners[name]
+    for sent in (of_gradio, [of_gradio]):
+        event = {"data": [sent] * max(1, len(listener["inputs"])), "fn_index": listener["id"]}
+        answer = box.send("owner", "POST", f"/en/gradio_api/run/{name}", json=event)
+        assert answer.status_code == 400

@@ -1,6 +1,7 @@
 """Counts, times and sizes as people read them."""
 
 import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from evalui.datasets.health import LengthStatistics
@@ -8,8 +9,9 @@ from evalui.messages import Messages
 from evalui.report.html import Html, el, join
 from evalui.report.html import span as inline
 from evalui.report.numbers import format_range, format_value
-from evalui.types import Fault, Interval, Sample
+from evalui.types import Fault, Interval, Language, Sample
 
+DOCUMENT_LANGUAGES: Mapping[Language, str] = {"zh": "zh-CN", "en": "en"}  # as browsers name them
 _UNBROKEN = re.compile(r"“[^”]*”|\d{1,3}(?:,\d{3})+")
 
 

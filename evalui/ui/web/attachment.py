@@ -1,4 +1,4 @@
-"""Gradio's side of the pages: a fragment for each tab, through which actions come and go.
+"""Gradio's side of the application, mounted once Gradio has been imported.
 
 Importing Gradio takes seconds, so the pages are served before; whatever of a page needs it waits.
 """
@@ -7,24 +7,19 @@ import asyncio
 import inspect
 import os
 import threading
-from collections.abc import Callable, Generator, Sequence
+import warnings
+from collections.abc import Generator, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import FastAPI
 
 from evalui.imports import uncollected_imports
-from evalui.report.html import Html
-from evalui.ui.components.fragment import Action
-from evalui.ui.shell import TABS, AppShell
+from evalui.ui.shell import AppShell
 from evalui.ui.web.events import Listeners, listeners_of, translate_errors
 from evalui.web.address import own_folder
-
-if TYPE_CHECKING:
-    import gradio as gr
 
 _PATIENCE_S = 1.0  # for a first page, after which Gradio is imported before there is one
 
@@ -83,7 +78,12 @@ class Attachment:
     async def _mount(self, shell: AppShell) -> None:
         import gradio as gr
 
-        page = fragments(shell)
+        from evalui.ui.build import build
+        from evalui.ui.components.theme import theme
+
+        # Said of every app with several pages, though nothing asks for it.
+        warnings.filterwarnings("ignore", "SSR mode is not supported")
+        page = build(shell)
         translate_errors(page, shell.t)
         self.listeners[shell.language] = listeners_of(page)
         gr.mount_gradio_app(
@@ -97,58 +97,14 @@ class Attachment:
             enable_monitoring=False,
             ssr_mode=False,
             mcp_server=False,
+            theme=theme(),
+            app_kwargs={"openapi_url": None},
         )
         # What `gr.mount_gradio_app` leaves to the start of the application, which was before.
         mounted: Any = self.app.routes[-1]
         await self._stack.enter_async_context(mounted.app.router.lifespan_context(mounted.app))
         page.run_startup_events()
         await page.run_extra_startup_events()
-
-
-def fragments(shell: AppShell) -> "gr.Blocks":
-    """The page of Gradio: a fragment for each tab, which is drawn in the place that it has."""
-    import gradio as gr
-
-    class UnqueuedBlocks(gr.Blocks):
-        """A page whose events all bypass Gradio's queue, so none is started.
-
-        Gradio starts the queue with every page; looking for events each millisecond takes 5 % of a
-        core (docs/adr/0006-no-queue.md).
-        """
-
-        def run_startup_events(self) -> None:
-            """What `gr.Blocks` does, but for starting the queue."""
-            self.is_running = True
-            self.create_limiter()
-
-    with UnqueuedBlocks(title=shell.t("app.title"), analytics_enabled=False) as page:
-        for name in TABS:
-            _fragment(name, partial(shell.answer, name))
-    return page
-
-
-def _fragment(name: str, answer: Callable[[Action], Html]) -> None:
-    import gradio as gr
-
-    def act(event: gr.EventData) -> Html:
-        return answer(Action.read(event._data))  # pyright: ignore[reportPrivateUsage] # no other name
-
-    act.__name__ = f"act_{name}"
-    fragment = gr.HTML(
-        html_template="<i></i>",
-        js_on_load=f"window.evalui.attach('{name}', trigger, watch, props, 'act')",
-        apply_default_css=False,
-        elem_id=f"fragment-{name}",
-    )
-    fragment.act(
-        act,
-        None,
-        fragment,
-        trigger_mode="multiple",
-        queue=False,
-        show_progress="hidden",
-        api_visibility="private",
-    )
 
 
 def import_gradio(folder: Path) -> None:

@@ -19,6 +19,7 @@ from evalui.report.icons import LOGO
 from evalui.report.render.page import CHART_SCRIPTS, chart_words
 from evalui.shipped_files import ASSETS
 from evalui.types import Language
+from evalui.ui.components.format import DOCUMENT_LANGUAGES
 from evalui.ui.components.packages import gradio_frontend
 from evalui.ui.components.widgets import language_links, theme_button
 from evalui.ui.shell import Page, sections
@@ -39,6 +40,16 @@ _SHEETS = (
     "css/admin.css",
     "css/evaluate.css",
     "css/shell.css",
+    "css/tabs.css",
+)
+_PAGE_SHEETS = (
+    "css/tokens.css",
+    "css/parts.css",
+    "css/blocks.css",
+    "css/pages.css",
+    "css/models.css",
+    "css/shell.css",
+    "css/gradio.css",
 )
 _PLAIN_SHEETS = ("css/tokens.css", "css/parts.css", "css/shell.css", "css/sign_in.css")
 # The first ones before anything is drawn: the theme, and what hides the tables beside charts.
@@ -49,11 +60,11 @@ _SCRIPTS = (
     "js/wire.js",
     "js/images.js",
     "js/page.js",
+    "js/notices.js",
     "js/samples.js",
     "js/annotate.js",
 )
 _ICON = "icons/evalui.svg"
-_DOCUMENT_LANGUAGES = {"zh": "zh-CN", "en": "en"}
 _CHARSET = Html(
     '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
 )
@@ -107,7 +118,13 @@ def _whole(
     body: Html, title: str, language: Language, sheets: tuple[str, ...], scripts: tuple[str, ...]
 ) -> Html:
     top = el("head", _CHARSET, el("title", title), *_head(sheets, scripts))
-    return join(Html("<!doctype html>"), el("html", top, body, lang=_DOCUMENT_LANGUAGES[language]))
+    return join(Html("<!doctype html>"), el("html", top, body, lang=DOCUMENT_LANGUAGES[language]))
+
+
+@cache
+def page_head() -> bytes:
+    """What stands in the head of a page of Gradio: our style sheets, and the theme at once."""
+    return join(*_head(_PAGE_SHEETS, (_AT_ONCE[0], "js/notices.js"))).encode()
 
 
 @cache

@@ -13,11 +13,16 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
+from evalui.types import Language
+from evalui.ui.components.format import DOCUMENT_LANGUAGES
+from evalui.ui.top_bar import PAGES
+from evalui.ui.web.documents import page_head
 from evalui.web.middleware import route_of, status_of
 
 if TYPE_CHECKING:
@@ -27,8 +32,8 @@ _QUERY = re.compile(rb"[!-~]{0,2000}")
 _LONGEST_PATH = 255  # bytes; a file system takes no longer names
 LARGEST = 2**20  # bytes of an event; files come by a route of their own
 _EVENT = re.compile(r"gradio_api/run/[a-z_0-9]+")
-# What the page itself reads. Gradio's other routes (uploads, its queue, development, monitoring)
-# serve no page here, and would answer any client.
+# What the pages themselves read. Gradio's other routes (uploads, its queue, development,
+# monitoring) serve no page here, and would answer any client.
 _READ_PATHS = re.compile(
     r"theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*"
     r"|gradio_api/(app_id|info|startup-events|heartbeat/[^/]+)"
@@ -46,14 +51,14 @@ _Item = str | int | float | None
 
 
 class Event(BaseModel):
-    """What a page sends; all our fields are texts.
+    """What a page sends; no field of ours is an object, which might name a file.
 
     What else there is goes no further: Gradio would keep a state for each name of a session.
     """
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
-    data: list[str | None]
+    data: list[str | bool | int | float | list[str] | None]
     fn_index: int
     event_data: dict[str, _Item | list[_Item] | _Fields] | None = None
     trigger_id: int | None = None
@@ -87,6 +92,10 @@ class EventMiddleware:
         elif scope["method"] == "POST" and _EVENT.fullmatch(rest):
             await self.wait()
             await self._answer(self.pages[page], scope, receive, send)
+        elif is_read and rest in PAGES and _is_readable(scope, rest):
+            await self.wait()
+            language: Language = "zh" if page == "zh" else "en"
+            await self.app(scope, receive, with_head(send, language))
         elif is_read and _READ_PATHS.fullmatch(rest) and _is_readable(scope, rest):
             await self.wait()
             await self.app(scope, receive, send)
@@ -165,7 +174,9 @@ def _read(body: bytes, listeners: Listeners) -> Event | None:
         return None
     if listeners.get(event.fn_index) != len(event.data) or _mentions_file(event):
         return None
-    return event.model_copy(update={"data": [value or "" for value in event.data]})
+    return event.model_copy(
+        update={"data": ["" if value is None else value for value in event.data]}
+    )
 
 
 def _mentions_file(event: Event) -> bool:
@@ -174,6 +185,32 @@ def _mentions_file(event: Event) -> bool:
     return "path" in sent or any(
         isinstance(part, dict) and "path" in part for part in sent.values()
     )
+
+
+def with_head(send: Send, language: Language) -> Send:
+    """Sends a page of Gradio with our head, in its language."""
+    start: Message = {}
+    body = bytearray()
+
+    async def changed(message: Message) -> None:
+        nonlocal start, body
+        if message["type"] == "http.response.start":
+            start = message
+            return
+        if message["type"] != "http.response.body":
+            await send(message)
+            return
+        body += message.get("body", b"")
+        if not message.get("more_body"):
+            content = bytes(body).replace(b"</head>", page_head() + b"</head>", 1)
+            content = content.replace(
+                b'lang="en"', f'lang="{DOCUMENT_LANGUAGES[language]}"'.encode(), 1
+            )
+            MutableHeaders(scope=start)["content-length"] = str(len(content))
+            await send(start)
+            await send({"type": "http.response.body", "body": content})
+
+    return changed
 
 
 async def _body(receive: Receive) -> bytes | None:

@@ -7,6 +7,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.requests import ClientDisconnect
 
+from evalui.app.notices import close_notice
 from evalui.app.receiving import receive_upload
 from evalui.app.service import AppService
 from evalui.errors import DataError, EvaluiError, SpecError, StoreError
@@ -32,6 +33,7 @@ def add_routes(app: FastAPI, service: AppService) -> None:
     app.get("/r/{run_id}")(_permalink(service))
     app.get("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
+    app.post("/notices/{number}/close", status_code=204)(_close_notice(service))
     add_downloads(app, service)
     add_guest_pages(app, service)
     add_shared_pages(app, service)
@@ -84,6 +86,13 @@ def _address(language: Language, query: Sequence[tuple[str, str]]) -> str:
 
 def _language(request: Request, service: AppService) -> Language:
     return visitor_language(request, service.settings.language)
+
+
+def _close_notice(service: AppService) -> Route:
+    def close(number: int) -> None:
+        close_notice(service, number)
+
+    return close
 
 
 def _upload(service: AppService) -> Route:

@@ -6,20 +6,19 @@ from typing import Any
 
 import pytest
 from ui_examples import GOOD, MODELS
+from ui_models_screen import Screen
 
 from evalui.access import LOCAL_PERSON, Person
 from evalui.accounts.audit import read_audit
 from evalui.accounts.teams import add_team
 from evalui.app.service import AppService
 from evalui.errors import ModelError, UnknownName
-from evalui.messages import messages
 from evalui.models.endpoint.http.addresses import check_url
 from evalui.models.new_model import InvalidModelForm, NewModelForm
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.run_form import read_run_form
-from evalui.ui.tabs.models import ModelsTab
 
 ANN = Person("ann", "operator", frozenset({"red"}))
 BOB = Person("bob", "annotator", frozenset({"red"}))
@@ -50,7 +49,7 @@ def seen_by(box: AppService, person: Person) -> bool:
         listed = "far" in box.catalog()
         assert any(state.entry.name == "far" for state in box.states()) == listed
         assert ("far" in box.models.current_statuses()) == listed
-        assert ("far" in ModelsTab(box, messages("en")).render({})) == listed
+        assert ("far" in Screen(box).render({})) == listed
         return listed
 
 
@@ -95,7 +94,7 @@ def test_only_the_owner_and_an_administrator_change_a_model(box: AppService):
         for refused in (lambda: box.models.change(changed), lambda: box.models.remove("far")):
             with pytest.raises(ModelError, match="ann"):
                 refused()
-        assert "edit=far" not in ModelsTab(box, messages("en")).render({})
+        assert "edit=far" not in Screen(box).render({})
     with acting_as(BOB), pytest.raises(ModelError):
         box.models.add(replace(ENDPOINT, name="near"))
     with acting_as(ADMIN):
@@ -129,7 +128,7 @@ def test_a_team_is_let_in_by_its_members_and_administrators(box: AppService):
 
 
 def test_the_form_says_who_may_use_a_model(box: AppService, act: Callable[..., Any]):
-    tab = ModelsTab(box, messages("en"))
+    tab = Screen(box)
     with acting_as(ANN):
         page = tab.render({"add": "endpoint"})
         assert 'name="add_everyone" value="yes" checked' in page
@@ -143,7 +142,7 @@ def test_the_form_says_who_may_use_a_model(box: AppService, act: Callable[..., A
 
 
 def test_one_person_alone_decides_nothing_of_the_kind(desk: AppService):
-    assert "add_everyone" not in ModelsTab(desk, messages("en")).render({"add": "endpoint"})
+    assert "add_everyone" not in Screen(desk).render({"add": "endpoint"})
     assert desk.models.add(ENDPOINT).owned.everyone
     assert not read_audit(desk.database)
 

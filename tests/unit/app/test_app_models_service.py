@@ -5,10 +5,11 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from ui_models_screen import Screen
 
 from evalui.app.service import AppService
 from evalui.errors import ModelError
-from evalui.messages import Sentence, messages
+from evalui.messages import Sentence
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.models.catalog import ModelStatus, probe_again, statuses
 from evalui.models.endpoint.backend import OpenAIBackend
@@ -16,7 +17,6 @@ from evalui.models.endpoint.http.client import HttpServer
 from evalui.models.endpoint.probing import status
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.probing.status import EndpointStatus
-from evalui.ui.tabs.models import ModelsTab
 
 FAR = '[far]\nbackend = "slow"\npath = "m"\noptions = { base_url = "http://far/v1" }\n'
 
@@ -178,9 +178,10 @@ def test_an_unforeseen_error_does_not_stay(slow: Slow, monkeypatch: pytest.Monke
 
 def test_the_page_shows_a_model_as_being_requested_and_refreshes(slow: Slow, desk: AppService):
     desk.settings.models.write_text(FAR, encoding="utf-8")
-    tab = ModelsTab(desk, messages("en"))
+    tab = Screen(desk)
     shown = tab.render({})
     assert "Being asked" in shown
+    assert tab.is_live()
     slow.open.set()
     wait_for(lambda: not desk.models.current_statuses()["far"].pending)
     assert "Test this model" in tab.render({})
@@ -201,7 +202,7 @@ def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one
 ):
     desk.settings.workers = 0
     desk.settings.models.write_text(FAR, encoding="utf-8")
-    tab = ModelsTab(desk, messages("en"))
+    tab = Screen(desk)
     slow.open.set()
     slow.error = ModelError(Sentence("The key is wrong."))
     desk.states()
@@ -210,10 +211,10 @@ def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one
     monkeypatch.setattr(status, "FAILURE_TTL_S", 0.0)
     shown = tab.render({})
     assert "Being asked" in shown
+    assert tab.is_live()
     monkeypatch.setattr(status, "FAILURE_TTL_S", 30.0)
     slow.open.set()
     wait_for(lambda: not desk.models.current_statuses()["far"].pending)
-    assert "data-watch" in shown
     news = tab.render({})
     assert "Test this model" in news
-    assert "data-watch" not in news
+    assert not tab.is_live()

@@ -31,8 +31,8 @@ def shell(desk: AppService) -> AppShell:
 
 
 def test_an_address_shows_its_tab_and_no_other(shell: AppShell):
-    page = shell.page({"tab": "models", "cell": "3"})
-    assert page.tab == "models"
+    page = shell.page({"tab": "compare", "cell": "3"})
+    assert page.tab == "compare"
     assert "cell 3" in (page.content or "")
     told = sections(page)
     assert told.count("<h1>") == 1
@@ -98,7 +98,7 @@ def test_runs_that_go_on_are_counted_beside_their_tab(
     assert "data-live-count></i>" in shell.page({}).bar
     desk.start(read_run_form(form_for()))  # type: ignore[arg-type]
     assert "data-live-count>1</i>" in shell.page({}).bar
-    assert 'data-live="1"' in shell.answer("models", Action("set", {}, {}))
+    assert 'data-live="1"' in shell.answer("compare", Action("set", {}, {}))
 
 
 class CountedTab(ExampleTab):
@@ -213,7 +213,7 @@ def test_what_failed_is_rendered_again(desk: AppService, finished: Callable[...,
     assert len(tab.rendered) == 3
 
 
-@pytest.mark.parametrize("tab", ["evaluate", "annotate", "models"])
+@pytest.mark.parametrize("tab", ["evaluate", "annotate", "admin"])
 def test_what_is_personal_or_changes_unseen_is_never_shared(desk: AppService, tab: str):
     shell, shown = counted(desk)
     for voter in ("ann", "ann", "bob"):
@@ -262,37 +262,35 @@ def test_pages_of_one_moment_share_the_figures_of_a_run_that_goes_on(
 
 
 def test_what_a_user_can_change_is_told_in_place_of_the_tab(shell: AppShell):
-    page = shell.page({"tab": "models", "cell": "nonsense"})
+    page = shell.page({"tab": "compare", "cell": "nonsense"})
     assert isinstance(page.problem, SpecError)
     assert "no number" in (page.content or "")
 
 
 def test_an_answer_names_the_action_it_is_for(shell: AppShell):
-    told = shell.answer("models", Action("set", {"sequence": "7"}, {"cell": "2"}))
+    told = shell.answer("compare", Action("set", {"sequence": "7"}, {"cell": "2"}))
     assert "cell 2" in told
     assert 'data-answer="7" data-kind="page"' in told
 
 
 def test_no_action_shows_the_tab_again(shell: AppShell):
-    assert "cell 4" in shell.answer("models", Action("", {}, {"cell": "4"}))
+    assert "cell 4" in shell.answer("compare", Action("", {}, {"cell": "4"}))
 
 
 def test_a_tab_that_stays_as_it_is_sends_nothing(shell: AppShell):
-    told = shell.answer("models", Action("poll", {"sequence": "8"}, {}))
-    assert (
-        told
-        == '<div data-answer="8" data-kind="same" data-live="0" data-title="Models · evalui"></div>'
-    )
+    told = shell.answer("compare", Action("poll", {"sequence": "8"}, {}))
+    same = 'data-answer="8" data-kind="same" data-live="0"'
+    assert told == f'<div {same} data-title="Compare · evalui"></div>'
 
 
 def test_a_refused_action_is_answered_by_a_sentence(shell: AppShell):
-    told = shell.answer("models", Action("set", {"sequence": "9"}, {"cell": "nonsense"}))
+    told = shell.answer("compare", Action("set", {"sequence": "9"}, {"cell": "nonsense"}))
     assert 'data-kind="problem"' in told
     assert "no number" in told
 
 
 def test_an_action_can_lead_elsewhere(shell: AppShell):
-    told = shell.answer("models", Action("test", {}, {}))
+    told = shell.answer("compare", Action("share", {}, {}))
     assert '<a href="?run=k3f&amp;tab=runs" data-go></a>' in told
 
 

@@ -16,7 +16,7 @@ class ExampleTab:
 
     def act(self, action: Action) -> Html | None:
         match action.do:
-            case "test":
+            case "share":
                 return go("?run=k3f&tab=runs")
             case "poll":
                 return None

@@ -10,8 +10,8 @@ from evalui.app.readings import Failure, count_sessions, read_failures
 from evalui.report.html import Child, Html, el, join, span
 from evalui.ui.components.format import format_time
 from evalui.ui.components.widgets import button, empty, field, select, table, titled
+from evalui.ui.server_card import server_card
 from evalui.ui.tabs.admin.context import AdminPage, disclosures, verdict
-from evalui.ui.tabs.models.server_card import server_card
 from evalui.version import __version__
 
 _SECRET = ("password", "secret", "key", "webhook")  # in names of settings, whose values may be one

@@ -29,7 +29,7 @@ def models_view(page: AdminPage) -> Html:
             t("admin.models_verdict", added=t.count("admin.added_models", len(added)), some=some)
             if added
             else t("admin.models_none"),
-            el("a", t("add.title"), href="?tab=models&add=endpoint", cls="btn"),
+            el("a", t("add.title"), href="models?add=endpoint", cls="btn"),
         ),
         titled(
             t("admin.added"),

@@ -6,6 +6,7 @@ The browser's form is the whole truth: nothing about it is kept on the server be
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
+from evalui.app.benchmarks import find_benchmarks, take_benchmark
 from evalui.app.column_memory import fitting_layout
 from evalui.app.files.views import UploadPart, UploadView
 from evalui.app.run_form import write_kept_columns
@@ -48,6 +49,7 @@ from evalui.ui.tabs.evaluate.defaults import kinds_of, with_defaults
 from evalui.ui.tabs.evaluate.empty_state import add_dataset_button, empty_state
 from evalui.ui.tabs.evaluate.given_answers import answers_fold
 from evalui.ui.tabs.evaluate.judge_choice import ReferenceCounts, judge_card
+from evalui.ui.tabs.evaluate.log_card import LOG_FIELD, log_card, read_choices
 from evalui.ui.tabs.evaluate.mode_choice import modes_card, preset_fields
 from evalui.ui.tabs.evaluate.model_choice import (
     OfferedModel,
@@ -55,6 +57,7 @@ from evalui.ui.tabs.evaluate.model_choice import (
     offered_models,
     preselected,
 )
+from evalui.ui.tabs.evaluate.published_sets import MOST, PUBLISHED, published_sets
 from evalui.ui.tabs.evaluate.questions import first_question
 from evalui.ui.tabs.evaluate.start_card import StartNotes, start_card
 from evalui.ui.tabs.evaluate.start_plan import start_plan
@@ -62,7 +65,8 @@ from evalui.ui.tabs.evaluate.start_plan import start_plan
 # Beginnings of the fields that the page of columns shows itself, and of what names no choice.
 _SHOWN_FIELDS = (
     *("uploads", "role_", "key_", "remember_", "heads_", "drawn_", "read_"),
-    *("open_", "col_", "kept_", "from_", "name", "tab", "again", "find"),
+    *("open_", "col_", "kept_", "from_", "name", "tab", "again", "find", "logs", LOG_FIELD),
+    PUBLISHED,
 )
 
 
@@ -93,10 +97,29 @@ class EvaluateTab:
             if action.do == "start":
                 run_id = self.service.start(read_run_form(action.form))
                 return go(f"?run={run_id}&tab=runs")
+            if action.do == "import":
+                return self._imported(action)
+            if action.do == "published":
+                return self._taken(action)
             form = self._changed(action)
         except EvaluiError as error:
             return self._page(action.form, self.t.translate(error.sentence))
         return self._page(form)
+
+    def _imported(self, action: Action) -> Html:
+        """The way to the figures of a log, which is a run from here on."""
+        upload = action.value("upload")
+        choices = read_choices(action.form, upload, self.service.files.log(upload))
+        return _overview(self.service.import_log(upload, choices).run_id)
+
+    def _taken(self, action: Action) -> Html:
+        """The page with one more dataset: a published set, and how it differs from what it is."""
+        taken = take_benchmark(self.service, action.value("name"))
+        joined = Action("uploaded", {"upload": taken.upload}, action.form)
+        page = self._page(self._changed(joined) | {PUBLISHED: ""})
+        if taken.note is None:
+            return page
+        return div(alert("warn", self.t.translate(taken.note)), page, cls="stack")
 
     def _changed(self, action: Action) -> Form:
         form, upload = dict(action.form), action.value("upload")
@@ -107,6 +130,10 @@ class EvaluateTab:
             case "answered" | "forget":
                 return self._answers_changed(action)
             case "uploaded" | "replaced" | "take":
+                if self.service.files.log(upload):
+                    form["uploads"] = [] if action.do == "replaced" else [*uploads]
+                    form["logs"] = list(dict.fromkeys((*logs_of(form), upload)))
+                    return form
                 parts = self.service.files.parts(upload)
                 uploads = () if action.do == "replaced" else uploads
                 form |= {"uploads": list(dict.fromkeys((*uploads, *parts)))}
@@ -114,6 +141,7 @@ class EvaluateTab:
                     form |= self._remembered(part)
             case "remove":
                 form["uploads"] = [each for each in uploads if each != upload]
+                form["logs"] = [each for each in logs_of(form) if each != upload]
             case "open":
                 form = without_draft(form, upload)
                 form[f"open_{upload}"] = action.value("part")
@@ -168,6 +196,7 @@ class EvaluateTab:
 
     def _page(self, form: Form, problem: str = "") -> Html:
         """The page; what cannot be read is left out, with the reason."""
+        form, problem = self._with_readable_logs(form, problem)
         shown: list[ShownDataset | ColumnChoice] = []
         uploads = uploads_of(form)
         for upload in uploads:
@@ -175,13 +204,32 @@ class EvaluateTab:
                 shown.append(self._examined(upload, form, alone=len(uploads) == 1))
             except EvaluiError as error:
                 problem = self.t.translate(error.sentence)
-        if not shown:
-            return self._empty(form, problem)
         form = form | {"uploads": [each.upload for each in shown]}
+        if not shown:
+            logs = logs_of(form)
+            if not logs:
+                return self._empty(form, problem)
+            return self._laid_out(form, [div(self._published(form), cls="files")], None, problem)
         ready = [each for each in shown if isinstance(each, ShownDataset)]
         if len(ready) < len(shown):
             return self._with_columns(form, shown, problem)
         return self._chosen(form, ready, problem)
+
+    def _with_readable_logs(self, form: Form, problem: str) -> tuple[Form, str]:
+        """The form with the logs that can be shown; why another cannot, or the problem so far."""
+        readable: list[str] = []
+        for upload in logs_of(form):
+            try:
+                if self.service.files.log(upload):
+                    readable.append(upload)
+            except EvaluiError as error:
+                problem = self.t.translate(error.sentence)
+        return form | {"logs": readable}, problem
+
+    def _log_cards(self, form: Form) -> Html | None:
+        views = ((upload, self.service.files.log(upload)) for upload in logs_of(form))
+        cards = [log_card(self.t, upload, view, form) for upload, view in views if view]
+        return div(*cards, cls="files") if cards else None
 
     def _examined(self, upload: str, form: Form, *, alone: bool) -> ShownDataset | ColumnChoice:
         """The dataset of an upload, or its columns while nobody knows which is what.
@@ -231,7 +279,7 @@ class EvaluateTab:
         known = all(isinstance(each, ShownDataset) or each.known for each in shown)
         hindrance = t("cost.no_decision" if known else "cost.no_columns")
         start = start_card(t, form, names, StartNotes(hindrance=hindrance))
-        parts = [div(*cards, cls="files"), _kept(form)]
+        parts = [div(*cards, self._published(form), cls="files"), _kept(form)]
         return self._laid_out(form, parts, start, problem, replaces=len(shown) == 1)
 
     def _columns_card(self, choice: ColumnChoice, form: Form) -> Html:
@@ -246,7 +294,7 @@ class EvaluateTab:
         answers, judge = self._contest(form, models, shown)
         parts = [
             *(hidden("kinds", kind, many=True) for kind in kinds),
-            div(*(self._card(each, form) for each in shown), cls="files"),
+            div(*(self._card(each, form) for each in shown), self._published(form), cls="files"),
             models_card(t, models, form, answers, may_add=self.service.models.may_edit),
             modes_card(t, models, form, kinds=kinds),
             judge,
@@ -288,19 +336,23 @@ class EvaluateTab:
         self,
         form: Form,
         parts: Sequence[Html | None],
-        start: Html,
+        start: Html | None,
         problem: str,
         *,
         replaces: bool = False,
     ) -> Html:
+        """The page with its parts below the logs; `start` is None where nothing can start."""
         t = self.t
+        left = div(self._log_cards(form), *parts, cls="col-l")
+        listed = {"uploads": uploads_of(form), "logs": logs_of(form)}
+        named = "".join(f"&{name}={','.join(ids)}" for name, ids in listed.items() if ids)
         return el(
             "section",
             page_head(t("evaluate.title"), None, add_dataset_button(t, replaces=replaces)),
             alert("bad", problem),
-            div(div(*parts, cls="col-l"), start, cls="two"),
+            div(left, start, cls="two") if start else left,
             cls="stack evaluate",
-            data_address=f"tab=evaluate&uploads={','.join(uploads_of(form))}",
+            data_address=f"tab=evaluate{named}",
         )
 
     def _empty(self, form: Form, problem: str) -> Html:
@@ -313,10 +365,18 @@ class EvaluateTab:
             questions=sample_size(),
             open_questions=open_sample_size(),
             problem=problem,
+            published=self._published(form),
             chosen=preselected(self.t, models) if models else Html(""),
             address=urlencode({"tab": "evaluate", "models": models}, doseq=True),
         )
         return div(page, team_datasets(self.service, self.t))
+
+    def _published(self, form: Form) -> Html | None:
+        if not self.service.may_start:
+            return None
+        words = field_value(form, PUBLISHED).strip()
+        offered = find_benchmarks(self.service, words, most=MOST) if words else ()
+        return published_sets(self.t, words, offered)
 
     def _for_readers(self) -> Html:
         t = self.t
@@ -336,9 +396,18 @@ class EvaluateTab:
 
 
 def uploads_of(form: Form) -> tuple[str, ...]:
-    """The uploads of a form: those of its fields, or of the address, with commas."""
+    """The datasets of a form: those of its fields, or of the address, with commas."""
+    return _listed(form, "uploads")
+
+
+def logs_of(form: Form) -> tuple[str, ...]:
+    """The uploads of a form that are finished runs, likewise."""
+    return _listed(form, "logs")
+
+
+def _listed(form: Form, name: str) -> tuple[str, ...]:
     return tuple(
-        upload for field in field_values(form, "uploads") for upload in field.split(",") if upload
+        upload for field in field_values(form, name) for upload in field.split(",") if upload
     )
 
 

@@ -15,7 +15,7 @@ from evalui.app.run_form import KINDS
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.datasets.preview import ColumnUse, FileReading, Preview, pin
-from evalui.datasets.questions.answers import ANSWER_KEYS
+from evalui.datasets.questions.answers import ANSWER_KEYS, answer_function
 from evalui.errors import DataError
 from evalui.messages import Messages, sentence
 from evalui.report.html import Html, div, el, join, span
@@ -77,6 +77,8 @@ class ColumnChoice:
         if self.preview.total and not columns_of(self.layout):
             return ""
         needed = ["question"]
+        if answer_function(str(self.reading.answer_key.value)):
+            return "" if "question" in self.reading.roles else "question"
         guessed = "answer" in self.reading.guess.roles  # else the options mark it themselves
         if has_options(str(self.reading.kind.value)) and (guessed or not self.preview.total):
             needed.append("answer")
@@ -375,13 +377,14 @@ def _role_words(t: Messages, columns: int) -> Mapping[str, str]:
 
 def _answer_key(t: Messages, choice: ColumnChoice) -> Html | None:
     reading = choice.reading
-    if not reading.answer_values or not has_options(str(reading.kind.value)):
+    functions = any(map(answer_function, ANSWER_KEYS))  # they need no column of answers
+    if not (reading.answer_values or functions) or not has_options(str(reading.kind.value)):
         return None
     values = t("mapping.values", values=t("list.comma").join(reading.answer_values))
     words = {key: t(f"key.{key}") for key in ANSWER_KEYS}
     return div(
         el("b", t("mapping.written_as")),
-        span(values, cls="meta"),
+        span(values if reading.answer_values else "", cls="meta"),
         select(
             f"key_{choice.upload}",
             words,

@@ -23,12 +23,14 @@ def empty_state(
     questions: int,
     open_questions: int,
     problem: str,
+    published: Html | None,
     chosen: Html,
     address: str,
 ) -> Html:
     """The whole empty page; the counts of questions are 0 if no such sample was shipped.
 
-    `problem` is why the last upload could not be read, `chosen` which models an address chose;
+    `problem` is why the last upload could not be read, `published` the field for sets by name,
+    `chosen` which models an address chose;
     `address` is that of the page, which keeps them for the file that comes.
     """
     steps = [
@@ -43,6 +45,7 @@ def empty_state(
             _formats(t),
             cls="row",
         ),
+        published,
         div(*steps, cls="row"),
         cls="stack evaluate",
         data_address=address,
@@ -84,6 +87,7 @@ def _drop(t: Messages, limit_mb: int, questions: int, open_questions: int, probl
         UPLOAD,
         el("h2", t("drop.title")),
         el("p", t("drop.kinds", kinds=_kinds(t), mb=limit_mb), cls="dim"),
+        el("p", t("drop.log"), cls="dim"),
         div(_file_chooser(t("drop.choose")), sample, open_, cls="acts"),
         el("p", t("drop.sample_note", n=questions), cls="meta") if questions else None,
         div(problem, cls="bad gap-s", role="alert", data_status=True),

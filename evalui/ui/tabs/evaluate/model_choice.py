@@ -150,7 +150,7 @@ def _matches(model: OfferedModel, wanted: str) -> bool:
 def _no_own_model(t: Messages, *, may_add: bool) -> Html:
     if not may_add:
         return el("p", t("models.none_here"), cls="dim none-own")
-    link = el("a", t("models.add_own"), href="?tab=models")
+    link = el("a", t("models.add_own"), href="models")
     return el("p", t("models.none_own"), " ", link, cls="dim none-own")
 
 

@@ -17,6 +17,7 @@ from evalui.access import ANONYMOUS, Person
 from evalui.accounts.guests import person_of_guest
 from evalui.accounts.secrets import digest_of
 from evalui.runs.database.connection import Database
+from evalui.ui.top_bar import PAGES
 from evalui.web.address import cookie_name
 from evalui.web.middleware import route_of
 
@@ -45,7 +46,7 @@ def find_guest(database: Database, scope: Scope) -> Person | None:
     route, page = route_of(scope), _OPEN.fullmatch(route_of(scope))
     if secrets and route.startswith(_FILES):
         return ANONYMOUS  # files of the program, the same for everybody
-    if not secrets or page is None:
+    if not secrets or page is None or page["rest"] in PAGES:
         return None
     known = (person_of_guest(database, secret) for secret in secrets[:_MOST_COOKIES])
     guests = [one for one in known if one is not None]

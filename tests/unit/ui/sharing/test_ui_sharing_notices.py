@@ -6,6 +6,7 @@ from collections.abc import Callable
 from evalui.access import Person
 from evalui.accounts.notes.notices import read_unseen
 from evalui.accounts.people import add_person
+from evalui.app.notices import close_notice
 from evalui.app.service import AppService
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
@@ -38,6 +39,18 @@ def test_the_list_of_runs_shows_them_all(desk: AppService, finished: Callable[..
     assert read_unseen(desk.database, "local") == ()
 
 
+def test_a_note_can_be_closed_by_its_owner_alone(desk: AppService, finished: Callable[..., str]):
+    finished(name="Midterm")
+    finished(name="Final")
+    (final, _) = read_unseen(desk.database, "local")
+    assert f"../notices/{final.id}/close" in AppShell(desk, "en").page({}).bar
+    close_notice(desk.acting_for(Person("eve", "admin")), final.id)
+    assert notes(desk, {}) == ["Final is done.", "Midterm is done."]
+    close_notice(desk, final.id)
+    close_notice(desk, 999)
+    assert notes(desk, {}) == ["Midterm is done."]
+
+
 def test_a_note_is_for_its_owner_alone(desk: AppService, finished: Callable[..., str]):
     desk.settings = desk.settings.model_copy(update={"auth": "password"})
     add_person(desk.database, "ann", "annotator", by=ADMIN)
@@ -52,5 +65,8 @@ def test_a_note_is_for_its_owner_alone(desk: AppService, finished: Callable[...,
 def test_a_server_that_only_shows_writes_nothing(desk: AppService, finished: Callable[..., str]):
     run_id = finished(name="Midterm")
     desk.settings = desk.settings.model_copy(update={"read_only": True})
+    assert "/close" not in AppShell(desk, "en").page({}).bar
+    (note,) = read_unseen(desk.database, "local")
+    close_notice(desk, note.id)
     assert notes(desk, {"tab": "results", "run": run_id}) == []
     assert len(read_unseen(desk.database, "local")) == 1

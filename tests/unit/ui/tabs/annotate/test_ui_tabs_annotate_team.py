@@ -182,7 +182,7 @@ def test_a_guest_votes_and_does_nothing_else(
         assert 'data-kind="problem"' in send(guest, do, other, pair=key, choice="a")
         assert 'data-kind="problem"' in send(guest, do, "", pair=key, choice="a")
     with acting_as(guest):
-        for name in ("results", "arena", "runs", "compare", "evaluate", "models"):
+        for name in ("results", "arena", "runs", "compare", "evaluate"):
             refused = AppShell(shared, "en").answer(name, Action.read({"form": {"run": run_id}}))
             assert 'data-kind="problem"' in refused
         with pytest.raises(EvaluiError):

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from evalui.app.service import AppService
+from evalui.datasets import ANSWER_KEYS
 from evalui.datasets.columns import COLUMN_ROLES
+from evalui.datasets.questions.answer_functions import AnswerFunction
 from evalui.messages import LANGUAGES, messages
+from evalui.registry import PLUGINS
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
 from evalui.types import LETTERS
@@ -168,6 +171,25 @@ def test_another_answer_column_brings_its_own_answer_key(
     assert "4 of 4 rows will be readable" in page
     form = roles_form(page, upload) | {f"key_{upload}": "text"}
     assert "0 of 4 rows readable" in tab.act(act("set", form))  # what a person chose stays
+
+
+def test_a_function_of_a_package_is_among_the_answer_keys_and_needs_no_column_of_answers(
+    tab: EvaluateTab, desk: AppService, act: MakeAct, monkeypatch: pytest.MonkeyPatch
+):
+    function = AnswerFunction(lambda _: "B", label={"en": "always B"})
+    entries = {**ANSWER_KEYS._entries, "always_b": function}
+    exam = EXAM.replace("label", "checked by").replace(",1,", ",me,").replace(",2,", ",us,")
+    upload = desk.store_upload([("my-exam.csv", exam.encode())])
+    form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
+    assert f"key_{upload}" not in form
+    monkeypatch.setattr(ANSWER_KEYS, "_entries", entries)
+    ANSWER_KEYS._add_labels(PLUGINS["answer key"])
+    page = tab.act(act("set", form))
+    assert "No column is the right answer yet." in page
+    form = roles_form(page, upload) | {f"key_{upload}": "always_b"}
+    page = tab.act(act("set", form))
+    assert 'value="always_b" selected>always B<' in page
+    assert "4 of 4 rows will be readable" in page
 
 
 def test_the_card_can_be_left_and_opened_again(tab: EvaluateTab, desk: AppService, act: MakeAct):

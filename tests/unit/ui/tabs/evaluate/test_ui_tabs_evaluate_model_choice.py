@@ -182,7 +182,7 @@ def test_models_stand_in_groups_and_what_only_demonstrates_is_folded():
     assert "No model of yours" not in page
     bare = _card([known[0], known[3]], {})
     assert "<details open" in bare  # there is nothing else to choose
-    assert 'No model of yours is here yet. <a href="?tab=models">Add a model</a>' in bare
+    assert 'No model of yours is here yet. <a href="models">Add a model</a>' in bare
 
 
 def test_who_may_not_add_a_model_is_not_led_to_where_they_are_added():

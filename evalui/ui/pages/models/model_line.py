@@ -22,8 +22,8 @@ from evalui.ui.model_labels import (
     model_notes,
     room_words,
 )
-from evalui.ui.tabs.models.model_row import ModelRow, RowContext
-from evalui.ui.tabs.models.test_result import test_result
+from evalui.ui.pages.models.model_row import ModelRow, RowContext
+from evalui.ui.pages.models.test_result import test_result
 
 
 def model_line(t: Messages, model: ModelRow, context: RowContext) -> Html:
@@ -47,12 +47,13 @@ def model_line(t: Messages, model: ModelRow, context: RowContext) -> Html:
         ),
         *_state_lines(t, model, context),
         div(*_actions(t, model, context), cls="acts"),
+        _question(t, model) if model.added and context.may_edit else None,
         _last_test(t, model),
         cls="in",
     )
     return el(
         "li",
-        el("details", line, inside, open=context.confirming == entry.name),
+        el("details", line, inside),
         data_key=entry.name,
         cls=None if model.usable else "off",
     )
@@ -247,15 +248,9 @@ def _worker_link(t: Messages, worker: WorkerView) -> Html:
 
 def _actions(t: Messages, model: ModelRow, context: RowContext) -> list[Html | None]:
     name = model.entry.name
-    if context.confirming == name:
-        return [
-            span(t(f"catalog.remove_sure{'_endpoint' * model.remote}"), cls="meta"),
-            button(t("catalog.remove_yes"), "remove", data_model=name),
-            button(t("runs.keep"), "keep", cls="quiet"),
-        ]
     editable = model.added and context.may_edit
     again = t("catalog.ask_again" if model.remote else "catalog.look_again")
-    edit = urlencode({"tab": "models", "edit": name})
+    edit = urlencode({"edit": name})
     return [
         button(t("catalog.test"), "test", data_model=name)
         if context.may_test and model.usable and not model.test_is_pending
@@ -264,9 +259,17 @@ def _actions(t: Messages, model: ModelRow, context: RowContext) -> list[Html | N
         if not model.status.pending and (model.remote or not model.usable)
         else None,
         _compare(t, model),
-        el("a", t("catalog.edit"), href=f"?{edit}", cls="btn") if editable else None,
-        link_button(t("file.remove"), "ask", data_model=name) if editable else None,
+        el("a", t("catalog.edit"), href=f"models?{edit}", cls="btn") if editable else None,
+        link_button(t("file.remove"), "ask") if editable else None,
     ]
+
+
+def _question(t: Messages, model: ModelRow) -> Html:
+    """What is asked before an added model is removed, in place of its buttons."""
+    sure = span(t(f"catalog.remove_sure{'_endpoint' * model.remote}"), cls="meta")
+    yes = button(t("catalog.remove_yes"), "remove", data_model=model.entry.name)
+    no = button(t("runs.keep"), "keep", cls="quiet")
+    return div(sure, yes, no, cls="acts", data_question=True, hidden=True)
 
 
 def _compare(t: Messages, model: ModelRow) -> Html | None:

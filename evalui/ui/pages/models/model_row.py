@@ -110,7 +110,7 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class RowContext:
-    """What rows share: what a test waits for, what may be done, which removal is to be confirmed.
+    """What rows share: what a test waits for, and what may be done.
 
     `wait_sentence` is the sentence of a test that is queued.
     """
@@ -118,4 +118,3 @@ class RowContext:
     wait_sentence: str
     may_edit: bool
     may_test: bool = True
-    confirming: str = ""

@@ -10,11 +10,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from ui_examples import HOSTILE, MODELS, poll_of
+from ui_examples import HOSTILE, MODELS
+from ui_models_screen import Screen
 
 from evalui.app import models_service
 from evalui.app.service import AppService
-from evalui.messages import messages
 from evalui.models.base import BACKENDS, Backend, Model, ModelEntry, ProbeStatus
 from evalui.models.endpoint.backend import OpenAIBackend
 from evalui.models.endpoint.config import read_endpoint
@@ -36,7 +36,6 @@ from evalui.types import Ability
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.run_form import read_run_form
-from evalui.ui.tabs.models import ModelsTab
 
 MakeAct = Callable[..., Action]
 LATE = str(ASSETS / "models" / "demo-late")
@@ -53,26 +52,26 @@ def devices(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 @pytest.fixture
-def tab(desk: AppService) -> ModelsTab:
-    return ModelsTab(desk, messages("en"))
+def tab(desk: AppService) -> Screen:
+    return Screen(desk)
 
 
 def write(desk: AppService, more: str) -> None:
     desk.settings.models.write_text(MODELS + more, encoding="utf-8")
 
 
-def page(tab: ModelsTab) -> str:
+def page(tab: Screen) -> str:
     return tab.render({})
 
 
-def acted(tab: ModelsTab, action: Action) -> str:
+def acted(tab: Screen, action: Action) -> str:
     """The page after an action that changes it."""
     shown = tab.act(action)
     assert shown is not None
     return shown
 
 
-def row(tab: ModelsTab, name: str) -> str:
+def row(tab: Screen, name: str) -> str:
     return row_of(page(tab), name)
 
 
@@ -119,26 +118,26 @@ def far(monkeypatch: pytest.MonkeyPatch, desk: AppService) -> None:
 # The catalog
 
 
-def test_a_model_that_cannot_be_loaded_says_why(tab: ModelsTab):
+def test_a_model_that_cannot_be_loaded_says_why(tab: Screen):
     told = row(tab, "gone")
     assert "Cannot be used" in told
     assert "There is no folder" in told
     assert "Test this model" not in told
 
 
-def test_a_missing_ability_is_marked_with_its_reason(tab: ModelsTab):
+def test_a_missing_ability_is_marked_with_its_reason(tab: Screen):
     told = row(tab, "always-A")
     assert "letters · replies" in told
     assert "No texts: it gives no probability of a text." in told
 
 
 @pytest.mark.usefixtures("far")
-def test_a_backend_tells_better_reasons(tab: ModelsTab):
+def test_a_backend_tells_better_reasons(tab: Screen):
     assert "No texts: it drops echo." in row(tab, "gpt")
 
 
 def test_a_model_in_a_folder_tells_its_size_and_whether_it_fits(
-    tab: ModelsTab, desk: AppService, devices: SimpleNamespace
+    tab: Screen, desk: AppService, devices: SimpleNamespace
 ):
     local(desk)
     assert "1.02 M · fits" in row(tab, "late")
@@ -151,7 +150,7 @@ def test_a_model_in_a_folder_tells_its_size_and_whether_it_fits(
 
 
 def test_a_long_context_is_an_upper_bound_and_no_need(
-    tab: ModelsTab, desk: AppService, devices: SimpleNamespace, tmp_path: Path
+    tab: Screen, desk: AppService, devices: SimpleNamespace, tmp_path: Path
 ):
     long = tmp_path / "long"
     shutil.copytree(LATE, long)
@@ -176,7 +175,7 @@ def test_a_long_context_is_an_upper_bound_and_no_need(
     ],
 )
 def test_what_fits_is_of_the_gpu_that_the_model_goes_to(
-    tab: ModelsTab,
+    tab: Screen,
     desk: AppService,
     devices: SimpleNamespace,
     monkeypatch: pytest.MonkeyPatch,
@@ -191,7 +190,7 @@ def test_what_fits_is_of_the_gpu_that_the_model_goes_to(
 
 
 def test_an_unreadable_folder_is_reported_and_the_page_stands(
-    tab: ModelsTab, desk: AppService, tmp_path: Path
+    tab: Screen, desk: AppService, tmp_path: Path
 ):
     half = tmp_path / "half"
     half.mkdir()
@@ -216,7 +215,7 @@ def test_an_unreadable_folder_is_reported_and_the_page_stands(
     ],
 )
 def test_an_address_is_shown_without_what_is_secret(
-    tab: ModelsTab, desk: AppService, options: str, shown: str
+    tab: Screen, desk: AppService, options: str, shown: str
 ):
     write(desk, f'\n[gpt]\nbackend = "far"\npath = "gpt"\noptions = {{ {options} }}\n')
     told = row(tab, "gpt")
@@ -224,22 +223,20 @@ def test_an_address_is_shown_without_what_is_secret(
     assert f'<span class="mono">{shown}</span>' in told if shown else "Test this model" in told
 
 
-def test_a_gpu_takes_the_files_own_format(
-    tab: ModelsTab, desk: AppService, devices: SimpleNamespace
-):
+def test_a_gpu_takes_the_files_own_format(tab: Screen, desk: AppService, devices: SimpleNamespace):
     local(desk)
     devices.gpus = (DeviceMemory("H", 10**11, 10**10, 0.5), DeviceMemory("H", 10**11, 2 * 10**10))
     assert "weights 2.04 MB in bfloat16" in row(tab, "late")
     assert "90.0 GB of 100 GB used · computing 50 %" in page(tab)
 
 
-def test_a_hub_id_is_fetched_later(tab: ModelsTab, desk: AppService):
+def test_a_hub_id_is_fetched_later(tab: Screen, desk: AppService):
     write(desk, '\n[hub]\nbackend = "transformers"\npath = "owner/name"\n')
     assert "fetched when first used" in row(tab, "hub")
 
 
 @pytest.mark.usefixtures("far")
-def test_prices_and_measured_speed_are_shown(tab: ModelsTab, desk: AppService):
+def test_prices_and_measured_speed_are_shown(tab: Screen, desk: AppService):
     database = desk.database
     store_throughput(
         database, "gpt", "generation", 0, fingerprint="f", throughput=Throughput(12.34)
@@ -249,7 +246,7 @@ def test_prices_and_measured_speed_are_shown(tab: ModelsTab, desk: AppService):
     assert "12.3 per s (reply)" in told
 
 
-def test_a_tuned_model_leads_to_a_comparison_with_its_base(tab: ModelsTab, desk: AppService):
+def test_a_tuned_model_leads_to_a_comparison_with_its_base(tab: Screen, desk: AppService):
     write(
         desk,
         '\n[base]\nbackend = "scripted"\npath = "/m"\noptions = { rule = "noisy" }\n'
@@ -262,24 +259,24 @@ def test_a_tuned_model_leads_to_a_comparison_with_its_base(tab: ModelsTab, desk:
     assert "Compare with base" not in row(tab, "alone")
 
 
-def test_a_tuned_model_without_its_base_says_so(tab: ModelsTab, desk: AppService):
+def test_a_tuned_model_without_its_base_says_so(tab: Screen, desk: AppService):
     local(desk, adapter="/no/such")
     assert "Its base is not in the catalog." in row(tab, "late")
 
 
-def test_an_empty_catalog_tells_the_next_step(tab: ModelsTab, desk: AppService):
+def test_an_empty_catalog_tells_the_next_step(tab: Screen, desk: AppService):
     desk.settings.models.write_text("", encoding="utf-8")
     assert "Add one below, or name it in models.toml." in page(tab)
 
 
-def test_a_broken_catalog_is_reported_and_the_page_stands(tab: ModelsTab, desk: AppService):
+def test_a_broken_catalog_is_reported_and_the_page_stands(tab: Screen, desk: AppService):
     desk.settings.models.write_text("[", encoding="utf-8")
     assert "is not valid TOML" in page(tab)
     assert "This server" in page(tab)
     assert "No model yet" not in page(tab)
 
 
-def test_names_and_paths_never_become_markup(tab: ModelsTab, desk: AppService):
+def test_names_and_paths_never_become_markup(tab: Screen, desk: AppService):
     name = json.dumps(HOSTILE)
     write(desk, f'\n[{name}]\nbackend = "transformers"\npath = {name}\nnotes = {name}\n')
     assert "<img" not in page(tab)
@@ -287,7 +284,7 @@ def test_names_and_paths_never_become_markup(tab: ModelsTab, desk: AppService):
 
 
 def test_a_chinese_page_speaks_chinese(desk: AppService):
-    told = page(ModelsTab(desk, messages("zh")))
+    told = page(Screen(desk, "zh"))
     assert "不可用" in told
     assert "没有文本：它不给出文本的概率。" in told
 
@@ -320,7 +317,7 @@ def moody(monkeypatch: pytest.MonkeyPatch, desk: AppService) -> Moody:
     return prober
 
 
-def settled(tab: ModelsTab) -> str:
+def settled(tab: Screen) -> str:
     """The row of gpt when nobody asks any more."""
     deadline = time.monotonic() + 60
     while any(look.pending for look in tab.service.models.current_statuses().values()):
@@ -329,7 +326,7 @@ def settled(tab: ModelsTab) -> str:
     return row(tab, "gpt")
 
 
-def test_out_of_reach_does_not_look_like_cannot_be_used(tab: ModelsTab, moody: Moody):
+def test_out_of_reach_does_not_look_like_cannot_be_used(tab: Screen, moody: Moody):
     moody.problem_now = AWAY
     told = settled(tab)
     assert 'class="st warn"' in told
@@ -344,7 +341,7 @@ def test_out_of_reach_does_not_look_like_cannot_be_used(tab: ModelsTab, moody: M
     assert "It may come back" not in told
 
 
-def test_an_endpoint_is_probed_again_at_a_click(tab: ModelsTab, moody: Moody, act: MakeAct):
+def test_an_endpoint_is_probed_again_at_a_click(tab: Screen, moody: Moody, act: MakeAct):
     moody.problem_now = AWAY
     told = settled(tab)
     assert 'data-do="again" data-model="gpt">Ask again</button>' in told
@@ -357,11 +354,12 @@ def test_an_endpoint_is_probed_again_at_a_click(tab: ModelsTab, moody: Moody, ac
     assert "Ask again" in told
 
 
-def test_files_are_looked_at_again_at_a_click(tab: ModelsTab, desk: AppService, act: MakeAct):
+def test_files_are_looked_at_again_at_a_click(tab: Screen, desk: AppService, act: MakeAct):
     assert "Look again" in row(tab, "gone")
     shown = acted(tab, act("again", model="gone"))
     assert re.search(r"Last looked \d\d:\d\d:\d\d", shown)
-    assert tab.act(act("poll", **poll_of(shown))) is None, "a poll is no click"
+    assert not tab.looks(), "nothing has changed by itself"
+    assert "Last looked" in tab.html()
     shutil.copytree(LATE, desk.settings.models.parent / "nowhere")
     shown = acted(tab, act("again", model="gone"))
     told = row_of(shown, "gone")
@@ -378,7 +376,7 @@ def test_files_are_looked_at_again_at_a_click(tab: ModelsTab, desk: AppService, 
     ],
 )
 def test_the_advice_is_what_this_person_can_do(
-    tab: ModelsTab, desk: AppService, *, added: bool, may: bool, advice: str
+    tab: Screen, desk: AppService, *, added: bool, may: bool, advice: str
 ):
     if added:
         additions_path(desk.settings.database).write_text(
@@ -389,7 +387,7 @@ def test_the_advice_is_what_this_person_can_do(
 
 
 def test_an_endpoint_probed_after_its_failed_test_is_believed(
-    tab: ModelsTab, desk: AppService, moody: Moody, act: MakeAct
+    tab: Screen, desk: AppService, moody: Moody, act: MakeAct
 ):
     assert "Answers" in settled(tab)
     assert not moody.problem_now
@@ -405,7 +403,7 @@ def test_an_endpoint_probed_after_its_failed_test_is_believed(
 # Devices
 
 
-def test_on_a_cluster_the_page_says_where_models_are_opened(tab: ModelsTab, desk: AppService):
+def test_on_a_cluster_the_page_says_where_models_are_opened(tab: Screen, desk: AppService):
     local(desk)
     assert "Ray" not in page(tab)
     assert "fits" in row(tab, "late")
@@ -422,9 +420,7 @@ def test_on_a_cluster_the_page_says_where_models_are_opened(tab: ModelsTab, desk
     assert "that the worker starts on this machine" in page(tab)
 
 
-def test_a_model_on_the_cluster_runs_there_and_an_endpoint_does_not(
-    tab: ModelsTab, desk: AppService
-):
+def test_a_model_on_the_cluster_runs_there_and_an_endpoint_does_not(tab: Screen, desk: AppService):
     desk.settings.engine = "ray"
     local(desk)
     trying(desk, "late")
@@ -435,12 +431,12 @@ def test_a_model_on_the_cluster_runs_there_and_an_endpoint_does_not(
     assert "<td>Ray cluster</td>" not in page(tab)
 
 
-def test_without_a_worker_the_page_says_what_to_do(tab: ModelsTab):
+def test_without_a_worker_the_page_says_what_to_do(tab: Screen):
     assert "Start one with: evalui worker" in page(tab)
 
 
 def test_a_worker_shows_its_run_and_its_model(
-    tab: ModelsTab, desk: AppService, form_for: Callable[..., Form]
+    tab: Screen, desk: AppService, form_for: Callable[..., Form]
 ):
     run_id = desk.start(read_run_form(form_for(name="Midterm")))
     WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
@@ -449,7 +445,7 @@ def test_a_worker_shows_its_run_and_its_model(
     assert "1 busy, 0 idle" in page(tab)
 
 
-def test_a_model_on_a_device_is_loaded_now(tab: ModelsTab, desk: AppService):
+def test_a_model_on_a_device_is_loaded_now(tab: Screen, desk: AppService):
     local(desk)
     trying(desk, "late")
     presence = WorkerStatus(desk.database, "host:4711")
@@ -461,7 +457,7 @@ def test_a_model_on_a_device_is_loaded_now(tab: ModelsTab, desk: AppService):
 
 
 def test_the_run_of_another_user_is_busy_and_nothing_more(
-    tab: ModelsTab, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
+    tab: Screen, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
 ):
     run_id = desk.start(read_run_form(form_for(name="Secret")))
     WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
@@ -473,7 +469,7 @@ def test_the_run_of_another_user_is_busy_and_nothing_more(
 
 
 def test_a_worker_shows_all_of_its_runs(
-    tab: ModelsTab, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
+    tab: Screen, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
 ):
     names = ("First", "Second", "Third")
     runs = [desk.start(read_run_form(form_for(name=name))) for name in names]
@@ -496,7 +492,7 @@ def test_a_worker_shows_all_of_its_runs(
 
 
 def test_the_test_of_another_user_is_busy_and_nothing_more(
-    tab: ModelsTab, desk: AppService, become: Callable[[str], None]
+    tab: Screen, desk: AppService, become: Callable[[str], None]
 ):
     desk.models.queue_test("biased", "local")
     claim_model_test(desk.database, "host:4711")
@@ -506,7 +502,7 @@ def test_the_test_of_another_user_is_busy_and_nothing_more(
     assert "In use now" not in row(tab, "biased")
 
 
-def test_a_test_whose_owner_is_not_known_yet_is_hidden(tab: ModelsTab, desk: AppService):
+def test_a_test_whose_owner_is_not_known_yet_is_hidden(tab: Screen, desk: AppService):
     WorkerStatus(desk.database, "host:4711").update(model="biased", device="rule")
     assert "In use now" not in row(tab, "biased")
     assert "1 busy, 0 idle" in page(tab)
@@ -516,7 +512,7 @@ def test_a_test_whose_owner_is_not_known_yet_is_hidden(tab: ModelsTab, desk: App
 
 
 @pytest.mark.slow  # the first reply to be graded loads what grades replies
-def test_a_test_is_queued_and_shows_its_outcome(tab: ModelsTab, desk: AppService, act: MakeAct):
+def test_a_test_is_queued_and_shows_its_outcome(tab: Screen, desk: AppService, act: MakeAct):
     shown = acted(tab, act("test", model="biased"))
     assert "Test is queued" in shown
     Worker(desk.database, desk.catalog).run_test_once()
@@ -527,7 +523,7 @@ def test_a_test_is_queued_and_shows_its_outcome(tab: ModelsTab, desk: AppService
 
 
 def test_a_queued_test_says_what_it_waits_for(
-    tab: ModelsTab, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
+    tab: Screen, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
 ):
     trying(desk, "always-A", "host:1")
     desk.models.queue_test("biased", "local")
@@ -545,7 +541,7 @@ def test_a_queued_test_says_what_it_waits_for(
     assert "It waits for somebody else&#x27;s run to end." in row(tab, "biased")
 
 
-def test_a_failed_test_says_why(tab: ModelsTab, desk: AppService):
+def test_a_failed_test_says_why(tab: Screen, desk: AppService):
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
     desk.models.queue_test("odd", "local")
     Worker(desk.database, desk.catalog).run_test_once()
@@ -553,7 +549,7 @@ def test_a_failed_test_says_why(tab: ModelsTab, desk: AppService):
     assert "&#x27;odd&#x27; is unknown" in row(tab, "odd").partition("tried")[2]
 
 
-def test_what_a_model_writes_never_becomes_markup(tab: ModelsTab, desk: AppService):
+def test_what_a_model_writes_never_becomes_markup(tab: Screen, desk: AppService):
     desk.models.queue_test("biased", "local")
     trial = claim_model_test(desk.database, "w")
     assert trial
@@ -571,9 +567,7 @@ def test_what_a_model_writes_never_becomes_markup(tab: ModelsTab, desk: AppServi
     assert "ready in 0.2 s" in told
 
 
-def test_the_test_of_a_model_that_was_changed_since_is_not_its_own(
-    tab: ModelsTab, desk: AppService
-):
+def test_the_test_of_a_model_that_was_changed_since_is_not_its_own(tab: Screen, desk: AppService):
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
     desk.models.queue_test("odd", "local")
     Worker(desk.database, desk.catalog).run_test_once()
@@ -582,36 +576,39 @@ def test_the_test_of_a_model_that_was_changed_since_is_not_its_own(
     assert "tried" not in row(tab, "odd")
 
 
-def test_an_unknown_model_cannot_be_tested(tab: ModelsTab, act: MakeAct):
+def test_an_unknown_model_cannot_be_tested(tab: Screen, act: MakeAct):
     shown = acted(tab, act("test", model="nobody"))
     assert "Unknown model" in shown
 
 
-def test_a_poll_without_news_changes_nothing(tab: ModelsTab, desk: AppService, act: MakeAct):
+def test_a_look_without_news_changes_nothing(tab: Screen, desk: AppService):
+    page(tab)
+    assert not tab.looks()
     desk.models.queue_test("biased", "local")
-    WorkerStatus(desk.database, "host:1").update(model="x", device="cpu")
-    shown = acted(tab, act("test", model="nobody"))
-    assert tab.act(act("poll", **poll_of(shown))) is None
+    assert tab.looks()
+    assert "No worker is running" in row_of(tab.html(), "biased")
 
 
-def test_a_poll_keeps_a_question_and_a_problem(tab: ModelsTab, desk: AppService, act: MakeAct):
-    desk.models.add(models_service.NewModelForm("late", LATE))
-    asked = poll_of(acted(tab, act("ask", model="late")))
-    missed = poll_of(acted(tab, act("test", model="nobody")))
-    WorkerStatus(desk.database, "host:1").update(model="x", device="cpu")
-    assert "Remove from the catalog" in acted(tab, act("poll", **asked))
-    assert "Unknown model" in acted(tab, act("poll", **missed))
+def test_a_look_keeps_a_problem(tab: Screen, desk: AppService, act: MakeAct):
+    assert "Unknown model" in acted(tab, act("test", model="nobody"))
+    desk.models.queue_test("biased", "local")
+    assert tab.looks()
+    assert "Unknown model" in tab.html()
 
 
-def test_the_page_is_watched_only_while_something_can_change(tab: ModelsTab, desk: AppService):
+def test_the_page_looks_only_while_something_can_change(tab: Screen, desk: AppService):
     desk.settings.workers = 0
-    assert "data-watch" not in page(tab)
+    page(tab)
+    assert not tab.is_live()
     desk.settings.workers = 1
-    assert "data-watch" in page(tab), "the server's own worker is on its way"
+    page(tab)
+    assert tab.is_live(), "the server's own worker is on its way"
+    tab.render({"add": "folder"})
+    assert not tab.is_live(), "the form is never drawn anew"
 
 
 def test_an_idle_worker_states_the_model_that_it_keeps_and_its_device(
-    tab: ModelsTab, desk: AppService
+    tab: Screen, desk: AppService
 ):
     status = WorkerStatus(desk.database, "host:1", "cuda:1")
     status.update(model="biased", device="cuda:1", keeps=True)
@@ -628,10 +625,10 @@ def test_an_idle_worker_states_the_model_that_it_keeps_and_its_device(
 # Adding and removing
 
 
-def test_a_model_is_added_tested_and_removed(tab: ModelsTab, desk: AppService, act: MakeAct):
+def test_a_model_is_added_tested_and_removed(tab: Screen, desk: AppService, act: MakeAct):
     shown = acted(tab, act("save", FOLDER))
     assert "late is in the catalog." in shown
-    assert 'data-address="tab=models"' in shown
+    assert 'data-address=""' in shown
     assert "added here" in shown
     assert desk.catalog()["late"].path == LATE
     shown = acted(tab, act("ask", model="late"))
@@ -642,22 +639,22 @@ def test_a_model_is_added_tested_and_removed(tab: ModelsTab, desk: AppService, a
     assert "late" not in desk.catalog()
 
 
-def test_a_wrong_field_is_reported_and_the_form_keeps_the_rest(tab: ModelsTab, act: MakeAct):
+def test_a_wrong_field_is_reported_and_the_form_keeps_the_rest(tab: Screen, act: MakeAct):
     form = acted(tab, act("save", FOLDER | {"add_path": "/no/where"}))
-    assert 'data-address="tab=models&amp;add=folder"' in form
+    assert 'data-address="add=folder"' in form
     assert "There is no folder …/where." in form
     assert "/no/where" in form
     assert 'value="late"' in form
 
 
-def test_another_place_shows_other_fields(tab: ModelsTab, act: MakeAct):
+def test_another_place_shows_other_fields(tab: Screen, act: MakeAct):
     form = acted(tab, act("set", FOLDER | {"add_place": "endpoint"}, name="add_place"))
     assert "add_address" in form
     assert "add_adapter" not in form
     assert 'value="late"' in form
 
 
-def test_an_endpoint_is_added(tab: ModelsTab, desk: AppService, act: MakeAct):
+def test_an_endpoint_is_added(tab: Screen, desk: AppService, act: MakeAct):
     form = {
         "add_place": "endpoint",
         "add_name": "far",
@@ -675,7 +672,7 @@ def test_an_endpoint_is_added(tab: ModelsTab, desk: AppService, act: MakeAct):
     assert entry.options == {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "FAR_API_KEY"}
 
 
-def test_an_endpoint_without_a_model_lacks_only_the_model(tab: ModelsTab, act: MakeAct):
+def test_an_endpoint_without_a_model_lacks_only_the_model(tab: Screen, act: MakeAct):
     form = {"add_place": "endpoint", "add_address": "http://127.0.0.1:9/v1"}
     faults = acted(tab, act("save", form))
     assert "Name the model as its server calls it" in faults
@@ -694,7 +691,7 @@ PRICED: Form = {
 
 
 def test_prices_and_length_are_added_and_shown(
-    tab: ModelsTab, desk: AppService, moody: Moody, act: MakeAct
+    tab: Screen, desk: AppService, moody: Moody, act: MakeAct
 ):
     assert not moody.problem_now
     tab.act(act("save", PRICED))
@@ -706,7 +703,7 @@ def test_prices_and_length_are_added_and_shown(
 
 
 def test_a_fault_stands_beside_its_field_and_the_rest_is_kept(
-    tab: ModelsTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     wrong = PRICED | {"add_output_price": "0,6", "add_variable": "sk-1"}
     form = acted(tab, act("save", wrong))
@@ -721,11 +718,7 @@ def test_a_fault_stands_beside_its_field_and_the_rest_is_kept(
     assert "far" not in desk.catalog()
 
 
-def test_a_field_that_is_left_writes_over_nothing(tab: ModelsTab, act: MakeAct):
-    assert tab.act(act("set", PRICED, name="add_output_price")) is None
-
-
-def test_a_name_that_is_taken_is_reported_beside_it(tab: ModelsTab, act: MakeAct):
+def test_a_name_that_is_taken_is_reported_beside_it(tab: Screen, act: MakeAct):
     form = acted(tab, act("save", FOLDER | {"add_name": "biased"}))
     name = form.partition('name="add_name"')[2].partition("</label>")[0]
     assert "There is a model &#x27;biased&#x27; already." in name
@@ -733,11 +726,16 @@ def test_a_name_that_is_taken_is_reported_beside_it(tab: ModelsTab, act: MakeAct
 
 @pytest.mark.parametrize(("price", "shown"), [("", False), ("0.15", True)])
 def test_what_is_filled_in_is_not_folded_away(
-    tab: ModelsTab, act: MakeAct, *, price: str, shown: bool
+    tab: Screen, act: MakeAct, *, price: str, shown: bool
 ):
-    blank: Form = {"add_place": "endpoint", "add_input_price": price}
-    form = acted(tab, act("set", blank, name="add_place"))
-    assert ("<details" in form, " open>" in form) == (True, shown)
+    tab.act(
+        act(
+            "save",
+            PRICED | {"add_input_price": price, "add_output_price": "", "add_max_length": ""},
+        )
+    )
+    form = tab.render({"edit": "far"})
+    assert ("<details" in form, "<details open>" in form) == (True, shown)
 
 
 @pytest.mark.parametrize(
@@ -761,7 +759,7 @@ def test_who_may_add_models(
     assert desk.models.may_edit is may
 
 
-def test_who_may_not_has_no_form_and_is_refused(tab: ModelsTab, desk: AppService, act: MakeAct):
+def test_who_may_not_has_no_form_and_is_refused(tab: Screen, desk: AppService, act: MakeAct):
     desk.models.add(models_service.NewModelForm("late", LATE))
     desk.settings.edit_models = False
     told = "added and removed by the administrator"
@@ -779,7 +777,7 @@ def test_who_may_not_has_no_form_and_is_refused(tab: ModelsTab, desk: AppService
 
 
 def test_an_added_model_whose_name_was_taken_since_is_reported_and_can_go(
-    tab: ModelsTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     additions_path(desk.settings.database).write_text('[biased]\nbackend = "scripted"\n')
     told = page(tab)
@@ -804,9 +802,7 @@ def changed(**fields: str) -> Form:
     return {**PRICED, "edit": "far", "add_input_price": "0.15", **fields}
 
 
-def test_a_key_is_kept_and_never_comes_back_to_a_page(
-    tab: ModelsTab, desk: AppService, act: MakeAct
-):
+def test_a_key_is_kept_and_never_comes_back_to_a_page(tab: Screen, desk: AppService, act: MakeAct):
     pages = [acted(tab, act("save", KEYED | {"add_max_length": "x"}))]  # refused: shown again
     pages.append(acted(tab, act("save", KEYED)))
     assert read_endpoint(desk.catalog()["far"]).key == "sk-secret-one"
@@ -816,18 +812,18 @@ def test_a_key_is_kept_and_never_comes_back_to_a_page(
     assert all("secret" not in each for each in pages)
 
 
-def test_the_form_of_a_change_holds_what_the_catalog_says(tab: ModelsTab, act: MakeAct):
+def test_the_form_of_a_change_holds_what_the_catalog_says(tab: Screen, act: MakeAct):
     tab.act(act("save", KEYED | {"add_chat": "yes"}))
     form = tab.render({"edit": "far"})
     assert "Edit far" in form
-    assert 'data-address="tab=models&amp;edit=far"' in form
+    assert 'data-address="edit=far"' in form
     for told in ('value="gpt"', 'value="http://127.0.0.1:9/v1"', 'value="0.15"', 'value="8192"'):
         assert told in form
     assert '<option value="yes" selected>' in form
     assert "add_name" not in form
 
 
-def test_a_model_is_changed_and_keeps_its_key(tab: ModelsTab, desk: AppService, act: MakeAct):
+def test_a_model_is_changed_and_keeps_its_key(tab: Screen, desk: AppService, act: MakeAct):
     tab.act(act("save", KEYED))
     shown = acted(tab, act("save", changed(add_path="gpt-2")))
     assert "far is changed." in shown
@@ -837,7 +833,7 @@ def test_a_model_is_changed_and_keeps_its_key(tab: ModelsTab, desk: AppService, 
 
 
 def test_a_changed_address_needs_the_key_again_beside_its_field(
-    tab: ModelsTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     tab.act(act("save", KEYED))
     moved = changed(add_address="http://127.0.0.1:8/v1")
@@ -851,13 +847,13 @@ def test_a_changed_address_needs_the_key_again_beside_its_field(
 
 
 def test_an_endpoint_without_a_name_is_called_as_its_server_calls_it(
-    tab: ModelsTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     tab.act(act("save", PRICED | {"add_name": "", "add_path": "org/gpt-9"}))
     assert desk.catalog()["gpt-9"].path == "org/gpt-9"
 
 
-def test_what_was_not_added_here_has_no_form(tab: ModelsTab, act: MakeAct):
+def test_what_was_not_added_here_has_no_form(tab: Screen, act: MakeAct):
     assert "was not added on this page" in tab.render({"edit": "biased"})
     told = acted(tab, act("save", FOLDER | {"edit": "biased"}))
     assert "was not added on this page" in told
@@ -867,7 +863,7 @@ def test_what_was_not_added_here_has_no_form(tab: ModelsTab, act: MakeAct):
 
 
 def test_what_a_worker_waits_for_is_out_of_reach_everywhere(
-    tab: ModelsTab, desk: AppService, moody: Moody, form_for: Callable[..., Form]
+    tab: Screen, desk: AppService, moody: Moody, form_for: Callable[..., Form]
 ):
     assert not moody.problem_now
     assert "Answers" in settled(tab)
@@ -889,7 +885,7 @@ def test_what_a_worker_waits_for_is_out_of_reach_everywhere(
 
 @pytest.mark.parametrize("problem", [None, AWAY])
 def test_a_row_has_one_state_and_no_tick_beside_out_of_reach(
-    tab: ModelsTab, desk: AppService, moody: Moody, problem: Exception | None
+    tab: Screen, desk: AppService, moody: Moody, problem: Exception | None
 ):
     moody.problem_now = problem
     settled(tab)
@@ -903,7 +899,7 @@ def test_a_row_has_one_state_and_no_tick_beside_out_of_reach(
     assert told.partition("</summary>")[0].count('class="st ') == 1
 
 
-def test_where_nothing_can_be_changed_nothing_is_offered(tab: ModelsTab, desk: AppService):
+def test_where_nothing_can_be_changed_nothing_is_offered(tab: Screen, desk: AppService):
     desk.settings.read_only = True
     assert "<button" not in row(tab, "biased")
     assert "Add a model" not in page(tab)
@@ -913,21 +909,21 @@ def test_where_nothing_can_be_changed_nothing_is_offered(tab: ModelsTab, desk: A
 # Elsewhere
 
 
-def test_who_may_add_models_finds_the_way_to_the_form(tab: ModelsTab, desk: AppService):
-    way = 'href="?tab=models&amp;add=endpoint"'
+def test_who_may_add_models_finds_the_way_to_the_form(tab: Screen, desk: AppService):
+    way = 'href="models?add=endpoint"'
     assert way in page(tab)
     desk.settings.edit_models = False
     assert way not in page(tab)
 
 
-def test_of_a_path_the_end_is_shown(tab: ModelsTab, tmp_path: Path, desk: AppService):
+def test_of_a_path_the_end_is_shown(tab: Screen, tmp_path: Path, desk: AppService):
     write(desk, f'\n[far]\nbackend = "transformers"\npath = "{tmp_path}/x"\n')
     assert f"{tmp_path}" not in row(tab, "far")
     assert f"…/{tmp_path.name}/x" in row(tab, "far")
 
 
 def test_an_address_that_cannot_be_used_alone_says_why(
-    tab: ModelsTab, desk: AppService, monkeypatch: pytest.MonkeyPatch
+    tab: Screen, desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
     class Two(Far):
         def unavailable_addresses(self, entry: ModelEntry) -> dict[str, str]:
@@ -947,7 +943,7 @@ def test_an_address_that_cannot_be_used_alone_says_why(
 
 
 def test_an_endpoint_that_did_not_answer_its_test_is_not_shown_as_answering(
-    tab: ModelsTab, desk: AppService, monkeypatch: pytest.MonkeyPatch
+    tab: Screen, desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
     far = BACKENDS["openai"]
     monkeypatch.setattr(far, "problem", lambda _: "")
@@ -969,7 +965,7 @@ def test_an_endpoint_that_did_not_answer_its_test_is_not_shown_as_answering(
 
 
 def test_what_is_added_to_requests_is_typed_as_json_and_shown_again(
-    tab: ModelsTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     extras = {"add_extra_body": '{"a": {"b": false}}', "add_key_header": "api-key"}
     wrong = PRICED | extras | {"add_query": "api-version"}

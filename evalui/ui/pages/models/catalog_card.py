@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from evalui.messages import Messages
 from evalui.report.html import Html, el
 from evalui.ui.components.widgets import empty, titled
+from evalui.ui.pages.models.model_line import model_line
+from evalui.ui.pages.models.model_row import ModelRow, RowContext
 from evalui.ui.tabs.evaluate.rows import demo_group, model_group
-from evalui.ui.tabs.models.model_line import model_line
-from evalui.ui.tabs.models.model_row import ModelRow, RowContext
 
 
 def catalog_card(t: Messages, models: Sequence[ModelRow], context: RowContext) -> Html:
@@ -24,7 +24,6 @@ def catalog_card(t: Messages, models: Sequence[ModelRow], context: RowContext) -
         "catalog.ready_away" if away else "catalog.ready", n=ready, total=len(models), away=away
     )
     own = [*groups["here"], *groups["endpoints"]]
-    opened = not own or any(model.entry.name == context.confirming for model in groups["demo"])
     return titled(
         t("catalog.title"),
         *(
@@ -37,7 +36,7 @@ def catalog_card(t: Messages, models: Sequence[ModelRow], context: RowContext) -
             t,
             [model.entry for model in groups["demo"]],
             _rows(t, groups["demo"], context),
-            opened=opened,
+            opened=not own,
         ),
         aside=count,
         cls="catalog",

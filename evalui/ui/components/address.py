@@ -1,0 +1,69 @@
+"""The address of a page as a component: what the page shows stands in it, and can be linked."""
+
+import time
+from urllib.parse import parse_qsl
+
+import gradio as gr
+
+from evalui.types import Language
+from evalui.ui.components.form import Form, read_form
+from evalui.ui.components.format import DOCUMENT_LANGUAGES
+
+_SCRIPT = """
+const root = document.documentElement;
+const here = () => location.search.slice(1);
+const go = (how, query) => {
+  const address = location.pathname + (query ? '?' + query : '');
+  if (query !== here()) history[how](null, '', address);
+};
+document.title = props.title;
+root.lang = props.language;
+// Gradio writes the browser's own language there when it starts.
+const speaks = new MutationObserver(() => {
+  if (!element.isConnected) speaks.disconnect();
+  else if (root.lang !== props.language) root.lang = props.language;
+});
+speaks.observe(root, {attributeFilter: ['lang']});
+const open = () => trigger('open', {query: here()});
+document.addEventListener('click', event => {
+  const link = event.target.closest('a[href]');
+  if (!link || event.defaultPrevented || event.button || link.target || link.download) return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (link.origin !== location.origin || link.pathname !== location.pathname) return;
+  event.preventDefault();
+  go('pushState', link.search.slice(1));
+  open();
+});
+addEventListener('popstate', open);
+watch('value', () => go('pushState', props.value.replace(/^.*?[?]/s, '')));
+open();
+"""
+
+
+def address(title: str, language: Language) -> gr.HTML:
+    """The query of the page's address, as a component; `title` is what a browser calls the page.
+
+    Its event `open` comes with every way in which a visitor gets to an address of the page, with
+    the `query`: the page has been loaded, a link of it was followed, back and forward. `leads_to`
+    gives the value that leads to another address without it.
+    """
+    # No subclass: for each one Gradio writes a stub beside its module, whenever it is imported.
+    return gr.HTML(
+        "",
+        html_template="",
+        js_on_load=_SCRIPT,
+        apply_default_css=False,
+        elem_classes="nothing",
+        title=title,
+        language=DOCUMENT_LANGUAGES[language],
+    )
+
+
+def leads_to(query: str) -> str:
+    """The value that leads to a query, another one each time: the same again is no change."""
+    return f"{time.monotonic_ns()}?{query}"
+
+
+def read_query(query: object) -> Form:
+    """The parameters of a query, none of what is no text."""
+    return read_form(parse_qsl(query, keep_blank_values=True)) if isinstance(query, str) else {}

@@ -1,0 +1,74 @@
+"""Markup of ours as a component; in a listing what is unfolded stays so, and buttons are events."""
+
+from typing import Any
+
+import gradio as gr
+
+# `data-do="ask"` unfolds the question of its row, whose answers are buttons, too.
+_SCRIPT = """
+const opened = new Set();
+let asked = '';
+const key = node => node.closest('[data-key]')?.dataset.key ?? '';
+const name = fold => key(fold) || fold.className;
+const question = () => {
+  for (const row of element.querySelectorAll('[data-key]')) {
+    const question = row.querySelector('[data-question]');
+    if (!question) continue;
+    const isAsked = row.dataset.key === asked;
+    question.hidden = !isAsked;
+    question.previousElementSibling.hidden = isAsked;
+  }
+};
+// A fold that the markup opens is only closed by a visitor, and the other way round.
+element.addEventListener('toggle', ({target}) => {
+  if (!target.matches?.('details')) return;
+  if (target.open === target.hasAttribute('data-opened')) opened.delete(name(target));
+  else opened.add(name(target));
+}, true);
+const redraw = () => {
+  for (const fold of element.querySelectorAll('details')) {
+    if (fold.open) fold.setAttribute('data-opened', '');
+    if (opened.has(name(fold))) fold.open = !fold.open;
+  }
+  question();
+};
+element.addEventListener('click', event => {
+  const button = event.target.closest('button[data-do]');
+  if (!button) return;
+  const act = button.dataset.do;
+  asked = act === 'ask' ? key(button) : '';
+  question();
+  if (act === 'ask') button.closest('[data-key]').querySelector('[data-question] button').focus();
+  else if (act !== 'keep') trigger('act', {...button.dataset});
+});
+watch('value', redraw);
+redraw();
+"""
+
+# The link to a new evaluation leads to the files that were dropped there; tests wait for `ready`.
+_BAR = """
+watch('value', () => {
+  const link = element.querySelector('[data-to=evaluate]');
+  const kept = sessionStorage.getItem('evalui.evaluate');
+  if (link && kept) link.search = kept;
+  document.body.dataset.ready = '';
+});
+"""
+
+
+def bar() -> gr.HTML:
+    """The place of the bar above a page, which comes with the first answer."""
+    return gr.HTML(js_on_load=_BAR, apply_default_css=False, elem_classes="bar")
+
+
+def markup(value: str = "", **settings: Any) -> gr.HTML:
+    """A component that shows ready markup and does nothing."""
+    return gr.HTML(value, js_on_load=None, apply_default_css=False, **settings)
+
+
+def listing() -> gr.HTML:
+    """A component whose value is ready markup, hidden until it has some.
+
+    Its event `act` carries the data of a pressed button; its `do` says what is wanted.
+    """
+    return gr.HTML(visible=False, js_on_load=_SCRIPT, apply_default_css=False)

@@ -1,0 +1,35 @@
+"""What every page has: its language, and the use cases of whoever sends an event."""
+
+from dataclasses import dataclass
+
+import gradio as gr
+
+from evalui.app.service import AppService
+from evalui.messages import Messages
+from evalui.report.html import Html
+from evalui.ui.components.form import Form
+from evalui.ui.top_bar import top_bar
+from evalui.web.sender import sender_of
+
+
+@dataclass(frozen=True, slots=True)
+class PageContext:
+    """One language of the application."""
+
+    service_of_all: AppService
+    t: Messages
+
+    def service(self, request: gr.Request) -> AppService:
+        """The use cases of who sends an event.
+
+        Raises:
+            NotAllowed: they may not look at anything.
+        """
+        assert request.request is not None, "an event comes by a request"
+        service = self.service_of_all.acting_for(sender_of(request.request.scope))
+        service.require("see")
+        return service
+
+    def bar(self, service: AppService, page: str, form: Form) -> Html:
+        """The bar above a page whose address has these parameters."""
+        return top_bar(service, self.t, page, form)
