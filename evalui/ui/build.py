@@ -30,7 +30,7 @@ def build(shell: AppShell) -> gr.Blocks:
     with UnqueuedBlocks(title=shell.t("app.title"), analytics_enabled=False) as app:
         for name in TABS:
             _fragment(name, shell)
-    context = PageContext(shell.service, shell.t)
+    context = PageContext(shell.service, shell.t, shell.warm)
     for name in PAGES:
         with app.route(shell.t(f"tab.{name}"), name):
             import_module(f"evalui.ui.pages.{name}").make_page(context)

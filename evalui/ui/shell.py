@@ -3,7 +3,7 @@
 Nothing here knows Gradio: a page is rendered while Gradio is still being imported.
 """
 
-from collections.abc import Generator, Hashable
+from collections.abc import Callable, Generator, Hashable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -25,7 +25,6 @@ from evalui.ui.top_bar import takes_run, top_bar
 
 # By name, because the first page need not wait for the modules of the other tabs.
 TABS = {
-    "evaluate": "EvaluateTab",
     "runs": "RunsTab",
     "results": "ResultsTab",
     "arena": "ArenaTab",
@@ -64,12 +63,19 @@ class Page:
     problem: EvaluiError | None = None
 
 
-class AppShell:
-    """One language of the application."""
+def _nothing() -> None:
+    """Nothing is to be started."""
 
-    def __init__(self, service: AppService, language: Language) -> None:
+
+class AppShell:
+    """One language of the application; `warm` starts what a run and its files may soon need."""
+
+    def __init__(
+        self, service: AppService, language: Language, warm: Callable[[], None] = _nothing
+    ) -> None:
         self.service = service.with_sender(current_person)
         self.language: Language = language
+        self.warm = warm
         self.t = messages(language)
         self._tabs: dict[str, Tab] = {}
         self._lock = Lock()  # of _tabs: a tab is made once, however many addresses need it
@@ -179,7 +185,7 @@ class AppShell:
         t, run_id = self.t, field_value(form, "run")
         parts = [t(f"tab.{name}"), t("app.name")]
         if not run_id or not takes_run(name):
-            return t("app.title") if name == "evaluate" else " · ".join(parts)
+            return " · ".join(parts)
         try:
             run = self.service.run(run_id)
         except EvaluiError:
@@ -191,8 +197,6 @@ class AppShell:
         requested, run = field_value(form, "tab"), field_value(form, "run")
         if requested in TABS:
             return requested
-        if not run:
-            return "evaluate"
         try:
             live = self.service.run(run).state in LIVE_STATES
         except EvaluiError:

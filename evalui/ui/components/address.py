@@ -35,7 +35,11 @@ document.addEventListener('click', event => {
   open();
 });
 addEventListener('popstate', open);
-watch('value', () => go('pushState', props.value.replace(/^.*?[?]/s, '')));
+watch('value', () => {
+  const [, how, target] = props.value.match(/^[0-9]*([?>])(.*)$/s);
+  if (how === '>') location.assign(target);
+  else go('pushState', target);
+});
 open();
 """
 
@@ -45,7 +49,8 @@ def address(title: str, language: Language) -> gr.HTML:
 
     Its event `open` comes with every way in which a visitor gets to an address of the page, with
     the `query`: the page has been loaded, a link of it was followed, back and forward. `leads_to`
-    gives the value that leads to another address without it.
+    gives the value that leads to another address without it, `leaves_for` one that leads to
+    another page.
     """
     # No subclass: for each one Gradio writes a stub beside its module, whenever it is imported.
     return gr.HTML(
@@ -62,6 +67,11 @@ def address(title: str, language: Language) -> gr.HTML:
 def leads_to(query: str) -> str:
     """The value that leads to a query, another one each time: the same again is no change."""
     return f"{time.monotonic_ns()}?{query}"
+
+
+def leaves_for(target: str) -> str:
+    """The value that leads to another page, relative to this one."""
+    return f"{time.monotonic_ns()}>{target}"
 
 
 def read_query(query: object) -> Form:

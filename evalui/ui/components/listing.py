@@ -4,8 +4,9 @@ from typing import Any
 
 import gradio as gr
 
-# `data-do="ask"` unfolds the question of its row, whose answers are buttons, too.
-_SCRIPT = """
+# Of every component with markup of ours. `data-do="ask"` unfolds the question of its row, whose
+# answers are buttons, too.
+FOLDS = """
 const opened = new Set();
 let asked = '';
 const key = node => node.closest('[data-key]')?.dataset.key ?? '';
@@ -41,7 +42,7 @@ element.addEventListener('click', event => {
   if (act === 'ask') button.closest('[data-key]').querySelector('[data-question] button').focus();
   else if (act !== 'keep') trigger('act', {...button.dataset});
 });
-watch('value', redraw);
+watch(['value', 'markup'], redraw);
 redraw();
 """
 
@@ -71,4 +72,4 @@ def listing() -> gr.HTML:
 
     Its event `act` carries the data of a pressed button; its `do` says what is wanted.
     """
-    return gr.HTML(visible=False, js_on_load=_SCRIPT, apply_default_css=False)
+    return gr.HTML(visible=False, js_on_load=FOLDS, apply_default_css=False)

@@ -11,7 +11,7 @@ from evalui.report.html import Html
 _FOLDER = Path(__file__).parent.parent / "templates"
 
 
-def fill(name: str, **values: Any) -> Html:
+def fill(name: str, /, **values: Any) -> Html:
     """The template of a name, such as "runs/queue.html", filled with values.
 
     Raises:

@@ -19,7 +19,7 @@ UPLOAD = Html(
     '<path d="M16 21V6m-6 6l6-6 6 6M5 20v6h22v-6" fill="none" stroke="var(--accent)" '
     'stroke-width="2"/></svg>'
 )
-_MAGNIFIER = Html(
+MAGNIFIER = Html(
     '<svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">'
     '<circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" stroke-width="1.6"/>'
     '<path d="M10.5 10.5L14 14" stroke="currentColor" stroke-width="1.6"/></svg>'
@@ -199,7 +199,7 @@ def search_field(
         autocomplete="off",
         **attributes,
     )
-    return el("label", _MAGNIFIER, box, cls="inp grow")
+    return el("label", MAGNIFIER, box, cls="inp grow")
 
 
 def field(label: str, control: Html, *, hint: Child = None, key: str | None = None) -> Html:

@@ -1,5 +1,6 @@
 """What every page has: its language, and the use cases of whoever sends an event."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import gradio as gr
@@ -12,12 +13,17 @@ from evalui.ui.top_bar import top_bar
 from evalui.web.sender import sender_of
 
 
+def _nothing() -> None:
+    """Nothing is to be started."""
+
+
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """One language of the application."""
+    """One language of the application. `warm` starts what whoever starts a run may soon need."""
 
     service_of_all: AppService
     t: Messages
+    warm: Callable[[], None] = _nothing
 
     def service(self, request: gr.Request) -> AppService:
         """The use cases of who sends an event.

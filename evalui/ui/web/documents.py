@@ -38,7 +38,6 @@ _SHEETS = (
     "css/compare.css",
     "css/models.css",
     "css/admin.css",
-    "css/evaluate.css",
     "css/shell.css",
     "css/tabs.css",
 )
@@ -47,7 +46,9 @@ _PAGE_SHEETS = (
     "css/parts.css",
     "css/blocks.css",
     "css/pages.css",
+    "css/open.css",
     "css/models.css",
+    "css/evaluate.css",
     "css/shell.css",
     "css/gradio.css",
 )

@@ -21,12 +21,18 @@ from evalui.messages import Messages, sentence
 from evalui.report.html import Html, div, el, join, span
 from evalui.report.icons import status
 from evalui.types import LETTERS, DatasetKind, has_options
-from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.column_mapping import (
+    ColumnMapping,
+    MappedColumn,
+    MappedList,
+    column_mapping,
+)
+from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import fault_text
-from evalui.ui.components.widgets import button, card, field, hidden, link_button, select, tick
+from evalui.ui.components.widgets import card, link_button
+from evalui.ui.pages.evaluate.dataset_card import unused_line
+from evalui.ui.pages.evaluate.questions import first_question, questions_part
 from evalui.ui.run_form import parse_head_row, read_layout
-from evalui.ui.tabs.evaluate.dataset_card import unused_line, upload_fields
-from evalui.ui.tabs.evaluate.questions import first_question, questions_part
 
 _SAMPLE_ROWS = 2
 _OFFERED_HEAD_ROWS = 20
@@ -122,64 +128,61 @@ def choose_columns(files: FileReader, upload: str, form: Form) -> ColumnChoice |
     )
 
 
-def columns_card(t: Messages, choice: ColumnChoice, form: Form) -> Html:
-    """The card of a file's columns, with the first questions that are read so."""
+def column_choice_fields(choice: ColumnChoice, form: Form) -> Form:
+    """What the controls of the card hold."""
+    upload, reading = choice.upload, choice.reading
+    kept = f"remember_{upload}"
+    first = f"heads_{upload}" not in form
+    return {
+        f"{KIND_FIELD}{upload}": str(reading.kind.value),
+        f"read_sheet_{upload}": choice.placed.sheet,
+        f"read_row_{upload}": str(choice.placed.head_row or ""),
+        **{f"role_{upload}_{at}": column.role for at, column in enumerate(reading.columns)},
+        f"key_{upload}": str(reading.answer_key.value),
+        f"heads_{upload}": _digest(reading.headers),
+        f"drawn_{upload}": f"{reading.detected_key} {choice.detected_kind}",
+        kept: ["yes"] if first or "yes" in field_values(form, kept) else [],
+    }
+
+
+def column_card(t: Messages, choice: ColumnChoice) -> Html:
+    """The card of a file's columns, for `controls`."""
     reading, upload = choice.reading, choice.upload
     shape = (
         reading.file,
         t.count("file.rows", reading.n_rows),
         t.count("file.columns_count", len(reading.columns)),
     )
-    return card(
-        upload_fields(
-            upload, form, "col_sheet", "col_kind", "col_head_row", "col_split", "col_duplicates"
-        ),
-        hidden(f"heads_{upload}", _digest(reading.headers)),
-        hidden(f"drawn_{upload}", f"{reading.detected_key} {choice.detected_kind}"),
-        div(el("h2", t("mapping.title")), span(" · ".join(shape), cls="meta"), cls="card-h"),
-        el("p", _state(t, choice), cls="dim"),
-        _place_fields(t, choice),
-        div(el("table", _head(t), el("tbody", *_rows(t, choice)), cls="map"), cls="scroll"),
-        _answer_key(t, choice),
-        unused_line(t, choice.preview.unused),
-        questions_part(t, upload, choice.preview) if choice.is_usable else None,
-        div(
-            button(
-                t("mapping.use"),
-                "columns",
-                cls="pri",
-                data_upload=upload,
-                disabled=not choice.is_usable,
-            ),
-            button(
-                t("mapping.cancel"),
-                "open",
-                data_upload=upload,
-                data_part=LEFT,
-                data_escape=True,
-            ),
-            _verdict(t, choice),
-            tick(
-                f"remember_{upload}",
-                "yes",
-                t("mapping.remember"),
-                on=field_value(form, f"remember_{upload}") == "yes"
-                or f"heads_{upload}" not in form,
-                many=False,
-            ),
-            cls="use",
-        ),
-        cls="mapping",
+    return column_mapping(
+        ColumnMapping(
+            upload=upload,
+            title=t("mapping.title"),
+            about=" · ".join(shape),
+            state=_state(t, choice),
+            places=_place_fields(t, choice),
+            heads=[t(f"mapping.{name}") for name in ("column", "row_1", "row_2", "role")],
+            columns=[_mapped(t, choice, at, column) for at, column in enumerate(reading.columns)],
+            key=_answer_key(t, choice),
+            unused=unused_line(t, choice.preview.unused),
+            questions=questions_part(t, upload, choice.preview) if choice.is_usable else None,
+            use=t("mapping.use"),
+            is_usable=choice.is_usable,
+            cancel=t("mapping.cancel"),
+            verdict=_verdict(t, choice),
+            remember=t("mapping.remember"),
+            hidden={
+                f"heads_{upload}": _digest(reading.headers),
+                f"drawn_{upload}": f"{reading.detected_key} {choice.detected_kind}",
+            }
+            | ({} if len(reading.sheets) > 1 else {f"read_sheet_{upload}": choice.placed.sheet}),
+        )
     )
 
 
-def waiting_card(t: Messages, choice: ColumnChoice, form: Form) -> Html:
-    """A file whose columns nobody has confirmed yet, and whose card was left."""
+def waiting_card(t: Messages, choice: ColumnChoice) -> Html:
+    """A file whose columns nobody has confirmed yet, while its mapping is not open."""
     upload = choice.upload
     return card(
-        upload_fields(
-            upload, form, "col_sheet", "col_kind", "col_head_row", "col_split", "col_duplicates"
-        ),
         div(
             el("b", choice.reading.file),
             span(t("file.unread"), cls="meta"),
@@ -283,85 +286,53 @@ def _state(t: Messages, choice: ColumnChoice) -> str:
     return t("mapping.doubt", why=why[:1].upper() + why[1:])
 
 
-def _place_fields(t: Messages, choice: ColumnChoice) -> Html:
+def _place_fields(t: Messages, choice: ColumnChoice) -> list[MappedList]:
     """The kind of questions, the sheet where there are several, and the row of the names."""
     upload, reading = choice.upload, choice.reading
     kinds: dict[str, str] = {name: t(f"kind.{name}") for name in KINDS}
     if not reading.kind.value:
         kinds = {"": "–"} | kinds
-    fields = [
-        field(
-            t("columns.kind"),
-            select(
-                f"{KIND_FIELD}{upload}",
-                kinds,
-                str(reading.kind.value),
-                cls=_look(choice, reading.kind.origin),
-            ),
-        )
-    ]
+    guessed = _is_guess(choice, reading.kind.origin)
+    lists = [MappedList(f"{KIND_FIELD}{upload}", t("columns.kind"), kinds, is_guess=guessed)]
     if len(reading.sheets) > 1:
         sheets = {"": t("mapping.any_sheet")} | {title: title for title in reading.sheets}
-        chosen = choice.placed.sheet
-        fields.append(field(t("columns.sheet"), select(f"read_sheet_{upload}", sheets, chosen)))
-    else:
-        fields.append(hidden(f"read_sheet_{upload}", choice.placed.sheet))
+        lists.append(MappedList(f"read_sheet_{upload}", t("columns.sheet"), sheets))
     row = int(reading.head_row.value)
     if row or choice.placed.head_row:
-        fields.append(_head_row(t, choice, row))
-    return div(*fields, cls="fields places")
+        lists.append(_head_row(t, choice, row))
+    return lists
 
 
-def _head_row(t: Messages, choice: ColumnChoice, row: int) -> Html:
+def _head_row(t: Messages, choice: ColumnChoice, row: int) -> MappedList:
     chosen = choice.placed.head_row
     automatic = t("mapping.row_detected", n=row) if not chosen else t("mapping.row_detect")
     rows = {str(n): t("mapping.row", n=n) for n in range(1, _OFFERED_HEAD_ROWS + 1)}
     if chosen > _OFFERED_HEAD_ROWS:
         rows[str(chosen)] = t("mapping.row", n=chosen)
-    return field(
+    return MappedList(
+        f"read_row_{choice.upload}",
         t("mapping.head_row"),
-        select(
-            f"read_row_{choice.upload}",
-            {"": automatic} | rows | {"-1": t("mapping.no_head_row")},
-            str(chosen or ""),
-            cls=_look(choice, choice.reading.head_row.origin),
-        ),
+        {"": automatic} | rows | {"-1": t("mapping.no_head_row")},
+        is_guess=_is_guess(choice, choice.reading.head_row.origin),
     )
 
 
-def _look(choice: ColumnChoice, origin: str) -> str | None:
-    """The class of a list that holds a guess nobody has confirmed."""
-    return "guess" if origin == "content" and not (choice.confirmed or choice.known) else None
+def _is_guess(choice: ColumnChoice, origin: str) -> bool:
+    """Whether a list holds a guess that nobody has confirmed."""
+    return origin == "content" and not (choice.confirmed or choice.known)
 
 
-def _head(t: Messages) -> Html:
-    names = ("column", "row_1", "row_2", "role")
-    heads = (el("th", t(f"mapping.{name}"), scope="col") for name in names)
-    return el("thead", el("tr", *heads))
-
-
-def _rows(t: Messages, choice: ColumnChoice) -> list[Html]:
-    return [_row(t, choice, at, column) for at, column in enumerate(choice.reading.columns)]
-
-
-def _row(t: Messages, choice: ColumnChoice, at: int, column: ColumnUse) -> Html:
+def _mapped(t: Messages, choice: ColumnChoice, at: int, column: ColumnUse) -> MappedColumn:
     texts = [value or "–" for value in column.values[:_SAMPLE_ROWS]]
     texts += ["–"] * (_SAMPLE_ROWS - len(texts))
     certain = choice.confirmed or (choice.known and column.origin == "name")
-    guessed = column.role and column.origin != "person" and not certain
-    role = select(
+    role = MappedList(
         f"role_{choice.upload}_{at}",
+        t("mapping.role_of", name=column.header),
         _role_words(t, len(choice.reading.columns)),
-        column.role,
-        aria_label=t("mapping.role_of", name=column.header),
-        cls="guess" if guessed else None,
+        is_guess=bool(column.role and column.origin != "person" and not certain),
     )
-    return el(
-        "tr",
-        el("th", column.header, scope="row", cls="mono"),
-        *(el("td", div(text, cls="dim ell")) for text in texts),
-        el("td", role),
-    )
+    return MappedColumn(column.header, texts, role)
 
 
 def _role_words(t: Messages, columns: int) -> Mapping[str, str]:
@@ -375,24 +346,18 @@ def _role_words(t: Messages, columns: int) -> Mapping[str, str]:
     return words
 
 
-def _answer_key(t: Messages, choice: ColumnChoice) -> Html | None:
+def _answer_key(t: Messages, choice: ColumnChoice) -> MappedList | None:
     reading = choice.reading
     functions = any(map(answer_function, ANSWER_KEYS))  # they need no column of answers
     if not (reading.answer_values or functions) or not has_options(str(reading.kind.value)):
         return None
     values = t("mapping.values", values=t("list.comma").join(reading.answer_values))
-    words = {key: t(f"key.{key}") for key in ANSWER_KEYS}
-    return div(
-        el("b", t("mapping.written_as")),
-        span(values if reading.answer_values else "", cls="meta"),
-        select(
-            f"key_{choice.upload}",
-            words,
-            str(reading.answer_key.value),
-            aria_label=t("mapping.written_as"),
-            cls=_look(choice, reading.answer_key.origin),
-        ),
-        cls="written",
+    return MappedList(
+        f"key_{choice.upload}",
+        t("mapping.written_as"),
+        {key: t(f"key.{key}") for key in ANSWER_KEYS},
+        about=values if reading.answer_values else "",
+        is_guess=_is_guess(choice, reading.answer_key.origin),
     )
 
 

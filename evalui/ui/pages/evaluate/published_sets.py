@@ -1,28 +1,20 @@
-"""Published sets by name: a field to look for them, and a button that makes one a dataset."""
+"""Published sets by name, each with a button that makes it a dataset."""
 
 from collections.abc import Sequence
 
 from evalui.app.benchmarks import OfferedBenchmark
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el, span
-from evalui.ui.components.widgets import card, link_button, search_field
+from evalui.report.html import Html, div, el, join, span
+from evalui.ui.components.widgets import link_button
 
-PUBLISHED = "published"  # the field of what is looked for
 MOST = 8  # sets that are shown
 
 
 def published_sets(t: Messages, words: str, offered: Sequence[OfferedBenchmark]) -> Html:
-    """The field, and below it the sets that fit the `words`."""
+    """The sets that fit the `words`, a button each that makes one a dataset."""
     listed = [_row(t, each) for each in offered]
     none = el("p", t("published.none"), cls="dim gap-s") if words and not listed else None
-    field = search_field(PUBLISHED, words, t("published.find"))
-    about = span(t("published.about"), cls="meta")
-    return card(
-        div(el("b", t("published.title")), about, field, cls="l1"),
-        *listed,
-        none,
-        cls="published",
-    )
+    return join(*listed, none)
 
 
 def _row(t: Messages, offered: OfferedBenchmark) -> Html:

@@ -1,6 +1,6 @@
 """The models to choose from, in groups: on this server, endpoints, then what only demonstrates."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.app.models_service import Hardware, ModelsService, group_of
@@ -9,17 +9,12 @@ from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, base_of
 from evalui.models.endpoint.http.addresses import external_hosts, shown_host
 from evalui.models.memory_estimate import Footprint
-from evalui.report.html import Html, div, el, join, span
+from evalui.report.html import Html, div
 from evalui.settings import Settings
-from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.widgets import search_field
-from evalui.ui.model_labels import (
-    model_abilities,
-    model_about,
-    model_notes,
-    room_words,
-)
-from evalui.ui.tabs.evaluate.rows import choice_row, demo_group, list_card, model_group
+from evalui.ui.components.choice_list import Choice, ChoiceGroup, choice_list
+from evalui.ui.components.form import Form, field_values
+from evalui.ui.components.templates import fill
+from evalui.ui.model_labels import model_abilities, model_about, model_notes, room_words
 
 _SEARCHED_FROM = 8  # models, from which on they can be searched
 
@@ -71,48 +66,40 @@ def _offer(service: ModelsService, state: ModelState, hardware: Hardware) -> Off
     return OfferedModel(state, needs, free, total)
 
 
-def models_card(
-    t: Messages,
-    models: Sequence[OfferedModel],
-    form: Form,
-    answers: Html | None,
-    *,
-    may_add: bool = True,
+def model_list(
+    t: Messages, models: Sequence[OfferedModel], form: Form, *, may_add: bool = True
 ) -> Html:
-    """One row for each model, with what it can do or why it cannot be chosen; then `answers`.
+    """One row for each model, with what it can do or why it cannot be chosen.
 
     Where there is none but demonstrations, whoever `may_add` one is shown the way.
     """
-    chosen, wanted = field_values(form, "models"), field_value(form, "find").strip().casefold()
+    chosen = field_values(form, "models")
     able = [model for model in models if not model.entry.judges_only]
+    own = [model for model in able if model.group != "demo"]
     groups = {
-        group: [model for model in able if model.group == group]
-        for group in ("here", "endpoints", "demo")
+        name: [model for model in able if model.group == name]
+        for name in ("here", "endpoints", "demo")
     }
-    rows = {
-        group: [_row(t, model, able, chosen, wanted) for model in members]
-        for group, members in groups.items()
-    }
-    own = [model for model in (*groups["here"], *groups["endpoints"]) if model.can_run]
-    opened = not own or any(_matches(model, wanted) for model in groups["demo"] if wanted)
+    opened = not any(model.can_run for model in own)
     opened = opened or any(model.entry.name in chosen for model in groups["demo"])
     count = sum(model.entry.name in chosen and model.can_run for model in able)
-    return list_card(
-        t("models.title"),
-        join(
-            span(t("choose.of", n=count, total=len(able)), cls="meta"),
-            search_field("find", field_value(form, "find"), t("models.find"))
-            if len(able) >= _SEARCHED_FROM
-            else None,
-        ),
-        *(
-            model_group(t, name, [model.state for model in groups[name]], rows[name])
-            for name in ("here", "endpoints")
-        ),
-        None if groups["here"] or groups["endpoints"] else _no_own_model(t, may_add=may_add),
-        demo_group(t, [model.entry for model in groups["demo"]], rows["demo"], opened=opened),
-        answers,
-        cls="models",
+    return choice_list(
+        "models",
+        [
+            ChoiceGroup(
+                [row for model in members for row in _rows(t, model, able, chosen)],
+                name,
+                t(f"models.{name}"),
+                _demo_about(t, members) if name == "demo" else _group_about(t, members),
+                folded=name == "demo",
+                opened=opened,
+            )
+            for name, members in groups.items()
+        ],
+        title=t("models.title"),
+        count=t("choose.of", n=count, total=len(able)),
+        find=t("models.find") if len(able) >= _SEARCHED_FROM else "",
+        note="" if own else _no_own_model(t, may_add=may_add),
     )
 
 
@@ -143,57 +130,51 @@ def remote_hosts_of(t: Messages, entry: ModelEntry) -> str:
     return t("away.judged_to", hosts=t("list.comma").join(hosts)) if hosts else ""
 
 
-def _matches(model: OfferedModel, wanted: str) -> bool:
-    return wanted in model.entry.name.casefold()
+def _group_about(t: Messages, models: Sequence[OfferedModel]) -> str:
+    away = sum(model.state.is_endpoint_down for model in models)
+    near = len(models) - away
+    return t("models.out_of_reach", n=near, away=away) if away else str(near)
+
+
+def _demo_about(t: Messages, models: Sequence[OfferedModel]) -> str:
+    baselines = sum(model.entry.baseline for model in models)
+    parts = (
+        t.count("models.small", len(models) - baselines) if len(models) > baselines else "",
+        t.count("models.baselines", baselines) if baselines else "",
+    )
+    return t("list.comma").join(part for part in parts if part)
 
 
 def _no_own_model(t: Messages, *, may_add: bool) -> Html:
-    if not may_add:
-        return el("p", t("models.none_here"), cls="dim none-own")
-    link = el("a", t("models.add_own"), href="models")
-    return el("p", t("models.none_own"), " ", link, cls="dim none-own")
+    word = t("models.none_own" if may_add else "models.none_here")
+    return fill("evaluate/no_own_model.html", word=word, add=t("models.add_own") if may_add else "")
 
 
-def _row(
-    t: Messages,
-    model: OfferedModel,
-    models: Sequence[OfferedModel],
-    chosen: Collection[str],
-    wanted: str,
-) -> Html:
-    name = model.entry.name
+def _rows(
+    t: Messages, model: OfferedModel, models: Sequence[OfferedModel], chosen: Sequence[str]
+) -> Iterator[Choice]:
+    """The row of a model; below a tuned one that is chosen its base, to be compared with it."""
+    name, is_off = model.entry.name, not model.can_run
+    base = base_of(model.entry, [other.entry for other in models if other.can_run])
+    with_base = base.name if base and not is_off and name in chosen else ""
     room = room_words(t, model.needs, model.free if model.total else None)
-    row = choice_row(
-        "models",
+    yield Choice(
         name,
         name,
         model_about(t, model.state, room),
         _able(t, model),
-        on=name in chosen,
-        off=not model.can_run,
-        hidden=not _matches(model, wanted),
+        off=is_off,
         title=model_notes(t, model.entry),
+        beside=t("preselected.with_base_on", name=with_base) if with_base in chosen else "",
     )
-    return join(row, _with_base(t, model, models, chosen))
+    if with_base and with_base not in chosen:
+        yield Choice(with_base, t("preselected.with_base", name=with_base))
 
 
 def _able(t: Messages, model: OfferedModel) -> str:
     if model.can_run:
         return model_abilities(t, model.state)
     return t("catalog.away" if model.state.is_endpoint_down else "models.cannot")
-
-
-def _with_base(
-    t: Messages, model: OfferedModel, models: Sequence[OfferedModel], chosen: Collection[str]
-) -> Html | None:
-    """Below a tuned model that is chosen: its base, to be compared with it in the same run."""
-    base = base_of(model.entry, [other.entry for other in models if other.can_run])
-    if base is None or not model.can_run or model.entry.name not in chosen:
-        return None
-    if base.name in chosen:
-        return div(t("preselected.with_base_on", name=base.name), cls="meta with-base")
-    word = t("preselected.with_base", name=base.name)
-    return choice_row("models", base.name, word, on=False)
 
 
 def _cluster_host(t: Messages, settings: Settings) -> Iterator[str]:

@@ -9,9 +9,9 @@ from evalui.models.endpoint.http.addresses import external_hosts
 from evalui.modes import modes_for
 from evalui.types import DatasetKind, has_options
 from evalui.ui.components.form import Form, field_values
-from evalui.ui.tabs.evaluate.judge_choice import can_judge
-from evalui.ui.tabs.evaluate.mode_choice import fits_options, preset_fields
-from evalui.ui.tabs.evaluate.model_choice import OfferedModel
+from evalui.ui.pages.evaluate.judging import can_judge
+from evalui.ui.pages.evaluate.mode_list import fits_options, preset_fields
+from evalui.ui.pages.evaluate.model_list import OfferedModel
 
 _DEFAULT_MODELS = 2
 

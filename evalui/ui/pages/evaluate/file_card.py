@@ -14,8 +14,7 @@ from evalui.types import LETTERS, Fault
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import fault_text, length_range
 from evalui.ui.components.widgets import bar, definitions, note, status, table
-from evalui.ui.tabs.evaluate.given_answers import fault_count
-from evalui.ui.tabs.evaluate.rows import choice_row
+from evalui.ui.pages.evaluate.open_health import fault_count
 
 SHOWN_FAULTS = 50
 _SHOWN_SUBJECTS = 60
@@ -118,7 +117,7 @@ def _split(t: Messages, view: UploadView, upload: str, form: Form) -> Html | Non
         return None
     name = f"col_split_{upload}"
     on = field_value(form, name) == "test"
-    return choice_row(name, "test", t("faults.split"), t("faults.split_about"), on=on)
+    return _switch(name, "test", t("faults.split"), t("faults.split_about"), on=on)
 
 
 def _duplicates(t: Messages, view: UploadView, upload: str, form: Form) -> Html | None:
@@ -129,7 +128,7 @@ def _duplicates(t: Messages, view: UploadView, upload: str, form: Form) -> Html 
     if not counts:
         return None
     name = f"col_duplicates_{upload}"
-    return choice_row(
+    return _switch(
         name,
         "skip",
         t.count("faults.duplicates", sum(counts)),
@@ -138,11 +137,27 @@ def _duplicates(t: Messages, view: UploadView, upload: str, form: Form) -> Html 
     )
 
 
+def _switch(name: str, value: str, label: str, about: str, *, on: bool) -> Html:
+    """A button that sets a field to a value, and back to "" where it is set."""
+    return el(
+        "button",
+        el("b", label),
+        span(about, cls="meta"),
+        type="button",
+        role="switch",
+        aria_checked=str(on).lower(),
+        cls="it switch",
+        data_do="pick",
+        data_name=name,
+        data_value="" if on else value,
+    )
+
+
 def _layout(form: Form, upload: str) -> str:
     fields = {
         name.removesuffix(f"_{upload}"): field_value(form, name)
         for name in form
-        if name.startswith("col_")
+        if name.startswith("col_") and name.endswith(f"_{upload}")
     }
     return urlencode({name: value for name, value in fields.items() if value})
 
@@ -176,4 +191,5 @@ def _subjects(t: Messages, n: int, health: ChoiceHealth) -> Html | None:
         el("summary", t.count("file.subjects", n)),
         el("p", " · ".join(names), cls="dim"),
         cls="gap-s",
+        data_key=f"subjects {' '.join(names[:1])}",
     )

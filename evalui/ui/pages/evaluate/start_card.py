@@ -5,14 +5,13 @@ from dataclasses import dataclass
 
 from evalui.messages import Messages
 from evalui.proportions import smallest_visible_gap
-from evalui.report.html import Html, div, el
+from evalui.report.html import Html, join
 from evalui.report.numbers import dollars
 from evalui.runs.estimate import Estimate, TimeRange
 from evalui.runs.fair_queue.place import QueueAhead
-from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import duration, format_large_count
-from evalui.ui.components.widgets import button, definitions, field, text_input
-from evalui.ui.tabs.evaluate.rows import remark
+from evalui.ui.components.rows import remark
+from evalui.ui.components.widgets import definitions
 
 _NOTHING = "–"
 _LARGE_SAMPLE = 10_000  # questions from which on the smallest visible gap is no news
@@ -56,36 +55,30 @@ def gap_remark(t: Messages, questions: int) -> Html | None:
     return remark("na", t("cost.gap", n=f"{questions:,}", points=points))
 
 
+@dataclass(frozen=True, slots=True)
+class StartCard:
+    """What stands above and below the name of the run, and why it cannot start, "" if it can."""
+
+    cost: Html
+    remarks: Html
+    hindrance: str = ""
+
+
 def start_card(
     t: Messages,
-    form: Form,
-    names: Sequence[str],
     notes: StartNotes,
     *,
     rows: Sequence[tuple[str, str]] = (),
     gap: Html | None = None,
-) -> Html:
-    """The card at the right; the button is off, with the reason below it, while it cannot work.
-
-    `names` are those of the datasets, `rows` those of `cost_rows`, () while the cost is not known.
-    """
+) -> StartCard:
+    """The card at the right; `rows` are those of `cost_rows`, () while the cost is not known."""
     unknown = [(t(f"cost.{name}"), _NOTHING) for name in ("requests", "tokens", "time")]
-    name = text_input("name", field_value(form, "name"), placeholder=" + ".join(names))
     away = [remark("warn", sentence) for sentence in notes.away]
-    off = bool(notes.hindrance)
-    return el(
-        "aside",
-        el("h2", t("cost.title")),
+    warnings = (remark("warn", warning) for warning in notes.warnings)
+    return StartCard(
         definitions(rows or unknown),
-        field(t("set.name"), name),
-        gap,
-        *(remark("warn", warning) for warning in notes.warnings),
-        *(away or [remark("ok", t("away.stays"))]),
-        button(
-            t("cost.start"), "start", cls="lg" if off else "pri lg", disabled=off, data_once=True
-        ),
-        div(notes.hindrance, cls="meta why", role="status") if off else None,
-        cls="card cost",
+        join(gap, *warnings, *(away or [remark("ok", t("away.stays"))])),
+        notes.hindrance,
     )
 
 

@@ -1,11 +1,10 @@
 """A dataset in two lines: what it is and can be done with it, and its health, worst first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalui.app.files.views import UploadHealth, UploadPart, UploadView
 from evalui.datasets.health import ChoiceHealth, OpenHealth
-from evalui.datasets.preview import Preview
 from evalui.datasets.reading import KEPT_RULE
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, span
@@ -13,13 +12,12 @@ from evalui.report.numbers import format_value
 from evalui.report.words import join_sentences
 from evalui.types import LETTERS
 from evalui.ui.components.form import Form, field_value
-from evalui.ui.components.widgets import card, field, hidden, link_button, select
-from evalui.ui.tabs.evaluate.file_card import faults_part, health_part, notes_part
-from evalui.ui.tabs.evaluate.given_answers import open_health_part
-from evalui.ui.tabs.evaluate.questions import questions_part
-from evalui.ui.tabs.evaluate.rows import details_summary, remark
+from evalui.ui.components.rows import details_summary, remark
+from evalui.ui.components.widgets import button, card, link_button
+from evalui.ui.pages.evaluate.file_card import faults_part, health_part, notes_part
+from evalui.ui.pages.evaluate.open_health import open_health_part
 
-PREVIEW, FOLDED = "preview", "folded"  # states of a dataset's questions
+PREVIEW = "preview"  # the state of a dataset whose questions are shown
 _STATED_RULES = (KEPT_RULE, "columns-read", "unused-columns")  # by the card itself
 _MOST_FINDINGS = 2
 _SHOWN_UNUSED = 8  # names of columns
@@ -28,12 +26,11 @@ _UNBALANCED_P = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ShownDataset:
-    """An upload of a form that was read, with its health, and its first questions if shown."""
+    """An upload of a form that was read, with its health."""
 
     part: UploadPart
     view: UploadView
     health: UploadHealth
-    preview: Preview | None = None
 
     @property
     def upload(self) -> str:
@@ -41,24 +38,17 @@ class ShownDataset:
         return self.part.upload
 
 
-def dataset_card(t: Messages, shown: ShownDataset, form: Form) -> Html:
-    """The two lines, and what was unfolded below them."""
-    upload, view, preview = shown.upload, shown.view, shown.preview
+def dataset_card(t: Messages, shown: ShownDataset, form: Form, rights: Html | None) -> Html:
+    """The two lines with what can be unfolded below them; `rights` of teams, if there are any."""
+    upload, view = shown.upload, shown.view
     kept = field_value(form, f"kept_{upload}")
     return card(
-        upload_fields(upload, form, "col_head_row", *_unshown_pickers(view)),
         div(
             el("b", view.name),
             span(t(f"kind.{view.kind}"), cls="chip on"),
             span(" · ".join(fact for fact in _facts(t, shown) if fact), cls="meta"),
             span(
-                link_button(
-                    t("file.preview"),
-                    "open",
-                    data_upload=upload,
-                    data_part=FOLDED if preview else PREVIEW,
-                    aria_expanded=str(preview is not None).lower(),
-                ),
+                link_button(t("file.preview"), "preview", data_upload=upload),
                 link_button(t("file.columns"), "open", data_upload=upload, data_part="columns"),
                 link_button(t("file.remove"), "remove", data_upload=upload),
                 cls="acts",
@@ -70,11 +60,12 @@ def dataset_card(t: Messages, shown: ShownDataset, form: Form) -> Html:
             details_summary(_health_line(t, shown), t("file.details")),
             div(_details(t, shown, form), cls="in"),
             cls="l2",
+            data_key=upload,
         ),
         _layout_pickers(t, shown, form),
         unused_line(t, view.unused_columns),
         el("p", t("file.kept_columns"), cls="meta gap-s") if kept else None,
-        questions_part(t, upload, preview) if preview else None,
+        rights,
         cls="ds",
     )
 
@@ -87,16 +78,6 @@ def unused_line(t: Messages, names: Sequence[str]) -> Html | None:
     rest = len(names) - _SHOWN_UNUSED
     more = f" (+{rest})" if rest > 0 else ""
     return div(remark("na", t("file.unused", names=shown + more)), cls="meta gap-s")
-
-
-def upload_fields(upload: str, form: Form, *more: str) -> Html:
-    """What the form keeps of an upload that no control of its card shows; `more` begins names."""
-    kept = [f"{name}_{upload}" for name in ("open", "from", "kept", "col_columns", *more)]
-    return span(
-        hidden("uploads", upload, many=True),
-        *(hidden(name, value) for name in kept if (value := field_value(form, name))),
-        hidden=True,
-    )
 
 
 def findings(t: Messages, shown: ShownDataset) -> list[str]:
@@ -187,28 +168,33 @@ def _details(t: Messages, shown: ShownDataset, form: Form) -> Html:
     return div(notes_part(t, shown.view), div(part, faults, cls="row"))
 
 
-def _unshown_pickers(view: UploadView) -> Sequence[str]:
-    """What was chosen and has no list on the card, for there is nothing else to choose."""
-    shown = {"col_sheet": len(view.sheets) > 1, "col_kind": len(view.kinds) > 1}
-    return [name for name, is_shown in shown.items() if not is_shown]
-
-
 def _layout_pickers(t: Messages, shown: ShownDataset, form: Form) -> Html | None:
-    """Which sheet and which kind of question is read, where there are several."""
+    """Which sheet and which kind of question is read, a button each where there are several."""
     view = shown.view
-    sheet, kind = f"col_sheet_{shown.upload}", f"col_kind_{shown.upload}"
     kinds: dict[str, str] = {name: t(f"kind.{name}") for name in view.kinds}
+    sheets = {"": t("mapping.any_sheet")} | {title: title for title in view.sheets}
+    sheet = f"col_sheet_{shown.upload}"
     pickers = [
-        field(
-            t("columns.sheet"),
-            select(
-                sheet,
-                {"": t("mapping.any_sheet")} | {title: title for title in view.sheets},
-                field_value(form, sheet),
-            ),
-        )
+        _picker(t("columns.sheet"), sheet, sheets, field_value(form, sheet))
         if len(view.sheets) > 1
         else None,
-        field(t("columns.kind"), select(kind, kinds, view.kind)) if len(kinds) > 1 else None,
+        _picker(t("columns.kind"), f"col_kind_{shown.upload}", kinds, view.kind)
+        if len(kinds) > 1
+        else None,
     ]
-    return div(*pickers, cls="fields gap-s") if any(pickers) else None
+    return div(*pickers, cls="gap-s") if any(pickers) else None
+
+
+def _picker(label: str, name: str, words: Mapping[str, str], chosen: str) -> Html:
+    buttons = (
+        button(
+            word,
+            "pick",
+            cls="small",
+            data_name=name,
+            data_value=value,
+            aria_pressed=str(value == chosen).lower(),
+        )
+        for value, word in words.items()
+    )
+    return div(span(label, cls="meta"), *buttons, cls="presets", role="group", aria_label=label)

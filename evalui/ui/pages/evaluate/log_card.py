@@ -4,34 +4,28 @@ from evalui.app.files.views import LogChoices, LoggedRun, LogView, UnnamedModel
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, span
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.widgets import (
-    button,
-    card,
-    field,
-    hidden,
-    link_button,
-    note,
-    table,
-    text_input,
-    tick,
-)
-from evalui.ui.tabs.evaluate.rows import details_summary, remark
+from evalui.ui.components.named_texts import NamedText, named_texts
+from evalui.ui.components.rows import details_summary, remark
+from evalui.ui.components.widgets import card, link_button, note, table
 
-LOG_FIELD = "log_"  # begins the names of the fields of a card
 _SHOWN_NAMES = 3
 _SHOWN_FILES = 3
 _MAX_NAME = 120  # characters, as of a run that is started here
 
 
-def log_card(t: Messages, upload: str, view: LogView, form: Form) -> Html:
-    """The card of an upload that is a finished run."""
+def log_card(t: Messages, upload: str, view: LogView, *, opened: bool) -> Html:
+    """The card of an upload that is a finished run; what it lacks is asked below the opened one."""
+    choose = link_button(t("log.import"), "open_log", data_upload=upload)
     return card(
-        hidden("logs", upload, many=True),
         div(
             el("b", view.bundle or _names(t, [run.dataset for run in view.runs])),
             span(t("log.own" if view.bundle else "log.finished"), cls="chip on"),
             span(_facts(t, view), cls="meta"),
-            span(link_button(t("file.remove"), "remove", data_upload=upload), cls="acts"),
+            span(
+                None if opened else choose,
+                link_button(t("file.remove"), "remove", data_upload=upload),
+                cls="acts",
+            ),
             cls="l1",
         ),
         el(
@@ -42,36 +36,41 @@ def log_card(t: Messages, upload: str, view: LogView, form: Form) -> Html:
             ),
             div(_runs(t, view), cls="in"),
             cls="l2",
+            data_key=f"log_{upload}",
         ),
         *(div(each, cls="gap-s") for each in _notes(t, view)),
-        *(div(_without(t, upload, name, form), cls="gap-s") for name in view.apart),
-        div(
-            *(
-                _model_field(t, f"{LOG_FIELD}model_{upload}_{place}", model, form)
-                for place, model in enumerate(view.unnamed)
-            ),
-            _name_field(t, f"{LOG_FIELD}name_{upload}", view, form),
-            cls="fields gap",
-        ),
-        div(
-            button(t("log.import"), "import", cls="pri", data_upload=upload, data_once=True),
-            cls="acts gap",
-        ),
         cls="ds log",
-        data_key=f"log_{upload}",
     )
+
+
+def unnamed_models(t: Messages, upload: str, view: LogView) -> Html:
+    """A field for each model that no file of the log names."""
+    return named_texts(
+        NamedText(model_field(upload, place), t("log.model_name"), _hint(t, model))
+        for place, model in enumerate(view.unnamed)
+    )
+
+
+def model_field(upload: str, place: int) -> str:
+    """The field for the name of a model that no file of a log states."""
+    return f"log_model_{upload}_{place}"
+
+
+def run_name(t: Messages, view: LogView) -> str:
+    """What the run is called unless it is given a name."""
+    return view.bundle or _names(t, [run.dataset for run in view.runs])
 
 
 def read_choices(form: Form, upload: str, view: LogView | None) -> LogChoices:
     """What the fields of a card say."""
     models = (
-        field_value(form, f"{LOG_FIELD}model_{upload}_{place}")
+        field_value(form, model_field(upload, place))
         for place in range(len(view.unnamed) if view else 0)
     )
     return LogChoices(
-        field_value(form, f"{LOG_FIELD}name_{upload}").strip()[:_MAX_NAME],
+        field_value(form, "log_name").strip()[:_MAX_NAME],
         tuple(name[:_MAX_NAME] for name in models),
-        field_values(form, f"{LOG_FIELD}without_{upload}"),
+        field_values(form, "log_without"),
     )
 
 
@@ -131,23 +130,8 @@ def _remark(text: str) -> Html:
     return div(remark("na", text), cls="meta")
 
 
-def _without(t: Messages, upload: str, name: str, form: Form) -> Html:
-    field_name = f"{LOG_FIELD}without_{upload}"
-    on = name in field_values(form, field_name)
-    return tick(field_name, name, t("log.without", file=name), on=on)
-
-
-def _model_field(t: Messages, name: str, model: UnnamedModel, form: Form) -> Html:
+def _hint(t: Messages, model: UnnamedModel) -> str:
     more = len(model.files) - _SHOWN_FILES
     files = t("list.comma").join(model.files[:_SHOWN_FILES])
     files += f" (+{more})" if more > 0 else ""
-    hint = t("log.model_folder" if model.guess else "log.model_missing", files=files)
-    value = field_value(form, name) if name in form else model.guess
-    control = text_input(name, value, required=True, maxlength=_MAX_NAME)
-    return field(t("log.model_name"), control, hint=hint, key=name)
-
-
-def _name_field(t: Messages, name: str, view: LogView, form: Form) -> Html:
-    usual = view.bundle or _names(t, [run.dataset for run in view.runs])
-    control = text_input(name, field_value(form, name), maxlength=_MAX_NAME, placeholder=usual)
-    return field(t("log.run_name"), control, key=name)
+    return t("log.model_folder" if model.guess else "log.model_missing", files=files)

@@ -1,38 +1,38 @@
 """The start card of a form, worked out: its cost, what hinders it, and what is to be known."""
 
-from collections.abc import Sequence
-
 from evalui.app.evaluations import hindrance_of, runs_ahead, warnings_of
-from evalui.app.files.views import PlannedRun, UploadView
+from evalui.app.files.views import PlannedRun
 from evalui.app.run_form import RunForm
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
-from evalui.report.html import Html
 from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.pages.evaluate.judging import is_single
+from evalui.ui.pages.evaluate.model_list import remote_destinations
+from evalui.ui.pages.evaluate.start_card import (
+    StartCard,
+    StartNotes,
+    cost_rows,
+    gap_remark,
+    start_card,
+)
 from evalui.ui.run_form import read_run_form
-from evalui.ui.tabs.evaluate.judge_choice import is_single
-from evalui.ui.tabs.evaluate.model_choice import remote_destinations
-from evalui.ui.tabs.evaluate.start_card import StartNotes, cost_rows, gap_remark, start_card
 
 
-def start_plan(service: AppService, t: Messages, form: Form, views: Sequence[UploadView]) -> Html:
-    """The card at the right of a form whose files can be read."""
+def start_plan(service: AppService, t: Messages, form: Form) -> StartCard:
+    """The card of a form whose files can be read."""
     away = remote_destinations(t, service.catalog(), form, service.settings)
-    names = [each.name for each in views]
     try:
         run_form = read_run_form(form)
         if missing := _missing(run_form, form):
-            return start_card(t, form, names, StartNotes(away, hindrance=t(missing)))
+            return start_card(t, StartNotes(away, hindrance=t(missing)))
         planned = service.plan(run_form)
     except EvaluiError as error:
         hindrance = t.translate(error.sentence)
-        return start_card(t, form, names, StartNotes(away, hindrance=hindrance))
+        return start_card(t, StartNotes(away, hindrance=hindrance))
     ahead = runs_ahead(service, planned)
     return start_card(
         t,
-        form,
-        names,
         StartNotes(
             away,
             [*warnings_of(t, planned), *filter(None, [t.translate(ahead.held)])],
