@@ -1,8 +1,12 @@
-"""The Evaluate page as a visitor has it: what its components show, changed by what events answer."""
+"""The Evaluate page as a visitor has it: what its components show, changed by events."""
 
 import asyncio
 import json
+from copy import copy
+from functools import cache
 from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -12,6 +16,8 @@ import gradio as gr
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.html import Html
+from evalui.runs.database.connection import Database
+from evalui.settings import Settings
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
@@ -20,13 +26,22 @@ from evalui.ui.pages.evaluate import EvaluatePage
 from evalui.ui.pages.evaluate.form import Field
 from evalui.web.sender import with_sender
 
-_PREVIEWS = ("preview", "questions")
+
+@cache
+def _layout(language: Language) -> EvaluatePage:
+    """The components, which are the same for all."""
+    with TemporaryDirectory() as folder:
+        settings = Settings(data_dir=Path(folder))
+        service = AppService(settings, Database(settings.database))
+        page = asyncio.run(_made(PageContext(service, messages(language))))
+        service.database.close()
+    return page
 
 
-async def _made(service: AppService, language: Language) -> EvaluatePage:
+async def _made(context: PageContext) -> EvaluatePage:
     # Where no loop is running, Gradio begins one that nobody closes.
     with gr.Blocks(analytics_enabled=False):
-        page = EvaluatePage(PageContext(service, messages(language)))
+        page = EvaluatePage(context)
         page.wire()
         return page
 
@@ -36,7 +51,8 @@ class Screen:
 
     def __init__(self, service: AppService, language: Language = "en") -> None:
         self.service = service
-        self.page = asyncio.run(_made(service, language))
+        self.page = copy(_layout(language))
+        self.page.context = PageContext(service, messages(language))
         self.state: dict[Any, dict[str, Any]] = {}
         self.left = ""  # the other page that was gone to
         self.query = ""
@@ -95,9 +111,7 @@ class Screen:
                 if each == name or each.startswith(f"{name}_")
             }
             self._set(component, json.dumps(held or {name: []}))
-        given = {
-            field.component: field.write(form, name) for name, field in fields.fields.items()
-        }
+        given = {field.component: field.write(form, name) for name, field in fields.fields.items()}
         for component, value in given.items():
             self._set(component, value)
         inputs = {name for name, field in fields.fields.items() if field.group in groups}
@@ -140,6 +154,12 @@ class Screen:
         """Everything that is visible, the inputs as a browser would send them."""
         parts = [f'<a href="{escape(self.left)}" data-go></a>'] if self.left else []
         parts += [f'<p data-address="{escape(self.query)}">']
+        kept = json.loads(self.state.get(self.page.fields.kept, {}).get("value", "{}"))
+        parts += [
+            f'<input type="hidden" name="{escape(name)}" value="{escape(each)}">'
+            for name, value in kept.items()
+            for each in (value if isinstance(value, list) else [value])
+        ]
         parts += [self._block(block) for block in self._children(self.page.head.parent.parent)]
         parts += [self._block(self.page.questions)]
         return Html("".join(parts))
@@ -220,5 +240,5 @@ def _selected(shown: str, name: str, value: str) -> str:
         return shown
     body, end, tail = rest.partition("</select>")
     option = f'<option value="{escape(value)}">'
-    body = body.replace(option, f'{option[:-1]} selected>', 1)
+    body = body.replace(option, f"{option[:-1]} selected>", 1)
     return head + tag + body + end + tail

@@ -387,6 +387,8 @@ class EvaluatePage:
         updates = self._changed(request, sent, change)
         if note:
             updates[self.notice] = gr.update(value=alert("warn", note[0]), visible=True)
+        if action.do == "published":  # the search is done
+            updates |= {self.find: "", self.sets: _listed(None)}
         settled = gr.update(settled=str(time.monotonic_ns()))
         zones = (self.add, self.drop, self.answers_drop)
         return merged(updates, dict.fromkeys(zones, settled))
@@ -672,7 +674,7 @@ class EvaluatePage:
             self.remarks: card.remarks,
             self.fields.component("name"): gr.update(placeholder=" + ".join(names)),
             self.start: gr.update(interactive=not off),
-            self.why: gr.update(value=card.hindrance, visible=off),
+            self.why: gr.update(value=join(card.hindrance), visible=off),
         }
 
     def _logged(

@@ -156,7 +156,7 @@ class RunFields:
 
     def choice_list(self, name: str, group: Group) -> gr.HTML:
         """A list that `controls` shows."""
-        component = controls(elem_classes=f"choices {name}")
+        component = controls(elem_classes="choices")
         self.lists[name] = component, group
         return component
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ui_evaluate_screen import Screen
 from ui_examples import GOOD, HOSTILE
 from ui_open_examples import (
     ANSWERS,
@@ -19,13 +20,11 @@ from ui_open_examples import (
 )
 
 from evalui.app.service import AppService
-from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.run_form import read_run_form
-from evalui.ui.tabs.evaluate import EvaluateTab
 
 PRICED = """
 [perfect]
@@ -42,8 +41,8 @@ def desk(tmp_path: Path) -> AppService:
 
 
 @pytest.fixture
-def tab(desk: AppService) -> EvaluateTab:
-    return EvaluateTab(desk, messages("en"))
+def tab(desk: AppService) -> Screen:
+    return Screen(desk, "en")
 
 
 def box(page: str, name: str, value: str) -> str:
@@ -56,19 +55,20 @@ def start_button(page: str) -> str:
 
 
 def test_open_questions_are_shown_with_their_references(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     upload = desk.store_upload([("talk.jsonl", subjective())])
-    page = tab.act(act("uploaded", {f"open_{upload}": "preview"}, upload=upload))
+    page = tab.act(act("uploaded", upload=upload))
     assert "open questions" in page
     assert "3 with a reference" in page
     assert "2 capabilities" in page
-    assert '<span class="meta">Reference</span> 北京</p>' in page
+    preview = tab.act(act("preview", upload=upload))
+    assert '<span class="meta">Reference</span> 北京</p>' in preview
     assert "<dt>Without a reference answer</dt>" in page
     assert "English, Chinese" in page or "Chinese, English" in page
 
 
-def test_only_settings_of_open_questions_are_offered(tab: EvaluateTab, desk: AppService):
+def test_only_settings_of_open_questions_are_offered(tab: Screen, desk: AppService):
     page = tab.render({"uploads": open_form(desk)["uploads"]})
     assert "checked" in box(page, "modes", "question_answer")
     for gone in ('value="cloze"', 'name="pattern"', 'name="shots"', 'name="own_name"'):
@@ -76,30 +76,30 @@ def test_only_settings_of_open_questions_are_offered(tab: EvaluateTab, desk: App
     assert 'placeholder="512"' in page
 
 
-def test_a_judge_is_no_contestant(tab: EvaluateTab, desk: AppService):
+def test_a_judge_is_no_contestant(tab: Screen, desk: AppService):
     page = tab.render({"uploads": open_form(desk)["uploads"]})
     assert 'name="models" value="reference-judge"' not in page
     assert 'name="judges" value="reference-judge"' in page
     assert 'name="judges" value="always-A"' not in page
 
 
-def test_the_judge_is_on_for_open_questions_with_references(tab: EvaluateTab, desk: AppService):
+def test_the_judge_is_on_for_open_questions_with_references(tab: Screen, desk: AppService):
     page = tab.render({"uploads": open_form(desk)["uploads"]})
     assert "checked" in box(page, "judging", "yes")
     assert "checked" in box(page, "judges", "reference-judge")
     assert "disabled" not in start_button(page)
 
 
-def test_the_judge_is_off_for_questions_and_answers(tab: EvaluateTab, desk: AppService):
+def test_the_judge_is_off_for_questions_and_answers(tab: Screen, desk: AppService):
     page = tab.render({"uploads": [desk.store_upload([("qa.jsonl", lines(QA))])]})
     assert "question and answer" in page
     assert "checked" not in box(page, "judging", "yes")
-    assert 'value="score10-en.2" selected' in page
+    assert tab.form()["rubric"] == "score10-en.2"
 
 
 @pytest.mark.parametrize("judging", [[], ["yes"]])
 def test_marks_that_nobody_chose_give_way_to_duels(
-    tab: EvaluateTab, desk: AppService, act: MakeAct, judging: list[str]
+    tab: Screen, desk: AppService, act: MakeAct, judging: list[str]
 ):
     shown: Form = {
         "uploads": [desk.store_upload([("qa.jsonl", lines(QA))])],
@@ -109,13 +109,11 @@ def test_marks_that_nobody_chose_give_way_to_duels(
         "judges": ["reference-judge"],
         "rubric": "score10-en.2",  # as the page chose for this file
     }
-    page = tab.act(act("uploaded", shown, upload=str(open_form(desk)["uploads"][0])))
-    assert ('value="score10-en.2" selected' in page) == bool(judging)
+    tab.act(act("uploaded", shown, upload=str(open_form(desk)["uploads"][0])))
+    assert (tab.form()["rubric"] == "score10-en.2") == bool(judging)
 
 
-def test_a_file_of_each_kind_offers_the_modes_of_both(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
-):
+def test_a_file_of_each_kind_offers_the_modes_of_both(tab: Screen, desk: AppService, act: MakeAct):
     choice = desk.store_upload([("capitals.csv", GOOD.encode())])
     first = tab.act(act("uploaded", upload=choice))
     assert 'name="judging"' not in first
@@ -132,13 +130,13 @@ def test_a_file_of_each_kind_offers_the_modes_of_both(
     assert "perfect skips" not in page  # nobody expects choices from open questions
 
 
-def test_a_mode_that_was_switched_off_stays_off(tab: EvaluateTab, desk: AppService):
+def test_a_mode_that_was_switched_off_stays_off(tab: Screen, desk: AppService):
     page = tab.render(open_form(desk, modes=[]))
     assert "Choose a mode." in page
     assert "checked" not in box(page, "modes", "question_answer")
 
 
-def test_answers_find_their_questions(tab: EvaluateTab, desk: AppService, act: MakeAct):
+def test_answers_find_their_questions(tab: Screen, desk: AppService, act: MakeAct):
     upload = desk.store_upload([("answers_handmade.jsonl", answers(ANSWERS | {"en-9": "?"}))])
     page = tab.act(act("answered", open_form(desk, models=[]), upload=upload))
     assert 'value="handmade"' in page
@@ -149,24 +147,24 @@ def test_answers_find_their_questions(tab: EvaluateTab, desk: AppService, act: M
 def test_faults_of_answers_have_line_and_reason(desk: AppService):
     bad = answers() + b"no JSON at all\n" + lines([{"index": "", "answer": "?"}] * 5)
     form = open_form(desk) | given(desk, bad)
-    page = EvaluateTab(desk, messages("en")).render(form)
+    page = Screen(desk, "en").render(form)
     assert "6 rows cannot be used" in page
     assert "line 6</span> · neither an index nor a question; expected: one of them" in page
     assert "line 9</span>" in page
     assert "line 10</span>" not in page
     assert "and 1 more" in page
-    page = EvaluateTab(desk, messages("zh")).render(form)
+    page = Screen(desk, "zh").render(form)
     assert "第 5 行</span> · 不是 JSON 对象" in page
 
 
-def test_models_may_be_none_if_there_are_answers(tab: EvaluateTab, desk: AppService):
+def test_models_may_be_none_if_there_are_answers(tab: Screen, desk: AppService):
     form = open_form(desk, models=[], judging=[])
     assert "Choose a model." in tab.render(form)
     page = tab.render(form | given(desk))
     assert "disabled" not in start_button(page)
 
 
-def test_answers_that_are_removed_are_gone(tab: EvaluateTab, desk: AppService, act: MakeAct):
+def test_answers_that_are_removed_are_gone(tab: Screen, desk: AppService, act: MakeAct):
     brought = given(desk)
     form = open_form(desk) | brought
     page = tab.act(act("forget", form, upload=str(brought["answers"][0]), place="0"))
@@ -174,7 +172,7 @@ def test_answers_that_are_removed_are_gone(tab: EvaluateTab, desk: AppService, a
     assert 'name="answers"' not in page
 
 
-def test_answers_without_a_name_do_not_start(tab: EvaluateTab, desk: AppService):
+def test_answers_without_a_name_do_not_start(tab: Screen, desk: AppService):
     brought = given(desk)
     name = next(field for field in brought if field.startswith("given_"))
     page = tab.render(open_form(desk) | brought | {name: " "})
@@ -182,32 +180,28 @@ def test_answers_without_a_name_do_not_start(tab: EvaluateTab, desk: AppService)
     assert "disabled" in start_button(page)
 
 
-def test_a_file_that_holds_no_answers_says_so(tab: EvaluateTab, desk: AppService):
+def test_a_file_that_holds_no_answers_says_so(tab: Screen, desk: AppService):
     page = tab.render(open_form(desk) | given(desk, lines([{"index": "en-1", "said": "Paris"}])))
     assert "has no column of answers" in page
     assert "disabled" in start_button(page)
 
 
 @pytest.mark.parametrize("place", ["0", "7"])
-def test_answers_that_are_no_longer_here_are_reported(
-    tab: EvaluateTab, desk: AppService, place: str
-):
+def test_answers_that_are_no_longer_here_are_reported(tab: Screen, desk: AppService, place: str):
     upload = "0" * 16 if place == "0" else str(given(desk)["answers"][0])
     page = tab.render(open_form(desk) | {"answers": [upload], f"given_{upload}_{place}": "m"})
     assert "This upload is no longer here." in page
     assert "disabled" in start_button(page)
 
 
-def test_the_answers_of_another_user_are_not_opened(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
-):
+def test_the_answers_of_another_user_are_not_opened(tab: Screen, desk: AppService, act: MakeAct):
     upload = desk.uploads.store("bob", [("answers_m.jsonl", answers())])
     page = tab.act(act("answered", open_form(desk), upload=upload))
     assert "no longer here" in page
     assert "questions answered" not in page
 
 
-def test_the_answers_of_an_earlier_run_take_part(tab: EvaluateTab, desk: AppService):
+def test_the_answers_of_an_earlier_run_take_part(tab: Screen, desk: AppService):
     earlier = finish(desk, open_form(desk, name="Monday", judging=[]))
     page = tab.render(open_form(desk, earlier_run=earlier))
     assert "4 answers in “Monday”" in page
@@ -217,13 +211,13 @@ def test_the_answers_of_an_earlier_run_take_part(tab: EvaluateTab, desk: AppServ
     assert [cell.model for cell in intent.cells] == ["perfect", "noisy", "reference-judge"]
 
 
-def test_a_run_on_other_questions_is_not_offered(tab: EvaluateTab, desk: AppService):
+def test_a_run_on_other_questions_is_not_offered(tab: Screen, desk: AppService):
     others = [dict(row, question=f"{row['question']} Now?") for row in QUESTIONS]
     finish(desk, open_form(desk, subjective(others), name="Monday"))
     assert "Monday" not in tab.render(open_form(desk))
 
 
-def test_the_cost_counts_the_requests_to_judges(tab: EvaluateTab, desk: AppService):
+def test_the_cost_counts_the_requests_to_judges(tab: Screen, desk: AppService):
     page = tab.render(open_form(desk))
     assert "<dt>Requests</dt><dd>16</dd>" in page  # 4 questions x 2 models, and 4 pairs x 2 orders
     assert "<dt>of them to judges</dt><dd>8</dd>" in page
@@ -234,27 +228,27 @@ def test_the_cost_counts_the_requests_to_judges(tab: EvaluateTab, desk: AppServi
     [
         ({"judges": []}, "Choose a judge, or switch judging off."),
         ({"models": ["perfect"]}, "Comparing needs two."),
-        ({"judge_sample": "some"}, "is not a whole number"),
+        ({"judge_sample": "1.5"}, "is not a whole number"),
         ({"judge_pairs": "baseline"}, "needs names under"),
-        ({"rubric": "own", "rubric_name": "mine.1"}, "The rubric lacks"),
+        ({"rubric": "own", "rubric_instruction": ""}, "The rubric lacks"),
     ],
 )
 def test_judging_that_cannot_work_says_why(
-    tab: EvaluateTab, desk: AppService, fields: Form, reason: str
+    tab: Screen, desk: AppService, fields: Form, reason: str
 ):
     page = tab.render(open_form(desk) | fields)
     assert reason in page
     assert "disabled" in start_button(page)
 
 
-def test_a_judge_that_also_answers_is_reported(tab: EvaluateTab, desk: AppService):
+def test_a_judge_that_also_answers_is_reported(tab: Screen, desk: AppService):
     assert "also takes part" not in tab.render(open_form(desk))
     brought = given(desk, name="reference-judge")
     assert "reference-judge also takes part" in tab.render(open_form(desk) | brought)
 
 
 def test_a_rule_that_needs_references_is_reported_where_there_are_none(
-    tab: EvaluateTab, desk: AppService
+    tab: Screen, desk: AppService
 ):
     told = "A rule that compares with a reference: reference-judge. 1 of 4 questions has none"
     assert told in tab.render(open_form(desk))
@@ -264,7 +258,7 @@ def test_a_rule_that_needs_references_is_reported_where_there_are_none(
 
 @pytest.mark.parametrize("models", [[], ["perfect"], ["perfect", "noisy"]])
 def test_a_list_of_rubrics_that_nobody_touched_asks_for_duels(
-    tab: EvaluateTab, desk: AppService, models: list[str]
+    tab: Screen, desk: AppService, models: list[str]
 ):
     page = tab.render(open_form(desk, models=models))
     rubrics = page[page.index('name="rubric"') :]
@@ -310,20 +304,20 @@ OWN_RUBRIC: Form = {
     ],
 )
 def test_what_is_read_of_a_sample_reply_is_shown_while_a_rubric_is_written(
-    tab: EvaluateTab, desk: AppService, fields: Form, told: str
+    tab: Screen, desk: AppService, fields: Form, told: str
 ):
     page = str(tab.render(open_form(desk, **(OWN_RUBRIC | fields))))
     assert told in page.replace("&#x27;", "'")
 
 
-def test_without_a_sample_reply_nothing_is_read(tab: EvaluateTab, desk: AppService):
+def test_without_a_sample_reply_nothing_is_read(tab: Screen, desk: AppService):
     page = str(tab.render(open_form(desk, **OWN_RUBRIC)))
     assert "Read:" not in page
     assert 'name="rubric_try"' in page
 
 
 def test_how_verdicts_are_given_and_what_much_better_weighs_can_be_chosen(
-    tab: EvaluateTab, desk: AppService
+    tab: Screen, desk: AppService
 ):
     page = str(tab.render(open_form(desk, judge_output="schema", judge_strong="5")))
     assert '<option value="schema" selected>JSON in a schema</option>' in page
@@ -332,20 +326,20 @@ def test_how_verdicts_are_given_and_what_much_better_weighs_can_be_chosen(
 
 
 def test_the_rubric_of_a_run_of_the_first_version_is_offered_where_it_is_repeated(
-    tab: EvaluateTab, desk: AppService
+    tab: Screen, desk: AppService
 ):
     page = str(tab.render(open_form(desk, rubric="auto.1")))
     assert '<option value="auto.1" selected>four choices, as in the run repeated' in page
     assert 'value="auto.1"' not in str(tab.render(open_form(desk)))
 
 
-def test_one_model_can_be_marked_alone(tab: EvaluateTab, desk: AppService):
+def test_one_model_can_be_marked_alone(tab: Screen, desk: AppService):
     page = tab.render(open_form(desk, models=["perfect"], rubric="score10-en.1"))
     assert "Comparing needs two." not in page
     assert "<dt>of them to judges</dt><dd>4</dd>" in page
 
 
-def test_two_lists_meet_each_other_only(tab: EvaluateTab, desk: AppService):
+def test_two_lists_meet_each_other_only(tab: Screen, desk: AppService):
     form = open_form(
         desk,
         models=["perfect", "noisy", "always-A"],
@@ -362,27 +356,27 @@ def test_two_lists_meet_each_other_only(tab: EvaluateTab, desk: AppService):
 
 def test_a_price_is_shown_if_it_is_known(tmp_path: Path):
     desk = open_desk(tmp_path, PRICED)
-    page = EvaluateTab(desk, messages("en")).render(open_form(desk, models=["perfect"], judging=[]))
+    page = Screen(desk, "en").render(open_form(desk, models=["perfect"], judging=[]))
     assert "about US$ 2.0" in page  # 4 replies of at most 512 tokens, at 1000 a million
 
 
-def test_no_price_is_made_up(tab: EvaluateTab, desk: AppService):
+def test_no_price_is_made_up(tab: Screen, desk: AppService):
     assert "US$" not in tab.render(open_form(desk))
 
 
 def test_the_sample_of_open_questions_starts_at_once_with_its_judge(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     assert 'data-do="open_sample"' in tab.render({})
     page = tab.act(act("open_sample"))
     (row,) = read_runs(desk.database)
-    assert f'href="?run={row.id}&amp;tab=results" data-go' in str(page)
+    assert f'href="./?run={row.id}&amp;tab=results" data-go' in str(page)
     judging = read_spec(row.spec).judging
     assert judging is not None
     assert judging.judges == ["reference-judge"]
 
 
-def test_a_run_with_answers_and_a_judge_can_be_repeated(tab: EvaluateTab, desk: AppService):
+def test_a_run_with_answers_and_a_judge_can_be_repeated(tab: Screen, desk: AppService):
     form = open_form(desk, judge_conflict="drop", judge_sample="2") | given(desk)
     run_id = desk.start(read_run_form(form))
     page = tab.render({"again": run_id})
@@ -397,7 +391,7 @@ def test_a_run_with_answers_and_a_judge_can_be_repeated(tab: EvaluateTab, desk: 
     assert [(each.model, each.upload) for each in brought] == [("handmade", form["answers"][0])]
 
 
-def test_a_sheet_can_be_chosen(tab: EvaluateTab, desk: AppService, tmp_path: Path):
+def test_a_sheet_can_be_chosen(tab: Screen, desk: AppService, act: MakeAct, tmp_path: Path):
     from openpyxl import Workbook
 
     book = Workbook()
@@ -408,22 +402,22 @@ def test_a_sheet_can_be_chosen(tab: EvaluateTab, desk: AppService, tmp_path: Pat
     del book["Sheet"]
     book.save(tmp_path / "book.xlsx")
     upload = desk.store_upload([("book.xlsx", (tmp_path / "book.xlsx").read_bytes())])
-    form = open_form(desk) | {"uploads": [upload], f"open_{upload}": "preview"}
-    page = tab.render(form)
-    assert f'name="col_sheet_{upload}"' in page
-    assert "Question of first?" in page
-    chosen = tab.render(form | {f"col_sheet_{upload}": "second"})
+    page = tab.render(open_form(desk) | {"uploads": [upload]})
+    assert f'data-name="col_sheet_{upload}" data-value="second" aria-pressed="false"' in page
+    assert "Question of first?" in tab.act(act("preview", upload=upload))
+    tab.act(act("pick", name=f"col_sheet_{upload}", value="second"))
+    chosen = tab.act(act("preview", upload=upload))
     assert "Question of second?" in chosen
     assert "Question of first?" not in chosen
 
 
 def test_a_chinese_page_speaks_chinese(desk: AppService):
-    page = EvaluateTab(desk, messages("zh")).render(open_form(desk) | given(desk))
+    page = Screen(desk, "zh").render(open_form(desk) | given(desk))
     for word in ("3 题有参考答案", "4 题中的 4 题有回答", "由裁判阅读回答", "其中裁判"):
         assert word in page
 
 
-def test_nothing_in_a_file_of_answers_becomes_markup(tab: EvaluateTab, desk: AppService):
+def test_nothing_in_a_file_of_answers_becomes_markup(tab: Screen, desk: AppService):
     rows = [dict(row, question=HOSTILE, reference_answer=HOSTILE) for row in QUESTIONS]
     page = tab.render(
         open_form(desk, subjective(rows)) | given(desk, answers({HOSTILE: "x"}), name=HOSTILE)

@@ -2,6 +2,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+from ui_evaluate_screen import Screen
 
 from evalui.app.service import AppService
 from evalui.messages import messages
@@ -12,9 +13,8 @@ from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
+from evalui.ui.pages.evaluate.start_card import cost_rows
 from evalui.ui.run_form import read_run_form
-from evalui.ui.tabs.evaluate import EvaluateTab
-from evalui.ui.tabs.evaluate.start_card import cost_rows
 
 GPU_EN = "Your GPU time is used up until Monday. The run waits; nothing is lost."
 GPU_ZH = "本周 GPU 时间已用完，周一恢复。任务会等待，不会丢失。"
@@ -34,7 +34,7 @@ def test_a_run_that_would_wait_is_announced_and_can_start(
     with desk.database.writing() as connection:
         add_spending(connection, run_id, Spending(device_s=3600.0), time.time())
     for language, sentence in (("en", GPU_EN), ("zh", GPU_ZH)):
-        page = EvaluateTab(desk, messages(language)).render(form)  # type: ignore[arg-type]
+        page = Screen(desk, language).render(form)  # type: ignore[arg-type]
         assert sentence in page
         start = page.partition('data-do="start"')[2].partition(">")[0]
         assert "disabled" not in start
@@ -46,7 +46,7 @@ def test_a_limit_that_is_reached_is_stated_before_the_start(
     form = form_for()
     desk.start(read_run_form(form))
     limit(desk, UserLimits(queued=1))
-    tab = EvaluateTab(desk, messages("en"))
+    tab = Screen(desk, "en")
     page = tab.render(form)
     assert "1 of your runs wait already" in page
     before, _, after = page.partition('data-do="start"')

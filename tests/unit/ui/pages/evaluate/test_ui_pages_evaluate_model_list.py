@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ui_evaluate_screen import Screen
 from ui_open_examples import MODELS, open_desk, open_form, subjective
 
 from evalui.app.service import AppService
@@ -16,8 +17,7 @@ from evalui.models.catalog import ModelState, ModelStatus, without_answer
 from evalui.models.memory_estimate import Footprint
 from evalui.shipped_files import ASSETS
 from evalui.ui.components.form import Form
-from evalui.ui.tabs.evaluate import EvaluateTab
-from evalui.ui.tabs.evaluate.model_choice import OfferedModel, models_card
+from evalui.ui.pages.evaluate.model_list import OfferedModel, model_list
 
 _CATALOG = (
     MODELS
@@ -42,7 +42,7 @@ def desk(tmp_path: Path) -> AppService:
 
 
 def _page(desk: AppService, form: Form, language: str = "en") -> str:
-    return EvaluateTab(desk, messages(language)).render(form)
+    return Screen(desk, language).render(form)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -63,8 +63,7 @@ def test_an_endpoint_elsewhere_is_named_with_its_host(
     desk: AppService, language: str, sentence: str
 ):
     page = _page(desk, open_form(desk, models=["perfect", "remote-chat"]), language)
-    start = page[page.rindex('class="card cost"') :]
-    assert sentence in start.partition('data-do="start"')[0]  # above the button
+    assert sentence in page.partition('data-do="start"')[0]  # above the button
     assert _STAYS[language] not in page
 
 
@@ -150,7 +149,7 @@ def _state(name: str, **fields: Any) -> ModelState:
 
 def _card(states: Sequence[ModelState], form: Form) -> str:
     offers = [OfferedModel(state) for state in states]
-    return models_card(messages("en"), offers, form, None)
+    return model_list(messages("en"), offers, form)
 
 
 def test_the_base_is_one_click_away_when_its_tuned_model_is_chosen():
@@ -177,31 +176,27 @@ def test_models_stand_in_groups_and_what_only_demonstrates_is_folded():
     places = [page.index(f">{name}<") for name in order]
     assert places == sorted(places)
     assert "1 small demo model, 1 scripted baseline" in page
-    assert "<details open" not in page
-    assert "<details open" in _card(known, {"models": ["demo"]})
+    assert " open>" not in page
+    assert " open>" in _card(known, {"models": ["demo"]})
     assert "No model of yours" not in page
     bare = _card([known[0], known[3]], {})
-    assert "<details open" in bare  # there is nothing else to choose
+    assert " open>" in bare  # there is nothing else to choose
     assert 'No model of yours is here yet. <a href="models">Add a model</a>' in bare
 
 
 def test_who_may_not_add_a_model_is_not_led_to_where_they_are_added():
     offers = [OfferedModel(_state("rule", baseline=True))]
-    card = models_card(messages("en"), offers, {}, None, may_add=False)
+    card = model_list(messages("en"), offers, {}, may_add=False)
     assert "An operator can add one." in card
     assert "?tab=models" not in card
 
 
-def test_a_search_hides_what_does_not_match_and_keeps_what_is_chosen():
+def test_many_models_can_be_searched():
     known = [_state(f"own-{n}", backend="transformers", path="/m") for n in range(7)]
-    assert 'name="find"' not in _card(known, {})
-    known.append(_state("rule", baseline=True))
-    page = _card(known, {"models": ["own-1"], "find": "RUL"})
-    assert 'name="find" value="RUL"' in page
-    rows = re.findall(r'<label class="it[^>]*>', page)
-    assert ["hidden" in row for row in rows] == [True] * 7 + [False]
-    assert 'value="own-1" aria-label="own-1" data-many checked' in page
-    assert "<details open" in page
+    assert 'type="search"' not in _card(known, {})
+    page = _card([*known, _state("RULE", baseline=True)], {})
+    assert 'type="search"' in page
+    assert re.findall(r'data-find="([^"]*)"', page)[-1] == "rule"
 
 
 def test_an_endpoint_that_does_not_answer_is_out_of_reach():
@@ -215,15 +210,11 @@ def test_an_endpoint_that_does_not_answer_is_out_of_reach():
 def test_a_model_too_large_for_its_device_stays_with_the_reason():
     state = _state("large", backend="transformers", path="/m", parameters=32 * 10**9)
     needs = Footprint("bfloat16", 64 * 10**9, 2 * 10**9, 4096, 4096)
-    page = models_card(
-        messages("en"), [OfferedModel(state, needs, 40 * 10**9, 48 * 10**9)], {}, None
-    )
+    page = model_list(messages("en"), [OfferedModel(state, needs, 40 * 10**9, 48 * 10**9)], {})
     assert "32 B · needs 66.0 GB, 40.0 GB free" in page
     assert "cannot run here" in page
     assert "disabled" in page
-    tight = models_card(
-        messages("en"), [OfferedModel(state, needs, 40 * 10**9, 80 * 10**9)], {}, None
-    )
+    tight = model_list(messages("en"), [OfferedModel(state, needs, 40 * 10**9, 80 * 10**9)], {})
     assert "needs 66.0 GB, 40.0 GB free" in tight  # other runs may end before this one begins
     assert "disabled" not in tight
 

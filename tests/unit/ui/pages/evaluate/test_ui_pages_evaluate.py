@@ -3,40 +3,39 @@
 from collections.abc import Callable
 
 import pytest
+from ui_evaluate_screen import Screen
 from ui_examples import FAULTY, GOOD, HOSTILE
 
 from evalui.access import Person
 from evalui.app.samples import EXAMPLES
 from evalui.app.service import AppService
 from evalui.datasets.base import Layout
-from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.tabs.evaluate import EvaluateTab
 
 MakeForm = Callable[..., Form]
 MakeAct = Callable[..., Action]
 
 
 @pytest.fixture
-def tab(desk: AppService) -> EvaluateTab:
-    return EvaluateTab(desk, messages("en"))
+def tab(desk: AppService) -> Screen:
+    return Screen(desk, "en")
 
 
 def start_button(page: str) -> str:
     return page.partition('data-do="start"')[2].partition(">")[0]
 
 
-def test_the_empty_page_offers_a_file_and_the_sample(tab: EvaluateTab):
+def test_the_empty_page_offers_a_file_and_the_sample(tab: Screen):
     page = tab.render({})
     assert "Drop a file of questions here" in page
     assert 'data-do="sample"' in page
 
 
-def test_an_upload_is_checked_and_choices_appear(tab: EvaluateTab, desk: AppService, act: MakeAct):
+def test_an_upload_is_checked_and_choices_appear(tab: Screen, desk: AppService, act: MakeAct):
     upload = desk.store_upload([("capitals.csv", GOOD.encode())])
     page = tab.act(act("uploaded", upload=upload))
     assert "4 of 4 rows ready" in page
@@ -45,7 +44,7 @@ def test_an_upload_is_checked_and_choices_appear(tab: EvaluateTab, desk: AppServ
 
 
 def test_a_second_upload_joins_the_first(
-    tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
+    tab: Screen, desk: AppService, act: MakeAct, form_for: MakeForm
 ):
     other = desk.store_upload([("more.csv", GOOD.replace("Capital", "Main town").encode())])
     page = tab.act(act("uploaded", form_for(), upload=other))
@@ -55,20 +54,20 @@ def test_a_second_upload_joins_the_first(
 
 
 def test_rules_that_need_the_question_are_not_offered_a_mode_that_hides_it(
-    tab: EvaluateTab, form_for: MakeForm
+    tab: Screen, form_for: MakeForm
 ):
     form = {**form_for(), "models": ["biased", "always-A"], "modes": ["choices_only"]}
     row = tab.render(form).partition('value="choices_only"')[2].partition("</label>")[0]
     assert "no model here" in row
 
 
-def test_a_removed_file_is_gone(tab: EvaluateTab, act: MakeAct, form_for: MakeForm):
+def test_a_removed_file_is_gone(tab: Screen, act: MakeAct, form_for: MakeForm):
     form = form_for()
     page = tab.act(act("remove", form, upload=form["uploads"][0]))
     assert "Drop a file of questions here" in page
 
 
-def test_faulty_rows_are_set_aside_and_stated(tab: EvaluateTab, act: MakeAct, form_for: MakeForm):
+def test_faulty_rows_are_set_aside_and_stated(tab: Screen, act: MakeAct, form_for: MakeForm):
     page = tab.act(act("set", form_for(FAULTY)))
     assert "4 of 6 rows ready" in page
     assert "2 rows are set aside." in page
@@ -78,7 +77,7 @@ def test_faulty_rows_are_set_aside_and_stated(tab: EvaluateTab, act: MakeAct, fo
     assert "disabled" not in start_button(page)
 
 
-def test_the_worst_two_findings_stand_in_the_line(tab: EvaluateTab, form_for: MakeForm):
+def test_the_worst_two_findings_stand_in_the_line(tab: Screen, form_for: MakeForm):
     rows = "".join(f"{n},Capital of France?,Paris,Rome,Oslo,Bern,A\n" for n in range(7, 60))
     page = tab.render(form_for(FAULTY + rows))
     line = page.partition("<summary>")[2].partition("</summary>")[0]
@@ -87,7 +86,7 @@ def test_the_worst_two_findings_stand_in_the_line(tab: EvaluateTab, form_for: Ma
 
 
 def test_rows_with_options_of_the_same_text_stay_until_they_are_left_out(
-    tab: EvaluateTab, act: MakeAct, form_for: MakeForm
+    tab: Screen, act: MakeAct, form_for: MakeForm
 ):
     form = form_for(GOOD + "5,Capital of Spain?,Rome,Madrid,Madrid,Bern,B\n")
     page = tab.act(act("set", form))
@@ -105,27 +104,27 @@ def test_rows_with_options_of_the_same_text_stay_until_they_are_left_out(
 
 
 def test_a_chinese_page_translates_the_faults(desk: AppService, form_for: MakeForm):
-    page = EvaluateTab(desk, messages("zh")).render(form_for(FAULTY))
+    page = Screen(desk, "zh").render(form_for(FAULTY))
     assert "答案不是选项之一：“E”" in page
     assert "one of A, B, C, D" not in page
 
 
 def test_chinese_findings_stand_in_the_line_without_blanks(desk: AppService, form_for: MakeForm):
     rows = "".join(f"{n},Capital of France?,Paris,Rome,Oslo,Bern,A\n" for n in range(7, 60))
-    page = EvaluateTab(desk, messages("zh")).render(form_for(FAULTY + rows))
+    page = Screen(desk, "zh").render(form_for(FAULTY + rows))
     line = page.partition("<summary>")[2].partition("</summary>")[0]
     assert line.count("。") == 2
     assert "。 " not in line
 
 
-def test_many_faults_are_shown_in_part_and_counted(tab: EvaluateTab, form_for: MakeForm):
+def test_many_faults_are_shown_in_part_and_counted(tab: Screen, form_for: MakeForm):
     rows = "".join(f"x{n},Q{n}?,a,b,c,d,E\n" for n in range(60))
     page = tab.render(form_for(GOOD + rows))
     assert page.count("<td>“E”") + page.count(">“E”</span>") == 50
     assert "and 10 more faults" in page
 
 
-def test_faults_that_are_only_counted_are_marked_as_such(tab: EvaluateTab, form_for: MakeForm):
+def test_faults_that_are_only_counted_are_marked_as_such(tab: Screen, form_for: MakeForm):
     rows = "".join(f"x{n},,a,b,c,d,E\n" for n in range(1500))
     page = tab.render(form_for(GOOD + rows))
     assert "1,500 rows cannot be used" in page
@@ -144,27 +143,27 @@ def test_faults_that_are_only_counted_are_marked_as_such(tab: EvaluateTab, form_
     ],
 )
 def test_what_cannot_work_says_why_and_does_not_start(
-    tab: EvaluateTab, form_for: MakeForm, fields: Form, reason: str
+    tab: Screen, form_for: MakeForm, fields: Form, reason: str
 ):
     page = tab.render(form_for(**fields))
     assert reason in page
     assert "disabled" in start_button(page)
 
 
-def test_a_model_that_cannot_load_is_off_with_its_reason(tab: EvaluateTab, form_for: MakeForm):
+def test_a_model_that_cannot_load_is_off_with_its_reason(tab: Screen, form_for: MakeForm):
     page = tab.render(form_for())
     card = page.partition('value="gone"')[2].partition("</label>")[0]
     assert "disabled" in card
     assert "nowhere" in card
 
 
-def test_every_order_is_announced_with_its_count(tab: EvaluateTab, form_for: MakeForm):
+def test_every_order_is_announced_with_its_count(tab: Screen, form_for: MakeForm):
     page = tab.render(form_for(pattern="all_possible", modes=["multiple_choice"]))
     assert "This asks 192 requests" in page  # 4 questions x 24 orders x 2 models
 
 
 def test_the_questions_of_several_datasets_are_counted_together(
-    tab: EvaluateTab, desk: AppService, form_for: MakeForm
+    tab: Screen, desk: AppService, form_for: MakeForm
 ):
     other = desk.store_upload([("more.csv", GOOD.replace("Capital", "Main town").encode())])
     form = form_for()
@@ -173,16 +172,16 @@ def test_the_questions_of_several_datasets_are_counted_together(
 
 
 def test_start_queues_the_run_and_leads_to_it(
-    tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
+    tab: Screen, desk: AppService, act: MakeAct, form_for: MakeForm
 ):
     page = tab.act(act("start", form_for(name="Midterm")))
     (row,) = read_runs(desk.database)
     assert (row.name, row.state) == ("Midterm", "queued")
-    assert f'href="?run={row.id}&amp;tab=runs" data-go' in page
+    assert f'href="./?run={row.id}&amp;tab=runs" data-go' in page
 
 
 def test_a_run_can_be_repeated_from_its_form(
-    tab: EvaluateTab, desk: AppService, act: MakeAct, form_for: MakeForm
+    tab: Screen, desk: AppService, act: MakeAct, form_for: MakeForm
 ):
     tab.act(act("start", form_for(name="Midterm", shots="0", pattern="origin")))
     page = tab.render({"again": read_runs(desk.database)[0].id})
@@ -192,7 +191,7 @@ def test_a_run_can_be_repeated_from_its_form(
 
 
 def test_a_file_that_is_no_table_is_reported_on_the_empty_page(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     upload = desk.store_upload([("photo.csv", bytes(range(256)) * 40)])
     page = tab.act(act("uploaded", upload=upload))
@@ -219,7 +218,7 @@ def test_a_file_that_is_no_table_is_reported_on_the_empty_page(
 def test_a_chinese_page_tells_in_chinese_why_a_file_is_refused(
     desk: AppService, act: MakeAct, file: str, content: bytes, told: str
 ):
-    tab = EvaluateTab(desk, messages("zh"))
+    tab = Screen(desk, "zh")
     assert told in tab.act(act("uploaded", upload=desk.store_upload([(file, content)])))
 
 
@@ -236,17 +235,17 @@ def test_a_chinese_page_tells_in_chinese_why_a_file_is_refused(
 def test_a_chinese_page_tells_in_chinese_what_cannot_work(
     desk: AppService, form_for: MakeForm, fields: Form, told: str
 ):
-    page = EvaluateTab(desk, messages("zh")).render(form_for(**fields))
+    page = Screen(desk, "zh").render(form_for(**fields))
     assert told in page
     assert "没有文件夹 " in page  # the model that cannot be loaded
 
 
-def test_an_upload_of_another_user_is_not_opened(tab: EvaluateTab, desk: AppService, act: MakeAct):
+def test_an_upload_of_another_user_is_not_opened(tab: Screen, desk: AppService, act: MakeAct):
     upload = desk.uploads.store("bob", [("capitals.csv", GOOD.encode())])
     assert "no longer here" in tab.act(act("uploaded", upload=upload))
 
 
-def test_nothing_in_a_file_becomes_markup(tab: EvaluateTab, form_for: MakeForm):
+def test_nothing_in_a_file_becomes_markup(tab: Screen, form_for: MakeForm):
     cell = HOSTILE.replace('"', '""')
     hostile = f'{GOOD}"9{cell}","{cell}","{cell}",b,c,d,A\n10,"{cell}",a,b,c,d,"{cell}"\n'
     page = tab.render(form_for(hostile, file=f"{HOSTILE.replace('/', '')}.csv"))
@@ -262,62 +261,66 @@ def chosen_models(page: str) -> list[str]:
 
 
 def test_the_models_of_an_address_are_chosen_until_the_form_has_some(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     upload = desk.store_upload([("capitals.csv", GOOD.encode())])
     query: Form = {"models": ["always-A", "no-such-model"]}
     page = tab.act(act("uploaded", query, upload=upload))
     assert chosen_models(page) == ["always-A"]
     assert "checked" in page.partition('name="modes" value="multiple_choice"')[2].partition(">")[0]
-    page = tab.act(act("uploaded", upload=upload))
+    page = Screen(desk).act(act("uploaded", upload=upload))
     assert chosen_models(page) == ["biased"]
 
 
 def test_no_model_is_chosen_for_a_person_who_chose_none(
-    tab: EvaluateTab, act: MakeAct, form_for: MakeForm
+    tab: Screen, act: MakeAct, form_for: MakeForm
 ):
     page = tab.act(act("set", form_for(models=[])))
     assert chosen_models(page) == []
 
 
-def test_an_address_states_its_models_on_the_empty_page(tab: EvaluateTab):
+def test_an_address_states_its_models_on_the_empty_page(tab: Screen):
     page = tab.render({"models": ["always-A", "no-such-model"]})
     assert "Chosen: always-A." in page
-    assert 'data-address="tab=evaluate&amp;models=always-A"' in page
     assert "Chosen:" not in tab.render({"models": "no-such-model"})
 
 
-def test_an_address_with_a_broken_catalog_is_an_empty_page(tab: EvaluateTab, desk: AppService):
+def test_an_address_with_a_broken_catalog_is_an_empty_page(tab: Screen, desk: AppService):
     desk.settings.models.write_text("[biased", encoding="utf-8")
     page = tab.render({"models": ["always-A"]})
     assert "Drop a file of questions here" in page
     assert "Chosen:" not in page
 
 
-def test_the_files_stand_in_the_address_and_come_back_from_it(tab: EvaluateTab, desk: AppService):
+def test_the_files_stand_in_the_address_and_come_back_from_it(
+    tab: Screen, desk: AppService, act: MakeAct
+):
     uploads = [
         desk.store_upload([(f"{name}.csv", GOOD.replace("Capital", name).encode())])
         for name in ("one", "two")
     ]
-    page = tab.render({"uploads": uploads})
-    address = page.partition('data-address="')[2].partition('"')[0].replace("&amp;", "&")
-    assert address == f"tab=evaluate&uploads={uploads[0]},{uploads[1]}"
-    assert tab.render({"uploads": address.partition("uploads=")[2]}) == page
-    assert 'data-address="tab=evaluate"' in tab.render({})
+    for upload in uploads:
+        tab.act(act("uploaded", upload=upload))
+    assert tab.query == f"uploads={uploads[0]},{uploads[1]}"
+    shown = {name: tab.form()[name] for name in ("uploads", "models", "modes")}
+    tab.render({"uploads": tab.query.partition("uploads=")[2]})
+    assert {name: tab.form()[name] for name in shown} == shown
+    tab.act(act("remove", upload=uploads[0]))
+    assert tab.query == f"uploads={uploads[1]}"
 
 
 def test_the_sample_starts_at_once_and_leads_to_its_overview(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     page = tab.act(act("sample"))
     (row,) = read_runs(desk.database)
-    assert f'href="?run={row.id}&amp;tab=results" data-go' in str(page)
+    assert f'href="./?run={row.id}&amp;tab=results" data-go' in str(page)
     spec = read_spec(row.spec)
     assert spec.models == ["biased", "always-A"]  # no demo model in this catalog
     assert [(mode.mode, mode.pattern) for mode in spec.modes] == [("multiple_choice", "circular")]
 
 
-def test_every_format_has_an_example_that_is_read(desk: AppService, tab: EvaluateTab):
+def test_every_format_has_an_example_that_is_read(desk: AppService, tab: Screen):
     page = tab.render({})
     for name, content in EXAMPLES.items():
         assert f'href="../examples/{name}"' in page
@@ -327,11 +330,11 @@ def test_every_format_has_an_example_that_is_read(desk: AppService, tab: Evaluat
             assert (loaded.n_questions > 1, loaded.faults) == (True, ())
 
 
-def test_a_reader_is_led_to_what_others_share_instead_of_to_an_upload(tab: EvaluateTab):
+def test_a_reader_is_led_to_what_others_share_instead_of_to_an_upload(tab: Screen):
     with acting_as(Person("rita", "reader")):
         page = tab.render({})
     assert "Your role lets you look, not start or upload." in page
-    assert 'href="?tab=runs"' in page
+    assert 'href="./?tab=runs"' in page
     assert 'type="file"' not in page
     assert 'data-do="sample"' not in page
     assert 'type="file"' in tab.render({})

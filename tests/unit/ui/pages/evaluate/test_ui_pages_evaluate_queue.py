@@ -3,25 +3,24 @@
 from collections.abc import Callable
 
 import pytest
+from ui_evaluate_screen import Screen
 
 from evalui.access import Person
 from evalui.app.service import AppService
 from evalui.errors import SpecError
-from evalui.messages import messages
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.database.throughput import Throughput, store_throughput
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
 from evalui.ui.run_form import read_run_form
-from evalui.ui.tabs.evaluate import EvaluateTab
 
 MakeForm = Callable[..., Form]
 ADA = Person("ada", "operator")
 
 
 @pytest.fixture
-def tab(desk: AppService) -> EvaluateTab:
-    return EvaluateTab(desk, messages("en"))
+def tab(desk: AppService) -> Screen:
+    return Screen(desk, "en")
 
 
 def ahead(page: str) -> str:
@@ -30,7 +29,7 @@ def ahead(page: str) -> str:
 
 
 def test_runs_of_all_people_come_before_a_new_one_by_turns(
-    desk: AppService, tab: EvaluateTab, form_for: MakeForm
+    desk: AppService, tab: Screen, form_for: MakeForm
 ):
     with acting_as(ADA):
         for name in ("a secret", "another"):
@@ -52,7 +51,7 @@ def test_runs_of_all_people_come_before_a_new_one_by_turns(
 
 
 def test_a_limit_that_would_hold_the_run_is_stated_before_the_start(
-    desk: AppService, tab: EvaluateTab, form_for: MakeForm
+    desk: AppService, tab: Screen, form_for: MakeForm
 ):
     desk.settings.limit_tokens_day = 0
     page = tab.render(form_for())

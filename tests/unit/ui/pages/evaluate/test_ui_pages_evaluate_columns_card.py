@@ -6,6 +6,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from ui_evaluate_screen import Screen
 
 from evalui.app.service import AppService
 from evalui.datasets import ANSWER_KEYS
@@ -18,7 +19,6 @@ from evalui.runs.spec import read_spec
 from evalui.types import LETTERS
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
-from evalui.ui.tabs.evaluate import EvaluateTab
 
 MakeAct = Callable[..., Action]
 SHAPES = Path(__file__).parents[5] / "tests" / "golden" / "shapes"
@@ -31,8 +31,8 @@ Main town of France?,Paris,Rome,Oslo,Bern,1,tax law,
 
 
 @pytest.fixture
-def tab(desk: AppService) -> EvaluateTab:
-    return EvaluateTab(desk, messages("en"))
+def tab(desk: AppService) -> Screen:
+    return Screen(desk, "en")
 
 
 def role(page: str, upload: str, column: int) -> tuple[str, bool]:
@@ -55,7 +55,7 @@ def roles_form(page: str, upload: str) -> Form:
 
 
 def test_unknown_headers_lead_to_a_mapping_filled_with_a_guess(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
     page = tab.act(act("uploaded", upload=upload))
@@ -83,7 +83,7 @@ def test_unknown_headers_lead_to_a_mapping_filled_with_a_guess(
 
 
 def test_columns_that_are_used_become_a_run_and_are_remembered(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
     form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
@@ -107,9 +107,7 @@ def test_columns_that_are_used_become_a_run_and_are_remembered(
     assert "4 of 4 rows ready" in repeated
 
 
-def test_what_is_not_to_be_remembered_is_forgotten(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
-):
+def test_what_is_not_to_be_remembered_is_forgotten(tab: Screen, desk: AppService, act: MakeAct):
     upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
     form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
     tab.act(act("columns", form, upload=upload))
@@ -119,7 +117,7 @@ def test_what_is_not_to_be_remembered_is_forgotten(
 
 
 def test_a_remembered_mapping_that_does_not_fit_asks_again(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
     form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
@@ -130,10 +128,11 @@ def test_a_remembered_mapping_that_does_not_fit_asks_again(
     page = tab.act(act("uploaded", upload=other))
     assert "4 of 4 rows ready" in page
     assert "columns you chose for these headers" not in page
+    page = tab.act(act("preview", upload=other))
     assert page.partition("A. Paris")[0].endswith("right answer:</span>")
 
 
-def test_a_remembered_mapping_is_stated(tab: EvaluateTab, desk: AppService, act: MakeAct):
+def test_a_remembered_mapping_is_stated(tab: Screen, desk: AppService, act: MakeAct):
     upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
     form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
     used = tab.act(act("columns", form, upload=upload))
@@ -143,7 +142,7 @@ def test_a_remembered_mapping_is_stated(tab: EvaluateTab, desk: AppService, act:
     assert "Read with the columns you chose for these headers." in page
 
 
-def test_the_kind_can_be_changed(tab: EvaluateTab, desk: AppService, act: MakeAct):
+def test_the_kind_can_be_changed(tab: Screen, desk: AppService, act: MakeAct):
     upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
     form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
     changed = f"read_kind_{upload}"
@@ -159,7 +158,7 @@ def test_the_kind_can_be_changed(tab: EvaluateTab, desk: AppService, act: MakeAc
 
 
 def test_another_answer_column_brings_its_own_answer_key(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     exam = EXAM.replace("history", "A").replace("tax law", "B")
     upload = desk.store_upload([("my-exam.csv", exam.encode())])
@@ -174,7 +173,7 @@ def test_another_answer_column_brings_its_own_answer_key(
 
 
 def test_a_function_of_a_package_is_among_the_answer_keys_and_needs_no_column_of_answers(
-    tab: EvaluateTab, desk: AppService, act: MakeAct, monkeypatch: pytest.MonkeyPatch
+    tab: Screen, desk: AppService, act: MakeAct, monkeypatch: pytest.MonkeyPatch
 ):
     function = AnswerFunction(lambda _: "B", label={"en": "always B"})
     entries = {**ANSWER_KEYS._entries, "always_b": function}
@@ -192,7 +191,7 @@ def test_a_function_of_a_package_is_among_the_answer_keys_and_needs_no_column_of
     assert "4 of 4 rows will be readable" in page
 
 
-def test_the_card_can_be_left_and_opened_again(tab: EvaluateTab, desk: AppService, act: MakeAct):
+def test_the_card_can_be_left_and_opened_again(tab: Screen, desk: AppService, act: MakeAct):
     upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
     page = tab.act(act("uploaded", upload=upload))
     cancel = page.partition("Cancel</button>")[0].rpartition("<button")[2]
@@ -207,7 +206,7 @@ def test_the_card_can_be_left_and_opened_again(tab: EvaluateTab, desk: AppServic
 
 
 def test_leaving_the_card_of_a_file_that_was_read_changes_nothing(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     text = "question,A,B,answer,gold\nCapital of France?,Paris,Rome,A,B\nOf Italy?,Paris,Rome,B,A\n"
     upload = desk.store_upload([("known.csv", text.encode())])
@@ -216,43 +215,43 @@ def test_leaving_the_card_of_a_file_that_was_read_changes_nothing(
     page = tab.act(act("open", form, upload=upload, part="left"))
     assert "2 of 2 rows ready" in page
     assert f"col_columns_{upload}" not in page
+    page = tab.act(act("preview", upload=upload))
     assert page.partition("A. Paris")[0].endswith("right answer:</span>")
 
 
-def test_the_questions_are_shown_at_once_and_by_pages(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+def test_the_questions_are_shown_on_request_and_by_pages(
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     rows = "".join(f"Question {n}?,yes,no,A\n" for n in range(1, 8))
     upload = desk.store_upload([("known.csv", f"question,A,B,answer\n{rows}".encode())])
-    page = tab.act(act("uploaded", upload=upload))
+    assert "Questions as a model" not in tab.act(act("uploaded", upload=upload))
+    page = tab.act(act("preview", upload=upload))
     assert "1–3 of 7" in page
     assert "Question 3?" in page
     assert "Question 4?" not in page
     later = page.partition(">Next</button>")[0].rpartition("<button")[2]
     assert 'data-start="3"' in later
-    page = tab.act(act("questions", roles_form(page, upload), upload=upload, start="3"))
+    page = tab.act(act("questions", upload=upload, start="3"))
     assert "4–6 of 7" in page
-    page = tab.act(act("questions", roles_form(page, upload), upload=upload, start="6"))
+    page = tab.act(act("questions", upload=upload, start="6"))
     assert "Question 7?" in page
     assert "disabled" in page.partition(">Next</button>")[0].rpartition("<button")[2]
-    folded = tab.act(act("open", {"uploads": [upload]}, upload=upload, part="folded"))
-    assert "Questions as a model sees them" not in folded
 
 
 def test_several_datasets_show_their_questions_on_request(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     text = "question,A,B,answer\nCapital of France?,Paris,Rome,A\n"
     one = desk.store_upload([("one.csv", text.encode())])
     two = desk.store_upload([("two.csv", text.encode())])
     page = tab.act(act("uploaded", {"uploads": [one]}, upload=two))
     assert "Questions as a model sees them" not in page
-    page = tab.act(act("open", {"uploads": [one, two]}, upload=two, part="preview"))
+    page = tab.act(act("preview", {"uploads": [one, two]}, upload=two))
     assert page.count("Questions as a model sees them") == 1
 
 
 def test_a_head_row_that_is_chosen_is_kept_with_the_dataset(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
     page = tab.act(act("uploaded", upload=upload))
@@ -270,9 +269,7 @@ def test_a_head_row_that_is_chosen_is_kept_with_the_dataset(
     )
 
 
-def test_the_answer_key_of_the_guess_is_shown_and_used(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
-):
+def test_the_answer_key_of_the_guess_is_shown_and_used(tab: Screen, desk: AppService, act: MakeAct):
     row = '{"question": "What melts at %d?", "distractor1": "iron", "distractor2": "zinc", '
     rows = (row % n + '"correct_answer": "ice"}\n' for n in range(4))
     upload = desk.store_upload([("apart.jsonl", "".join(rows).encode())])
@@ -283,11 +280,11 @@ def test_the_answer_key_of_the_guess_is_shown_and_used(
     assert "key=apart" in page
 
 
-def test_sheets_name_their_questions_without_the_file(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
-):
+def test_sheets_name_their_questions_without_the_file(tab: Screen, desk: AppService, act: MakeAct):
     book = (SHAPES / "m08_two_sheets_hidden_rows.xlsx").read_bytes()
-    page = tab.act(act("uploaded", upload=desk.store_upload([("exam.xlsx", book)])))
+    upload = desk.store_upload([("exam.xlsx", book)])
+    tab.act(act("uploaded", upload=upload))
+    page = tab.act(act("preview", upload=upload))
     assert "<b>line 2</b><div>第一章</div>" in page
 
 
@@ -295,7 +292,7 @@ def test_sheets_name_their_questions_without_the_file(
     ("row", "why"), [("20", "has nothing in row 20"), ("5", "no table of questions in this place")]
 )
 def test_a_place_without_a_table_is_refused_on_the_card(
-    tab: EvaluateTab, desk: AppService, act: MakeAct, row: str, why: str
+    tab: Screen, desk: AppService, act: MakeAct, row: str, why: str
 ):
     upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
     page = tab.act(act("uploaded", upload=upload))
@@ -315,9 +312,11 @@ def test_every_role_has_a_word_in_both_languages():
         assert sorted(key for key in named if key not in messages(language)) == []
 
 
-def test_long_texts_are_cut_with_their_length(tab: EvaluateTab, desk: AppService, act: MakeAct):
+def test_long_texts_are_cut_with_their_length(tab: Screen, desk: AppService, act: MakeAct):
     text = f"question,A,B,answer\n{'long ' * 1000},yes,no,A\n"
-    page = tab.act(act("uploaded", upload=desk.store_upload([("long.csv", text.encode())])))
+    upload = desk.store_upload([("long.csv", text.encode())])
+    tab.act(act("uploaded", upload=upload))
+    page = tab.act(act("preview", upload=upload))
     assert "… (+2,999 characters)" in page or "… (+3,000 characters)" in page
 
 
@@ -330,7 +329,7 @@ def test_long_texts_are_cut_with_their_length(tab: EvaluateTab, desk: AppService
     ],
 )
 def test_columns_that_cannot_be_read_say_why_and_are_not_used(
-    tab: EvaluateTab,
+    tab: Screen,
     desk: AppService,
     act: MakeAct,
     changes: dict[str, str],
@@ -346,7 +345,7 @@ def test_columns_that_cannot_be_read_say_why_and_are_not_used(
 
 
 def test_the_columns_of_a_known_file_can_be_changed_too(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     text = "question,A,B,answer,gold\nCapital of France?,Paris,Rome,A,B\nOf Italy?,Paris,Rome,B,A\n"
     upload = desk.store_upload([("known.csv", text.encode())])
@@ -365,7 +364,7 @@ def test_the_columns_of_a_known_file_can_be_changed_too(
 
 
 def test_a_replaced_file_takes_the_place_of_the_only_one(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     first = desk.store_upload([("my-exam.csv", EXAM.encode())])
     second = desk.store_upload([("good.csv", EXAM.replace("prompt", "question").encode())])
@@ -376,7 +375,7 @@ def test_a_replaced_file_takes_the_place_of_the_only_one(
 
 @pytest.mark.parametrize("name", ["notes.txt", "notes.csv"])
 def test_a_file_that_is_no_dataset_says_so_and_offers_nothing_else(
-    tab: EvaluateTab, desk: AppService, act: MakeAct, name: str
+    tab: Screen, desk: AppService, act: MakeAct, name: str
 ):
     letter = b"Dear all,\nplease find below, as agreed, the minutes, and more.\nYours\nA. B.\n"
     page = tab.act(act("uploaded", upload=desk.store_upload([(name, letter)])))
@@ -385,7 +384,7 @@ def test_a_file_that_is_no_dataset_says_so_and_offers_nothing_else(
     assert "Which column is what?" not in page
 
 
-def test_nothing_in_a_header_becomes_markup(tab: EvaluateTab, desk: AppService, act: MakeAct):
+def test_nothing_in_a_header_becomes_markup(tab: Screen, desk: AppService, act: MakeAct):
     text = EXAM.replace("prompt", "<img src=x onerror=1>").replace("history", "<script>1</script>")
     page = tab.act(act("uploaded", upload=desk.store_upload([("x.csv", text.encode())])))
     assert "Which column is what?" in page
@@ -394,7 +393,7 @@ def test_nothing_in_a_header_becomes_markup(tab: EvaluateTab, desk: AppService, 
 
 
 def test_other_choices_are_kept_while_columns_are_chosen(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
+    tab: Screen, desk: AppService, act: MakeAct
 ):
     known = EXAM.replace("prompt", "question")
     for column, letter in enumerate("ABCD", 1):
