@@ -47,8 +47,6 @@
   // Writes what the tab shows into the address bar: a new entry of the history, or in its place.
   function write(part, how) {
     part.address = plain(part.address).toString();
-    // The pages that are documents of their own lead back to it.
-    if (part.name === "evaluate") sessionStorage.setItem("evalui.evaluate", part.address);
     const address = part.address ? `?${part.address}` : location.pathname;
     const isNew = how === "push" && !same(part.address, location.search);
     const state = { tab: part.name };
@@ -193,6 +191,9 @@
       link.search = query.toString();
       return;
     }
+    // Back to the files that were dropped there.
+    const files = "kept" in link.dataset && sessionStorage.getItem("evalui.evaluate");
+    if (files) link.search = files;
     const target = new URL(link.getAttribute("href"), document.baseURI); // of SVG, too
     const isHere = target.origin === location.origin && target.pathname === location.pathname;
     const isAnchor = target.hash && target.search === location.search;

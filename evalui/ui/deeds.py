@@ -10,8 +10,6 @@ from typing import NamedTuple
 from evalui.access import Deed
 from evalui.app import (
     ballots,
-    benchmarks,
-    datasets,
     evaluations,
     people,
     queue,
@@ -19,7 +17,6 @@ from evalui.app import (
     team_votes,
 )
 from evalui.app.permissions import permission_of
-from evalui.app.service import AppService
 from evalui.errors import SpecError
 from evalui.ui.components.fragment import Action
 
@@ -41,22 +38,9 @@ def _does(use_case: Callable[..., object], run: str = "") -> RequiredDeed:
 
 _SEE = RequiredDeed("see")
 _BALLOT = _does(ballots.next_ballot, "run")
-_UPLOAD = _does(AppService.keep_upload)
 # Of every tab: another form, a look at what changes by itself, a question before a change.
 _OF_ALL: Mapping[str, RequiredDeed] = {"": _SEE, "set": _SEE, "poll": _SEE, "ask": _SEE}
 DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
-    "evaluate": {
-        "sample": _does(AppService.start_sample),
-        "open_sample": _does(AppService.start_open_sample),
-        "start": _does(AppService.start),
-        "import": _does(AppService.import_log),
-        "published": _does(benchmarks.take_benchmark),
-        **dict.fromkeys(("uploaded", "replaced", "answered"), _UPLOAD),
-        "columns": _does(datasets.remember_columns),
-        "take": _does(datasets.take_team_dataset),
-        **dict.fromkeys(("grant", "ungrant"), _does(sharing.state_dataset_rights)),
-        **dict.fromkeys(("remove", "open", "questions", "preset", "forget"), _SEE),
-    },
     "runs": {
         "stop": _does(evaluations.stop_run, "target"),
         "resume": _does(evaluations.resume_run, "target"),

@@ -80,6 +80,7 @@ def _link(service: AppService, t: Messages, name: str, shown: str, form: Form) -
         href=name if is_page else f"?{urlencode(query)}",
         id=f"tab-{name}-link",
         data_to=None if is_page else name,
+        data_kept=name == "evaluate",
         data_with_run=takes_run(name),
         aria_current="page" if name == shown else None,
     )

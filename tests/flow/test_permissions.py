@@ -243,6 +243,8 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/zh/"): "page",
     ("GET", "/en"): "page",
     ("GET", "/zh"): "page",
+    ("GET", "/en/evaluate"): "page",
+    ("GET", "/zh/evaluate?models=always-A"): "page",
     ("GET", "/en/models"): "page",
     ("GET", "/zh/models?add=endpoint"): "page",
     ("GET", "/en/?run={run}&tab=results"): "see",
@@ -419,8 +421,6 @@ def test_what_is_gradios_own_is_closed(box: Box, method: str, path: str):
 def test_each_action_is_done_for_those_who_may(box: Box, tab: str, do: str):
     required = DEEDS[tab].get(do)
     kind = "page" if required is None or required.deed == "see" else required.deed
-    if tab == "evaluate" and kind == "page":
-        kind = "start"  # the whole page is for those who may start a run
 
     def send(visitor: str) -> Any:
         run_id = box.fresh_run() if (required and required.run) or tab == "admin" else ""
@@ -514,6 +514,18 @@ def test_every_route_for_programs_is_in_the_matrix(box: Box):
 
 
 PAGE_EVENTS = [
+    # The whole page is for those who may start a run.
+    ("evaluate_open", {"query": ""}, "start"),
+    ("evaluate_open", {"query": "models=always-A"}, "start"),
+    ("evaluate_set", {}, "start"),
+    ("evaluate_preset", {}, "start"),
+    ("evaluate_start", {}, "start"),
+    ("evaluate_import", {}, "start"),
+    ("evaluate_act_drop", {"do": "uploaded", "upload": "x"}, "start"),
+    ("evaluate_act_sets", {"do": "published", "name": "none"}, "start"),
+    ("evaluate_act_columns", {"do": "columns", "upload": "x"}, "start"),
+    ("evaluate_act_datasets", {"do": "preview", "upload": "x"}, "page"),
+    ("evaluate_find", {}, "page"),
     ("models_open", {"query": ""}, "page"),
     ("models_open", {"query": "add=endpoint"}, "page"),
     ("models_act", {"do": "test", "model": "always-A"}, "start"),
@@ -548,7 +560,13 @@ def test_a_model_is_added_and_removed_by_those_who_may(box: Box):
                     assert (name in box.service.models.added()) == (other != visitor)
 
 
-@pytest.mark.parametrize("name", ["models_open", "models_act", "models_save", "models_place"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("models_open", "models_act", "models_save", "models_place"),
+        *("evaluate_open", "evaluate_set", "evaluate_act_drop", "evaluate_start"),
+    ],
+)
 @pytest.mark.parametrize("place", ["/etc/hostname", "evalui.sqlite"])
 def test_no_event_reads_a_file_of_the_machine(box: Box, name: str, place: str):
     path = place if place.startswith("/") else str(box.service.settings.data_dir / place)

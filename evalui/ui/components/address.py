@@ -12,9 +12,14 @@ from evalui.ui.components.format import DOCUMENT_LANGUAGES
 _SCRIPT = """
 const root = document.documentElement;
 const here = () => location.search.slice(1);
+// Other pages lead back to what was shown.
+const keep = () => {
+  sessionStorage.setItem(`evalui.${location.pathname.split('/').pop()}`, location.search);
+};
 const go = (how, query) => {
   const address = location.pathname + (query ? '?' + query : '');
   if (query !== here()) history[how](null, '', address);
+  keep();
 };
 document.title = props.title;
 root.lang = props.language;
@@ -24,7 +29,10 @@ const speaks = new MutationObserver(() => {
   else if (root.lang !== props.language) root.lang = props.language;
 });
 speaks.observe(root, {attributeFilter: ['lang']});
-const open = () => trigger('open', {query: here()});
+const open = () => {
+  keep();
+  trigger('open', {query: here()});
+};
 document.addEventListener('click', event => {
   const link = event.target.closest('a[href]');
   if (!link || event.defaultPrevented || event.button || link.target || link.download) return;

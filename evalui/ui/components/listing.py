@@ -49,7 +49,7 @@ redraw();
 # The link to a new evaluation leads to the files that were dropped there; tests wait for `ready`.
 _BAR = """
 watch('value', () => {
-  const link = element.querySelector('[data-to=evaluate]');
+  const link = element.querySelector('[data-kept]');
   const kept = sessionStorage.getItem('evalui.evaluate');
   if (link && kept) link.search = kept;
   document.body.dataset.ready = '';

@@ -1,12 +1,14 @@
 """A mode of another package declares settings of its own, and everything is derived from them."""
 
 import argparse
+import asyncio
 import json
 import pickle
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import gradio as gr
 import pytest
 from endpoint_server_examples import MODEL, ToyServer
 from hypothesis import given
@@ -33,7 +35,7 @@ from evalui.generation import (
     Setting,
     declared_settings,
 )
-from evalui.messages import messages
+from evalui.messages import Messages, messages
 from evalui.modes import MODES, ModeSettings, plan_requests
 from evalui.modes.own_settings import all_settings
 from evalui.registry import PLUGINS
@@ -54,8 +56,9 @@ from evalui.types import (
     Trial,
     Variant,
 )
+from evalui.ui.pages.evaluate.form import RunFields
+from evalui.ui.pages.evaluate.mode_list import offered_settings
 from evalui.ui.run_form import form_from_spec, generation_field, read_run_form
-from evalui.ui.tabs.evaluate.generation_fields import generation_fold
 
 _QUESTIONS = [{"query": f"What is {n} plus {n}?", "response": f"{2 * n}"} for n in (1, 2)]
 _PLACE = Variant(())
@@ -240,14 +243,20 @@ def test_they_are_options_of_the_command() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_they_are_fields_of_the_page_where_the_mode_is_chosen(language: Any) -> None:
-    t = messages(language)
-    shown = str(generation_fold(t, {"modes": ["question_answer", "toned"], "gen_words": "7"}))
-    label = {"en": "Tone", "zh": "语气"}[language]
-    assert label in shown
+    fields = asyncio.run(_fields_of(messages(language)))
     for name in _OWN:
-        assert f'name="{generation_field(name)}"' in shown
-    other = str(generation_fold(t, {"modes": ["question_answer"]}))
-    assert label not in other
+        assert generation_field(name) in fields.fields
+    tone: Any = fields.component(generation_field("tone"))
+    assert tone.label == {"en": "Tone", "zh": "语气"}[language]
+    assert {*_OWN} <= {*offered_settings({"modes": ["question_answer", "toned"]})}
+    assert not {*_OWN} & {*offered_settings({"modes": ["question_answer"]})}
+
+
+async def _fields_of(t: Messages) -> RunFields:
+    with gr.Blocks(analytics_enabled=False):
+        fields = RunFields(t)
+        fields.generation(judge=False)
+        return fields
 
 
 def test_a_form_is_read_and_written_again() -> None:

@@ -43,9 +43,8 @@ def test_an_address_shows_its_tab_and_no_other(shell: AppShell):
 @pytest.mark.parametrize(
     ("form", "tab"),
     [
-        ({}, "evaluate"),
         ({"tab": "arena"}, "arena"),
-        ({"tab": "nonsense"}, "evaluate"),
+        ({"tab": "nonsense", "run": "gone"}, "results"),
         ({"run": "gone"}, "results"),
         ({"run": "gone", "tab": "runs"}, "runs"),
     ],
@@ -79,7 +78,7 @@ def test_who_votes_finds_no_name_anywhere_in_the_document(
 def test_links_to_tabs_keep_the_run_where_it_matters(shell: AppShell):
     bar = shell.page({"run": "k3f", "tab": "results", "sub": "bias"}).bar
     assert 'href="?run=k3f&amp;tab=arena"' in bar
-    assert 'href="?tab=evaluate"' in bar
+    assert 'href="evaluate" id="tab-evaluate-link"' in bar
     assert 'href="?run=k3f&amp;tab=results" id="tab-results-link"' in bar
     assert bar.count('aria-current="page"') == 1
 
@@ -213,7 +212,7 @@ def test_what_failed_is_rendered_again(desk: AppService, finished: Callable[...,
     assert len(tab.rendered) == 3
 
 
-@pytest.mark.parametrize("tab", ["evaluate", "annotate", "admin"])
+@pytest.mark.parametrize("tab", ["annotate", "admin"])
 def test_what_is_personal_or_changes_unseen_is_never_shared(desk: AppService, tab: str):
     shell, shown = counted(desk)
     for voter in ("ann", "ann", "bob"):
