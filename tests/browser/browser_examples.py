@@ -27,7 +27,7 @@ def start_sample(tab: Any, *models: str, clicks: int = 1) -> None:
     It runs letters in every order, and cloze.
     """
     tab.goto("/en/")
-    tab.locator("main input[type=file]").first.set_input_files(SAMPLE)
+    tab.set_input_files("#files", SAMPLE)
     start = tab.get_by_role("button", name="Start evaluation")
     start.wait_for(timeout=60_000)  # Gradio may still be coming
     unfold_baselines(tab)
@@ -37,3 +37,22 @@ def start_sample(tab: Any, *models: str, clicks: int = 1) -> None:
     tab.get_by_label("Name of the run").fill("evalui-sample")
     start.click(click_count=clicks)
     tab.wait_for_url("**run=**")
+
+
+def preview(tab: Any) -> Any:
+    """The drawer with the first questions of the one dataset."""
+    tab.get_by_role("button", name="Preview").press("Enter")
+    tab.get_by_text("Questions as a model sees them").wait_for()
+    return tab.locator(".drawer")
+
+
+def close_preview(tab: Any) -> None:
+    """Close the drawer by its own button."""
+    tab.get_by_role("button", name="Toggle Sidebar").press("Enter")
+    tab.get_by_text("Questions as a model sees them").wait_for(state="hidden")
+
+
+def pick(tab: Any, label: str, word: str) -> None:
+    """Choose a word of a list of Gradio's."""
+    tab.get_by_label(label).first.click()
+    tab.get_by_role("option", name=word, exact=True).click()

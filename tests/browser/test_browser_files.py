@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from axe_examples import violations
+from browser_examples import close_preview, preview
 from browser_servers import ROOT
 from log_examples import SAMPLES, zipped
 from open_browser_examples import overflow
@@ -38,10 +39,11 @@ def test_columns_called_option_a_lead_from_the_drop_to_the_bias_page(page: Any):
     card = page.locator(".ds")
     expect(card).to_contain_text("multiple choice")
     expect(card).to_contain_text("3 of 3 rows ready")
-    right = card.locator(".options .ok")
+    right = preview(page).locator(".options .ok")
     expect(right).to_have_text(
         ["right answer:B. 4", "right answer:C. Paris", "right answer:A. water"]
     )
+    close_preview(page)
     finish(page, "option_a")
     page.get_by_role("link", name="Bias", exact=True).click()
     page.wait_for_url("**sub=bias**")
@@ -93,7 +95,7 @@ def test_escape_leaves_the_card_and_what_was_changed_on_it(page: Any, tmp_path: 
     expect(page.get_by_role("button", name="Use these columns")).to_be_disabled()
     page.keyboard.press("Escape")
     expect(page.get_by_text("2 of 2 rows ready")).to_be_visible()
-    expect(page.locator(".asked .ok").first).to_contain_text("A. yes")
+    expect(preview(page).locator(".asked .ok").first).to_contain_text("A. yes")
 
 
 def test_the_card_has_no_serious_fault(page: Any, tmp_path: Path):

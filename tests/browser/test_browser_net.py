@@ -82,7 +82,9 @@ def files(*chosen: Path | dict[str, Any], place: int = 0) -> Callable[[Any], Non
 
     def act(tab: Any) -> None:
         complete(tab)
-        tab.locator("main input[type=file]").nth(place).set_input_files(list(chosen))
+        if place:
+            tab.locator(".given-card > button").click()
+        tab.locator(".drop input[type=file]:visible").nth(place).set_input_files(list(chosen))
         complete(tab)
 
     return act

@@ -74,24 +74,22 @@ def test_links_change_the_view_without_a_reload_and_history_goes_through_them(
     assert loads(page) == 1
 
 
-def test_a_tab_that_was_left_keeps_what_was_typed_in_it(counted: Any):
-    page = counted
-    page.goto("/en/?tab=evaluate")
-    ready(page)
-    page.locator("main input[type=file]").first.set_input_files(
+def test_who_comes_back_to_a_new_evaluation_finds_its_files(page: Any):
+    page.goto("/en/")
+    page.set_input_files(
+        "#files",
         {
             "name": "capitals.csv",
             "mimeType": "text/csv",
             "buffer": b"id,question,A,B,C,D,answer\n1,Capital of France?,Paris,Rome,Oslo,Bern,A\n",
-        }
+        },
     )
-    name = page.get_by_label("Name of the run")
-    name.fill("Midterm")
-    page.get_by_role("link", name="Compare").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Compare")
-    page.get_by_role("link", name="Evaluate").click()
-    expect(name).to_have_value("Midterm")
-    assert loads(page) == 1
+    expect(page.locator(".ds b").first).to_have_text("capitals")
+    for name in ("Compare", "Models"):
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+        page.get_by_role("link", name="Evaluate").click()
+        expect(page.locator(".ds b").first).to_have_text("capitals")
 
 
 def test_a_search_stands_in_the_address_once_and_keeps_the_cursor(page: Any, run_id: str):

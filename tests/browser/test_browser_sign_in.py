@@ -83,7 +83,7 @@ def test_who_is_signed_out_meanwhile_signs_in_at_the_next_click(visitor: Any, st
     visitor.get_by_role("button", name="Try the sample").click()
     expect(visitor.get_by_role("heading", name="Sign in")).to_be_visible()
     enter(visitor)
-    expect(visitor.locator("#tab-evaluate")).to_be_visible()
+    expect(visitor.locator(".evaluate")).to_be_visible()
 
 
 PHONE = {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark", "locale": "zh-CN"}

@@ -66,7 +66,8 @@ const send = (zone, files) => {
   };
   request.onload = () => {
     cancel.remove();
-    if (request.status !== 200) say(request.response?.error ?? zone.dataset.lost);
+    if (request.status === 401) location.reload();
+    else if (request.status !== 200) say(request.response?.error ?? zone.dataset.lost);
     else trigger('act', {do: zone.dataset.act, upload: request.response.upload});
   };
   request.onerror = () => say(zone.dataset.lost);

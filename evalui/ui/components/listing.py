@@ -48,6 +48,13 @@ redraw();
 
 # The link to a new evaluation leads to the files that were dropped there; tests wait for `ready`.
 _BAR = """
+const send = window.fetch;
+// Whose session has ended signs in again, and comes back to the same address.
+window.fetch = async (...sent) => {
+  const answer = await send(...sent);
+  if (answer.status === 401) location.reload();
+  return answer;
+};
 watch('value', () => {
   const link = element.querySelector('[data-kept]');
   const kept = sessionStorage.getItem('evalui.evaluate');

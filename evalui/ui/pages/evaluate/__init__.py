@@ -346,8 +346,10 @@ class EvaluatePage:
             try:
                 form = form_from_spec(*service.uploads_of(again))
             except EvaluiError as error:
-                return top | self._page(service, {}, {}, (), self._told(error))
-        return top | self._page(service, {}, form, ())
+                return merged(top, self._page(service, {}, {}, (), self._told(error)))
+        has_answers = "answers" in form or "earlier" in form
+        top[self.answers] = gr.update(open=has_answers)
+        return merged(top, self._page(service, {}, form, ()))
 
     def _set(self, request: gr.Request, *sent: object) -> Updates:
         """The page after a changed input."""
@@ -387,6 +389,8 @@ class EvaluatePage:
         updates = self._changed(request, sent, change)
         if note:
             updates[self.notice] = gr.update(value=alert("warn", note[0]), visible=True)
+        if action.do == "answered":
+            updates = merged(updates, {self.answers: gr.update(open=True)})
         if action.do == "published":  # the search is done
             updates |= {self.find: "", self.sets: _listed(None)}
         settled = gr.update(settled=str(time.monotonic_ns()))
