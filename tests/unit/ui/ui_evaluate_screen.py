@@ -144,7 +144,7 @@ class Screen:
                 del how
                 continue
             is_update = isinstance(update, dict) and "__type__" in update
-            change = cast("dict[str, Any]", update) if is_update else {"value": update}
+            change: dict[str, Any] = cast("Any", update) if is_update else {"value": update}
             self.state.setdefault(component, {}).update(change)
         return self.html()
 
@@ -154,13 +154,15 @@ class Screen:
         """Everything that is visible, the inputs as a browser would send them."""
         parts = [f'<a href="{escape(self.left)}" data-go></a>'] if self.left else []
         parts += [f'<p data-address="{escape(self.query)}">']
-        kept = json.loads(self.state.get(self.page.fields.kept, {}).get("value", "{}"))
+        held = self.state.get(self.page.fields.kept, {}).get("value", "{}")
+        kept: dict[str, str | list[str]] = json.loads(held)
         parts += [
             f'<input type="hidden" name="{escape(name)}" value="{escape(each)}">'
             for name, value in kept.items()
             for each in (value if isinstance(value, list) else [value])
         ]
-        parts += [self._block(block) for block in self._children(self.page.head.parent.parent)]
+        row: Any = self.page.head.parent
+        parts += [self._block(block) for block in self._children(row.parent)]
         parts += [self._block(self.page.questions)]
         return Html("".join(parts))
 
@@ -188,7 +190,7 @@ class Screen:
         if block.html_template != "${markup}":
             return str(state.get("value", block.value) or "")
         shown = str(state.get("markup", ""))
-        held = json.loads(state.get("value", "{}"))
+        held: dict[str, str | list[str]] = json.loads(state.get("value", "{}"))
         for name, values in held.items():
             for value in values if isinstance(values, list) else [values]:
                 told = f'name="{escape(name)}" value="{escape(value)}"'
@@ -221,7 +223,7 @@ class Screen:
             ]
             return f'<select name="{name}">{"".join(options)}</select>{info}'
         if isinstance(block, (gr.Radio, gr.CheckboxGroup)):
-            held = value if isinstance(value, list) else [value]
+            held: list[Any] = value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType] # of Gradio
             return "".join(
                 f'<input name="{name}" value="{escape(each)}"{" checked" if each in held else ""}>'
                 f"{escape(word)}"

@@ -4,7 +4,7 @@ What the inputs hold is the whole truth: nothing of it is kept on the server bet
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -285,7 +285,8 @@ class EvaluatePage:
         self.address.open(
             self._open, None, shown, api_name=f"{_NAME}_open", trigger_mode="multiple", **_EVENTS
         )
-        picked: list[Any] = [each.input for each in fields.picks]
+        picks: list[Any] = [*fields.picks]
+        picked = [each.input for each in picks]
         picked += [event for each in fields.texts for event in (each.blur, each.submit)]
         last: dict[str, Any] = {"trigger_mode": "always_last", **_EVENTS}
         gr.on(picked, self._set, form, shown, api_name=f"{_NAME}_set", **last)
@@ -338,7 +339,7 @@ class EvaluatePage:
         if service.may_start:
             self.context.warm()
         form = read_query(_sent(event).value("query"))
-        top = {
+        top: Updates = {
             self.bar: self.context.bar(service, _NAME, form),
             self.drawer: gr.update(open=False),
         }
@@ -547,17 +548,16 @@ class EvaluatePage:
         service: AppService,
         before: Form,
         form: Form,
-        shown: Sequence[str] | Any,
+        shown: Collection[str],
         problem: str = "",
     ) -> Updates:
         """Everything a form shows; what cannot be read is left out, with the reason."""
         examined, form, problem = self._examined(service, form, problem)
         updates = self._cards(service, examined, form)
+        groups: list[Group] = ["log"] if examined.logs else []
         if not examined.shown and not examined.logs:
-            groups: list[Group] = []
-            updates |= self._nothing(service, form)
+            updates |= self._nothing()
         else:
-            groups = ["log"] if examined.logs else []
             if examined.shown:
                 groups += ["start"]
             updates |= self._mapped(examined, before, form)
@@ -639,8 +639,7 @@ class EvaluatePage:
         models = _in_catalog(service, field_values(form, "models"))
         return join(t("evaluate.promise"), preselected(t, models) if models else None)
 
-    def _nothing(self, service: AppService, form: Form) -> Updates:
-        del service, form
+    def _nothing(self) -> Updates:
         gone = (self.mapping, self.models_card, self.modes_card, self.judge_card, self.cost_card)
         return {each: gr.update(visible=False) for each in gone}
 
@@ -682,7 +681,7 @@ class EvaluatePage:
         }
 
     def _logged(
-        self, examined: _Examined, before: Form, form: Form, shown: Any
+        self, examined: _Examined, before: Form, form: Form, shown: Collection[str]
     ) -> tuple[Form, Updates]:
         """What is asked of the log that is open."""
         t = self.context.t
@@ -702,7 +701,12 @@ class EvaluatePage:
         }
 
     def _chosen(
-        self, service: AppService, examined: _Examined, before: Form, form: Form, shown: Any
+        self,
+        service: AppService,
+        examined: _Examined,
+        before: Form,
+        form: Form,
+        shown: Collection[str],
     ) -> tuple[Form, list[Group], Updates]:
         """What can be chosen for these files, with defaults where nothing is."""
         t, models = self.context.t, offered_models(service.models)
@@ -787,7 +791,7 @@ class EvaluatePage:
         models: Sequence[OfferedModel],
         before: Form,
         form: Form,
-        shown: Any,
+        shown: Collection[str],
     ) -> tuple[Form, Updates]:
         """The answers brought along and the judges, which only open questions have."""
         t, fields = self.context.t, self.fields

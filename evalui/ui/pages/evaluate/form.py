@@ -427,8 +427,10 @@ def merged(updates: Updates, more: Updates) -> Updates:
     joined = dict(updates)
     for component, update in more.items():
         before = joined.get(component)
-        is_both = isinstance(before, dict) and isinstance(update, dict)
-        joined[component] = before | update if is_both else update
+        if isinstance(before, dict) and isinstance(update, dict):
+            joined[component] = {**before, **update}
+        else:
+            joined[component] = update
     return joined
 
 
