@@ -1,9 +1,13 @@
 """The Gradio app of one language: a page at each name of `PAGES`, and the fragments of the tabs."""
 
+from copy import copy
 from functools import partial
 from importlib import import_module
+from typing import Any
 
 import gradio as gr
+from gradio.blocks import Block, BlocksConfig
+from gradio.renderable import Renderable
 
 from evalui.report.html import Html
 from evalui.ui.components.fragment import Action
@@ -12,12 +16,44 @@ from evalui.ui.shell import TABS, AppShell
 from evalui.ui.top_bar import PAGES
 
 
+class _EventConfig(BlocksConfig):
+    """The components as an event has them, of which only what it renders anew is described.
+
+    Gradio describes all components of all pages for each event, for links to the state of a page,
+    which no page here has: 0.15 s of a core for 340 components.
+    """
+
+    @staticmethod
+    def config_for_block(
+        _id: int, rendered_ids: list[int], block: Block, renderable: Renderable | None = None
+    ) -> dict[str, Any]:
+        """What `BlocksConfig` does, but only for what is rendered."""
+        if renderable is None:
+            return {}
+        return BlocksConfig.config_for_block(_id, rendered_ids, block, renderable)
+
+
+class _PageConfig(BlocksConfig):
+    """The components of all pages; each event is given a copy."""
+
+    def __copy__(self) -> BlocksConfig:
+        """What `BlocksConfig` does, for an event."""
+        copied = _EventConfig(self.root_block)
+        copied.blocks, copied.fns = copy(self.blocks), copy(self.fns)
+        copied.fn_id, copied.renderables = self.fn_id, copy(self.renderables)
+        return copied
+
+
 class UnqueuedBlocks(gr.Blocks):
     """A page whose events all bypass Gradio's queue, so none is started.
 
     Gradio starts the queue with every page; looking for events each millisecond takes 5 % of a
     core (docs/adr/0006-no-queue.md).
     """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.default_config = _PageConfig(self)
 
     def run_startup_events(self) -> None:
         """What `gr.Blocks` does, but for starting the queue."""

@@ -34,7 +34,7 @@ def test_the_first_visit_shows_what_to_do(page: Any):
 def test_the_sample_starts_with_one_press_and_its_figures_come_in_place(page: Any):
     page.goto("/en/")
     page.get_by_role("button", name="Try the sample").click()
-    page.wait_for_url("**tab=results**")
+    page.wait_for_url("**tab=results**", wait_until="commit")
     address = page.url
     expect(page.locator("#tab-results")).to_contain_text("steady", timeout=60_000)
     assert page.url.partition("&")[0] == address.partition("&")[0]
@@ -70,7 +70,7 @@ def test_a_large_file_is_sent_with_a_bar_and_can_be_stopped(page: Any, tmp_path:
 def test_every_example_can_be_downloaded(page: Any):
     page.goto("/en/")
     links = page.get_by_role("link", name="Example")
-    assert links.count() == 6
+    expect(links).to_have_count(6)
     for link in links.all():
         with page.expect_download() as started:
             link.click()

@@ -39,6 +39,7 @@ from evalui.ui.pages.evaluate.columns_card import (
     column_choice_fields,
     waiting_card,
     without_draft,
+    without_drafts,
     without_roles,
 )
 from evalui.ui.pages.evaluate.dataset_card import ShownDataset, dataset_card
@@ -459,7 +460,7 @@ class EvaluatePage:
 
     def _form(self, sent: Sequence[object]) -> Form:
         """The form that an event sends: its inputs, and the draft of the columns."""
-        return read_controls(sent[0]) | self.fields.read(sent[1:]) if sent else {}
+        return self.fields.read(sent[1:]) | read_controls(sent[0]) if sent else {}
 
     def _told(self, error: EvaluiError) -> str:
         return self.context.t.translate(error.sentence)
@@ -570,7 +571,8 @@ class EvaluatePage:
         if examined.logs:
             form, logged = self._logged(examined, before, form, shown)
             updates |= logged
-        updates = merged(updates, self.fields.updates(before, form, groups, shown))
+        lasting = without_drafts(form)
+        updates = merged(updates, self.fields.updates(before, lasting, groups, shown))
         told = alert("bad", problem)
         updates[self.notice] = gr.update(value=told or Html(""), visible=told is not None)
         return updates

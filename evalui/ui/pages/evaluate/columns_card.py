@@ -209,6 +209,12 @@ def without_draft(form: Form, upload: str) -> Form:
     return {name: value for name, value in form.items() if not name.startswith(gone)}
 
 
+def without_drafts(form: Form) -> Form:
+    """The form without what the cards of its files would change, which the cards hold."""
+    gone = tuple(f"{name}_" for name in _DRAFT_FIELDS)
+    return {name: value for name, value in form.items() if not name.startswith(gone)}
+
+
 def _placed(form: Form, upload: str, before: Layout) -> Layout:
     """The sheet and the head row of the draft, else those of before; no columns."""
     if f"heads_{upload}" not in form:
