@@ -34,7 +34,7 @@ def test_the_first_visit_shows_what_to_do(page: Any):
 def test_the_sample_starts_with_one_press_and_its_figures_come_in_place(page: Any):
     page.goto("/en/")
     page.get_by_role("button", name="Try the sample").click()
-    page.wait_for_url("**tab=results**", wait_until="commit")
+    page.wait_for_url("**tab=results**", wait_until="commit", timeout=60_000)
     address = page.url
     expect(page.locator("#tab-results")).to_contain_text("steady", timeout=60_000)
     assert page.url.partition("&")[0] == address.partition("&")[0]
