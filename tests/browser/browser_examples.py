@@ -36,7 +36,7 @@ def start_sample(tab: Any, *models: str, clicks: int = 1) -> None:
     tab.get_by_label("Cloze", exact=True).check()
     tab.get_by_label("Name of the run").fill("evalui-sample")
     start.click(click_count=clicks)
-    tab.wait_for_url("**run=**")
+    tab.wait_for_url("**run=**", wait_until="commit")
 
 
 def preview(tab: Any) -> Any:

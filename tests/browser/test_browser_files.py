@@ -29,7 +29,7 @@ def finish(page: Any, name: str) -> None:
     page.get_by_label("steady", exact=True).check()
     page.get_by_label("Name of the run").fill(name)
     page.get_by_role("button", name="Start evaluation").click()
-    page.wait_for_url("**run=**")
+    page.wait_for_url("**run=**", wait_until="commit")
     page.get_by_role("link", name="Read the results").click(timeout=60_000)
 
 
@@ -143,7 +143,7 @@ def test_a_published_set_is_looked_for_while_its_name_is_typed(page: Any):
     page.goto("/en/")
     field = page.get_by_label("A name, a topic, a language")
     field.press_sequentially("humaneval")
-    expect(page.locator(".published .set")).to_contain_text("evalui runs no such code")
+    expect(page.locator(".published")).to_contain_text("evalui runs no such code")
     expect(field).to_have_value("humaneval")
     field.fill("no such set")
     expect(page.get_by_text("No published set fits.")).to_be_visible()

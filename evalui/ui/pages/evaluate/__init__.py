@@ -319,7 +319,7 @@ class EvaluatePage:
         fields.preset.input(
             self._preset, [fields.preset, *form], shown, api_name=f"{_NAME}_preset", **_EVENTS
         )
-        self.find.input(
+        self.find.change(
             self._find,
             [self.find],
             [self.sets],
