@@ -56,3 +56,10 @@ def pick(tab: Any, label: str, word: str) -> None:
     """Choose a word of a list of Gradio's."""
     tab.get_by_label(label).first.click()
     tab.get_by_role("option", name=word, exact=True).click()
+
+
+def drop_answers(tab: Any, file: Any) -> None:
+    """Hand a file of answers to the place for them, which is folded away at first."""
+    if not tab.locator("#answer-files").count():
+        tab.locator(".given-card > button").click()
+    tab.set_input_files("#answer-files", file)

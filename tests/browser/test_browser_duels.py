@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_examples import drop_answers
 from open_browser_examples import Hall
 from playwright.sync_api import expect
 
@@ -72,7 +73,7 @@ def add_answers(page: Any, *files: Path) -> None:
     """Add files of answers, one by one, as the page takes them."""
     there = page.locator(".given-card .named").count()
     for place, file in enumerate(files, start=there + 1):
-        page.set_input_files("#answer-files", file)
+        drop_answers(page, file)
         expect(page.locator(".given-card .named")).to_have_count(place)
 
 

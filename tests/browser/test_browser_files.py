@@ -146,6 +146,7 @@ def test_a_published_set_is_looked_for_while_its_name_is_typed(page: Any):
     expect(page.locator(".published")).to_contain_text("evalui runs no such code")
     expect(field).to_have_value("humaneval")
     field.fill("no such set")
+    field.press("Enter")
     expect(page.get_by_text("No published set fits.")).to_be_visible()
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_examples import drop_answers
 from open_browser_examples import Hall, look_at_pair
 from playwright.sync_api import expect
 
@@ -117,12 +118,12 @@ def test_files_of_questions_and_answers_are_compared_without_a_model(page: Any, 
     page.goto("/en/")
     page.set_input_files("#files", workbook(tmp_path))
     expect(page.locator(".evaluate")).to_contain_text("4 with a reference")
-    page.set_input_files("#answer-files", answers(tmp_path, "careful", RIGHT))
+    drop_answers(page, answers(tmp_path, "careful", RIGHT))
     expect(page.locator(".given-card .named")).to_contain_text("4 of 4 questions answered")
     faulty = {"cn-1": "巴黎", "cn-99": "罗马"}
     bad = answers(tmp_path, "faulty", faulty)
     bad.write_text(bad.read_text() + "\nno JSON at all", encoding="utf-8")
-    page.set_input_files("#answer-files", bad)
+    drop_answers(page, bad)
     expect(page.locator(".given-card .named")).to_have_count(2)
     told = page.locator(".given-card .named").nth(1)
     expect(told).to_contain_text("1 of 4 questions answered")
@@ -130,7 +131,7 @@ def test_files_of_questions_and_answers_are_compared_without_a_model(page: Any, 
     expect(told).to_contain_text("1 row cannot be used")
     told.get_by_role("button", name="Remove").click()
     expect(page.locator(".given-card .named")).to_have_count(1)
-    page.set_input_files("#answer-files", answers(tmp_path, "hasty", WRONG))
+    drop_answers(page, answers(tmp_path, "hasty", WRONG))
     expect(page.locator(".given-card .named")).to_have_count(2)
     for name in ("steady", "wordy"):
         page.get_by_label(name, exact=True).first.set_checked(False)

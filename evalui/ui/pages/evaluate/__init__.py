@@ -319,14 +319,9 @@ class EvaluatePage:
         fields.preset.input(
             self._preset, [fields.preset, *form], shown, api_name=f"{_NAME}_preset", **_EVENTS
         )
-        self.find.change(
-            self._find,
-            [self.find],
-            [self.sets],
-            api_name=f"{_NAME}_find",
-            trigger_mode="always_last",
-            **_EVENTS,
-        )
+        # A text that is put there at once is no input to Gradio.
+        found = [self.find.input, self.find.submit, self.find.blur]
+        gr.on(found, self._find, [self.find], [self.sets], api_name=f"{_NAME}_find", **last)
         self.take_log.click(self._import, form, shown, api_name=f"{_NAME}_import", **_EVENTS)
         self.start.click(self._start, form, shown, api_name=f"{_NAME}_start", **_EVENTS)
         self.sample.click(self._sample, None, shown, api_name=f"{_NAME}_sample", **_EVENTS)
