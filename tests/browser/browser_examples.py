@@ -12,7 +12,7 @@ def upload_sample(tab: Any) -> None:
     sample = tab.request.get("/examples/dev-and-val.zip").body()
     file = {"name": "evalui-sample.zip", "mimeType": "application/zip", "buffer": sample}
     tab.set_input_files("#files", file)
-    tab.wait_for_selector(".evaluate .cost")
+    tab.wait_for_selector(".evaluate .cost", timeout=60_000)
 
 
 def unfold_baselines(tab: Any) -> None:

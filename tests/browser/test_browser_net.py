@@ -239,7 +239,7 @@ def _choose(tab: Any, *models: str) -> str:
         tab.get_by_label(name, exact=True).set_checked(name in models)
     complete(tab)
     tab.get_by_role("button", name="Start evaluation").click()
-    tab.wait_for_url("**run=**")
+    tab.wait_for_url("**run=**", wait_until="commit")
     tab.get_by_role("link", name="Read the results").click(timeout=60_000)
     return tab.url.partition("run=")[2].partition("&")[0]
 
