@@ -16,7 +16,7 @@ from evalui.ui.sharing.notices import notice_line
 
 # In the order of the bar.
 PLACES = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models", "admin")
-PAGES = ("models",)  # the places that are pages of Gradio, each at its name
+PAGES = ("models", "admin")  # the places that are pages of Gradio, each at its name
 _WITHOUT_RUN = ("evaluate", "compare", "models", "admin")  # a link to these names no run
 
 
