@@ -4,12 +4,15 @@ from typing import Any
 
 import gradio as gr
 
+# What is unfolded and has an id is unfolded again wherever it stands in this browser.
 # `data-do="ask"` unfolds the question of its row, whose answers are buttons, too.
 _SCRIPT = """
-const opened = new Set();
+const KEPT = 'evalui.opened';
+const kept = () => JSON.parse(localStorage.getItem(KEPT) ?? '[]');
+const opened = new Set(kept());
 let asked = '';
 const key = node => node.closest('[data-key]')?.dataset.key ?? '';
-const name = fold => key(fold) || fold.className;
+const name = fold => fold.id || `${key(fold)} ${fold.className}`;
 const question = () => {
   for (const row of element.querySelectorAll('[data-key]')) {
     const question = row.querySelector('[data-question]');
@@ -24,6 +27,9 @@ element.addEventListener('toggle', ({target}) => {
   if (!target.matches?.('details')) return;
   if (target.open === target.hasAttribute('data-opened')) opened.delete(name(target));
   else opened.add(name(target));
+  if (!target.id) return;
+  const others = kept().filter(id => id !== target.id);
+  localStorage.setItem(KEPT, JSON.stringify(opened.has(target.id) ? [...others, target.id] : others));
 }, true);
 const redraw = () => {
   for (const fold of element.querySelectorAll('details')) {

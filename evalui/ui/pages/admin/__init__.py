@@ -127,7 +127,7 @@ class AdminPage:
         self.server.who.input(
             self._filter,
             [self.server.who],
-            [self.address, *logged],
+            [self.address, self.bar, *logged],
             api_name=f"{_NAME}_filter",
             **events,
         )
@@ -220,8 +220,10 @@ class AdminPage:
         service = self.context.service(request)
         service.require("administer")
         name = who if isinstance(who, str) else ""
-        query = urlencode({"sub": "server"} | ({"who": name} if name else {}))
-        return {self.address: leads_to(query), **self.server.logged(service, name)}
+        query: Form = {"sub": "server"} | ({"who": name} if name else {})
+        bar = self.context.bar(service, _NAME, query)
+        leads = {self.address: leads_to(urlencode(query)), self.bar: bar}
+        return leads | self.server.logged(service, name)
 
     def _act(self, event: gr.EventData, request: gr.Request, seen: object, who: object) -> Updates:
         """Make the change of a button in a list."""
@@ -241,11 +243,11 @@ class AdminPage:
             service, sent = self.context.service(request), form.sent(values)
             try:
                 done = make_change(service, do, sent)
-                query = {"sub": "queue"} if form is self.priority else {}
-                shown = self._shown(service, dict(query))
+                query: Form = {"sub": "queue"} if form is self.priority else {}
+                shown = self._shown(service, query)
             except EvaluiError as error:
                 return {self.notice: _notice(self._sentence(error))}
-            bar = self.context.bar(service, _NAME, dict(query))
+            bar = self.context.bar(service, _NAME, query)
             notice = _notice(self._done(service, done))
             leads = {self.address: leads_to(urlencode(query)), self.bar: bar}
             return leads | shown | {self.notice: notice}

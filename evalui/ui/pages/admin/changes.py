@@ -45,10 +45,10 @@ def make_change(service: AppService, do: str, sent: Sent) -> ChangeNotice | None
         SpecError: there is none of the name, or what was sent does not fit.
         NotAllowed: the person may not.
     """
+    service.require("administer")
     change = CHANGES.get(do)
     if change is None:
         raise SpecError("no-action")
-    service.require("administer")
     service.require(change.deed)
     return change.make(service, sent)
 

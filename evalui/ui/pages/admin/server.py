@@ -65,7 +65,7 @@ class ServerView(View):
         if workers:
             many = t.count("admin.workers", len(workers))
             words = t("admin.server_verdict", workers=many, busy=busy)
-        found = t("admin.settings_finding", version=__version__, n=len(settings))
+        finding = t("admin.settings_finding", version=__version__, n=len(settings))
         return {
             self.verdict: self.answer(words, Act(t("admin.sign_out"), "sign_out")),
             self.made["card"]: server_card(t, hardware, workers, cluster),
@@ -73,7 +73,7 @@ class ServerView(View):
             self.made["sessions"]: self.fill(
                 "sessions", finding=t("admin.sessions_finding", n=browsers, people=people)
             ),
-            self.made["settings"]: self.fill("settings", settings=settings, finding=found),
+            self.made["settings"]: self.fill("settings", settings=settings, finding=finding),
         }
 
     def read_log(self, service: AppService, who: str) -> list[list[str]]:
