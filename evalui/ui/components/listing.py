@@ -28,8 +28,9 @@ element.addEventListener('toggle', ({target}) => {
   if (target.open === target.hasAttribute('data-opened')) opened.delete(name(target));
   else opened.add(name(target));
   if (!target.id) return;
-  const others = kept().filter(id => id !== target.id);
-  localStorage.setItem(KEPT, JSON.stringify(opened.has(target.id) ? [...others, target.id] : others));
+  const ids = kept().filter(id => id !== target.id);
+  if (opened.has(target.id)) ids.push(target.id);
+  localStorage.setItem(KEPT, JSON.stringify(ids));
 }, true);
 const redraw = () => {
   for (const fold of element.querySelectorAll('details')) {

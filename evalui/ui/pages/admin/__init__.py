@@ -220,10 +220,12 @@ class AdminPage:
         service = self.context.service(request)
         service.require("administer")
         name = who if isinstance(who, str) else ""
-        query: Form = {"sub": "server"} | ({"who": name} if name else {})
-        bar = self.context.bar(service, _NAME, query)
-        leads = {self.address: leads_to(urlencode(query)), self.bar: bar}
-        return leads | self.server.logged(service, name)
+        query: Form = {"sub": "server", "who": name} if name else {"sub": "server"}
+        return {
+            self.address: leads_to(urlencode(query)),
+            self.bar: self.context.bar(service, _NAME, query),
+            **self.server.logged(service, name),
+        }
 
     def _act(self, event: gr.EventData, request: gr.Request, seen: object, who: object) -> Updates:
         """Make the change of a button in a list."""
