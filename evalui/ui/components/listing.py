@@ -58,6 +58,12 @@ watch('value', () => {
   const link = element.querySelector('[data-to=evaluate]');
   const kept = sessionStorage.getItem('evalui.evaluate');
   if (link && kept) link.search = kept;
+  // On a phone the places scroll sideways, and the open one may be out of sight.
+  const open = element.querySelector('.tabs [aria-current]');
+  if (open) {
+    const {offsetLeft: left, offsetWidth: width, parentElement: places} = open;
+    places.scrollLeft = Math.max(0, left + width - places.clientWidth + 16);
+  }
   document.body.dataset.ready = '';
 });
 """
