@@ -105,7 +105,9 @@ class Administrator:
                 self.query = update.partition("?")[2]
                 continue
             is_update = isinstance(update, dict) and "__type__" in update
-            change = cast("dict[str, Any]", update) if is_update else {"value": update}
+            change: dict[str, Any] = {"value": update}
+            if is_update:
+                change = cast("dict[str, Any]", update)
             self.shown.setdefault(component, {}).update(change)
         return self.html()
 
