@@ -20,21 +20,21 @@ from evalui.report.analyses.statistics import (
     main_measure,
     shared_measures,
 )
-from evalui.report.export.frames import (
+from evalui.report.export.frame_columns import (
     METRIC_COLUMNS,
     PAIR_COLUMNS,
     POSITION_COLUMNS,
     STANDING_COLUMNS,
     FrameColumn,
+)
+from evalui.report.export.frames import frame, pair_row, position_rows
+from evalui.report.export.json import cell_object, encode
+from evalui.report.export.metric_rows import (
     Row,
     answer_metrics,
     choice_metrics,
-    frame,
     opencompass_elo_columns,
-    pair_row,
-    position_rows,
 )
-from evalui.report.export.json import cell_object, encode
 from evalui.report.imports.battles import OUTCOME_OF, battle_statistics, read_battle
 from evalui.report.imports.predictions import JsonlRow
 from evalui.scoring.answer_summary import summarise_answers

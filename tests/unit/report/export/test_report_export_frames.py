@@ -12,12 +12,14 @@ from open_examples import answers_result, judged_run, votes
 from evalui.errors import SpecError
 from evalui.report.compile import compile_report
 from evalui.report.export.files import write_json
-from evalui.report.export.frames import (
+from evalui.report.export.frame_columns import (
     CELL_COLUMNS,
     QUESTION_COLUMNS,
     TRIAL_COLUMNS,
     VOTE_COLUMNS,
     FrameColumn,
+)
+from evalui.report.export.frames import (
     cell_frame,
     frame,
     metric_frame,
