@@ -123,15 +123,19 @@ METRIC_COLUMNS: Mapping[str, FrameColumn] = {
 PAIR_COLUMNS: Mapping[str, FrameColumn] = {
     "dataset": _DATASET,
     "mode": _MODE,
-    "measure": FrameColumn("category", "accuracy, robust, mean_over_orders or a text metric"),
-    "first": FrameColumn("category", "the model with the higher mean; of text metrics either"),
+    "measure": FrameColumn(
+        "category", "accuracy, robust, mean_over_orders or the name of a metric"
+    ),
+    "first": FrameColumn("category", "the model with the higher mean; of named metrics either"),
     "second": FrameColumn("category", "the other model"),
     "n": FrameColumn("Int64", "questions both answered"),
-    "points": FrameColumn("float64", "mean of the first minus that of the second, in points"),
+    "points": FrameColumn(
+        "float64", "mean of the first minus that of the second, in points or the metric's unit"
+    ),
     "points_low": _LOW,
     "points_high": _HIGH,
     "se": FrameColumn("float64", "standard error of the difference, in points"),
-    "p": FrameColumn("float64", "p of the paired t test"),
+    "p": FrameColumn("float64", "p of the paired t test; missing of named metrics"),
     "p_holm": FrameColumn("float64", "p after Holm's correction for the pairs of a dataset"),
     "apart": FrameColumn("boolean", "whether the difference is significant"),
     "finding": FrameColumn("category", "apart, steady, level, same, guessing or few"),

@@ -27,7 +27,13 @@ from evalui.report.export.frame_columns import (
     Dtype,
     FrameColumn,
 )
-from evalui.report.export.metric_rows import Figures, Row, metric_rows, opencompass_elo_columns
+from evalui.report.export.metric_rows import (
+    Figures,
+    Row,
+    metric_rows,
+    metric_unit,
+    opencompass_elo_columns,
+)
 from evalui.report.export.trial_cells import ExportColumn, same_for_all
 from evalui.report.export.trial_tables import ON_REQUEST, every_trial
 from evalui.scoring.arena.verdicts import PANEL_NAME
@@ -125,7 +131,9 @@ def metric_frame(figures: Figures) -> pd.DataFrame:
 
 
 def pair_frame(figures: Figures) -> pd.DataFrame:
-    """A row per pair of models of a dataset and measure, tested question by question."""
+    """A row per pair of models of a dataset and measure, tested question by question; then those
+    of the metrics that the specification chooses.
+    """
     choices = (
         {"dataset": compared["dataset"], "mode": compared["mode"], "measure": compared["measure"]}
         | pair_row(pair)
@@ -137,7 +145,16 @@ def pair_frame(figures: Figures) -> pd.DataFrame:
         | {"p": None, **_ends("points", pair["range"])}
         for pair in figures["answer_pairs"]
     )
-    return frame((*choices, *texts), PAIR_COLUMNS)
+    chosen: Row = figures.get("chosen_metrics") or {"pairs": ()}
+    return frame((*choices, *texts, *map(metric_pair_row, chosen["pairs"])), PAIR_COLUMNS)
+
+
+def metric_pair_row(pair: Row) -> Row:
+    """A pair of `chosen_metrics` in report.json as a row; shares are in points."""
+    scale = 100 if metric_unit(pair["metric"])[0] == "percent" else 1
+    ends = (scale * pair["low"], scale * pair["high"])
+    own = {"measure": pair["metric"], "points": scale * pair["value"], "p_holm": pair["p"]}
+    return {**pair, **own, **_ends("points", ends), "p": None}
 
 
 def pair_row(pair: Row) -> Row:

@@ -177,12 +177,12 @@ def _cell_columns(cell: Row) -> Row:
 
 def _metric(name: str, value: float, ends: Sequence[float | None] | None, n: int | None) -> Row:
     low, high = ends or (None, None)
-    unit, direction = _unit(name)
+    unit, direction = metric_unit(name)
     row = {"metric": name, "value": value, "low": low, "high": high, "n": n}
     return {**row, "unit": unit, "direction": direction}
 
 
-def _unit(name: str) -> tuple[str | None, str | None]:
+def metric_unit(name: str) -> tuple[str | None, str | None]:
     """Unit and direction of a metric; unknown of a plug-in's that is not installed here."""
     if metric := known_metrics().get(name):
         return "percent" if metric.unit == "share" else metric.unit, metric.direction
