@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from flow_examples import wait_until
+from ui_admin_examples import Administrator
 from ui_models_screen import Screen
 
 from evalui.access import Person
@@ -26,7 +27,6 @@ from evalui.settings import Settings
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.run_form import read_run_form
-from evalui.ui.tabs.admin import VIEWS, AdminTab
 from evalui.ui.tabs.runs import RunsTab
 
 KEY, WRONG_KEY = "sk-flow-secret-3141", "sk-flow-secret-2718"
@@ -187,8 +187,8 @@ def test_a_team_uses_a_key_that_stands_nowhere(
         with acting_as(ann):
             seen.append(Screen(box, language).render({"edit": "far"}).encode())
         with acting_as(root):
-            tab = AdminTab(box, t)
-            seen += [tab.render({"sub": view}).encode() for view in VIEWS]
+            admin = Administrator(box, t)
+            seen += [admin.sees(sub=view).encode() for view in admin.page.views]
     with acting_as(bob):
         seen.append(RunsTab(box, messages("en")).render({"run": run_id}).encode())
         for kind in ("json", "csv", "html", "md", "xlsx", "zip"):
