@@ -30,7 +30,10 @@ class _EventConfig(BlocksConfig):
         """What `BlocksConfig` does, but only for what is rendered."""
         if renderable is None:
             return {}
-        return BlocksConfig.config_for_block(_id, rendered_ids, block, renderable)
+        described: dict[str, Any] = BlocksConfig.config_for_block(
+            _id, rendered_ids, block, renderable
+        )
+        return described
 
 
 class _PageConfig(BlocksConfig):

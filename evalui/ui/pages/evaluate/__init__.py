@@ -550,7 +550,9 @@ class EvaluatePage:
         """Everything a form shows; what cannot be read is left out, with the reason."""
         examined, form, problem = self._examined(service, form, problem)
         updates = self._cards(service, examined, form)
-        groups: list[Group] = ["log"] if examined.logs else []
+        groups: list[Group] = []
+        if examined.logs:
+            groups += ["log"]
         if not examined.shown and not examined.logs:
             updates |= self._nothing()
         else:
