@@ -58,7 +58,8 @@
     } else if (!same(part.address, location.search)) history.replaceState(state, "", address);
     const run = plain(part.address).get("run");
     for (const link of bar.querySelectorAll("[data-with-run]")) {
-      link.search = new URLSearchParams({ ...(run && { run }), tab: link.dataset.to }).toString();
+      const { to } = link.dataset; // none of a page that is a document of its own
+      link.search = new URLSearchParams({ ...(run && { run }), ...(to && { tab: to }) }).toString();
     }
   }
 

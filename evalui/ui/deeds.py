@@ -12,7 +12,6 @@ from evalui.app import (
     ballots,
     benchmarks,
     datasets,
-    evaluations,
     people,
     queue,
     sharing,
@@ -56,11 +55,6 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
         "take": _does(datasets.take_team_dataset),
         **dict.fromkeys(("grant", "ungrant"), _does(sharing.state_dataset_rights)),
         **dict.fromkeys(("remove", "open", "questions", "preset", "forget"), _SEE),
-    },
-    "runs": {
-        "stop": _does(evaluations.stop_run, "target"),
-        "resume": _does(evaluations.resume_run, "target"),
-        "delete": _does(evaluations.delete_run, "target"),
     },
     "results": {
         "watch": _SEE,

@@ -117,7 +117,7 @@ def _worker(t: Messages, worker: WorkerView, cluster: ClusterSettings | None) ->
 
 def _work(t: Messages, worker: WorkerView) -> Html:
     """What a worker is at: all of its runs, those of others without their names."""
-    links = [el("a", run.name, href=f"?run={run.id}&tab=runs") for run in worker.runs]
+    links = [el("a", run.name, href=f"runs?run={run.id}") for run in worker.runs]
     tries = worker.visible and not worker.row.run  # a model, perhaps beside runs at endpoints
     hidden = worker.others or not (worker.visible or links)
     parts = [t("device.tries") if tries else None, *links, t("device.others") if hidden else None]

@@ -16,13 +16,21 @@ from evalui.ui.sharing.notices import notice_line
 
 # In the order of the bar.
 PLACES = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models", "admin")
-PAGES = ("models",)  # the places that are pages of Gradio, each at its name
+PAGES = ("runs", "models")  # the places that are pages of Gradio, each at its name
 _WITHOUT_RUN = ("evaluate", "compare", "models", "admin")  # a link to these names no run
 
 
 def takes_run(place: str) -> bool:
     """Whether a link to a place names the run that is shown."""
     return place not in _WITHOUT_RUN
+
+
+def link_to(place: str, run: str = "") -> str:
+    """The address of a place, of a run if one is named; relative to that of a language."""
+    named = {"run": run} if run else {}
+    if place in PAGES:
+        return f"{place}?{urlencode(named)}" if named else place
+    return f"?{urlencode(named | {'tab': place})}"
 
 
 def top_bar(service: AppService, t: Messages, shown: str, form: Form) -> Html:
@@ -70,14 +78,13 @@ def _offers(service: AppService, name: str) -> bool:
 
 def _link(service: AppService, t: Messages, name: str, shown: str, form: Form) -> Html:
     run = field_value(form, "run") if takes_run(name) else ""
-    query = {"run": run, "tab": name} if run else {"tab": name}
     live = service.queued_runs() if name == "runs" else None
     is_page = name in PAGES
     return el(
         "a",
         t(f"tab.{name}"),
         el("i", live or "", data_live_count=True) if live is not None else None,
-        href=name if is_page else f"?{urlencode(query)}",
+        href=link_to(name, run),
         id=f"tab-{name}-link",
         data_to=None if is_page else name,
         data_with_run=takes_run(name),

@@ -35,7 +35,10 @@ document.addEventListener('click', event => {
   open();
 });
 addEventListener('popstate', open);
-watch('value', () => go('pushState', props.value.replace(/^.*?[?]/s, '')));
+watch('value', () => {
+  const [, moment, query] = props.value.match(/^(.*?)[?](.*)$/s);
+  go(moment.endsWith('=') ? 'replaceState' : 'pushState', query);
+});
 open();
 """
 
@@ -59,9 +62,12 @@ def address(title: str, language: Language) -> gr.HTML:
     )
 
 
-def leads_to(query: str) -> str:
-    """The value that leads to a query, another one each time: the same again is no change."""
-    return f"{time.monotonic_ns()}?{query}"
+def leads_to(query: str, *, replaces: bool = False) -> str:
+    """The value that leads to a query, another one each time: the same again is no change.
+
+    Back leads over one that `replaces` what was there, as each letter of a search does.
+    """
+    return f"{time.monotonic_ns()}{'=' * replaces}?{query}"
 
 
 def read_query(query: object) -> Form:

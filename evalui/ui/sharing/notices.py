@@ -1,5 +1,7 @@
 """That runs of a person have ended, above every page until they are seen or closed."""
 
+from urllib.parse import urlencode
+
 from evalui.accounts.notes.notices import Notice
 from evalui.app.notices import unseen_notices
 from evalui.app.service import AppService
@@ -19,14 +21,15 @@ def notice_line(service: AppService, t: Messages, tab: str, run_id: str) -> Html
     may_close = not service.settings.read_only
     return div(
         *(_note(t, note, may_close=may_close) for note in left[:_SHOWN]),
-        el("a", t("notice.more", n=more), href="?tab=runs") if more > 0 else None,
+        el("a", t("notice.more", n=more), href="runs") if more > 0 else None,
         cls="notices",
         role="status",
     )
 
 
 def _note(t: Messages, note: Notice, *, may_close: bool) -> Html:
-    tab = "results" if note.state == "done" else "runs"
+    run = urlencode({"run": note.run})
+    address = f"?{run}&tab=results" if note.state == "done" else f"runs?{run}"
     close = el(
         "button",
         "×",
@@ -39,7 +42,7 @@ def _note(t: Messages, note: Notice, *, may_close: bool) -> Html:
         status_icon("ok" if note.state == "done" else "bad"),
         t(f"notice.{note.state}", name=note.name),
         " ",
-        el("a", t("notice.open"), href=f"?run={note.run}&tab={tab}"),
+        el("a", t("notice.open"), href=address),
         close if may_close else None,
         cls="notice",
     )

@@ -59,7 +59,7 @@ def _run(page: AdminPage, live: LiveRun, place: QueuePlace | None) -> list[Child
     return [
         place.place if place and place.place else "–",
         join(
-            el("a", row.name, href=f"?run={row.id}&tab=runs"),
+            el("a", row.name, href=f"runs?run={row.id}"),
             div(run_label(t, row), cls="meta"),
         ),
         row.owner,

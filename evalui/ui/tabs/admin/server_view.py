@@ -61,7 +61,7 @@ def _failures(page: AdminPage, failures: Sequence[Failure]) -> Html:
     rows = [
         [
             span(format_time(t, each.at), cls="dim nw"),
-            el("a", each.run_name, href=f"?run={each.run}&tab=runs"),
+            el("a", each.run_name, href=f"runs?run={each.run}"),
             each.owner,
             each.model or "–",
             t.translate(each.error),

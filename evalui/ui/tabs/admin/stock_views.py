@@ -82,7 +82,7 @@ def storage_view(page: AdminPage) -> Html:
     kept = t.count("admin.kept_days", days) if days else t("admin.kept_forever")
     about = t("admin.retention_about" if days else "admin.retention_off")
     runs = [
-        [el("a", name, href=f"?run={run_id}&tab=runs"), owner, amount(n)]
+        [el("a", name, href=f"runs?run={run_id}"), owner, amount(n)]
         for run_id, name, owner, n in read_largest_runs(database)
     ]
     nothing = empty(t("admin.stored_none"))

@@ -96,7 +96,7 @@ class EvaluateTab:
                 return _overview(self.service.start_open_sample())
             if action.do == "start":
                 run_id = self.service.start(read_run_form(action.form))
-                return go(f"?run={run_id}&tab=runs")
+                return go(f"runs?run={run_id}")
             if action.do == "import":
                 return self._imported(action)
             if action.do == "published":
@@ -381,7 +381,7 @@ class EvaluateTab:
     def _for_readers(self) -> Html:
         t = self.t
         why = "error.read-only" if self.service.settings.read_only else "error.not-allowed-start"
-        runs = el("a", t("tab.runs"), href="?tab=runs", cls="btn pri")
+        runs = el("a", t("tab.runs"), href="runs", cls="btn pri")
         return div(page_head(t("evaluate.title"), t(why), runs), cls="stack")
 
     def _in_catalog(self, models: Sequence[str]) -> list[str]:
