@@ -80,8 +80,8 @@ class ProgressDocument:
     """A run as `run_progress` draws it.
 
     `is_live`: it is to be looked at again, though the run itself may be over. Where `queue` is
-    another one than a page was made with, the rest of the page has changed, too. `work` and `left`
-    stand in the row of the queue as well.
+    another one than a page was made with, the rest of the page has changed, too. `work` and `left`,
+    which is "" while it is not known, stand in the row of the queue as well.
     """
 
     run: str
@@ -126,7 +126,7 @@ def progress_document(
     moves = any(
         cell.state in ("waiting", "running") and cell.cell.gives == "choices" for cell in cells
     ) and any(cell.done for cell in cells)
-    whole = total_cost(progress.charges.values())
+    whole, charge_rows = total_cost(progress.charges.values()), _charge_rows(t, progress)
     return ProgressDocument(
         run=run.id,
         is_live=version.is_any_live,
@@ -136,7 +136,9 @@ def progress_document(
         name=run.name,
         share=run.done / run.total if run.total else 0.0,
         work=work_text(t, run),
-        left=left_text(t, progress.seconds_left) if run.state in LIVE_STATES else "",
+        left=left_text(t, progress.seconds_left)
+        if run.state in LIVE_STATES and progress.seconds_left is not None
+        else "",
         error=t.translate(run.error) if run.error and run.state == "failed" else "",
         waits=tuple(_wait(t, progress, cell) for cell in cells if cell.id in progress.waits),
         heads=(t("runs.model"), *heads),
@@ -153,8 +155,10 @@ def progress_document(
         ),
         note=t("runs.moving") if moves else "",
         charges=charge_text(t, whole) if whole else "",
-        charge_heads=(t("runs.model"), *(t(f"charges.{name}") for name in _CHARGED)),
-        charge_rows=_charge_rows(t, progress),
+        charge_heads=(t("runs.model"), *(t(f"charges.{name}") for name in _CHARGED))
+        if charge_rows
+        else (),
+        charge_rows=charge_rows,
     )
 
 

@@ -16,6 +16,30 @@ from evalui.ui.progress_document import ProgressDocument
 
 _KINDS = ("ok", "warn", "bad", "na", "go")
 
+_STYLE = """
+.progress .bar { min-height: 0; height: 6px; }
+.progress .whole { margin-bottom: 12px; }
+.progress .two { display: flex; justify-content: space-between; gap: 8px; }
+.progress .far { margin-bottom: 6px; }
+.matrix { table-layout: fixed; min-width: 640px; }
+.matrix .bar { margin: 6px 0; }
+.matrix .mk { white-space: normal; }
+.matrix th:first-child { width: 152px; }
+.matrix th:not(:first-child) { padding-left: 16px; }
+.matrix tbody th { vertical-align: top; padding: 12px 0 0; font-size: 14px; line-height: 20px;
+  color: var(--ink); border-bottom: 1px solid var(--line); }
+.matrix tr:last-child th { border-bottom: 0; }
+.matrix td { padding: 12px 16px; border-left: 1px solid var(--line); }
+.matrix .column { display: none; }
+@media (max-width: 640px) {
+  .scroll > .matrix { display: block; min-width: 0 !important; }
+  .matrix > thead { display: none; }
+  .matrix :is(tbody, tr, tbody th, td), .matrix .column { display: block; }
+  .matrix tbody th { width: auto; border: 0; }
+  .matrix td { border: 0; padding: 8px 0 12px; }
+  .matrix tr + tr { border-top: 1px solid var(--line); }
+}
+"""
 _SCRIPT = """
 const LOOK_MS = 1000, FOLLOW_MS = 5000;
 let seen = {}, followed = Date.now(), timer = 0, failures = 0, isAsked = false;
@@ -69,7 +93,7 @@ const table = (heads, rows, attributes) => made('div', {class: 'scroll'}, made('
     made('th', {scope: 'col', class: at && !attributes.class ? 'r' : ''}, head)))),
   made('tbody', {}, ...rows)));
 const body = now => box('',
-  box('two whole meta', words('', now.work), words('r', now.left)),
+  box('two far meta', words('', now.work), words('r', now.left)),
   box('whole', bar(now.share, now.name)),
   failures > 1 ? box('whole', note('warn', props.lost)) : '',
   now.error && box('whole', note('bad', now.error)),
@@ -116,7 +140,7 @@ const draw = () => {
   // The row of the queue states the same.
   for (const name of ['work', 'left']) {
     for (const copy of document.querySelectorAll(`[data-${name}-of="${CSS.escape(now.run)}"]`)) {
-      if (copy.textContent !== now[name]) copy.textContent = now[name];
+      if (now[name] && copy.textContent !== now[name]) copy.textContent = now[name];
     }
   }
 };
@@ -189,6 +213,7 @@ def run_progress(t: Messages) -> gr.HTML:
     return gr.HTML(
         "",
         html_template=join(*patterns, div(cls="ev progress")),
+        css_template=_STYLE,
         js_on_load=_SCRIPT,
         apply_default_css=False,
         title=f"{t('tab.runs')} · {t('app.name')}",

@@ -48,6 +48,7 @@ _PAGE_SHEETS = (
     "css/blocks.css",
     "css/pages.css",
     "css/models.css",
+    "css/runs.css",
     "css/shell.css",
     "css/gradio.css",
 )

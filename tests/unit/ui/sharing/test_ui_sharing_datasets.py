@@ -1,6 +1,7 @@
 """On Evaluate an owner lets a team use a dataset, and a member starts from it."""
 
 import pytest
+from evalui.ui.tabs.runs import RunsTab
 from ui_examples import GOOD
 
 from evalui.access import Person
@@ -13,7 +14,6 @@ from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
 from evalui.ui.shell import AppShell
 from evalui.ui.tabs.evaluate import EvaluateTab
-from evalui.ui.tabs.runs import RunsTab
 
 ADMIN = Person("admin", "admin")
 ANN = Person("ann", "annotator", frozenset({"law"}))

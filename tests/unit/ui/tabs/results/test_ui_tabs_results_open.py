@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from evalui.ui.tabs.runs.progress_table import progress_table
 from ui_examples import GOOD, HOSTILE
 from ui_open_examples import (
     ANSWERS,
@@ -24,7 +25,6 @@ from evalui.runs.database.runs import read_cells
 from evalui.scoring.answer_pairs import AnswerPair
 from evalui.ui.components.fragment import Action
 from evalui.ui.tabs.results import ResultsTab
-from evalui.ui.tabs.runs.progress_table import progress_table
 
 MakeAct = Callable[..., Action]
 

@@ -7,7 +7,7 @@ import pytest
 from evalui.messages import messages
 from evalui.runs.database.records import CellRow
 from evalui.types import Cell
-from evalui.ui.tabs.runs.outcome import outcome
+from evalui.ui.pages.runs.outcome import outcome
 
 BLANK = CellRow(
     **dict.fromkeys(CellRow.__slots__, 0)

@@ -1,27 +1,31 @@
-"""What the Runs tab tells of tokens, their price, and of models that nobody answers for."""
+"""How far a run is, in words: its cells, its tokens and their price, models that do not answer."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from ui_examples import HOSTILE
+from ui_runs_screen import Screen
 
-from evalui.app.models_service import ModelsService
+from evalui.app.run_progress import progress_version, read_progress
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Sentence, messages, sentence
 from evalui.report.compile import markdown
 from evalui.runs.database import queue, usage
 from evalui.runs.database.records import Lease
-from evalui.runs.database.runs import read_cells, read_runs
+from evalui.runs.database.runs import read_runs
 from evalui.runs.database.trials import set_width
-from evalui.runs.database.usage import Catalog, ModelWait
+from evalui.runs.database.usage import ModelWait
 from evalui.types import Language, Usage
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
+from evalui.ui.progress_document import (
+    ProgressDocument,
+    ShownCell,
+    progress_document,
+    progress_tag,
+)
 from evalui.ui.run_form import read_run_form
-from evalui.ui.tabs.runs import RunsTab
-from evalui.ui.tabs.runs.progress_table import progress_table
 
 PRICED = """
 [biased]
@@ -52,8 +56,22 @@ def lease(desk: AppService, form_for: Callable[..., Form]) -> Lease:
     return run.lease
 
 
+def shown(desk: AppService, lease: Lease) -> ProgressDocument:
+    """The run as its progress states it."""
+    run_id = lease.run_id
+    version = progress_version(desk, run_id)
+    return progress_document(messages("en"), read_progress(desk, run_id), version)
+
+
+def cell_of(desk: AppService, lease: Lease, row: int) -> ShownCell:
+    """The only cell of a model."""
+    (cell,) = shown(desk, lease).models[row].cells
+    assert cell
+    return cell
+
+
 def page(desk: AppService, language: Language = "en") -> str:
-    return RunsTab(desk, messages(language)).render({})
+    return Screen(desk, language).render({})
 
 
 def price(desk: AppService) -> None:
@@ -75,22 +93,24 @@ def test_a_run_tells_its_tokens_and_their_price_today(desk: AppService, lease: L
 
 def test_tokens_without_a_price_have_no_dollars(desk: AppService, lease: Lease):
     usage.add_usage(desk.database, lease, 1, Usage(1_200, 300))
-    assert '<div class="meta gap-s">1,200 tokens read, 300 written</div>' in page(desk)
+    assert shown(desk, lease).charges == "1,200 tokens read, 300 written"
     assert "$" not in page(desk)
 
 
 def test_several_cells_stand_one_by_one(desk: AppService, lease: Lease):
     price(desk)
     usage.add_usage(desk.database, lease, 1, Usage(1_000_000, 0))
-    assert "<details" not in page(desk)
+    assert not shown(desk, lease).charge_rows
     usage.add_usage(desk.database, lease, 2, Usage(500, 7))
-    told = page(desk)
-    unpriced = "at today&#x27;s prices, without what has no price"
-    assert f"1.00 M tokens read, 7 written, US$ 0.25 {unpriced}" in told
+    unpriced = "at today's prices, without what has no price"
+    told = shown(desk, lease)
+    assert told.charges == f"1.00 M tokens read, 7 written, US$ 0.25 {unpriced}"
     assert "按今日价格 0.25 美元，未计没有价格的部分" in page(desk, "zh")
-    first, second = told.partition("Tokens by model")[2].split("always-A · capitals · ")
-    assert '<td class="r">0.25</td>' in first
-    assert '<td class="r">500</td><td class="r">7</td><td class="r">–</td>' in second
+    assert told.charge_heads == ("Model", "Read", "Written", "Dollars")
+    assert told.charge_rows == (
+        ("biased · capitals · letters, circular", "1.00 M", "0", "0.25"),
+        ("always-A · capitals · letters, circular", "500", "7", "–"),
+    )
 
 
 def test_a_finished_run_tells_its_cost_in_the_list(desk: AppService, lease: Lease):
@@ -103,16 +123,15 @@ def test_a_finished_run_tells_its_cost_in_the_list(desk: AppService, lease: Leas
 
 def test_a_waiting_cell_tells_why_since_when_and_until_when(desk: AppService, lease: Lease):
     usage.set_wait(desk.database, lease, 1, ModelWait(WHY, 1_700_000_000.0, 1_700_000_060.0))
-    told = page(desk)
-    assert "<b>biased · " in told
-    assert "Given up after 30 minutes" in told
-    assert "No answer since 2023-11-1" in told
-    assert ":20. What is answered is kept." in told
-    queue = told.partition("<h2>Queue</h2>")[2].partition("</table>")[0]
+    (wait,) = shown(desk, lease).waits
+    assert wait.cell.startswith("biased · ")
+    assert "Given up after 30 minutes" in wait.reason
+    assert "No answer since 2023-11-1" in wait.when
+    assert ":20. What is answered is kept." in wait.when
+    queue = page(desk).partition("<h2>Queue</h2>")[2].partition("</table>")[0]
     assert "Waiting for a model" in queue
     assert "not yet known" in queue
-    cell = told.partition('class="matrix"')[2].partition("</table>")[0]
-    assert "Waiting for a model" in cell
+    assert cell_of(desk, lease, 0).word == "Waiting for a model"
 
 
 def test_a_waiting_cell_does_not_count_as_running(desk: AppService, lease: Lease):
@@ -146,18 +165,51 @@ def test_what_a_server_says_never_becomes_markup(desk: AppService, lease: Lease)
 
 
 def test_a_run_whose_model_is_being_opened_says_so(desk: AppService, lease: Lease):
-    running, waiting = read_cells(desk.database, lease.run_id)
-    cells = [replace(running, state="waiting"), waiting]
-    t = messages("en")
-    assert "loading the model" not in str(progress_table(t, [running, waiting], (), at_work=True))
-    assert str(progress_table(t, cells, (), at_work=True)).count("loading the model") == 1
-    assert "loading the model" not in str(progress_table(t, cells, ()))
+    loading = "loading the model"
+    assert loading not in page(desk)
+    with desk.database.writing() as connection:
+        connection.execute("UPDATE cell SET state = 'waiting'")
+    assert [cell_of(desk, lease, row).speed for row in (0, 1)] == [loading, ""]
+    with desk.database.writing() as connection:
+        connection.execute("UPDATE run SET state = 'queued'")
+    assert loading not in page(desk)
 
 
 def test_a_bar_is_named_in_the_words_of_its_column(desk: AppService, lease: Lease):
-    cells = read_cells(desk.database, lease.run_id)
-    shown = str(progress_table(messages("en"), cells, ()))
-    assert 'aria-label="biased, letters, circular"' in shown
+    assert cell_of(desk, lease, 0).label == "biased, letters, circular"
+
+
+def test_baselines_have_the_grey_marker(desk: AppService, lease: Lease):
+    own, baseline = shown(desk, lease).models
+    assert (own.model, own.shape, own.colour) == ("biased", 0, 1)
+    assert (baseline.model, baseline.shape, baseline.colour) == ("always-A", 6, 0)
+
+
+def test_a_document_has_another_tag_for_each_other_content(desk: AppService, lease: Lease):
+    before = progress_version(desk, lease.run_id)
+    assert progress_tag(before) == progress_tag(progress_version(desk, lease.run_id))
+    usage.add_usage(desk.database, lease, 1, Usage(1, 1))
+    after = progress_version(desk, lease.run_id)
+    assert progress_tag(before) != progress_tag(after)
+    assert before.queue == after.queue  # the rest of a page need not follow
+    price(desk)
+    assert progress_tag(after) != progress_tag(progress_version(desk, lease.run_id))
+
+
+def test_the_rest_of_a_page_follows_when_a_run_comes_or_goes(
+    desk: AppService, lease: Lease, form_for: Callable[..., Form]
+):
+    before = progress_version(desk, lease.run_id)
+    other = desk.start(read_run_form(form_for(name="other")))
+    queued = progress_version(desk, lease.run_id)
+    assert queued.queue != before.queue
+    queue.cancel(desk.database, other)
+    assert progress_version(desk, lease.run_id).queue == before.queue
+    queue.finish_cancelled(desk.database, lease)
+    ended = progress_version(desk, lease.run_id)
+    assert ended.queue != before.queue
+    assert before.is_any_live
+    assert not ended.is_any_live
 
 
 @pytest.mark.parametrize("counted", [0, 1_200])
@@ -168,38 +220,20 @@ def test_a_broken_catalog_takes_the_prices_and_nothing_else(
     desk.settings.models.write_text("[biased", encoding="utf-8")
     with pytest.raises(EvaluiError):
         desk.catalog()
-    shown = page(desk)
-    assert "capitals" in shown
-    assert ("1,200 tokens read, 1,200 written" in shown) is bool(counted)
-    assert "$" not in shown
+    told = page(desk)
+    assert "capitals" in told
+    assert ("1,200 tokens read, 1,200 written" in told) is bool(counted)
+    assert "$" not in told
 
 
-def test_a_run_is_stopped_and_deleted_with_a_broken_catalog(
-    desk: AppService, lease: Lease, act: Callable[..., Action]
-):
+def test_a_run_is_stopped_and_deleted_with_a_broken_catalog(desk: AppService, lease: Lease):
     desk.settings.models.write_text("[biased", encoding="utf-8")
-    tab = RunsTab(desk, messages("en"))
-    tab.act(act("stop", target=lease.run_id))
+    tab = Screen(desk)
+    tab.render({})
+    tab.act("stop", lease.run_id)
     queue.finish_cancelled(desk.database, lease)
-    tab.act(act("delete", target=lease.run_id))
+    tab.act("delete", lease.run_id)
     assert read_runs(desk.database, desk.person) == []
-
-
-def test_the_catalog_is_read_once_for_a_page(
-    desk: AppService, lease: Lease, monkeypatch: pytest.MonkeyPatch
-):
-    usage.add_usage(desk.database, lease, 1, Usage(1, 1))
-    queue.finish_cancelled(desk.database, lease)
-    read: list[int] = []
-    catalog = desk.models.all_models()
-
-    def read_once_more(_: ModelsService) -> Catalog:
-        read.append(1)
-        return catalog
-
-    monkeypatch.setattr(ModelsService, "all_models", read_once_more)
-    RunsTab(desk, messages("en")).render({"run": lease.run_id})
-    assert len(read) == 1
 
 
 def test_the_report_tells_what_the_page_tells_at_the_prices_of_today(
@@ -219,15 +253,18 @@ def test_a_chinese_report_tells_in_chinese_who_is_waited_for(desk: AppService, l
 
 
 def test_verdicts_that_still_come_have_no_running_accuracy(desk: AppService, lease: Lease):
-    t = messages("en")
-    cells = [replace(cell, done=1) for cell in read_cells(desk.database, lease.run_id)]
+    with desk.database.writing() as connection:
+        connection.execute("UPDATE cell SET done = 1")
     note = "Running accuracy still moves."
-    assert note in progress_table(t, cells, ())
+    assert shown(desk, lease).note.startswith(note)
+    progress = read_progress(desk, lease.run_id)
     judged = [
         replace(cell, cell=replace(cell.cell, mode="judge", label="judge", gives="verdicts"))
-        for cell in cells
+        for cell in progress.cells
     ]
-    assert note not in progress_table(t, judged, ())
+    version = progress_version(desk, lease.run_id)
+    verdicts = progress_document(messages("en"), replace(progress, cells=judged), version)
+    assert not verdicts.note
 
 
 @pytest.mark.parametrize(
