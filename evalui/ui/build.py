@@ -65,8 +65,9 @@ class DescribedBlocks(BlocksConfig):
         """What Gradio says of a block: a known one's description, else as it makes it."""
         known = self._described.get(_id)
         if known is None or known[0] is not block or renderable is not None:
-            made: Any = BlocksConfig.config_for_block(_id, rendered_ids, block, renderable)
-            return made
+            return super().config_for_block(  # pyright: ignore[reportUnknownVariableType] # a bare dict
+                _id, rendered_ids, block, renderable
+            )
         return {**known[1], "props": dict(known[1]["props"])}  # into which Gradio writes values
 
 

@@ -84,7 +84,9 @@ class AppShell:
 
     def page(self, form: Form) -> Page:
         """What an address shows."""
-        name = self.place(form)
+        place = self.place(form)
+        # What is no tab has a document of its own; a run may have been queued again just now.
+        name = place if place in TABS else "results" if field_value(form, "run") else "evaluate"
         bar, title = top_bar(self.service, self.t, name, form), self._title(name, form)
         try:
             with self._still_there(form):

@@ -35,6 +35,8 @@ from evalui.app.sharing import share_run
 from evalui.messages import LANGUAGES, messages
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
+from evalui.runs.database.records import RunRow
+from evalui.runs.database.runs import read_runs_in
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.ui.current_person import acting_as, current_person
@@ -42,6 +44,7 @@ from evalui.ui.deeds import DEEDS
 from evalui.ui.web.doors.guests import guest_cookie
 from evalui.web.address import access_token, cookie_of
 
+RUN_STATES = ("queued", "running", "done", "failed", "cancelled")
 PASSWORD = "correct horse battery"
 Outcome = str  # in, sign in, no, unknown, ended
 ROLES = {
@@ -210,6 +213,11 @@ _NO = {
 }
 
 
+def list_runs_of(box: Box, run_id: str) -> list[RunRow]:
+    """The run of an id, if it is there."""
+    return [row for row in read_runs_in(box.service.database, RUN_STATES) if row.id == run_id]
+
+
 def outcome_of(response: Any) -> Outcome:
     """What a response says of the visitor."""
     if response.status_code == 401 or "sign-in" in response.headers.get("location", ""):
@@ -244,6 +252,9 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/en"): "page",
     ("GET", "/zh"): "page",
     ("GET", "/en/models"): "page",
+    ("GET", "/en/runs"): "page",
+    ("GET", "/zh/runs?run={run}"): "page",  # its events state what of it one may see
+    ("GET", "/progress/{run}"): "see",
     ("GET", "/zh/models?add=endpoint"): "page",
     ("GET", "/en/?run={run}&tab=results"): "see",
     ("GET", "/en/?run={run}&tab=results&sub=samples"): "see",
@@ -519,6 +530,14 @@ PAGE_EVENTS = [
     ("models_act", {"do": "test", "model": "always-A"}, "start"),
     ("models_act", {"do": "again", "model": "always-A"}, "start"),
     ("models_look", {}, "page"),
+    ("runs_open", {"query": ""}, "page"),
+    ("runs_open", {"query": "run={run}"}, "see"),
+    ("runs_follow", {}, "page"),
+    ("runs_search", {}, "page"),
+    ("runs_act_queue", {"do": "stop", "target": "{run}"}, "change"),
+    ("runs_act_run", {"do": "stop", "target": "{run}"}, "change"),
+    ("runs_act_ended", {"do": "delete", "target": "{run}"}, "change"),
+    ("runs_act_ended", {"do": "keep", "target": "{run}"}, "page"),
 ]
 
 
@@ -527,7 +546,27 @@ def test_each_event_of_a_page_is_answered_to_those_who_may(
     box: Box, name: str, data: dict[str, str], kind: str
 ):
     values = [""] * len(box.listeners[name]["inputs"])
-    assert of_all(lambda visitor: box.tell(visitor, name, data, values)) == EXPECTED[kind]
+
+    def send(visitor: str) -> Any:
+        run_id = box.fresh_run() if "target" in data else box.run
+        filled = {key: text.format(run=run_id) for key, text in data.items()}
+        answer = box.tell(visitor, name, filled, values)
+        if kind == "change":  # what is stated and what is done are the same
+            state = next((row.state for row in list_runs_of(box, run_id)), "deleted")
+            is_changed = state in ("cancelled", "deleted")
+            assert is_changed == (EXPECTED[kind][visitor] == "in"), visitor
+        return answer
+
+    assert of_all(send) == EXPECTED[kind]
+
+
+def test_nobody_follows_a_run_of_others_by_its_fields(box: Box):
+    """The run that is shown is a field of an event, like any other."""
+    seen: dict[str, bool] = {}
+    for visitor in VISITORS:
+        answer = box.tell(visitor, "runs_follow", {}, [box.run, "", ""])
+        seen[visitor] = answer.status_code == 200 and f"../progress/{box.run}?" in answer.text
+    assert seen == {visitor: outcome == "in" for visitor, outcome in EXPECTED["see"].items()}
 
 
 def test_a_model_is_added_and_removed_by_those_who_may(box: Box):
@@ -548,7 +587,13 @@ def test_a_model_is_added_and_removed_by_those_who_may(box: Box):
                     assert (name in box.service.models.added()) == (other != visitor)
 
 
-@pytest.mark.parametrize("name", ["models_open", "models_act", "models_save", "models_place"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("models_open", "models_act", "models_save", "models_place"),
+        *("runs_open", "runs_act_ended", "runs_follow", "runs_search"),
+    ],
+)
 @pytest.mark.parametrize("place", ["/etc/hostname", "evalui.sqlite"])
 def test_no_event_reads_a_file_of_the_machine(box: Box, name: str, place: str):
     path = place if place.startswith("/") else str(box.service.settings.data_dir / place)

@@ -20,10 +20,6 @@ ROUTES: dict[tuple[str, str], str] = {
     ("evaluate", "ungrant"): "PUT /datasets/{upload_id}/rights/{team}",
     ("evaluate", "questions"): "POST /datasets/{upload_id}/columns",
     ("evaluate", "set"): "POST /runs/plan",  # each choice is planned anew
-    ("runs", "stop"): "POST /runs/{run_id}/stop",
-    ("runs", "resume"): "POST /runs/{run_id}/resume",
-    ("runs", "delete"): "DELETE /runs/{run_id}",
-    ("runs", "poll"): POLLS,
     ("results", "poll"): POLLS,
     ("results", "watch"): POLLS,
     ("results", "share"): "POST /runs/{run_id}/links",

@@ -1,8 +1,8 @@
 """On Evaluate an owner lets a team use a dataset, and a member starts from it."""
 
 import pytest
-from evalui.ui.tabs.runs import RunsTab
 from ui_examples import GOOD
+from ui_runs_screen import Screen
 
 from evalui.access import Person
 from evalui.accounts.people import add_person
@@ -96,10 +96,10 @@ def test_a_list_of_runs_says_whose_they_are(desk: AppService, finished):
     add_team(desk.database, "law", by=ADMIN)
     with acting_as(ANN):
         run_id = finished()
-        assert "run of" not in RunsTab(desk, messages("en")).render({})
+        assert "run of" not in Screen(desk).render({})
     with desk.database.writing() as connection:
         connection.execute("INSERT INTO team_right VALUES ('run', ?, 'law', 'view')", (run_id,))
     with acting_as(BOB):
-        page = RunsTab(desk, messages("en")).render({})
+        page = Screen(desk).render({})
         assert "run of ann" in page
         assert 'data-do="ask"' not in page  # not theirs to delete

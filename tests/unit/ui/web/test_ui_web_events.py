@@ -233,7 +233,7 @@ def test_no_name_of_a_session_is_kept(site: Site, monkeypatch: pytest.MonkeyPatc
         made.append(name)
 
     monkeypatch.setattr("gradio.state_holder.StateHolder.__getitem__", kept)
-    sent = event(site, "runs", do="poll") | {"session_hash": "x" * 1000, "batched": True}
+    sent = event(site, "compare", do="poll") | {"session_hash": "x" * 1000, "batched": True}
     assert site.send(sent).status_code == 200
     assert made == []
 
@@ -258,8 +258,8 @@ def test_our_own_mistake_keeps_its_traceback_on_the_log_alone(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a secret of the server")
 
-    monkeypatch.setattr("evalui.ui.tabs.runs.RunsTab.render", broken)
-    answer = site.send(event(site, "runs", do=""))
+    monkeypatch.setattr("evalui.ui.tabs.compare.CompareTab.render", broken)
+    answer = site.send(event(site, "compare", do=""))
     assert answer.status_code == 500
     assert "secret" not in answer.text
     assert "ZeroDivisionError: a secret of the server" in capfd.readouterr().err
@@ -289,7 +289,6 @@ def test_routes_of_gradio_that_no_page_uses_are_closed(site: Site, method: str, 
 
 
 ADDRESSES = (
-    "tab=runs",
     "tab=results",
     *(f"tab=results&sub={sub}" for sub in ("samples", "bias", "statistics", "report")),
     "tab=arena",
@@ -307,7 +306,7 @@ def test_the_address_of_an_unknown_run_is_answered_in_words(site: Site, address:
     assert "Traceback" not in shown.text
 
 
-@pytest.mark.parametrize("address", ADDRESSES[1:])  # the list of runs just lacks it
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_an_action_on_a_deleted_run_is_answered_in_words(site: Site, address: str):
     form = dict(parse_qsl(address)) | {"run": "nowhere00"}
     answer = site.send(event(site, form["tab"], do="set", name="find", form=form))

@@ -105,7 +105,7 @@ BODIES = (
 )
 # What the page itself reads of Gradio, and its one kind of event.
 OPEN = re.compile(
-    r"/?|/models|/(theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*)"
+    r"/?|/(models|runs)|/(theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*)"
     r"|/gradio_api/(app_id|info|startup-events|heartbeat/.*|run/.*)"
 )
 

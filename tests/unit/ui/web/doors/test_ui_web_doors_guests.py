@@ -87,6 +87,8 @@ def test_the_page_of_a_ballot_and_what_it_fetches_are_a_guests(
         "/",
         "/en/",
         "/en/?tab=runs",
+        "/en/runs",
+        "/progress/k3f",
         "/en/?run=k3f",
         "/en/?run=k3f&tab=results",
         "/en/?run=m4g&tab=annotate",
