@@ -92,7 +92,7 @@ def test_what_has_ended_is_found_and_the_search_stands_in_the_address(page: Any,
     expect(found.filter(has=page.locator(f"a[href*='{run_id}']"))).to_have_count(1)
     search = page.get_by_placeholder("Find a run by its name or model")
     expect(search).to_have_value("steady")
-    search.press_sequentially(" nowhere")
+    search.press_sequentially(" nowhere", delay=100)
     expect(page.get_by_text("No run matches")).to_be_visible()
     expect(page).to_have_url("/en/runs?find=steady+nowhere")
     search.fill(run_id)

@@ -34,9 +34,9 @@ def test_a_run_is_answered_in_the_language_that_is_asked_for(site: TestClient, r
     english = site.get(f"/progress/{run_id}?lang=en")
     assert english.headers["content-type"] == "application/json"
     told = english.json()
-    assert (told["run"], told["name"], told["work"]) == (run_id, "Midterm", "0 of 24")
+    assert (told["run"], told["name"], told["work"]) == (run_id, "Midterm", "0 of 36")
     assert told["is_live"]
-    assert site.get(f"/progress/{run_id}?lang=zh").json()["work"] == "0 / 24"
+    assert site.get(f"/progress/{run_id}?lang=zh").json()["work"] == "0 / 36"
 
 
 def test_what_did_not_change_is_not_sent_again(desk: AppService, site: TestClient, run_id: str):
