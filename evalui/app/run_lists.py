@@ -35,13 +35,13 @@ class QueuedRun:
 
 @dataclass(frozen=True, slots=True)
 class EndedRuns:
-    """The newest ended runs that were looked for, of `found` that there are.
+    """The newest of the ended runs that were looked for; `matching` are how many there are.
 
     `cells` and `charges` are by the id of a run; one without counted tokens has no charge.
     """
 
     rows: Sequence[RunRow]
-    found: int
+    matching: int
     cells: Mapping[str, Sequence[CellRow]]
     charges: Mapping[str, TokenCost]
     baselines: frozenset[str]
@@ -83,12 +83,12 @@ def find_ended(
     states = {state} & set(ENDED_STATES) or set(ENDED_STATES)
     words = find.casefold().split()
     ended = [row for row in rows if row.state in states]
-    found = [row for row in ended if _matches(service, row, words)] if words else ended
-    shown = found[:most]
+    matching = [row for row in ended if _matches(service, row, words)] if words else ended
+    shown = matching[:most]
     catalog = known_catalog(service)
     return EndedRuns(
         rows=shown,
-        found=len(found),
+        matching=len(matching),
         cells=read_cells_of(service.database, [row.id for row in shown]),
         charges=run_costs(service.database, service.owner, catalog),
         baselines=frozenset(entry.name for entry in catalog.values() if entry.baseline),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
-from evalui.app.permissions import requires
+from evalui.app.permissions import checks, requires
 from evalui.app.run_labels import LIVE_STATES
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
@@ -16,7 +16,7 @@ from evalui.runs.database.usage import Catalog, ModelWait, TokenCost, cell_costs
 
 
 @dataclass(frozen=True, slots=True)
-class RunProgress:
+class WatchedRun:
     """A run as it is now.
 
     `waits` and `charges` are by the id of a cell; a cell whose model does not answer has the state
@@ -43,7 +43,7 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True)
 class ProgressVersion:
-    """What a `RunProgress` depends on, and what a page that shows one has to follow beside it.
+    """What a `WatchedRun` depends on, and what a page that shows one has to follow beside it.
 
     `queue` is another value whenever a run was queued, began, got a per cent further or ended; of
     the run itself only whether it began to have answers, for the rest is in its progress. The
@@ -58,7 +58,7 @@ class ProgressVersion:
 
 
 @requires("see", "run_id")
-def read_progress(service: AppService, run_id: str) -> RunProgress:
+def read_progress(service: AppService, run_id: str) -> WatchedRun:
     """A run as it is now.
 
     Raises:
@@ -66,7 +66,7 @@ def read_progress(service: AppService, run_id: str) -> RunProgress:
     """
     database, catalog = service.database, known_catalog(service)
     waits = model_waits(database, run_id)
-    return RunProgress(
+    return WatchedRun(
         run=service.run(run_id),
         # A cell whose model does not answer is not running, and has no throughput.
         cells=tuple(
@@ -103,6 +103,7 @@ def progress_version(
     )
 
 
+@checks("nothing: prices, and names that decide how figures are drawn")
 def known_catalog(service: AppService) -> Catalog:
     """The models with their prices; none while the administrator's file is broken.
 

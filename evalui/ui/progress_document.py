@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from evalui.app.run_labels import LIVE_STATES, mode_label
-from evalui.app.run_progress import ProgressVersion, RunProgress
+from evalui.app.run_progress import ProgressVersion, WatchedRun
 from evalui.messages import Messages
 from evalui.proportions import wilson_interval
 from evalui.report.icons import marker_numbers
@@ -113,7 +113,7 @@ def progress_tag(version: ProgressVersion) -> str:
 
 
 def progress_document(
-    t: Messages, progress: RunProgress, version: ProgressVersion
+    t: Messages, progress: WatchedRun, version: ProgressVersion
 ) -> ProgressDocument:
     """A run in the words of a language."""
     run, cells = progress.run, progress.cells
@@ -206,16 +206,14 @@ def _cell_name(t: Messages, cell: CellRow) -> str:
     return f"{cell.cell.model} · {_head(t, cell)}"
 
 
-def _wait(t: Messages, progress: RunProgress, cell: CellRow) -> ShownWait:
+def _wait(t: Messages, progress: WatchedRun, cell: CellRow) -> ShownWait:
     wait = progress.waits[cell.id]
     again = f"{datetime.fromtimestamp(wait.retry_at).astimezone():%H:%M:%S}"
     when = t("charges.since", since=format_time(t, wait.since), again=again)
     return ShownWait(_cell_name(t, cell), t.translate(wait.reason), when)
 
 
-def _cell(
-    t: Messages, progress: RunProgress, cell: CellRow | None, column: str
-) -> ShownCell | None:
+def _cell(t: Messages, progress: WatchedRun, cell: CellRow | None, column: str) -> ShownCell | None:
     if cell is None:
         return None
     kind, word = _KINDS[cell.state], t(f"state.{cell.state}")
@@ -285,7 +283,7 @@ def _unusable(t: Messages, cell: CellRow) -> Sequence[str]:
     return notes
 
 
-def _charge_rows(t: Messages, progress: RunProgress) -> tuple[tuple[str, ...], ...]:
+def _charge_rows(t: Messages, progress: WatchedRun) -> tuple[tuple[str, ...], ...]:
     """What each cell cost, where there are several."""
     charges = [
         (cell, progress.charges[cell.id]) for cell in progress.cells if cell.id in progress.charges

@@ -167,13 +167,13 @@ async function look() {
     const headers = {'If-None-Match': mine.tag};
     const answer = await fetch(place, {headers, cache: 'no-store'});
     if (answer.status === 401) return location.reload();
-    const found = answer.status === 200 ? await answer.json() : null;
+    const news = answer.status === 200 ? await answer.json() : null;
     if (mine !== seen) return;
     const wasLost = failures > 1;
     failures = answer.ok || answer.status === 304 ? 0 : failures + 1;
     if (answer.status === 403 || answer.status === 404) seen.isGone = true;
-    if (found) Object.assign(seen, {now: found, tag: answer.headers.get('ETag')});
-    if (found || wasLost || failures) draw();
+    if (news) Object.assign(seen, {now: news, tag: answer.headers.get('ETag')});
+    if (news || wasLost || failures) draw();
     follow();
   } catch {
     failures += 1;

@@ -75,7 +75,7 @@ class Screen:
             texts = "\n".join(_texts(self.progress()["now"]))
             parts += [self._value(page.run_head), f"<pre>{escape(texts)}</pre>"]
         if self._sees(page.ended, default=False):
-            parts.append(f"<h2>Finished</h2>{self._value(page.found)}")
+            parts.append(f"<h2>Finished</h2>{self._value(page.listed)}")
         return Html("".join(parts))
 
     def sees_search(self) -> bool:

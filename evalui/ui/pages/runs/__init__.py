@@ -79,7 +79,7 @@ class RunsPage:
                         container=False,
                         scale=1,
                     )
-                self.found = listing()
+                self.listed = listing()
         # The run that the address names, for events: the server keeps nothing of a visitor.
         self.chosen = gr.Textbox(visible="hidden", elem_classes="hidden-field")
 
@@ -92,7 +92,7 @@ class RunsPage:
             "preprocess": False,
         }
         fields = [self.chosen, self.find, self.state]
-        lists = [self.ended, self.search, self.found]
+        lists = [self.ended, self.search, self.listed]
         shown = [self.bar, self.head, self.queue, self.run, self.run_head, self.progress, *lists]
         self.address.open(
             self._open,
@@ -102,7 +102,11 @@ class RunsPage:
             trigger_mode="multiple",
             **events,
         )
-        for name, pressed in (("queue", self.queue), ("run", self.run_head), ("ended", self.found)):
+        for name, pressed in (
+            ("queue", self.queue),
+            ("run", self.run_head),
+            ("ended", self.listed),
+        ):
             pressed.act(
                 self._act,
                 fields,
@@ -234,7 +238,7 @@ class RunsPage:
         return {
             self.ended: gr.update(visible=bool(rows)),
             self.search: gr.update(visible=searched),
-            self.found: gr.update(
+            self.listed: gr.update(
                 value=RunRows(service, self.context.t).ended(ended, n_ended), visible=True
             ),
         }

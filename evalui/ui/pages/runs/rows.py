@@ -89,12 +89,12 @@ class RunRows:
         )
 
     def ended(self, ended: EndedRuns, of: int) -> Html:
-        """The ended runs that were found, `of` those that there are."""
+        """The ended runs that were looked for, `of` those that there are."""
         return fill(
             "runs/ended.html",
             t=self.t,
             rows=[self._ended(row, ended) for row in ended.rows],
-            found=ended.found,
+            matching=ended.matching,
             of=of,
         )
 
