@@ -12,7 +12,7 @@ from evalui.messages import Messages
 from evalui.report.html import div, el, join
 from evalui.report.icons import marker_shapes, status_icon
 from evalui.types import Language
-from evalui.ui.progress_document import ProgressDocument
+from evalui.ui.components.progress_document import ProgressDocument
 
 _KINDS = ("ok", "warn", "bad", "na", "go")
 

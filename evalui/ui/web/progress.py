@@ -10,7 +10,7 @@ from evalui.app.run_progress import ProgressVersion, progress_version, read_prog
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.types import Language
-from evalui.ui.progress_document import progress_document, progress_tag
+from evalui.ui.components.progress_document import progress_document, progress_tag
 from evalui.ui.web.downloads import messages_of
 
 _MOMENT_S = 0.5  # a run is read again after so many seconds at the earliest

@@ -22,12 +22,12 @@ from evalui.ui.components.address import address, leads_to, read_query
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.listing import bar, listing, markup
+from evalui.ui.components.progress_document import progress_document, progress_tag
 from evalui.ui.components.run_progress import run_progress, shown_progress
 from evalui.ui.components.templates import fill
 from evalui.ui.components.widgets import alert
 from evalui.ui.pages.context import PageContext
 from evalui.ui.pages.runs.rows import RunRows
-from evalui.ui.progress_document import progress_document, progress_tag
 
 _NAME = "runs"
 _MOST = 100  # ended runs; what else there is, is looked for

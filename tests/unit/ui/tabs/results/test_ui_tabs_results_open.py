@@ -24,7 +24,7 @@ from evalui.report.analyses.arena.narrative import answer_pair_sentence
 from evalui.runs.database.runs import read_cells
 from evalui.scoring.answer_pairs import AnswerPair
 from evalui.ui.components.fragment import Action
-from evalui.ui.progress_document import progress_document
+from evalui.ui.components.progress_document import progress_document
 from evalui.ui.tabs.results import ResultsTab
 
 MakeAct = Callable[..., Action]

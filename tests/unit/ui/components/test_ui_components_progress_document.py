@@ -19,7 +19,7 @@ from evalui.runs.database.trials import set_width
 from evalui.runs.database.usage import ModelWait
 from evalui.types import Language, Usage
 from evalui.ui.components.form import Form
-from evalui.ui.progress_document import (
+from evalui.ui.components.progress_document import (
     ProgressDocument,
     ShownCell,
     progress_document,
