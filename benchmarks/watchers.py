@@ -1,10 +1,11 @@
 """Many browsers that watch a growing run: how long a look waits (`python -m benchmarks.watchers`).
 
 Each client does what the script of a page does. Of the Runs page it requests the progress of the
-run, each second, with the tag of what it has; of the others the document of its address, as often
-as that states. The run is written by this process, ten times a second; the server has no worker. A
-look lasts from the first byte sent to the last byte received. With accounts each client is signed
-in as one of some people, whose team may see the run; else all are the one person of a local server.
+run, every two seconds, with the tag of what it has; of the others the document of its address, as
+often as that states. The run is written by this process, ten times a second; the server has no
+worker. A look lasts from the first byte sent to the last byte received. With accounts each client
+is signed in as one of some people, whose team may see the run; else all are the one person of a
+local server.
 """
 
 import argparse
@@ -56,7 +57,7 @@ _PLACES = (
 )
 # How often what is shown says that it is to be requested again, in milliseconds.
 _STATED = re.compile(r'data-watch="(\d+)"')
-_LIVE, _LOOK_MS = '"is_live":true', 1000  # as evalui/ui/components/run_progress.py does
+_LIVE, _LOOK_MS = '"is_live":true', 2000  # as evalui/ui/components/run_progress.py does
 _LANGUAGES = ("en", "zh")
 _TEAM = "watchers"
 

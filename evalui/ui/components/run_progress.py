@@ -1,7 +1,7 @@
 """How far a live run is, as a component that looks for itself and draws what has changed.
 
-It requests a small JSON with its tag each second while the page can be seen, so that no connection
-stays open. What it draws comes as plain text and becomes text of elements, never markup.
+It requests a small JSON with its tag every two seconds while the page can be seen, so that no
+connection stays open. What it draws comes as plain text and becomes text of elements, never markup.
 """
 
 import json
@@ -18,6 +18,7 @@ _KINDS = ("ok", "warn", "bad", "na", "go")
 
 _STYLE = """
 .progress .bar { min-height: 0; height: 6px; }
+.progress .bar > b { transition: width 0.4s; }
 .progress .whole { margin-bottom: 12px; }
 .progress .two { display: flex; justify-content: space-between; gap: 8px; }
 .progress .far { margin-bottom: 6px; }
@@ -41,7 +42,7 @@ _STYLE = """
 }
 """
 _SCRIPT = """
-const LOOK_MS = 1000, FOLLOW_MS = 5000;
+const LOOK_MS = 2000, FOLLOW_MS = 5000;
 let seen = {}, followed = Date.now(), timer = 0, failures = 0, isAsked = false;
 const pattern = (name, key) =>
   element.querySelector(`template[data-${name}="${key}"]`).content.firstElementChild.cloneNode(true);
