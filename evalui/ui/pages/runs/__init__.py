@@ -129,7 +129,7 @@ class RunsPage:
             fields,
             [self.address, *lists],
             api_name=f"{_NAME}_search",
-            trigger_mode="always_last",
+            trigger_mode="multiple",
             **events,
         )
 
