@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -63,6 +63,12 @@ class Event(BaseModel):
     event_data: dict[str, _Item | list[_Item] | _Fields] | None = None
     trigger_id: int | None = None
     session_hash: str | None = Field(default=None, exclude=True)
+
+    @field_validator("event_data", mode="before")
+    @classmethod
+    def _without_text(cls, sent: object) -> object:
+        """What a text box sends with a change is its text, which is a field of the event, too."""
+        return None if isinstance(sent, str) else sent
 
 
 class EventMiddleware:

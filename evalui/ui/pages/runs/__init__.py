@@ -124,7 +124,7 @@ class RunsPage:
             **events,
         )
         gr.on(
-            [self.find.input, self.state.input],
+            [self.find.change, self.state.input],  # a change is pasting, too
             self._search,
             fields,
             [self.address, *lists],

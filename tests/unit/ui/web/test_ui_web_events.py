@@ -203,7 +203,7 @@ def event(site: Site, tab: str, **sent: Any) -> dict[str, Any]:
         {"data": [7], "fn_index": 1},
         {"data": [{"path": "/etc/passwd"}], "fn_index": 1},
         {"data": [], "fn_index": 1, "event_data": {"do": "\ud800"}},
-        {"data": [], "fn_index": 1, "event_data": "x"},
+        {"data": [], "fn_index": 1, "event_data": ["x"]},
         {"data": [], "fn_index": 1, "event_data": {"do": {"a": {}}}},
         {"data": [], "fn_index": 1, "event_data": {"path": "/etc/passwd"}},
         {"data": [], "fn_index": 1, "event_data": {"form": {"path": "/etc/passwd"}}},
