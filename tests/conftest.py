@@ -116,7 +116,7 @@ SLOW = {
     "test_ui_sharing_datasets.py",
     "test_ui_sharing_links.py",
     "test_ui_sharing_rights.py",
-    "test_ui_tabs_admin.py",
+    "test_ui_pages_admin.py",
     "test_ui_tabs_annotate_team.py",
     "test_ui_tabs_evaluate_queue.py",
     "test_ui_web_account.py",

@@ -80,7 +80,8 @@ def list_runs(
         StoreError: the store cannot be read, or a place that was named has none.
         EvaluiError: the server cannot be reached, or refuses.
     """
-    from evalui.report.export.frames import RUN_COLUMNS, frame
+    from evalui.report.export.frame_columns import RUN_COLUMNS
+    from evalui.report.export.frames import frame
 
     return frame(_rows(place, token, insecure=insecure), RUN_COLUMNS)
 

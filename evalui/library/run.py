@@ -103,13 +103,15 @@ class Run:
 
     def verdicts(self) -> "pd.DataFrame":
         """A row per showing of two answers to a judge, readable or not."""
-        from evalui.report.export.frames import VERDICT_COLUMNS, frame
+        from evalui.report.export.frame_columns import VERDICT_COLUMNS
+        from evalui.report.export.frames import frame
 
         return frame(self._source.lines("duels"), VERDICT_COLUMNS)
 
     def votes(self) -> "pd.DataFrame":
         """A row per readable vote of a person; none before the vote has ended."""
-        from evalui.report.export.frames import VOTE_COLUMNS, frame
+        from evalui.report.export.frame_columns import VOTE_COLUMNS
+        from evalui.report.export.frames import frame
 
         return frame(self._source.lines("votes"), VOTE_COLUMNS)
 

@@ -5,6 +5,7 @@ are in per cent, intervals are at 95 %. docs/metrics.md and docs/metrics-bias.md
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import combinations
 from typing import Any, cast
 
@@ -20,27 +21,29 @@ from evalui.report.analyses.statistics import (
     main_measure,
     shared_measures,
 )
-from evalui.report.export.frames import (
+from evalui.report.export.frame_columns import (
     METRIC_COLUMNS,
     PAIR_COLUMNS,
     POSITION_COLUMNS,
     STANDING_COLUMNS,
     FrameColumn,
+)
+from evalui.report.export.frames import frame, metric_pair_row, pair_row, position_rows
+from evalui.report.export.json import cell_object, encode
+from evalui.report.export.metric_rows import (
     Row,
     answer_metrics,
     choice_metrics,
-    frame,
     opencompass_elo_columns,
-    pair_row,
-    position_rows,
 )
-from evalui.report.export.json import cell_object, encode
 from evalui.report.imports.battles import OUTCOME_OF, battle_statistics, read_battle
 from evalui.report.imports.predictions import JsonlRow
 from evalui.scoring.answer_summary import summarise_answers
 from evalui.scoring.arena.agreement import RaterAgreement, cohen_kappa, fleiss_kappa
-from evalui.scoring.cell_summary import Summary, summarise
+from evalui.scoring.cell_summary import summarise
 from evalui.scoring.choice.circular import Measure
+from evalui.scoring.metric_pairs import compare_metric
+from evalui.scoring.metrics import known_metrics
 from evalui.types import (
     Cell,
     CellResult,
@@ -130,35 +133,49 @@ def compare(
     first: pd.DataFrame,
     second: pd.DataFrame,
     *,
-    measure: Measure | None = None,
+    measure: str | None = None,
     options: int | None = None,
 ) -> pd.DataFrame:
     """The paired test of two models on the questions that both answered, as one row.
 
     Both frames are those of `score_choices`, each of one model, which `model` names if it is there
-    (else "first" and "second"). The result names the one with the higher mean first. `measure` is
-    accuracy, robust (right in every order) or mean_over_orders; None takes robust where both have
-    it, else accuracy. The interval and p are those of a paired t test over questions, beside
-    McNemar's test.
+    (else "first" and "second"). `measure` is accuracy, robust (right in every order) or
+    mean_over_orders, whose interval and p are those of a paired t test over questions, beside
+    McNemar's test, and whose row names the model with the higher mean first; or the name of any
+    metric of options (docs/metrics.md), tested by a jackknife over groups of questions. None takes
+    robust where both have it, else accuracy.
 
     Raises:
         DataError: as `score_choices` does, or the frames share fewer than two questions.
         SpecError: the frames have no such measure.
     """
-    one, other = (
-        _summary(own, options, named) for own, named in ((first, "first"), (second, "second"))
-    )
-    if measure is not None and measure not in MEASURES:
-        raise SpecError("no-measure", measure=measure, known=", ".join(MEASURES))
-    chosen = measure or main_measure([one, other])
-    if chosen not in (known := shared_measures([one, other])):
-        raise SpecError("no-measure", measure=chosen, known=", ".join(known))
+    results = [
+        _named_result(own, options, named) for own, named in ((first, "first"), (second, "second"))
+    ]
+    one, other = (summarise(result, with_bias=False) for result in results)
+    wanted = measure or main_measure([one, other])
+    shared = shared_measures([one, other])
+    known: Mapping[str, Measure] = {each: each for each in MEASURES if each in shared}
+    chosen = known.get(wanted)
+    if chosen is None:
+        return frame([_metric_pair(results, wanted, shared)], COMPARISON_COLUMNS)
     made = compare_cells(one, other, chosen)
     if isinstance(made, IncomparablePair):
         if not made.differences:
             raise DataError("frames-apart")
         raise DataError("frames-differ", parts=", ".join(made.differences))
     return frame([pair_row(encode(made)) | {"measure": chosen}], COMPARISON_COLUMNS)
+
+
+def _metric_pair(results: Sequence[CellResult], name: str, shared: Sequence[str]) -> Row:
+    """The row of a metric that is no measure of its own."""
+    metric = known_metrics().get(name)
+    if name in MEASURES or metric is None or metric.answers != "choices":
+        raise SpecError("no-measure", measure=name, known=", ".join(shared))
+    pairs = compare_metric(results, metric)
+    if not pairs:
+        raise DataError("frames-apart")
+    return metric_pair_row(asdict(pairs[0]))
 
 
 def ratings(battles: pd.DataFrame, *, opencompass_elo: bool = False) -> pd.DataFrame:
@@ -272,10 +289,10 @@ def _choice_rows(rows: pd.DataFrame, options: int | None) -> Iterator[Row]:
     return choice_metrics(cell)
 
 
-def _summary(rows: pd.DataFrame, options: int | None, name: str) -> Summary:
+def _named_result(rows: pd.DataFrame, options: int | None, name: str) -> CellResult:
     if "model" in rows.columns and len(models := rows["model"].dropna().unique()) == 1:
         name = str(models[0])
-    return summarise(choice_result(rows, options=options, name=name), with_bias=False)
+    return choice_result(rows, options=options, name=name)
 
 
 # ---------------------------------------------------------------- battles

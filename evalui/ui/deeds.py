@@ -12,8 +12,6 @@ from evalui.app import (
     ballots,
     benchmarks,
     datasets,
-    people,
-    queue,
     sharing,
     team_votes,
 )
@@ -80,25 +78,6 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
     },
     # Links to a comparison: of all its runs, which the use cases check themselves.
     "compare": dict.fromkeys(("share", "withdraw"), RequiredDeed("start")),
-    "admin": {
-        **dict.fromkeys(_OF_ALL, _does(people.list_people)),
-        "invite": _does(people.invite_person),
-        "link": _does(people.invite_again),
-        "withdraw": _does(people.withdraw_invitation),
-        "role": _does(people.set_role),
-        **dict.fromkeys(("disable", "enable"), _does(people.set_disabled)),
-        "remove": _does(people.remove_person),
-        "sign_out": _does(people.sign_out_others),
-        "add_team": _does(people.add_team),
-        "remove_team": _does(people.remove_team),
-        "join": _does(people.join_team),
-        "leave": _does(people.leave_team),
-        "limits": _does(people.set_limits),
-        "stop": _does(queue.stop_run_of_all),
-        "priority": _does(queue.set_priority),
-        "queue": _does(queue.decide_queue),
-        "revoke_link": RequiredDeed("administer"),  # whose link it is, it checks itself
-    },
 }
 
 

@@ -30,7 +30,6 @@ TABS = {
     "arena": "ArenaTab",
     "annotate": "AnnotateTab",
     "compare": "CompareTab",
-    "admin": "AdminTab",
 }
 # Tabs whose page depends on the run of its address, or on all runs, and on nobody who looks at it.
 _OF_RUN = ("results", "arena")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from flow_examples import wait_until
+from ui_admin_examples import Administrator
 from ui_models_screen import Screen
 from ui_runs_screen import Screen as RunsScreen
 
@@ -27,7 +28,6 @@ from evalui.settings import Settings
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.run_form import read_run_form
-from evalui.ui.tabs.admin import VIEWS, AdminTab
 
 KEY, WRONG_KEY = "sk-flow-secret-3141", "sk-flow-secret-2718"
 QUESTIONS = "question,A,B,answer\nOne and one?,2,3,A\nTwo and two?,5,4,B\n"
@@ -187,8 +187,8 @@ def test_a_team_uses_a_key_that_stands_nowhere(
         with acting_as(ann):
             seen.append(Screen(box, language).render({"edit": "far"}).encode())
         with acting_as(root):
-            tab = AdminTab(box, t)
-            seen += [tab.render({"sub": view}).encode() for view in VIEWS]
+            admin = Administrator(box, t)
+            seen += [admin.sees(sub=view).encode() for view in admin.page.views]
     with acting_as(bob):
         seen.append(RunsScreen(box).render({"run": run_id}).encode())
         for kind in ("json", "csv", "html", "md", "xlsx", "zip"):

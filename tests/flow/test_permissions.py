@@ -41,6 +41,7 @@ from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.deeds import DEEDS
+from evalui.ui.pages.admin.changes import CHANGES
 from evalui.ui.web.doors.guests import guest_cookie
 from evalui.web.address import access_token, cookie_of
 
@@ -256,6 +257,8 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/zh/runs?run={run}"): "page",  # its events state what of it one may see
     ("GET", "/progress/{run}"): "see",
     ("GET", "/zh/models?add=endpoint"): "page",
+    ("GET", "/en/admin"): "page",  # what is on it comes with its events
+    ("GET", "/zh/admin?sub=server"): "page",
     ("GET", "/en/?run={run}&tab=results"): "see",
     ("GET", "/en/?run={run}&tab=results&sub=samples"): "see",
     ("GET", "/r/{run}"): "page",
@@ -434,18 +437,14 @@ def test_each_action_is_done_for_those_who_may(box: Box, tab: str, do: str):
         kind = "start"  # the whole page is for those who may start a run
 
     def send(visitor: str) -> Any:
-        run_id = box.fresh_run() if (required and required.run) or tab == "admin" else ""
+        run_id = box.fresh_run() if (required and required.run) else ""
         fields = {"run": run_id, "target": run_id}
         if tab in ("results", "arena"):
             fields = {"run": box.run}
-        if do == "sign_out":  # an administrator ends the sessions of all others
-            box.sign_in()
         return box.act(visitor, tab, do, fields if fields["run"] else {})
 
     on_run = tab in ("results", "arena") and kind == "page"
     assert of_all(send) == EXPECTED["see" if on_run else kind]
-    if do == "sign_out":
-        box.sign_in()
 
 
 @pytest.mark.parametrize("ended", [False, True])
@@ -538,6 +537,10 @@ PAGE_EVENTS = [
     ("runs_act_run", {"do": "stop", "target": "{run}"}, "change"),
     ("runs_act_ended", {"do": "delete", "target": "{run}"}, "change"),
     ("runs_act_ended", {"do": "keep", "target": "{run}"}, "page"),
+    *(("admin_open", {"query": query}, "administer") for query in ("", "sub=server", "add=person")),
+    ("admin_look", {}, "administer"),
+    ("admin_filter", {}, "administer"),
+    ("admin_act_people", {"do": "drop"}, "administer"),
 ]
 
 
@@ -587,11 +590,35 @@ def test_a_model_is_added_and_removed_by_those_who_may(box: Box):
                     assert (name in box.service.models.added()) == (other != visitor)
 
 
+@pytest.mark.parametrize("do", CHANGES)
+def test_each_change_of_an_administrator_is_made_for_those_who_may(box: Box, do: str):
+    name = f"admin_{do}" if f"admin_{do}" in box.listeners else "admin_act_people"
+    values = [""] * len(box.listeners[name]["inputs"])
+
+    def send(visitor: str) -> Any:
+        target = box.fresh_run() if do == "stop" else ""
+        answer = box.tell(visitor, name, {"do": do, "target": target}, values)
+        if do == "sign_out":  # it ended the sessions of all others
+            box.sign_in()
+        return answer
+
+    assert of_all(send) == EXPECTED[CHANGES[do].deed]
+
+
+def test_the_page_of_administrators_tells_others_nothing(box: Box):
+    for visitor in VISITORS:
+        for query in ("", "sub=server", "sub=storage", "person=owner"):
+            answer = box.tell(visitor, "admin_open", {"query": query})
+            is_in = EXPECTED["administer"][visitor] == "in"
+            assert ("EVALUI_AUTH" in answer.text or "New password" in answer.text) <= is_in, visitor
+
+
 @pytest.mark.parametrize(
     "name",
     [
         *("models_open", "models_act", "models_save", "models_place"),
         *("runs_open", "runs_act_ended", "runs_follow", "runs_search"),
+        *("admin_open", "admin_act_people", "admin_person", "admin_members", "admin_filter"),
     ],
 )
 @pytest.mark.parametrize("place", ["/etc/hostname", "evalui.sqlite"])

@@ -8,15 +8,17 @@ https://github.com/evaleval/every_eval_ever
 import hashlib
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Sequence
+from math import isfinite
 
 from evalui.modes import traits_of
 from evalui.report.analyses.base import Report
 from evalui.report.export.archive import zip_parts
 from evalui.report.export.encoder import JsonObject, json_text
 from evalui.report.export.json import cell_object, encode, json_lines
+from evalui.report.export.metric_rows import Row, answer_metrics, choice_metrics
 from evalui.report.export.trial_cells import chunks_of
+from evalui.scoring.metrics import Metric, known_metrics
 from evalui.types import LETTERS, CellResult, Language, Sample, Trial
 from evalui.version import __version__
 
@@ -32,18 +34,15 @@ def eee_zip(report: Report, language: Language) -> Iterator[bytes]:
 
 
 def _files(report: Report, moment: str) -> Iterator[tuple[str, Iterable[bytes]]]:
-    figures = {
-        _key(each): each
-        for each in (
-            *(cell_object(summary) for summary in report.summaries),
-            *(dict(each) for each in encode(report.answers)),
-        )
+    rows = {
+        **{_key(each): choice_metrics(each) for each in map(cell_object, report.summaries)},
+        **{_key(each): answer_metrics(each) for each in encode(report.answers)},
     }
     for place, result in enumerate(report.results, start=1):
         cell = result.cell
         if cell.gives == "verdicts":
             continue
-        own = figures.get((cell.dataset, cell.model, cell.label), {})
+        own = rows.get((cell.dataset, cell.model, cell.label), ())
         id_ = f"{cell.dataset}/{cell.model}/{moment}-{place}"
         name = re.sub(r"[^\w.+-]+", "_", f"{place:03}_{cell.dataset}_{cell.model}_{cell.label}")
         results = _results(result, own, id_)
@@ -87,43 +86,39 @@ def _library(result: CellResult) -> JsonObject:
     return {"name": result.log.harness, "version": version, "additional_details": own}
 
 
-def _results(result: CellResult, own: JsonObject, id_: str) -> list[JsonObject]:
-    """Every figure of the cell that has a range, in percent."""
-    figures: Mapping[str, Any] = own.get("figures") or {}
-    ranges: Mapping[str, Any] = figures.get("ranges") or {}
-    number = figures.get("n", own.get("n", 0))
-    made: list[JsonObject] = []
-    for name, range_ in ranges.items():
-        value = figures.get(name)
-        if isinstance(value, int | float) and isinstance(range_, list | tuple):
-            low, high = cast("Sequence[float]", range_)[:2]  # in percent, as `value` is
-            made.append(_result(result, id_, name, float(value), (low, high), int(number)))
-    return made
+def _results(result: CellResult, rows: Iterable[Row], id_: str) -> list[JsonObject]:
+    """Every metric of the whole cell that has a range and is no judge's."""
+    known = known_metrics()
+    return [
+        _result(result, id_, row, known.get(str(row["metric"])))
+        for row in rows
+        if row["low"] is not None and not row["group"] and not row["judge"]
+    ]
 
 
-def _result(
-    result: CellResult, id_: str, name: str, value: float, range_: tuple[float, float], n: int
-) -> JsonObject:
-    low, high = range_
+def _result(result: CellResult, id_: str, row: Row, metric: Metric | None) -> JsonObject:
+    # A score that only a mode gives is a share, too, see `metrics_of_texts`.
+    share = metric is None or metric.unit == "share"
+    ends = (0.0, 100.0) if metric is None or share else metric.range
+    least, most = (end if isfinite(end) else None for end in ends)
+    interval = {"lower": row["low"], "upper": row["high"], "confidence_level": 0.95}
+    number = {} if row["n"] is None else {"num_samples": row["n"]}
     return {
-        "evaluation_result_id": f"{id_}/{name}",
+        "evaluation_result_id": f"{id_}/{row['metric']}",
         "evaluation_name": result.cell.dataset,
         "source_data": {"dataset_name": result.cell.dataset, "source_type": "other"},
         "metric_config": {
-            "metric_id": f"evalui.{name}",
-            "metric_name": name,
-            "metric_unit": "percent",
-            "lower_is_better": False,
+            "metric_id": f"evalui.{row['metric']}",
+            "metric_name": row["metric"],
+            "metric_unit": row["unit"] or "percent",
+            "lower_is_better": row["direction"] == "lower",
             "score_type": "continuous",
-            "min_score": 0,
-            "max_score": 100,
+            "min_score": least,
+            "max_score": most,
         },
         "score_details": {
-            "score": value,
-            "uncertainty": {
-                "confidence_interval": {"lower": low, "upper": high, "confidence_level": 0.95},
-                "num_samples": n,
-            },
+            "score": row["value"],
+            "uncertainty": {"confidence_interval": interval, **number},
         },
         "generation_config": {"additional_details": {"signature": result.cell.signature}},
     }

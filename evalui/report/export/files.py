@@ -18,6 +18,7 @@ from evalui.report.compile import added_blocks, blocks, markdown
 from evalui.report.export.archive import write_private, zip_parts
 from evalui.report.export.encoder import json_text
 from evalui.report.export.every_eval_ever import eee_zip
+from evalui.report.export.frame_columns import METRIC_COLUMNS
 from evalui.report.export.group_tables import group_objects, group_table
 from evalui.report.export.json import (
     battle_objects,
@@ -29,6 +30,7 @@ from evalui.report.export.json import (
 )
 from evalui.report.export.json import rating_lines as ratings_of
 from evalui.report.export.lm_eval import lm_eval_zip
+from evalui.report.export.metric_rows import Row, metric_rows
 from evalui.report.export.open_tables import open_tables, people_tables
 from evalui.report.export.spreadsheets import csv_parts, escape_formula
 from evalui.report.export.tables import overview, table_of, tables
@@ -134,7 +136,8 @@ def metrics_csv(report: Report, language: Language) -> bytes:
 
     Texts that a spreadsheet would run are escaped, as in the other tables.
     """
-    metrics = _metrics(report, language)
+    del language
+    metrics = _metrics(report)
     texts = metrics.select_dtypes(exclude="number").columns
     metrics = metrics.astype(dict.fromkeys(texts, "object"))
     metrics[texts] = metrics[texts].map(_escaped, na_action="ignore")
@@ -143,7 +146,8 @@ def metrics_csv(report: Report, language: Language) -> bytes:
 
 def metrics_json(report: Report, language: Language) -> bytes:
     """The same as a JSON array of objects; what is missing is null."""
-    metrics = _metrics(report, language).astype(object)
+    del language
+    metrics = _metrics(report).astype(object)
     rows = metrics.where(metrics.notna(), None).to_dict("records")
     return (json_text(rows, indented=True) + "\n").encode()
 
@@ -152,10 +156,22 @@ def _escaped(text: object) -> str:
     return escape_formula(str(text))
 
 
-def _metrics(report: Report, language: Language) -> "pd.DataFrame":
-    from evalui.report.export.frames import metric_frame  # brings pandas, which no other file needs
+def _metrics(report: Report) -> "pd.DataFrame":
+    from evalui.report.export.frames import frame  # brings pandas, which no other file needs
 
-    return metric_frame(json.loads(write_json(report, language)))
+    return frame(_metric_rows(report), METRIC_COLUMNS)
+
+
+def _metric_rows(report: Report) -> list[Row]:
+    """The rows of `run.metrics()`, each with all of its columns."""
+    figures = {
+        "cells": [cell_object(summary) for summary in report.summaries],
+        "answers": encode(report.answers),
+        "arenas": encode(report.arenas),
+        "summary_groups": group_objects(report.groups),
+    }
+    rows = metric_rows(json.loads(json_text(figures)))  # as a reader of report.json gets them
+    return [{name: row.get(name) for name in METRIC_COLUMNS} for row in rows]
 
 
 def write_markdown(report: Report, language: Language) -> bytes:
@@ -252,6 +268,7 @@ def _every_table(report: Report) -> Iterator[tuple[str, ExportTable]]:
     yield "ratings", ratings(report.results)
     yield "replies", replies(report.results)
     yield from people_tables(report.people).items()
+    yield "metrics", table_of(_metric_rows(report))
     yield "expenses", table_of(usage_rows(report.expenses))
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from evalui.report.charts.theme import COLOURS, GRID, INK, SURFACE
-from evalui.report.export.frames import Figures
+from evalui.report.export.metric_rows import Figures
 
 ROW_HEIGHT = 44  # pixels of a row of a chart with one row for each name
 MARGINS = 170  # pixels above and below the rows

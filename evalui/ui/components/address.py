@@ -24,6 +24,13 @@ const speaks = new MutationObserver(() => {
   else if (root.lang !== props.language) root.lang = props.language;
 });
 speaks.observe(root, {attributeFilter: ['lang']});
+// Gradio 6.31 names the search field of a table by its title alone, which readers may leave out.
+const label = () => {
+  for (const field of document.querySelectorAll('.search-input[title]:not([aria-label])')) {
+    field.setAttribute('aria-label', field.title);
+  }
+};
+new MutationObserver(label).observe(document.body, {childList: true, subtree: true});
 const open = () => trigger('open', {query: here()});
 document.addEventListener('click', event => {
   const link = event.target.closest('a[href]');

@@ -4,12 +4,15 @@ from typing import Any
 
 import gradio as gr
 
+# What is unfolded and has an id is unfolded again wherever it stands in this browser.
 # `data-do="ask"` unfolds the question of its row, whose answers are buttons, too.
 _SCRIPT = """
-const opened = new Set();
+const KEPT = 'evalui.opened';
+const kept = () => JSON.parse(localStorage.getItem(KEPT) ?? '[]');
+const opened = new Set(kept());
 let asked = '';
 const key = node => node.closest('[data-key]')?.dataset.key ?? '';
-const name = fold => key(fold) || fold.className;
+const name = fold => fold.id || `${key(fold)} ${fold.className}`;
 const question = () => {
   for (const row of element.querySelectorAll('[data-key]')) {
     const question = row.querySelector('[data-question]');
@@ -24,6 +27,10 @@ element.addEventListener('toggle', ({target}) => {
   if (!target.matches?.('details')) return;
   if (target.open === target.hasAttribute('data-opened')) opened.delete(name(target));
   else opened.add(name(target));
+  if (!target.id) return;
+  const ids = kept().filter(id => id !== target.id);
+  if (opened.has(target.id)) ids.push(target.id);
+  localStorage.setItem(KEPT, JSON.stringify(ids));
 }, true);
 // What had the focus has it again when it is drawn anew.
 let focused = null;
@@ -64,6 +71,12 @@ watch('value', () => {
   const link = element.querySelector('[data-to=evaluate]');
   const kept = sessionStorage.getItem('evalui.evaluate');
   if (link && kept) link.search = kept;
+  // On a phone the places scroll sideways, and the open one may be out of sight.
+  const open = element.querySelector('.tabs [aria-current]');
+  if (open) {
+    const {offsetLeft: left, offsetWidth: width, parentElement: places} = open;
+    places.scrollLeft = Math.max(0, left + width - places.clientWidth + 16);
+  }
   document.body.dataset.ready = '';
 });
 """

@@ -6,6 +6,7 @@ from evalui.messages import LANGUAGES, Messages
 from evalui.report.html import Attribute, Child, Html, div, el, join, span
 from evalui.report.icons import status, status_icon
 from evalui.types import Language, RunState
+from evalui.ui.components.templates import fill
 
 RUN_STATE_KINDS: Mapping[RunState, str] = {
     "queued": "na",
@@ -28,31 +29,13 @@ _MAGNIFIER = Html(
 
 def theme_button(t: Messages) -> Html:
     """Changes between light and dark; the script beside it knows how."""
-    words = (span(t(f"app.{theme}"), cls=f"to-{theme}") for theme in ("dark", "light"))
-    return el("button", *words, type="button", cls="theme", data_theme=True)
+    return fill("theme_button.html", t=t)
 
 
 def language_links(t: Messages, address: Callable[[Language], str]) -> Html:
     """The languages, that of the page as plain text; `address` gives the page in another."""
-    names: dict[Language, str] = {
-        language: t(f"app.{language}") for language in reversed(LANGUAGES)
-    }
-    return span(
-        *(
-            el("b", name)
-            if language == t.language
-            else el(
-                "a",
-                name,
-                href=address(language),
-                hreflang=language,
-                lang=language,
-                data_language=language,
-            )
-            for language, name in names.items()
-        ),
-        cls="languages",
-    )
+    languages = tuple(reversed(LANGUAGES))
+    return fill("languages.html", t=t, languages=languages, address=address)
 
 
 def card(*children: Child, cls: str = "", **attributes: Attribute) -> Html:

@@ -37,7 +37,6 @@ _SHEETS = (
     "css/annotate.css",
     "css/compare.css",
     "css/models.css",
-    "css/admin.css",
     "css/evaluate.css",
     "css/shell.css",
     "css/tabs.css",
@@ -49,6 +48,7 @@ _PAGE_SHEETS = (
     "css/pages.css",
     "css/models.css",
     "css/runs.css",
+    "css/admin.css",
     "css/shell.css",
     "css/gradio.css",
 )

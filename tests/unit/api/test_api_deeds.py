@@ -3,6 +3,7 @@
 from starlette.testclient import TestClient
 
 from evalui.ui.deeds import _OF_ALL, DEEDS
+from evalui.ui.pages.admin.changes import CHANGES
 
 SHOWS = "it changes the form in the browser, or what of a page is in view"
 POLLS = "GET /runs/{run_id}/events"
@@ -40,19 +41,16 @@ ROUTES: dict[tuple[str, str], str] = {
     ("compare", "set"): "GET /comparisons.csv",
     ("compare", "share"): "POST /comparisons/links",
     ("compare", "withdraw"): "DELETE /links/{link_id}",
-    ("admin", ""): "GET /people",
-    ("admin", "limits"): "PUT /people/{name}/limits",
+    ("admin", "person"): "PUT /people/{name}/limits",
     ("admin", "invite"): "POST /people/{invite_name}",
     ("admin", "remove"): "DELETE /people/{person}",
     ("admin", "link"): "POST /people/{person}/invitation",
     ("admin", "withdraw"): "DELETE /people/{person}/invitation",
-    ("admin", "role"): "PUT /people/{person}/role/{role}",
     ("admin", "disable"): "POST /people/{person}/disable",
     ("admin", "enable"): "POST /people/{person}/enable",
     ("admin", "add_team"): "POST /teams/{team_name}",
     ("admin", "remove_team"): "DELETE /teams/{team}",
-    ("admin", "join"): "PUT /teams/{team}/members/{person}",
-    ("admin", "leave"): "DELETE /teams/{team}/members/{person}",
+    ("admin", "members"): "PUT /teams/{team}/members/{person}",
     ("admin", "queue"): "PUT /queue/{state}",
     ("admin", "stop"): "POST /queue/runs/{target}/stop",
     ("admin", "priority"): "PUT /queue/runs/{target}/priority/{priority}",
@@ -79,6 +77,7 @@ def test_each_action_of_the_screen_has_a_route_or_a_reason(api: TestClient):
 
     assert sorted(set(ROUTES.values()) - routes) == []
     actions = {(tab, do) for tab, own in DEEDS.items() for do in own}
+    actions |= {("admin", do) for do in CHANGES}
     general = {(tab, do) for tab in DEEDS for do in _OF_ALL}
     missing = actions - ROUTES.keys() - REASONS.keys()
     # What all tabs have: another form, a look, a question before a change.

@@ -17,21 +17,21 @@ import pytest
 
 import evalui
 from evalui.library import scores
-from evalui.report.export import frames
+from evalui.report.export import frame_columns
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 FRAMES = {
-    "trials": frames.TRIAL_COLUMNS,
-    "questions": frames.QUESTION_COLUMNS,
-    "cells": frames.CELL_COLUMNS,
-    "metrics": frames.METRIC_COLUMNS,
-    "pairs": frames.PAIR_COLUMNS,
-    "positions": frames.POSITION_COLUMNS,
-    "standings": frames.STANDING_COLUMNS,
-    "verdicts": frames.VERDICT_COLUMNS,
-    "votes": frames.VOTE_COLUMNS,
-    "list_runs": frames.RUN_COLUMNS,
+    "trials": frame_columns.TRIAL_COLUMNS,
+    "questions": frame_columns.QUESTION_COLUMNS,
+    "cells": frame_columns.CELL_COLUMNS,
+    "metrics": frame_columns.METRIC_COLUMNS,
+    "pairs": frame_columns.PAIR_COLUMNS,
+    "positions": frame_columns.POSITION_COLUMNS,
+    "standings": frame_columns.STANDING_COLUMNS,
+    "verdicts": frame_columns.VERDICT_COLUMNS,
+    "votes": frame_columns.VOTE_COLUMNS,
+    "list_runs": frame_columns.RUN_COLUMNS,
     "agreement": scores.AGREEMENT_COLUMNS,
 }
 

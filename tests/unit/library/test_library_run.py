@@ -9,7 +9,7 @@ import pytest
 
 import evalui
 from evalui.errors import DataError, SpecError, UnknownName
-from evalui.report.export import frames
+from evalui.report.export import frame_columns
 
 
 def _report(folder: Path) -> dict[str, Any]:
@@ -111,18 +111,21 @@ def test_neither_texts_nor_objects_are_made_where_columns_will_do(
 @pytest.mark.parametrize(
     ("name", "declared"),
     [
-        ("cells", frames.CELL_COLUMNS),
-        ("metrics", frames.METRIC_COLUMNS),
-        ("pairs", frames.PAIR_COLUMNS),
-        ("positions", frames.POSITION_COLUMNS),
-        ("questions", frames.QUESTION_COLUMNS),
-        ("standings", frames.STANDING_COLUMNS),
-        ("verdicts", frames.VERDICT_COLUMNS),
-        ("votes", frames.VOTE_COLUMNS),
+        ("cells", frame_columns.CELL_COLUMNS),
+        ("metrics", frame_columns.METRIC_COLUMNS),
+        ("pairs", frame_columns.PAIR_COLUMNS),
+        ("positions", frame_columns.POSITION_COLUMNS),
+        ("questions", frame_columns.QUESTION_COLUMNS),
+        ("standings", frame_columns.STANDING_COLUMNS),
+        ("verdicts", frame_columns.VERDICT_COLUMNS),
+        ("votes", frame_columns.VOTE_COLUMNS),
     ],
 )
 def test_a_frame_has_the_declared_columns_and_dtypes_with_rows_and_without(
-    choice: evalui.Run, judged: evalui.Run, name: str, declared: dict[str, frames.FrameColumn]
+    choice: evalui.Run,
+    judged: evalui.Run,
+    name: str,
+    declared: dict[str, frame_columns.FrameColumn],
 ):
     made = [getattr(run, name)() for run in (choice, judged)]
     assert name == "votes" or any(len(each) for each in made)
@@ -135,8 +138,8 @@ def test_a_frame_has_the_declared_columns_and_dtypes_with_rows_and_without(
 def test_trials_have_the_declared_dtypes(choice: evalui.Run, judged: evalui.Run):
     for run in (choice, judged):
         trials = run.trials()
-        assert list(trials)[: len(frames.TRIAL_COLUMNS)] == list(frames.TRIAL_COLUMNS)
-        for name, column in frames.TRIAL_COLUMNS.items():
+        assert list(trials)[: len(frame_columns.TRIAL_COLUMNS)] == list(frame_columns.TRIAL_COLUMNS)
+        for name, column in frame_columns.TRIAL_COLUMNS.items():
             assert str(trials[name].dtype) == column.dtype, name
     assert judged.trials()["rouge-l-f"].max() <= 100
 

@@ -260,6 +260,24 @@ def test_battles_that_are_none_are_named():
             evalui.ratings(pd.DataFrame([battle, battle | change]))
 
 
+@pytest.mark.parametrize("metric", ["order_sensitivity", "readable", "tied", "acc_origin"])
+def test_two_models_are_compared_in_any_metric(metric: str):
+    better = ROWS.assign(choice=[*"BCA", *"BCA"])
+    made = evalui.compare(better, ROWS, measure=metric).iloc[0]
+    values = [
+        evalui.score_choices(own).set_index("metric")["value"][metric] for own in (better, ROWS)
+    ]
+    assert made["points"] == pytest.approx(values[0] - values[1])
+    assert made["points_low"] <= made["points"] <= made["points_high"]
+    assert (made["measure"], made["n"], made["first"]) == (metric, 2, "first")
+
+
+def test_metrics_of_other_answers_are_no_measure():
+    for name in ("rouge-1-f", "nonsense"):
+        with pytest.raises(SpecError, match=f"'{name}' here; there is robust"):
+            evalui.compare(ROWS, ROWS, measure=name)
+
+
 def test_frames_that_cannot_be_compared_say_why():
     with pytest.raises(DataError, match="fewer than two questions"):
         evalui.compare(ROWS, ROWS.assign(id=["p1"] * 3 + ["p2"] * 3))

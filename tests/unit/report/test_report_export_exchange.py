@@ -16,7 +16,7 @@ import pytest
 import evalui
 from evalui.cli.main import main
 from evalui.errors import DataError
-from evalui.report.export.frames import metric_frame
+from evalui.report.export.metric_rows import metric_rows
 from evalui.runs.bundle import import_bundle
 from evalui.runs.database.connection import Database
 
@@ -88,6 +88,7 @@ def test_every_eval_ever_is_valid_against_its_schema_and_has_our_figures(place: 
         json.loads((_SCHEMAS / "instance_level_eval.schema.json").read_text())
     )
     scores: dict[str, float] = {}
+    better_lower: set[str] = set()
     lines = 0
     with zipfile.ZipFile(_export(place, "eee.zip")) as archive:
         for name in archive.namelist():
@@ -97,10 +98,13 @@ def test_every_eval_ever_is_valid_against_its_schema_and_has_our_figures(place: 
                 for each in json.loads(content)["evaluation_results"]:
                     key = f"{name[4:]}:{each['metric_config']['metric_name']}"
                     scores[key] = each["score_details"]["score"]
+                    if each["metric_config"]["lower_is_better"]:
+                        better_lower.add(each["metric_config"]["metric_name"])
             else:
                 for text in content.splitlines():
                     line.validate(json.loads(text))
                     lines += 1
+    assert better_lower == {"order_sensitivity"}
     report = _report(place)
     assert lines == 2 * (12 * 3 + 12 + 4)
     for cell in report["cells"]:
@@ -196,15 +200,19 @@ def test_the_metrics_leave_as_the_library_has_them(place: Path):
         assert as_csv[name].tolist() == pytest.approx(expected, nan_ok=True)
         found = [math.nan if row[name] is None else row[name] for row in as_json]
         assert found == pytest.approx(expected, nan_ok=True)
+    sheet = pd.read_excel(_export(place, "xlsx"), sheet_name="metrics", header=1)
+    assert [*sheet] == [*metrics]
+    assert sheet["metric"].tolist() == metrics["metric"].tolist()
+    assert sheet["value"].tolist() == pytest.approx(metrics["value"].tolist(), nan_ok=True)
     named = metrics[["model", "metric"]].astype(str)
     assert as_csv[["model", "metric"]].astype(str).to_numpy().tolist() == named.to_numpy().tolist()
 
 
 def test_a_name_in_the_metrics_is_no_formula(place: Path, monkeypatch: pytest.MonkeyPatch):
-    def hostile(figures: dict[str, Any]) -> pd.DataFrame:
-        return metric_frame(figures).assign(model="=1+1")
+    def hostile(figures: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        return ({**row, "model": "=1+1"} for row in metric_rows(figures))
 
-    monkeypatch.setattr("evalui.report.export.frames.metric_frame", hostile)
+    monkeypatch.setattr("evalui.report.export.files.metric_rows", hostile)
     content = _export(place, "metrics.csv").read_text(encoding="utf-8-sig")
     assert "'=1+1" in content
     assert ",=1+1" not in content

@@ -18,7 +18,8 @@ from evalui.report.compile import (
     with_metrics,
 )
 from evalui.report.export.files import parts, tables_of, write_html, write_json
-from evalui.report.export.frames import METRIC_COLUMNS, metric_frame
+from evalui.report.export.frame_columns import METRIC_COLUMNS
+from evalui.report.export.frames import metric_frame
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.cell_summary import summarise
 from evalui.summary_groups import SummaryGroup, published_groups

@@ -84,7 +84,8 @@ def test_every_table_of_the_archive_carries_its_signature(report: Report):
     for name in archive.namelist():
         if name.endswith(".csv"):
             rows = csv.DictReader(io.StringIO(archive.read(name).decode("utf-8-sig"), newline=""))
-            assert all(row["signature"] for row in rows), name
+            signed = "settings" if name == "metrics.csv" else "signature"
+            assert all(row[signed] for row in rows), name
 
 
 def test_the_archive_has_report_tables_and_trials(report: Report):
@@ -100,6 +101,7 @@ def test_the_archive_has_report_tables_and_trials(report: Report):
         "confusion.csv",
         "bias.csv",
         "trials.csv",
+        "metrics.csv",
         "report.xlsx",
         "signatures.txt",
     ]
@@ -209,6 +211,7 @@ def test_an_archive_of_open_questions_has_their_tables_and_lines():
         "verdicts.csv",
         "ratings.csv",
         "replies.csv",
+        "metrics.csv",
         "report.xlsx",
         "signatures.txt",
     ]

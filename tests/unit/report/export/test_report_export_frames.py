@@ -12,15 +12,18 @@ from open_examples import answers_result, judged_run, votes
 from evalui.errors import SpecError
 from evalui.report.compile import compile_report
 from evalui.report.export.files import write_json
-from evalui.report.export.frames import (
+from evalui.report.export.frame_columns import (
     CELL_COLUMNS,
     QUESTION_COLUMNS,
     TRIAL_COLUMNS,
     VOTE_COLUMNS,
     FrameColumn,
+)
+from evalui.report.export.frames import (
     cell_frame,
     frame,
     metric_frame,
+    pair_frame,
     question_frame,
     standing_frame,
     trial_frame,
@@ -32,6 +35,19 @@ from evalui.types import CellResult
 
 def _dtypes(made: pd.DataFrame) -> dict[str, str]:
     return {name: str(made[name].dtype) for name in made}
+
+
+def test_pairs_in_chosen_metrics_stand_behind_the_others_in_the_unit_of_metrics():
+    pair = {"dataset": "d", "mode": "m", "first": "a", "second": "b", "low": -0.1, "high": 0.3}
+    pair |= {"p": 0.04, "n": 9}
+    pairs = [pair | {"metric": "readable", "value": 0.1}, pair | {"metric": "tied", "value": 2}]
+    figures = {"comparisons": [], "answer_pairs": [], "chosen_metrics": {"pairs": pairs}}
+    made = pair_frame(figures)
+    assert made["measure"].tolist() == ["readable", "tied"]
+    assert made["points"].tolist() == pytest.approx([10, 2])
+    assert made["points_high"].tolist() == pytest.approx([30, 0.3])
+    assert made["p_holm"].tolist() == [0.04, 0.04]
+    assert made["p"].isna().all()
 
 
 def test_frames_without_rows_have_their_columns():

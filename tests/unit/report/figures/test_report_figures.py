@@ -4,7 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from evalui.report.export.frames import POSITION_COLUMNS, STANDING_COLUMNS, frame
+from evalui.report.export.frame_columns import POSITION_COLUMNS, STANDING_COLUMNS
+from evalui.report.export.frames import frame
 from evalui.report.figures import CHARTS
 from evalui.report.figures.arena import ratings
 from evalui.report.figures.bias import picks

@@ -29,6 +29,7 @@ from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.ui.run_form import read_run_form
 from evalui.ui.shell import TABS
+from evalui.ui.top_bar import PAGES
 from evalui.web.address import access_token
 
 DEMO = f"""
@@ -105,7 +106,7 @@ BODIES = (
 )
 # What the page itself reads of Gradio, and its one kind of event.
 OPEN = re.compile(
-    r"/?|/(models|runs)|/(theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*)"
+    rf"/?|/({'|'.join(PAGES)})|/(theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*)"
     r"|/gradio_api/(app_id|info|startup-events|heartbeat/.*|run/.*)"
 )
 

@@ -1,8 +1,12 @@
 import ast
+import re
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -23,7 +27,7 @@ from evalui.accounts.sessions import start_session
 from evalui.accounts.shares import add_share, list_shares, new_share
 from evalui.accounts.teams import add_team, join_team, read_teams
 from evalui.app.service import AppService
-from evalui.errors import EvaluiError, NotAllowed
+from evalui.errors import EvaluiError, NotAllowed, SpecError
 from evalui.messages import messages
 from evalui.models.new_model import NewModelForm
 from evalui.runs.database import queue
@@ -35,12 +39,9 @@ from evalui.runs.fair_queue.turns import take_turn
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.types import Language
-from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as, current_person
-from evalui.ui.deeds import DEEDS
+from evalui.ui.pages.admin.changes import CHANGES, make_change
 from evalui.ui.shell import AppShell
-from evalui.ui.tabs.admin import VIEWS, AdminTab
-from evalui.ui.tabs.admin.changes import CHANGES
 
 OTHERS = [
     ANONYMOUS,
@@ -50,47 +51,67 @@ OTHERS = [
     Person("root", "admin", scope="read"),
 ]
 
+PAGES: dict[Language, str] = {"en": "page", "zh": "page"}
+
 # ------------------------------------------------------------------ who may
 
 
-def test_the_table_of_deeds_has_every_change():
-    assert set(CHANGES) <= set(DEEDS["admin"])
-    assert {required.deed for required in DEEDS["admin"].values()} == {
-        *("administer", "manage_accounts")
-    }
+def test_each_change_requires_a_deed_of_administrators():
+    assert {change.deed for change in CHANGES.values()} == {"administer", "manage_accounts"}
 
 
-@pytest.mark.parametrize("do", [*CHANGES, "", "set", "poll", "ask"])
-def test_a_forged_event_is_refused(box: AppService, do: str):
+FIELDS = {"person": "ann", "role": "admin", "name": "eve", "state": "paused", "team": "red"}
+
+
+@pytest.mark.parametrize("person", OTHERS, ids=lambda person: person.name or "nobody")
+def test_a_forged_event_is_refused(box: AppService, person: Person):
     before = [read_accounts(box.database), read_decisions(box.database)]
-    fields = {"person": "ann", "role": "admin", "invite_name": "eve", "state": "paused"}
-    forms = {**fields, "role:ann": "admin", "name": "role:ann", "team_name": "red", "heir": "="}
-    for person in OTHERS:
-        with acting_as(person):
-            answer = AppShell(box, "en").answer("admin", Action(do, forms, forms))
-        assert 'data-kind="problem"' in answer
-        assert "root" not in answer
+    forger = Administrator(box, person=person)
+    for do in (*CHANGES, "", "set", "never"):
+        for event in (forger.presses, partial(forger.forges, form=forger.page.person)):
+            with pytest.raises(NotAllowed) if person is ANONYMOUS else nullcontext():
+                answer = event(do, **FIELDS, heir="=")
+                assert 'role="alert"' in answer
+                assert "root" not in answer
+    for event in (forger.looks, partial(forger.filters, "root")):
+        with pytest.raises(NotAllowed):
+            event()
     assert [read_accounts(box.database), read_decisions(box.database)] == before
     assert not read_teams(box.database)
 
 
-@pytest.mark.parametrize("person", OTHERS, ids=lambda person: person.name or "nobody")
-def test_the_page_is_shown_to_no_one_else(box: AppService, person: Person):
-    with acting_as(person):
-        page = AppShell(box, "en").page({"tab": "admin"})
-        assert isinstance(page.problem, NotAllowed)
-        assert "tab-admin-link" not in page.bar
-        assert "root" not in page.content
-        tab = AdminTab(box, messages("en"))
-        with pytest.raises(NotAllowed):
-            tab.render({})
-        with pytest.raises(NotAllowed):
-            tab.act(Action("role", {"person": "ann", "role": "admin"}, {}))
+def test_an_action_that_is_not_listed_is_refused(admin: Administrator):
+    assert 'role="alert"' in admin.presses("drop", person="ann")
+    with pytest.raises(SpecError):
+        make_change(admin.service.acting_for(ROOT), "drop", {})
 
 
-def test_an_administrator_has_the_tab(box: AppService):
+@pytest.mark.parametrize("person", OTHERS[1:], ids=lambda person: person.name)
+@pytest.mark.parametrize("query", [{}, {"sub": "server"}, {"person": "root"}, {"add": "person"}])
+def test_the_page_is_shown_to_no_one_else(box: AppService, person: Person, query: dict[str, str]):
+    page = Administrator(box, person=person)
+    shown = page.sees(**query)
+    assert "Only administrators may do this." in shown
+    assert 'id="tab-admin-link"' not in shown
+    assert page.open_form() is None
+    shown = shown.replace(f">{person.name}</a>", "")  # the way to one's own account
+    shown = shown.replace("person=root", "")  # of the address
+    assert not re.search("root|EVALUI", shown)
+
+
+def test_an_administrator_who_is_one_no_more_sees_nothing_more(admin: Administrator):
+    admin.sees(person="ann")
+    admin.person = Person("root", "reader")
+    shown = admin.sees(sub="server")
+    assert "Only administrators may do this." in shown
+    assert "EVALUI_AUTH" not in shown
+    assert admin.open_form() is None
+
+
+def test_an_administrator_has_the_page(box: AppService, admin: Administrator):
     with acting_as(ROOT):
-        assert 'id="tab-admin-link"' in AppShell(box, "en").page({"tab": "admin"}).bar
+        assert 'id="tab-admin-link"' in AppShell(box, "en").page({}).bar
+    assert 'aria-current="page"' in admin.sees().partition('id="tab-admin-link"')[2][:60]
 
 
 def test_who_is_alone_on_a_server_has_none(desk: AppService):
@@ -98,7 +119,7 @@ def test_who_is_alone_on_a_server_has_none(desk: AppService):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("sub", VIEWS)
+@pytest.mark.parametrize("sub", ["users", "queue", "models", "storage", "server"])
 def test_every_view_shows_where_it_is(box: AppService, sub: str, language: str):
     page = Administrator(box, messages(language)).sees(sub=sub)  # type: ignore[arg-type]
     word = messages(language)(f"admin.{sub}")  # type: ignore[arg-type]
@@ -162,16 +183,15 @@ def test_a_person_alone_is_shown_the_way(tmp_path_factory: pytest.TempPathFactor
 
 def test_an_invitation_has_the_public_address_of_the_server(box: AppService):
     box.settings = box.settings.model_copy(update={"public_url": "https://box.test/e/"})
-    page = Administrator(box).does("invite", {"invite_name": "nina", "role": "reader"})
+    page = Administrator(box).sends("invite", {"add": "person"}, name="nina", role="reader")
     assert page.count("https://box.test/e/invitation/") == 2  # what is read, and what is copied
 
 
 def test_an_invited_person_gets_a_link_once(box: AppService, admin: Administrator):
-    assert 'name="invite_name"' in admin.sees(add="person")
-    page = admin.does("invite", {"invite_name": "Nina", "role": "operator", "add": "person"})
+    page = admin.sends("invite", {"add": "person"}, name="Nina", role="operator")
     secret = page.partition("/invitation/")[2].partition("<")[0]
     assert len(secret) == 43
-    assert "invite_name" not in page
+    assert admin.open_form() is None
     assert secret not in admin.sees()
     account = read_account(box.database, "nina")
     assert (account.role, account.invited) == ("operator", True)
@@ -183,8 +203,8 @@ def test_an_invited_person_gets_a_link_once(box: AppService, admin: Administrato
 
 
 def test_another_link_ends_the_first(box: AppService, admin: Administrator):
-    pages = [admin.does("invite", {"invite_name": "nina", "role": "reader"})]
-    pages.append(admin.does("link", person="nina"))
+    pages = [admin.sends("invite", {"add": "person"}, name="nina", role="reader")]
+    pages.append(admin.presses("link", person="nina"))
     first, second = (each.partition("/invitation/")[2].partition("<")[0] for each in pages)
     assert invited_person(box.database, second) == "nina"
     with pytest.raises(EvaluiError):
@@ -192,8 +212,8 @@ def test_another_link_ends_the_first(box: AppService, admin: Administrator):
 
 
 def test_an_invitation_that_is_withdrawn_leaves_nobody(box: AppService, admin: Administrator):
-    admin.does("invite", {"invite_name": "nina", "role": "reader"})
-    admin.does("withdraw", person="nina")
+    admin.sends("invite", {"add": "person"}, name="nina", role="reader")
+    admin.presses("withdraw", person="nina")
     assert find_person(box.database, "nina") is None
     assert [entry.deed for entry in admin.log(2)] == ["remove-person", "withdraw"]
 
@@ -201,20 +221,20 @@ def test_an_invitation_that_is_withdrawn_leaves_nobody(box: AppService, admin: A
 def test_a_person_who_was_here_stays_when_a_link_is_withdrawn(
     box: AppService, admin: Administrator
 ):
-    admin.does("link", person="ann")
-    admin.does("withdraw", person="ann")
+    admin.presses("link", person="ann")
+    admin.presses("withdraw", person="ann")
     assert not read_account(box.database, "ann").invited
 
 
 def test_a_taken_name_is_a_problem_in_words(admin: Administrator):
-    page = admin.does("invite", {"invite_name": "ann", "role": "reader", "add": "person"})
+    page = admin.sends("invite", {"add": "person"}, name="ann", role="reader")
     assert 'role="alert"' in page
     assert "There is a person ann already." in page
-    assert 'name="invite_name"' in page
+    assert admin.open_form() is admin.page.invitation
 
 
 def test_a_role_is_chosen_in_the_table(box: AppService, admin: Administrator):
-    admin.chooses("role:ann", "operator")
+    admin.sends("person", {"person": "ann"}, role="operator")
     assert read_account(box.database, "ann").role == "operator"
     (entry,) = admin.log()
     assert (entry.person, entry.deed, entry.thing) == ("root", "set-role", "person ann")
@@ -222,66 +242,87 @@ def test_a_role_is_chosen_in_the_table(box: AppService, admin: Administrator):
 
 @pytest.mark.parametrize("role", ["owner", ""])
 def test_no_other_role_can_be_chosen(box: AppService, admin: Administrator, role: str):
-    assert 'role="alert"' in admin.chooses("role:ann", role)
+    assert 'role="alert"' in admin.sends("person", {"person": "ann"}, role=role)
     assert read_account(box.database, "ann").role == "annotator"
 
 
 def test_the_last_administrator_stays_one(admin: Administrator):
-    assert "root is the only administrator" in admin.chooses("role:root", "reader")
+    assert "root is the only administrator" in admin.sends(
+        "person", {"person": "root"}, role="reader"
+    )
 
 
 def test_limits_are_shown_and_set(box: AppService, admin: Administrator):
-    page = admin.sees(person="ann")
-    assert page.count('placeholder="no limit"') == 6
-    fields = {"limit_running": "2", "limit_stored_bytes": "1.5", "priority": "1", "person": "ann"}
-    closed = admin.does("limits", {**fields, "limit_gpu_hours_week": "20"}, person="ann")
+    admin.sees(person="ann")
+    assert set(admin.fields().values()) == {"ann", "annotator", "0", None, ""}
+    fields = {"running": 2, "stored_bytes": 1.5, "gpu_hours_week": 20, "priority": "1"}
+    closed = admin.sends("person", {"person": "ann"}, **fields)
     usual = usual_limits(box.settings)
     expected = UserLimits(running=2, gpu_hours_week=20.0, stored_bytes=1_500_000_000)
     assert limits_of(box.database, "ann", usual) == expected
     assert read_decisions(box.database).priorities == {"ann": 1}
     (entry,) = admin.log()
     assert (entry.deed, entry.detail["running"], entry.detail["priority"]) == ("set-limits", 2.0, 1)
-    assert "limit_running" not in closed
-    again = admin.sees(person="ann")
-    assert 'name="limit_stored_bytes" value="1.5"' in again
-    admin.does("limits", {"priority": "0"}, person="ann")
+    assert admin.open_form() is None
+    assert admin.query == ""
+    assert "The limits of ann are changed." in closed
+    admin.sees(person="ann")
+    assert admin.fields()["stored_bytes"] == 1.5
+    without = dict.fromkeys(("running", "stored_bytes", "gpu_hours_week"), "")
+    admin.sends("person", {"person": "ann"}, priority="0", **without)
     assert limits_of(box.database, "ann", usual) == UserLimits()
+
+
+def test_role_and_limits_are_changed_together_and_only_what_differs(admin: Administrator):
+    shown = admin.sends("person", {"person": "ann"}, role="operator", running=3)
+    assert "ann has another role and other limits" in shown
+    assert [entry.deed for entry in admin.log(2)] == ["set-limits", "set-role"]
+    admin.sends("person", {"person": "ann"})
+    assert [entry.deed for entry in admin.log(2)] == ["set-limits", "set-role"]
+
+
+def test_a_token_of_an_administrator_sets_limits_and_no_role(box: AppService):
+    admin = Administrator(box, person=Person("root", "admin", by_token=True))
+    admin.sends("person", {"person": "ann"}, running=3)
+    assert limits_of(box.database, "ann", usual_limits(box.settings)).running == 3
+    assert 'role="alert"' in admin.sends("person", {"person": "ann"}, role="admin")
+    assert read_account(box.database, "ann").role == "annotator"
 
 
 @pytest.mark.parametrize("text", ["many", "-1", "nan", "inf", "1.5"])
 def test_what_is_no_limit_is_refused(box: AppService, admin: Administrator, text: str):
-    page = admin.does(
-        "limits", {"limit_running": text, "priority": "0", "person": "ann"}, person="ann"
-    )
-    assert "is no limit" in page
-    assert 'name="limit_running"' in page
+    assert "is no limit" in admin.sends("person", {"person": "ann"}, running=text, role="reader")
+    assert admin.open_form()
+    assert read_account(box.database, "ann").role == "annotator"
     assert limits_of(box.database, "ann", UserLimits()) == UserLimits()
 
 
 def test_a_person_is_disabled_and_enabled(box: AppService, admin: Administrator):
-    assert "Disable" in admin.sees(person="ann")
-    admin.does("disable", person="ann")
+    form = admin.page.person
+    admin.sees(person="ann")
+    assert [admin.sees_button(each) for each in (form.disable, form.enable)] == [True, False]
+    admin.sends("disable", {"person": "ann"})
     assert find_person(box.database, "ann") is None
-    assert "Enable" in admin.sees(person="ann")
-    admin.does("enable", person="ann")
+    admin.sees(person="ann")
+    assert [admin.sees_button(each) for each in (form.disable, form.enable)] == [False, True]
+    admin.sends("enable", {"person": "ann"})
     assert find_person(box.database, "ann") is not None
     assert [entry.deed for entry in admin.log(2)] == ["enable", "disable"]
 
 
 def test_nobody_ends_their_own_account_by_mistake(admin: Administrator):
-    page = admin.sees(person="root")
-    assert 'name="limit_running"' in page
-    assert 'data-do="disable"' not in page
-    assert 'data-do="remove"' not in page
+    admin.sees(person="root")
+    assert "running" in admin.fields()
+    assert admin.shown[admin.page.person.ending]["visible"] is False
 
 
 def test_removal_asks_for_an_heir_first(
     box: AppService, admin: Administrator, queued: Callable[[str], str]
 ):
     run_id = queued("ann")
-    assert "State first who takes over" in admin.does("remove", {"heir": ""}, person="ann")
+    assert "State first who takes over" in admin.sends("remove", {"person": "ann"})
     assert find_person(box.database, "ann")
-    admin.does("remove", {"heir": "rita"}, person="ann")
+    admin.sends("remove", {"person": "ann"}, heir="rita")
     assert find_person(box.database, "ann") is None
     assert read_run(box.database, run_id).owner == "rita"
 
@@ -293,37 +334,39 @@ def test_removal_with_everything(
         place = NewModelForm("far", "m", "endpoint", address="http://93.184.216.34:9/v1")
         box.models.add(place)
     queued("ann")
-    admin.does("remove", {"heir": "="}, person="ann")
+    admin.sends("remove", {"person": "ann"}, heir="=")
     assert not box.database.rows("SELECT 1 FROM run")
     assert "far" not in box.models.all_models()
 
 
 def test_teams_are_added_filled_and_removed(box: AppService, admin: Administrator):
-    admin.does("add_team", {"team_name": "red"})
-    admin.does("join", {"member:red": "ann"}, team="red")
-    assert [(team.name, team.members) for team in read_teams(box.database)] == [("red", ("ann",))]
-    page = admin.sees()
+    admin.sends("add_team", {"add": "team"}, name="red")
+    page = admin.sends("members", {"team": "red"}, members=["ann", "rita"])
+    assert [(team.name, team.members) for team in read_teams(box.database)] == [
+        ("red", ("ann", "rita"))
+    ]
     assert "Teams (1)" in page
-    assert 'aria-label="Take ann out of red"' in page
-    admin.does("leave", team="red", person="ann")
-    assert "Remove, with all rights" in admin.does("ask", team="red")
-    assert read_teams(box.database)
-    admin.does("remove_team", team="red")
+    assert 'aria-label="Members of red"' in page
+    admin.sees(team="red")
+    assert admin.fields()["members"] == ["ann", "rita"]
+    admin.sends("members", {"team": "red"}, members=["rita"])
+    assert "Remove, with all rights" in admin.sees()
+    assert read_teams(box.database)[0].members == ("rita",)
+    admin.presses("remove_team", team="red")
     assert not read_teams(box.database)
-    deeds = [entry.deed for entry in admin.log(4)]
-    assert deeds == ["remove-team", "leave-team", "join-team", "add-team"]
+    deeds = [entry.deed for entry in admin.log(5)]
+    assert deeds == ["remove-team", "leave-team", "join-team", "join-team", "add-team"]
 
 
 def test_links_of_all_are_listed_and_revoked(box: AppService, admin: Administrator):
     assert "Share links (0)" in admin.sees()
     new = new_share("ann", "run=k3f", "Midterm", 7)
-    pages = {"en": "page", "zh": "page"}
-    add_share(box.database, new, pages, {"en": "", "zh": ""}, by=Person("ann"))
+    add_share(box.database, new, PAGES, PAGES, by=Person("ann"))
     page = admin.sees()
     assert "Share links (1)" in page
     assert "1 ends this week; 1 was never opened." in page
     assert "Midterm" in page
-    admin.does("revoke_link", link=new.id)
+    admin.presses("revoke_link", link=new.id)
     assert list_shares(box.database)[0].ended
     assert "Share links (0)" in admin.sees()
     assert admin.log()[0].deed == "withdraw-share"
@@ -349,10 +392,10 @@ def test_a_run_of_another_is_stopped_and_moved(
     box: AppService, admin: Administrator, queued: Callable[[str], str]
 ):
     first, second = queued("ann"), queued("root")
-    admin.chooses(f"priority:{second}", "2")
-    page = admin.sees(sub="queue")
+    page = admin.sends("priority", {"sub": "queue", "run": second}, priority="2")
+    assert admin.query == "sub=queue"
     assert "before all" in page
-    admin.does("stop", target=first)
+    admin.presses("stop", target=first)
     assert read_run(box.database, first).state == "cancelled"
     stopped, moved = admin.log(2)
     assert (stopped.deed, stopped.thing, stopped.detail) == (
@@ -368,13 +411,14 @@ def test_the_queue_is_paused_drained_and_goes_on(
     box: AppService, admin: Administrator, queued: Callable[[str], str], state: str, words: str
 ):
     queued("ann")
-    page = admin.does("queue", {"sub": "queue"}, state=state)
+    admin.sees(sub="queue")
+    page = admin.presses("queue", state=state)
     assert words in page
     assert read_decisions(box.database).state == state
     assert queue_is_closed(box)
-    assert words not in admin.does("queue", {"sub": "queue"}, state="open")
+    assert words not in admin.presses("queue", state="open")
     assert read_decisions(box.database).state == "open"
-    assert 'role="alert"' in admin.does("queue", {"sub": "queue"}, state="never")
+    assert 'role="alert"' in admin.presses("queue", state="never")
 
 
 def queue_is_closed(box: AppService) -> bool:
@@ -396,7 +440,7 @@ def test_runs_stand_in_the_order_in_which_they_will_start(
     first, second = queued("ann"), queued("root")
     page = admin.sees(sub="queue")
     assert page.index(f"?run={first}&") < page.index(f"?run={second}&")
-    page = admin.does("set", {"sub": "queue", f"priority:{second}": "1"}, name=f"priority:{second}")
+    page = admin.sends("priority", {"sub": "queue", "run": second}, priority="1")
     assert page.index(f"?run={second}&") < page.index(f"?run={first}&")
 
 
@@ -487,7 +531,7 @@ def test_everybody_else_is_signed_out(box: AppService, admin: Administrator):
     for name in ("ann", "ann", "rita", "root"):
         start_session(box.database, name)
     assert "4 browsers of 3 people signed in" in admin.sees(sub="server")
-    page = admin.does("sign_out", {"sub": "server"})
+    page = admin.presses("sign_out")
     assert "3 sessions ended." in page
     rows = box.database.rows("SELECT person FROM session")
     assert [row["person"] for row in rows] == ["root"]
@@ -499,16 +543,56 @@ def test_everybody_else_is_signed_out(box: AppService, admin: Administrator):
 
 def test_the_log_is_filtered_by_person(box: AppService, admin: Administrator):
     set_disabled(box.database, "rita", disabled=True, by=Person("other", "admin"))
-    admin.chooses("role:ann", "reader")
+    admin.sends("person", {"person": "ann"}, role="reader")
     page = admin.sees(sub="server")
     assert "changed a role" in page
     assert "disabled" in page
-    page = admin.does("set", {"sub": "server", "who": "other"}, name="who")
+    page = admin.filters("other")
     assert "changed a role" not in page
     assert "person rita" in page
-    assert "who=other" in page
+    assert admin.query == "sub=server&who=other"
+    rows = admin.value(admin.page.server.log)
+    admin.sees(sub="server", who="other")
+    assert admin.value(admin.page.server.log) == rows
+    assert "changed a role" in admin.sees(sub="server", who="nobody")  # who is not in the log
 
 
-def test_fields_that_are_not_sent_change_nothing(admin: Administrator):
-    for name in ("limit_running", "heir", "member:red", "invite_name", "role", "priority"):
-        assert admin.does("set", {name: "x"}, name=name) == ""
+def test_the_page_looks_again_and_changes_what_has_changed(
+    admin: Administrator, queued: Callable[[str], str]
+):
+    admin.sees(sub="queue", run="gone")
+    assert not admin.looks()
+    run_id = queued("ann")
+    assert admin.looks()
+    assert run_id in admin.html()
+    assert not admin.looks()
+
+
+def test_a_form_stays_as_it_was_typed_while_the_page_looks(
+    admin: Administrator, queued: Callable[[str], str]
+):
+    admin.sees(person="ann")
+    queued("ann")
+    before = admin.fields()
+    assert admin.looks()
+    assert admin.fields() == before
+
+
+@pytest.mark.parametrize("text", ["${1}", "{{ x }}", "`", r"\underline{x}", "<b>&amp;"])
+def test_no_text_of_others_is_markup_or_a_template(
+    box: AppService, admin: Administrator, text: str
+):
+    add_share(box.database, new_share("ann", "run=k3f", text, 7), PAGES, PAGES, by=Person("ann"))
+    assert f"<td>{escape(text)}</td>" in admin.sees()
+
+
+def test_a_link_of_an_invitation_stands_nowhere_else(admin: Administrator):
+    page = admin.sends("invite", {"add": "person"}, name="nina", role="reader")
+    secret = page.partition("/invitation/")[2].partition("<")[0]
+    holders = {each for each, state in admin.shown.items() if secret in str(state.get("value"))}
+    assert holders == {admin.page.notice}
+    assert secret not in admin.query
+    admin.looks()
+    assert secret in admin.html()
+    assert secret not in admin.sees()
+    assert secret not in str(admin.shown)
