@@ -29,7 +29,6 @@ TABS = {
     "runs": "RunsTab",
     "results": "ResultsTab",
     "arena": "ArenaTab",
-    "annotate": "AnnotateTab",
     "compare": "CompareTab",
 }
 # Tabs whose page depends on the run of its address, or on all runs, and on nobody who looks at it.

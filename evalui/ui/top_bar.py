@@ -19,7 +19,7 @@ from evalui.ui.sharing.notices import notice_line
 
 # In the order of the bar.
 PLACES = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models", "admin")
-PAGES = ("models", "admin")  # the places that are pages of Gradio, each at its name
+PAGES = ("annotate", "models", "admin")  # the places that are pages of Gradio, each at its name
 _WITHOUT_RUN = ("evaluate", "compare", "models", "admin")  # a link to these names no run
 
 
@@ -87,11 +87,15 @@ def _place(service: AppService, name: str, form: Form) -> Place:
     is_page = name in PAGES
     return Place(
         name=name,
-        address=name if is_page else f"?{urlencode(query)}",
+        address=_page(name, run) if is_page else f"?{urlencode(query)}",
         is_page=is_page,
         takes_run=takes_run(name),
         live=service.queued_runs() if name == "runs" else None,
     )
+
+
+def _page(name: str, run: str) -> str:
+    return f"{name}?{urlencode({'run': run})}" if run else name
 
 
 def _in_language(shown: str, form: Form, language: Language, *, direct: bool = False) -> str:
