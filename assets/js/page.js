@@ -101,14 +101,6 @@
     true,
   );
 
-  // Who votes blind is not to find names in what the other tabs showed before.
-  function forget(others) {
-    for (const part of others) {
-      part.section.replaceChildren();
-      part.address = null;
-    }
-  }
-
   // On a phone the tabs scroll sideways, and the open one may be out of sight.
   function reveal() {
     const tabs = bar.querySelector(".tabs"); // guests have none
@@ -121,8 +113,6 @@
 
   function settled(part) {
     reveal();
-    const blind = part.section.querySelector(":scope > [data-blind]");
-    if (blind) forget([...parts.values()].filter((other) => other !== part));
     unfoldAgain(part.section);
     part.section.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
     arm(part);

@@ -28,7 +28,6 @@ TABS = {
     "evaluate": "EvaluateTab",
     "results": "ResultsTab",
     "arena": "ArenaTab",
-    "annotate": "AnnotateTab",
     "compare": "CompareTab",
 }
 # Tabs whose page depends on the run of its address, or on all runs, and on nobody who looks at it.

@@ -19,7 +19,8 @@ from evalui.ui.sharing.notices import notice_line
 
 # In the order of the bar.
 PLACES = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models", "admin")
-PAGES = ("runs", "models", "admin")  # the places that are pages of Gradio, each at its name
+# The places that are pages of Gradio, each at its name.
+PAGES = ("runs", "annotate", "models", "admin")
 _WITHOUT_RUN = ("evaluate", "compare", "models", "admin")  # a link to these names no run
 
 

@@ -27,17 +27,6 @@ ROUTES: dict[tuple[str, str], str] = {
     ("results", "withdraw"): "DELETE /links/{link_id}",
     ("results", "grant"): TEAMS,
     ("results", "ungrant"): TEAMS,
-    ("annotate", ""): "GET /runs/{run_id}/ballot",
-    ("annotate", "vote"): "POST /runs/{run_id}/votes",
-    ("annotate", "undo"): "DELETE /runs/{run_id}/votes/last",
-    ("annotate", "finish"): "POST /runs/{run_id}/votes/finish",
-    ("annotate", "uploaded"): "POST /runs/{run_id}/votes/import",
-    ("annotate", "assign"): "PUT /runs/{run_id}/voters",
-    ("annotate", "link"): "POST /runs/{run_id}/guest-links",
-    ("annotate", "revoke"): "DELETE /runs/{run_id}/guest-links/{link_id}",
-    ("annotate", "free"): "DELETE /runs/{run_id}/guest-links/{link_id}/guests",
-    ("annotate", "close"): "POST /runs/{run_id}/votes/close",
-    ("annotate", "decide"): "PUT /runs/{run_id}/disagreements/{pair}",
     ("compare", "set"): "GET /comparisons.csv",
     ("compare", "share"): "POST /comparisons/links",
     ("compare", "withdraw"): "DELETE /links/{link_id}",
@@ -65,9 +54,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("evaluate", "open"): SHOWS,
     ("evaluate", "preset"): "it fills in the form: a specification states its settings itself",
     ("evaluate", "forget"): SHOWS,
-    ("annotate", "open"): SHOWS,
-    ("annotate", "ask"): SHOWS,
-    ("annotate", "rename"): "a request has the name of its token",
 }
 
 

@@ -81,15 +81,6 @@ def test_a_run_is_in_the_document_with_its_verdict_and_first_table(
     assert "biased" in whole
 
 
-def test_who_votes_finds_no_name_anywhere_in_the_document(
-    desk: AppService, finished: Callable[..., str]
-):
-    form: Form = {"run": finished(), "tab": "annotate", "voter": "ann"}
-    whole = document(AppShell(desk, "en").page(form), "en")
-    assert "biased" not in whole
-    assert "always-A" not in whole
-
-
 def test_links_to_tabs_keep_the_run_where_it_matters(shell: AppShell):
     bar = shell.page({"run": "k3f", "tab": "results", "sub": "bias"}).bar
     assert 'href="?run=k3f&amp;tab=arena"' in bar
@@ -227,7 +218,7 @@ def test_what_failed_is_rendered_again(desk: AppService, finished: Callable[...,
     assert len(tab.rendered) == 3
 
 
-@pytest.mark.parametrize("tab", ["evaluate", "annotate", "admin"])
+@pytest.mark.parametrize("tab", ["evaluate", "admin"])
 def test_what_is_personal_or_changes_unseen_is_never_shared(desk: AppService, tab: str):
     shell, shown = counted(desk)
     for voter in ("ann", "ann", "bob"):

@@ -8,10 +8,10 @@ import pytest
 from annotate_examples import JUDGE, NAMES, open_run
 from fastapi import FastAPI
 from starlette.testclient import TestClient
+from ui_annotate_screen import Screen
 from ui_examples import HOSTILE
 
 from evalui.app.service import AppService
-from evalui.messages import messages
 from evalui.runs.database.column_blocks import decode_columns, encode_columns, no_texts
 from evalui.runs.database.voting.ballots import voting_pairs
 from evalui.runs.database.voting.closing import close_voting
@@ -23,17 +23,14 @@ from evalui.runs.database.voting.votes import (
     next_ballots,
     read_votes,
 )
-from evalui.ui.components.fragment import Action
-from evalui.ui.tabs.annotate import AnnotateTab
 from evalui.ui.web.routes import add_routes
 
-MakeAct = Callable[..., Action]
 TAG = re.compile(r"<[^>]+>")
 
 
 @pytest.fixture
-def tab(desk: AppService) -> AnnotateTab:
-    return AnnotateTab(desk, messages("en"))
+def screen(desk: AppService) -> Screen:
+    return Screen(desk)
 
 
 @pytest.fixture
@@ -64,8 +61,9 @@ def vote_all(
         )
 
 
-def finished(tab: AnnotateTab, act: MakeAct, run_id: str, voter: str = "ann") -> str:
-    return tab.act(act("finish", {"run": run_id, "voter": voter}))
+def finished(screen: Screen, run_id: str, voter: str = "ann") -> str:
+    screen.render({"run": run_id}, kept=voter)
+    return screen.press("finish")
 
 
 def said(page: str, title: str) -> str:
@@ -75,13 +73,13 @@ def said(page: str, title: str) -> str:
     return re.sub(r"\s+", " ", TAG.sub(" ", card))
 
 
-def test_ones_own_votes_are_tallied_by_model(tab: AnnotateTab, desk: AppService, act: MakeAct):
+def test_ones_own_votes_are_tallied_by_model(screen: Screen, desk: AppService):
     run_id = open_run(desk)
     vote_all(desk, run_id, "bob", "do not")
     vote_all(desk, run_id, "ann", "Since", most=6)
     vote_all(desk, run_id, "ann", "neither", most=3)
     vote_all(desk, run_id, "ann", "skip")
-    page = finished(tab, act, run_id)
+    page = finished(screen, run_id)
     assert f"<h1>You preferred {NAMES[0]}: win rate 83\u00a0% in 9 pairs.</h1>" in page
     card = said(page, "Your votes")
     assert "9 votes" in card
@@ -89,12 +87,12 @@ def test_ones_own_votes_are_tallied_by_model(tab: AnnotateTab, desk: AppService,
     assert f"{NAMES[1]} 0 0 3 6 17 %" in card
 
 
-def test_people_stand_beside_the_judge(tab: AnnotateTab, desk: AppService, act: MakeAct):
+def test_people_stand_beside_the_judge(screen: Screen, desk: AppService):
     run_id = open_run(desk, judged=True)
     vote_all(desk, run_id, "ann", "do not", most=8)  # against the judge
     vote_all(desk, run_id, "bob", "Since", most=8)
     close_voting(desk.database, run_id, "ann")
-    page = finished(tab, act, run_id)
+    page = finished(screen, run_id)
     assert "16 votes of 2 people on 8 pairs of answers" in page
     assert f"ELO by {JUDGE}" in page
     agreed = said(page, "Who agrees with whom")
@@ -103,43 +101,39 @@ def test_people_stand_beside_the_judge(tab: AnnotateTab, desk: AppService, act: 
     assert "ann and bob" in agreed
 
 
-def test_disagreements_name_the_question_and_each_vote(
-    tab: AnnotateTab, desk: AppService, act: MakeAct
-):
+def test_disagreements_name_the_question_and_each_vote(screen: Screen, desk: AppService):
     run_id = open_run(desk, judged=True)
     vote_all(desk, run_id, "ann", "do not")
-    card = said(finished(tab, act, run_id), "Where opinions part")
+    card = said(finished(screen, run_id), "Where opinions part")
     assert f"People and {JUDGE}, or people among themselves, differ on 12 pairs." in card
     assert f"Why 3? {NAMES[0]} against {NAMES[1]} {NAMES[1]}: ann {NAMES[0]}" in card
 
 
-def test_the_win_rate_is_given_by_judge_by_people_and_by_both(
-    tab: AnnotateTab, desk: AppService, act: MakeAct
-):
+def test_the_win_rate_is_given_by_judge_by_people_and_by_both(screen: Screen, desk: AppService):
     run_id = open_run(desk, 24, judged=True)
     vote_all(desk, run_id, "ann", "Since", most=12)
-    card = said(finished(tab, act, run_id), "Win rates, the judge corrected by people")
+    card = said(finished(screen, run_id), "Win rates, the judge corrected by people")
     assert "Judge only People only Judge corrected by people" in card
     assert f"{NAMES[0]} against {NAMES[1]} 100 (" in card
 
 
-def test_without_a_judge_people_are_shown_alone(tab: AnnotateTab, desk: AppService, act: MakeAct):
+def test_without_a_judge_people_are_shown_alone(screen: Screen, desk: AppService):
     run_id = open_run(desk)
     vote_all(desk, run_id, "ann", "Since", most=8)
     vote_all(desk, run_id, "bob", "tie", most=8)
     close_voting(desk.database, run_id, "ann")
-    page = finished(tab, act, run_id)
+    page = finished(screen, run_id)
     assert "ELO by people" in page
     assert "Judge only" not in page
     assert "late-model: ann; both good: bob" in said(page, "Where opinions part")
 
 
-def test_who_votes_unlike_the_others_is_named(tab: AnnotateTab, desk: AppService, act: MakeAct):
+def test_who_votes_unlike_the_others_is_named(screen: Screen, desk: AppService):
     run_id = open_run(desk, 40)
     for person in ("ann", "bob", "carl"):
         vote_all(desk, run_id, person, "Since")
     vote_all(desk, run_id, "mallory", "do not")
-    assert "Votes unlike those of the others: mallory." in finished(tab, act, run_id)
+    assert "Votes unlike those of the others: mallory." in finished(screen, run_id)
 
 
 @pytest.mark.parametrize("judged", [True, False])
@@ -185,15 +179,13 @@ def test_another_trial_makes_other_figures(desk: AppService):
     assert desk.report(run_id, "en").arenas[0].done == before - 1
 
 
-def test_a_run_without_votes_is_reported_as_such(tab: AnnotateTab, desk: AppService, act: MakeAct):
-    page = finished(tab, act, open_run(desk))
+def test_a_run_without_votes_is_reported_as_such(screen: Screen, desk: AppService):
+    page = finished(screen, open_run(desk))
     assert "<h1>You cast no vote.</h1>" in page
     assert "People ·" not in page
 
 
-def test_votes_leave_as_battles_and_come_back(
-    tab: AnnotateTab, desk: AppService, act: MakeAct, client: TestClient
-):
+def test_votes_leave_as_battles_and_come_back(screen: Screen, desk: AppService, client: TestClient):
     run_id = open_run(desk)
     vote_all(desk, run_id, "ann", "Since", most=3)
     vote_all(desk, run_id, "ann", "skip", most=1)
@@ -209,8 +201,8 @@ def test_votes_leave_as_battles_and_come_back(
     text_ = sent.text.replace('"ann"', '"zoe"')
     upload = desk.store_upload([("votes.jsonl", text_.encode())])
     for told in ("3 votes were new", "0 votes were new"):
-        form = {"run": run_id, "voter": "ann"}
-        assert told in tab.act(act("uploaded", form, upload=upload))
+        screen.render({"run": run_id}, kept="ann")
+        assert told in screen.upload(upload)
     assert [one.by for one in read_votes(desk.database, run_id)].count("zoe") == 3
 
 
@@ -223,12 +215,12 @@ def test_votes_leave_as_battles_and_come_back(
     ],
 )
 def test_a_file_that_does_not_fit_is_reported_and_nothing_is_kept(
-    tab: AnnotateTab, desk: AppService, act: MakeAct, line: str
+    screen: Screen, desk: AppService, line: str
 ):
     run_id = open_run(desk)
     upload = desk.store_upload([("votes.jsonl", line.encode())])
-    form = {"run": run_id, "voter": "ann"}
-    assert 'class="note bad"' in tab.act(act("uploaded", form, upload=upload))
+    screen.render({"run": run_id}, kept="ann")
+    assert 'class="note bad"' in screen.upload(upload)
     assert read_votes(desk.database, run_id) == ()
 
 
@@ -241,10 +233,10 @@ def test_votes_on_the_run_of_another_user_are_not_found(
     assert client.get("/votes/none.jsonl").status_code == 404
 
 
-def test_names_and_questions_stay_text(tab: AnnotateTab, desk: AppService, act: MakeAct):
+def test_names_and_questions_stay_text(screen: Screen, desk: AppService):
     run_id = open_run(desk, judged=True)
     voter = HOSTILE[:60]
     vote_all(desk, run_id, voter, "do not")
-    page = finished(tab, act, run_id, voter)
+    page = finished(screen, run_id, voter)
     assert "onerror=" in page
     assert not re.search(r"<(img|script|iframe)", page)
