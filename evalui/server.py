@@ -10,6 +10,7 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
+from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
 from evalui.accounts.notes.sending import NoticeSender
@@ -28,7 +29,7 @@ from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.current_person import current_person
-from evalui.ui.shell import TABS, AppShell
+from evalui.ui.shell import AppShell
 from evalui.ui.top_bar import PAGES
 from evalui.ui.web.attachment import Attachment
 from evalui.ui.web.documents import document
@@ -125,23 +126,22 @@ def create_app(settings: Settings) -> ASGIApp:
     for shell in shells:
         # What is no GET would be Gradio's, which has a page of its own there.
         make = app.api_route(f"/{shell.language}/", methods=["GET", "HEAD"])
-        make(_page(shell.language, documents))
+        make(_page(shell, documents))
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
     return guarded(app, settings, monitoring)
 
 
-def _page(language: Language, documents: WatchedDocuments) -> Route:
+def _page(shell: AppShell, documents: WatchedDocuments) -> Route:
     async def page(request: Request) -> Response:
-        query = request.query_params
-        name = query.get("tab", "")
-        if name not in TABS and name not in PAGES and "run" not in query:
-            name = PAGES[0]  # the home of a language
-        if name in PAGES:  # as old links have it
-            kept = [(key, one) for key, one in query.multi_items() if key != "tab"]
+        given = request.query_params.multi_items()
+        # A place that is a page of its own has no address among the tabs, but old links lead here.
+        name = await run_in_threadpool(shell.place, read_form(given))
+        if name in PAGES:
+            kept = [(key, one) for key, one in given if key != "tab"]
             return RedirectResponse(f"{name}?{urlencode(kept)}" if kept else name)
-        return await documents.answer(language, request)
+        return await documents.answer(shell.language, request)
 
     return page
 

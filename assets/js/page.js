@@ -56,7 +56,8 @@
     } else if (!same(part.address, location.search)) history.replaceState(state, "", address);
     const run = plain(part.address).get("run");
     for (const link of bar.querySelectorAll("[data-with-run]")) {
-      link.search = new URLSearchParams({ ...(run && { run }), tab: link.dataset.to }).toString();
+      const { to } = link.dataset; // none of a page that is a document of its own
+      link.search = new URLSearchParams({ ...(run && { run }), ...(to && { tab: to }) }).toString();
     }
   }
 
@@ -98,14 +99,6 @@
     true,
   );
 
-  // Who votes blind is not to find names in what the other tabs showed before.
-  function forget(others) {
-    for (const part of others) {
-      part.section.replaceChildren();
-      part.address = null;
-    }
-  }
-
   // On a phone the tabs scroll sideways, and the open one may be out of sight.
   function reveal() {
     const tabs = bar.querySelector(".tabs"); // guests have none
@@ -118,8 +111,6 @@
 
   function settled(part) {
     reveal();
-    const blind = part.section.querySelector(":scope > [data-blind]");
-    if (blind) forget([...parts.values()].filter((other) => other !== part));
     unfoldAgain(part.section);
     part.section.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
     arm(part);

@@ -1,6 +1,5 @@
 """The Gradio app of one language: a page at each name of `PAGES`, and the fragments of the tabs."""
 
-from copy import copy
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -16,37 +15,6 @@ from evalui.ui.shell import TABS, AppShell
 from evalui.ui.top_bar import PAGES
 
 
-class _EventConfig(BlocksConfig):
-    """The components as an event has them, of which only what it renders anew is described.
-
-    Gradio describes all components of all pages for each event, for links to the state of a page,
-    which no page here has: 0.15 s of a core for 340 components.
-    """
-
-    @staticmethod
-    def config_for_block(
-        _id: int, rendered_ids: list[int], block: Block, renderable: Renderable | None = None
-    ) -> dict[str, Any]:
-        """What `BlocksConfig` does, but only for what is rendered."""
-        if renderable is None:
-            return {}
-        described: dict[str, Any] = BlocksConfig.config_for_block(
-            _id, rendered_ids, block, renderable
-        )
-        return described
-
-
-class _PageConfig(BlocksConfig):
-    """The components of all pages; each event is given a copy."""
-
-    def __copy__(self) -> BlocksConfig:
-        """What `BlocksConfig` does, for an event."""
-        copied = _EventConfig(self.root_block)
-        copied.blocks, copied.fns = copy(self.blocks), copy(self.fns)
-        copied.fn_id, copied.renderables = self.fn_id, copy(self.renderables)
-        return copied
-
-
 class UnqueuedBlocks(gr.Blocks):
     """A page whose events all bypass Gradio's queue, so none is started.
 
@@ -54,14 +22,55 @@ class UnqueuedBlocks(gr.Blocks):
     core (docs/adr/0006-no-queue.md).
     """
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.default_config = _PageConfig(self)
-
     def run_startup_events(self) -> None:
         """What `gr.Blocks` does, but for starting the queue."""
         self.is_running = True
         self.create_limiter()
+
+
+class DescribedBlocks(BlocksConfig):
+    """The blocks of an app that is built, each described once.
+
+    Gradio copies this for every event, and describes every component of every page anew: with the
+    pages of the application that would take most of the time of an event.
+    """
+
+    def __init__(self, built: BlocksConfig) -> None:
+        super().__init__(built.root_block)
+        self.blocks, self.fns = dict(built.blocks), dict(built.fns)
+        self.fn_id, self.renderables = built.fn_id, list(built.renderables)
+        self._described: dict[int, dict[str, Any]] = {
+            key: BlocksConfig.config_for_block(key, [], block) for key, block in self.blocks.items()
+        }
+
+    def __copy__(self) -> "DescribedBlocks":
+        """The same for one event, which may add and change blocks."""
+        made = DescribedBlocks.__new__(DescribedBlocks)
+        made.__dict__ = {
+            **self.__dict__,
+            "blocks": dict(self.blocks),
+            "fns": dict(self.fns),
+            "renderables": list(self.renderables),
+        }
+        return made
+
+    def config_for_block(  # pyright: ignore[reportIncompatibleMethodOverride] # static there
+        self,
+        _id: int,
+        rendered_ids: list[int],
+        block: Block,
+        renderable: Renderable | None = None,
+    ) -> dict[str, Any]:
+        """What Gradio says of a block: a known one's description, else as it makes it.
+
+        Of a block that an event changes nothing more is sent than what it changes.
+        """
+        known = self._described.get(_id)
+        if known is None or renderable is not None:
+            return super().config_for_block(  # pyright: ignore[reportUnknownVariableType] # a bare dict
+                _id, rendered_ids, block, renderable
+            )
+        return {**known, "props": dict(known["props"])}  # into which Gradio writes values
 
 
 def build(shell: AppShell) -> gr.Blocks:
@@ -75,6 +84,7 @@ def build(shell: AppShell) -> gr.Blocks:
             import_module(f"evalui.ui.pages.{name}").make_page(context)
     # Without it a mounted app hands out any file of the machine to an event that names its path.
     app.has_launched = True
+    app.default_config = DescribedBlocks(app.default_config)
     return app
 
 

@@ -9,10 +9,7 @@ from typing import NamedTuple
 
 from evalui.access import Deed
 from evalui.app import (
-    ballots,
-    evaluations,
     sharing,
-    team_votes,
 )
 from evalui.app.permissions import permission_of
 from evalui.errors import SpecError
@@ -35,15 +32,9 @@ def _does(use_case: Callable[..., object], run: str = "") -> RequiredDeed:
 
 
 _SEE = RequiredDeed("see")
-_BALLOT = _does(ballots.next_ballot, "run")
 # Of every tab: another form, a look at what changes by itself, a question before a change.
 _OF_ALL: Mapping[str, RequiredDeed] = {"": _SEE, "set": _SEE, "poll": _SEE, "ask": _SEE}
 DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
-    "runs": {
-        "stop": _does(evaluations.stop_run, "target"),
-        "resume": _does(evaluations.resume_run, "target"),
-        "delete": _does(evaluations.delete_run, "target"),
-    },
     "results": {
         "watch": _SEE,
         "share": _does(sharing.share_run, "run"),
@@ -51,21 +42,6 @@ DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
         **dict.fromkeys(("grant", "ungrant"), _does(sharing.state_run_rights, "run")),
     },
     "arena": {},
-    "annotate": {
-        # Guests may do nothing but this, and see no more than it shows.
-        **dict.fromkeys(("", "open", "ask"), _BALLOT),
-        "vote": _does(ballots.cast_vote, "run"),
-        "undo": _does(ballots.undo_vote, "run"),
-        "finish": _does(ballots.finish_voting, "run"),
-        "uploaded": _does(ballots.import_votes, "run"),
-        "assign": _does(team_votes.assign_people, "run"),
-        "link": _does(ballots.add_guest_link, "run"),
-        "revoke": _does(ballots.end_guest_link, "run"),
-        "free": _does(ballots.free_guest_seats, "run"),
-        "close": _does(team_votes.end_voting, "run"),
-        "decide": _does(ballots.decide_pair, "run"),
-        "rename": _SEE,
-    },
     # Links to a comparison: of all its runs, which the use cases check themselves.
     "compare": dict.fromkeys(("share", "withdraw"), RequiredDeed("start")),
 }

@@ -21,19 +21,17 @@ from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import note
 from evalui.ui.current_person import current_person
 from evalui.ui.deeds import required_deed
-from evalui.ui.top_bar import takes_run, top_bar
+from evalui.ui.top_bar import PAGES, takes_run, top_bar
 
 # By name, because the first page need not wait for the modules of the other tabs.
 TABS = {
-    "runs": "RunsTab",
     "results": "ResultsTab",
     "arena": "ArenaTab",
-    "annotate": "AnnotateTab",
     "compare": "CompareTab",
 }
 # Tabs whose page depends on the run of its address, or on all runs, and on nobody who looks at it.
 _OF_RUN = ("results", "arena")
-_OF_RUNS = ("runs", "compare")
+_OF_RUNS = ("compare",)
 
 
 class Tab(Protocol):
@@ -90,7 +88,9 @@ class AppShell:
 
     def page(self, form: Form) -> Page:
         """What an address shows."""
-        name = self._name(form)
+        place = self.place(form)
+        # What is no tab has a document of its own; a run may have been queued again just now.
+        name = place if place in TABS else "results"
         bar, title = top_bar(self.service, self.t, name, form), self._title(name, form)
         try:
             with self._still_there(form):
@@ -192,10 +192,13 @@ class AppShell:
         far = f"{100 * run.done // run.total} %" if run.total and run.state == "running" else ""
         return " · ".join([far or t(f"title.{run.state}"), run.name, *parts])
 
-    def _name(self, form: Form) -> str:
+    def place(self, form: Form) -> str:
+        """Which tab or page an address of the tabs leads to."""
         requested, run = field_value(form, "tab"), field_value(form, "run")
-        if requested in TABS:
+        if requested in TABS or requested in PAGES:
             return requested
+        if not run:
+            return "evaluate"
         try:
             live = self.service.run(run).state in LIVE_STATES
         except EvaluiError:

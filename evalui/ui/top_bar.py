@@ -19,13 +19,22 @@ from evalui.ui.sharing.notices import notice_line
 
 # In the order of the bar.
 PLACES = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models", "admin")
-PAGES = ("evaluate", "models", "admin")  # the places that are pages of Gradio, each at its name
+# The places that are pages of Gradio, each at its name.
+PAGES = ("evaluate", "runs", "annotate", "models", "admin")
 _WITHOUT_RUN = ("evaluate", "compare", "models", "admin")  # a link to these names no run
 
 
 def takes_run(place: str) -> bool:
     """Whether a link to a place names the run that is shown."""
     return place not in _WITHOUT_RUN
+
+
+def link_to(place: str, run: str = "") -> str:
+    """The address of a place, of a run if one is named; relative to that of a language."""
+    named = {"run": run} if run else {}
+    if place in PAGES:
+        return f"{place}?{urlencode(named)}" if named else place
+    return f"?{urlencode(named | {'tab': place})}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +92,10 @@ def _offers(service: AppService, name: str) -> bool:
 
 def _place(service: AppService, name: str, form: Form) -> Place:
     run = field_value(form, "run") if takes_run(name) else ""
-    query = {"run": run, "tab": name} if run else {"tab": name}
-    is_page = name in PAGES
     return Place(
         name=name,
-        address=name if is_page else f"?{urlencode(query)}",
-        is_page=is_page,
+        address=link_to(name, run),
+        is_page=name in PAGES,
         takes_run=takes_run(name),
         live=service.queued_runs() if name == "runs" else None,
     )

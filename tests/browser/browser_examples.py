@@ -21,7 +21,7 @@ def unfold_baselines(tab: Any) -> None:
         tab.get_by_text("Demo and baselines").click()
 
 
-def start_sample(tab: Any, *models: str, clicks: int = 1) -> None:
+def start_sample(tab: Any, *models: str, clicks: int = 1, name: str = "evalui-sample") -> None:
     """From the empty page to a started run of the sample's files; always-A and steady unless told.
 
     It runs letters in every order, and cloze.
@@ -31,10 +31,11 @@ def start_sample(tab: Any, *models: str, clicks: int = 1) -> None:
     start = tab.get_by_role("button", name="Start evaluation")
     start.wait_for(timeout=60_000)  # Gradio may still be coming
     unfold_baselines(tab)
-    for name in ("steady", "always-A", "slow"):
-        tab.get_by_label(name, exact=True).set_checked(name in (models or ("steady", "always-A")))
+    for model in ("steady", "always-A", "slow"):
+        chosen = model in (models or ("steady", "always-A"))
+        tab.get_by_label(model, exact=True).set_checked(chosen)
     tab.get_by_label("Cloze", exact=True).check()
-    tab.get_by_label("Name of the run").fill("evalui-sample")
+    tab.get_by_label("Name of the run").fill(name)
     start.click(click_count=clicks)
     tab.wait_for_url("**run=**", wait_until="commit")
 

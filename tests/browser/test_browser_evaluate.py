@@ -181,11 +181,11 @@ def test_a_phone_never_scrolls_sideways(page: Any, run_id: str):
     assert overflow(page) == 0
     for address in ("tab=runs", "sub=overview", "sub=bias", "sub=samples", "sub=report"):
         page.goto(f"/zh/?run={run_id}&{address}")
-        page.wait_for_selector("#tab-results h1, #tab-runs h1, .runline", state="attached")
+        page.wait_for_selector("#tab-results h1, .runs-page h1, .runline", state="attached")
         page.wait_for_timeout(300)
         assert overflow(page) == 0, address
     page.goto("/zh/?tab=runs")
     # What can be done to a run lies within the screen, not at the end of a wide table.
-    delete = page.locator("#tab-runs .links").get_by_text("删除", exact=True).first
+    delete = page.locator(".runs-page .links").get_by_text("删除", exact=True).first
     expect(delete).to_be_visible()
     assert delete.bounding_box()["x"] < 300

@@ -114,6 +114,14 @@ def unfold_rare(tab: Any) -> None:
     complete(tab)
 
 
+def unfold_sections(tab: Any) -> None:
+    """Show what each section of a result holds."""
+    complete(tab)
+    for section in tab.locator("main button.label-wrap:visible").all():
+        section.click()
+    complete(tab)
+
+
 def choose_second(tab: Any) -> None:
     """Choose the second entry of the first visible list, here always of models and modes."""
     complete(tab)
@@ -166,7 +174,7 @@ VIEWS = (
     View("annotate-none", "tab=annotate"),
     View("annotate-unknown", "run=unknown&tab=annotate"),
     View("annotate-pair", "run={open}&tab=annotate"),
-    View("annotate-result", "run={voted}&tab=annotate"),
+    View("annotate-result", "run={voted}&tab=annotate", act=unfold_sections),
     View("compare-run", "run={choice}&tab=compare"),
     View("compare-runs", "tab=compare&cells=1,5&q=arithmetic_en/14"),
     View("compare-none", "tab=compare&cells=999999"),
@@ -263,7 +271,7 @@ def _vote(net: Net) -> None:
     for language in LANGUAGES:
         tab = net.enter(language, "run={voted}&tab=annotate")
         complete(tab)
-        name = tab.locator("main input[name=voter]:visible")
+        name = tab.get_by_role("textbox")
         name.fill(VOTER)
         name.press("Enter")
         complete(tab)
@@ -275,7 +283,7 @@ def _vote(net: Net) -> None:
                 tab.keyboard.press(key)
                 expect(tab.get_by_text(f"{number} done", exact=True).first).to_be_visible()
             complete(tab)
-            tab.get_by_role("button", name="Finish and show names").click()
+            tab.get_by_role("button", name="Finish and show names").click()  # all pairs are done
             expect(tab.get_by_role("heading", name="You preferred")).to_be_visible()
 
 

@@ -74,7 +74,7 @@ def test_the_sample_leads_to_standings_a_vote_and_a_report_of_its_own(
     assert sorted(name.strip() for name in standings(page)) == ["steady", "wordy"]
     run_id = page.url.partition("run=")[2].partition("&")[0]
     page.goto(f"/en/?run={run_id}&tab=annotate")
-    name = page.locator(".ballot input[name=voter]")
+    name = page.get_by_label("Your name")
     name.fill("ann")
     name.press("Enter")
     expect(page.locator(".pair.now .ballot-answer")).to_have_count(2)

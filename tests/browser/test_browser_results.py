@@ -78,7 +78,7 @@ def test_a_live_run_shows_its_newest_figures_by_itself_in_the_same_view(page: An
     )
     page.get_by_role("link", name="Watch it run").click()
     page.get_by_role("button", name="Stop").first.click()
-    expect(page.locator("#tab-runs")).to_contain_text("Stopped by you")
+    expect(page.locator(".runs-page")).to_contain_text("Stopped by you")
 
 
 @pytest.mark.parametrize("page", [PHONE], indirect=True)

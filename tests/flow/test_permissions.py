@@ -35,6 +35,8 @@ from evalui.app.sharing import share_run
 from evalui.messages import LANGUAGES, messages
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
+from evalui.runs.database.records import RunRow
+from evalui.runs.database.runs import read_runs_in
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.ui.current_person import acting_as, current_person
@@ -43,6 +45,7 @@ from evalui.ui.pages.admin.changes import CHANGES
 from evalui.ui.web.doors.guests import guest_cookie
 from evalui.web.address import access_token, cookie_of
 
+RUN_STATES = ("queued", "running", "done", "failed", "cancelled")
 PASSWORD = "correct horse battery"
 Outcome = str  # in, sign in, no, unknown, ended
 ROLES = {
@@ -192,6 +195,13 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
         revoke_share(database, opened.withdrawn.partition(".")[0], by=LOCAL_PERSON)
         config = opened.send("owner", "GET", "/en/config").json()
         opened.listeners = {each["api_name"]: each for each in config["dependencies"]}
+        # What draws the result: Gradio names it, and all others of its kind, by itself.
+        here = opened.listeners["annotate_finish"]["inputs"]
+        opened.listeners["annotate_result"] = next(
+            each
+            for each in config["dependencies"]
+            if each["api_name"].startswith("apply") and each["inputs"][:2] == here
+        )
         yield opened
     database.close()
 
@@ -209,6 +219,11 @@ _NO = {
         "manage-accounts",
     )
 }
+
+
+def list_runs_of(box: Box, run_id: str) -> list[RunRow]:
+    """The run of an id, if it is there."""
+    return [row for row in read_runs_in(box.service.database, RUN_STATES) if row.id == run_id]
 
 
 def outcome_of(response: Any) -> Outcome:
@@ -246,7 +261,11 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/zh"): "page",
     ("GET", "/en/evaluate"): "page",
     ("GET", "/zh/evaluate?models=always-A"): "page",
+    ("GET", "/en/annotate"): "page",
     ("GET", "/en/models"): "page",
+    ("GET", "/en/runs"): "page",
+    ("GET", "/zh/runs?run={run}"): "page",  # its events state what of it one may see
+    ("GET", "/progress/{run}"): "see",
     ("GET", "/zh/models?add=endpoint"): "page",
     ("GET", "/en/admin"): "page",  # what is on it comes with its events
     ("GET", "/zh/admin?sub=server"): "page",
@@ -442,7 +461,7 @@ def test_a_guest_votes_on_one_run_until_the_link_ends(box: Box, ended: bool):
     own, other = box.fresh_run(), box.fresh_run()
     link = make_guest_link(database, own, by=owner, days=1)
     cookie = f"{guest_cookie(link)}={admit_guest(database, link, 'Mia')}"
-    ballot = f"/en/?run={own}&tab=annotate"
+    ballot = f"/en/annotate?run={own}"
     guest = {"cookie": cookie, "referer": f"http://127.0.0.1{ballot}"}
     box.headers = {**box.headers, "guest": guest}
     if ended:
@@ -455,12 +474,14 @@ def test_a_guest_votes_on_one_run_until_the_link_ends(box: Box, ended: bool):
     assert inside == public | (set() if ended else {ballot})
     for tab, actions in DEEDS.items():
         for do in ("", "poll", *actions):
-            required = actions.get(do)
-            mine = not ended and required is not None and required.deed == "annotate"
             for run_id in (own, other, ""):
                 fields = {"run": run_id, "target": run_id}
-                outcome = outcome_of(box.act("guest", tab, do, fields))
-                assert (outcome == "in") is (mine and run_id == own), (tab, do, run_id)
+                assert outcome_of(box.act("guest", tab, do, fields)) != "in", (tab, do, run_id)
+    for name, data, kind in PAGE_EVENTS:
+        for run_id in (own, other, ""):
+            outcome = outcome_of(box.tell("guest", name, *event_of(box, name, data, run_id)))
+            mine = not ended and kind == "annotate" and run_id == own
+            assert (outcome == "in") is mine, (name, run_id)
 
 
 def test_every_route_of_the_application_is_in_the_matrix(box: Box):
@@ -525,11 +546,34 @@ PAGE_EVENTS = [
     ("evaluate_act_columns", {"do": "columns", "upload": "x"}, "start"),
     ("evaluate_act_datasets", {"do": "preview", "upload": "x"}, "page"),
     ("evaluate_find", {}, "page"),
+    ("annotate_open", {"query": "run={run}"}, "annotate"),
+    ("annotate_begin", {}, "annotate"),
+    ("annotate_vote", {"choice": "a", "pair": "x"}, "annotate"),
+    ("annotate_undo", {}, "annotate"),
+    ("annotate_ask", {}, "annotate"),
+    ("annotate_stay", {}, "annotate"),
+    ("annotate_finish", {}, "annotate"),
+    ("annotate_import", {"upload": "x"}, "change"),
+    ("annotate_assign", {}, "change"),
+    ("annotate_link", {}, "change"),
+    ("annotate_guests", {"do": "revoke", "link": "x"}, "change"),
+    ("annotate_guests", {"do": "free", "link": "x"}, "change"),
+    ("annotate_close", {}, "change"),
+    *((f"annotate_decide_{outcome}", {}, "change") for outcome in ("a", "b", "tie", "neither")),
+    ("annotate_result", {}, "annotate"),
     ("models_open", {"query": ""}, "page"),
     ("models_open", {"query": "add=endpoint"}, "page"),
     ("models_act", {"do": "test", "model": "always-A"}, "start"),
     ("models_act", {"do": "again", "model": "always-A"}, "start"),
     ("models_look", {}, "page"),
+    ("runs_open", {"query": ""}, "page"),
+    ("runs_open", {"query": "run={run}"}, "see"),
+    ("runs_follow", {}, "page"),
+    ("runs_search", {}, "page"),
+    ("runs_act_queue", {"do": "stop", "target": "{run}"}, "change"),
+    ("runs_act_run", {"do": "stop", "target": "{run}"}, "change"),
+    ("runs_act_ended", {"do": "delete", "target": "{run}"}, "change"),
+    ("runs_act_ended", {"do": "keep", "target": "{run}"}, "page"),
     *(("admin_open", {"query": query}, "administer") for query in ("", "sub=server", "add=person")),
     ("admin_look", {}, "administer"),
     ("admin_filter", {}, "administer"),
@@ -541,8 +585,42 @@ PAGE_EVENTS = [
 def test_each_event_of_a_page_is_answered_to_those_who_may(
     box: Box, name: str, data: dict[str, str], kind: str
 ):
+    changes = "target" in data  # what is stated and what is done are the same
+
+    def send(visitor: str) -> Any:
+        run_id = box.fresh_run() if changes or name.startswith("annotate") else box.run
+        answer = box.tell(visitor, name, *event_of(box, name, data, run_id))
+        if changes and kind == "change":
+            state = next((row.state for row in list_runs_of(box, run_id)), "deleted")
+            is_changed = state in ("cancelled", "deleted")
+            assert is_changed == (EXPECTED[kind][visitor] == "in"), visitor
+        return answer
+
+    assert of_all(send) == EXPECTED[kind]
+
+
+def event_of(
+    box: Box, name: str, data: Mapping[str, str], run_id: str
+) -> tuple[dict[str, str], list[str]]:
+    """The data of an event about a run, and its fields, of which the first may name the run."""
     values = [""] * len(box.listeners[name]["inputs"])
-    assert of_all(lambda visitor: box.tell(visitor, name, data, values)) == EXPECTED[kind]
+    if name.startswith("annotate"):
+        if values and name != "annotate_open":
+            values[0] = f"run={run_id}" if run_id else ""
+        if name == "annotate_result":
+            values[2] = "1"
+        query = f"run={run_id}" if run_id else ""
+        return {key: value.replace("run={run}", query) for key, value in data.items()}, values
+    return {key: text.format(run=run_id) for key, text in data.items()}, values
+
+
+def test_nobody_follows_a_run_of_others_by_its_fields(box: Box):
+    """The run that is shown is a field of an event, like any other."""
+    seen: dict[str, bool] = {}
+    for visitor in VISITORS:
+        answer = box.tell(visitor, "runs_follow", {}, [box.run, "", ""])
+        seen[visitor] = answer.status_code == 200 and f"../progress/{box.run}?" in answer.text
+    assert seen == {visitor: outcome == "in" for visitor, outcome in EXPECTED["see"].items()}
 
 
 def test_a_model_is_added_and_removed_by_those_who_may(box: Box):
@@ -591,7 +669,9 @@ def test_the_page_of_administrators_tells_others_nothing(box: Box):
     [
         *("models_open", "models_act", "models_save", "models_place"),
         *("evaluate_open", "evaluate_set", "evaluate_act_drop", "evaluate_start"),
+        *("runs_open", "runs_act_ended", "runs_follow", "runs_search"),
         *("admin_open", "admin_act_people", "admin_person", "admin_members", "admin_filter"),
+        *("annotate_vote", "annotate_import"),
     ],
 )
 @pytest.mark.parametrize("place", ["/etc/hostname", "evalui.sqlite"])

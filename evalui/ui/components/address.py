@@ -51,9 +51,9 @@ document.addEventListener('click', event => {
 });
 addEventListener('popstate', open);
 watch('value', () => {
-  const [, how, target] = props.value.match(/^[0-9]*([?>])(.*)$/s);
+  const [, moment, how, target] = props.value.match(/^(.*?)([?>])(.*)$/s);
   if (how === '>') location.assign(target);
-  else go('pushState', target);
+  else go(moment.endsWith('=') ? 'replaceState' : 'pushState', target);
 });
 open();
 """
@@ -79,9 +79,12 @@ def address(title: str, language: Language) -> gr.HTML:
     )
 
 
-def leads_to(query: str) -> str:
-    """The value that leads to a query, another one each time: the same again is no change."""
-    return f"{time.monotonic_ns()}?{query}"
+def leads_to(query: str, *, replaces: bool = False) -> str:
+    """The value that leads to a query, another one each time: the same again is no change.
+
+    Back leads over one that `replaces` what was there, as each letter of a search does.
+    """
+    return f"{time.monotonic_ns()}{'=' * replaces}?{query}"
 
 
 def leaves_for(target: str) -> str:

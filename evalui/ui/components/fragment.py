@@ -41,5 +41,5 @@ class Action:
 
 
 def go(address: str) -> Html:
-    """An answer that leads to another address, such as "?run=k3f&tab=runs", without a reload."""
+    """An answer that leads to another address, such as "?run=k3f&tab=results"."""
     return el("a", href=address, data_go=True)

@@ -33,12 +33,25 @@ element.addEventListener('toggle', ({target}) => {
   if (opened.has(target.id)) ids.push(target.id);
   localStorage.setItem(KEPT, JSON.stringify(ids));
 }, true);
+// What had the focus has it again when it is drawn anew.
+let focused = null;
+element.addEventListener('focusin', ({target}) => {
+  const {do: act} = target.dataset;
+  const address = JSON.stringify(target.getAttribute('href') ?? '');
+  const control = act ? `[data-do="${act}"]` : `[href=${address}]`;
+  focused = `[data-key="${CSS.escape(key(target))}"] ${control}`;
+});
+element.addEventListener('focusout', ({target}) => { if (target.isConnected) focused = null; });
+const refocus = () => {
+  if (focused && document.activeElement === document.body) element.querySelector(focused)?.focus();
+};
 const redraw = () => {
   for (const fold of element.querySelectorAll('details')) {
     if (fold.open) fold.setAttribute('data-opened', '');
     if (opened.has(name(fold))) fold.open = !fold.open;
   }
   question();
+  refocus();
 };
 element.addEventListener('click', event => {
   const button = event.target.closest('button[data-do]');

@@ -25,15 +25,18 @@ class PageContext:
     t: Messages
     warm: Callable[[], None] = _nothing
 
-    def service(self, request: gr.Request) -> AppService:
-        """The use cases of who sends an event.
+    def service(self, request: gr.Request, *, ballot_of: str = "") -> AppService:
+        """The use cases of who sends an event; guests of the run `ballot_of` have it, too.
 
         Raises:
             NotAllowed: they may not look at anything.
         """
         assert request.request is not None, "an event comes by a request"
         service = self.service_of_all.acting_for(sender_of(request.request.scope))
-        service.require("see")
+        if ballot_of and service.person.is_guest:
+            service.require("annotate", ballot_of)
+        else:
+            service.require("see")
         return service
 
     def bar(self, service: AppService, page: str, form: Form) -> Html:

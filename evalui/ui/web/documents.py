@@ -34,7 +34,6 @@ _SHEETS = (
     "css/samples.css",
     "css/statistics.css",
     "css/arena.css",
-    "css/annotate.css",
     "css/compare.css",
     "css/models.css",
     "css/shell.css",
@@ -48,7 +47,9 @@ _PAGE_SHEETS = (
     "css/open.css",
     "css/models.css",
     "css/evaluate.css",
+    "css/runs.css",
     "css/admin.css",
+    "css/annotate.css",
     "css/shell.css",
     "css/gradio.css",
 )
@@ -63,7 +64,6 @@ _SCRIPTS = (
     "js/page.js",
     "js/notices.js",
     "js/samples.js",
-    "js/annotate.js",
 )
 _ICON = "icons/evalui.svg"
 _CHARSET = Html(

@@ -51,7 +51,9 @@ def keys_of(path: Path) -> list[str]:
 
 
 def literals() -> Iterator[str]:
-    """Every text of the product's code; where an f-string puts something in, a tab."""
+    """Every text of code and templates; where an f-string puts something in, a tab."""
+    for path in (PRODUCT / "ui" / "templates").rglob("*.html"):
+        yield from re.findall(r'"([\w.-]+)"', path.read_text(encoding="utf-8"))
     for path in SOURCES:
         for node in nodes_of(path):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):

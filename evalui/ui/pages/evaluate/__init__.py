@@ -402,7 +402,7 @@ class EvaluatePage:
         """The way to the run of the form, or why it cannot start."""
 
         def start(service: AppService) -> str:
-            return f"./?run={service.start(read_run_form(self._form(sent)))}&tab=runs"
+            return f"runs?run={service.start(read_run_form(self._form(sent)))}"
 
         return self._left(request, sent, start)
 
@@ -633,7 +633,7 @@ class EvaluatePage:
         t = self.context.t
         if not service.may_start:
             why = "error.read-only" if service.settings.read_only else "error.not-allowed-start"
-            runs = el("a", t("tab.runs"), href="./?tab=runs", cls="btn pri")
+            runs = el("a", t("tab.runs"), href="runs", cls="btn pri")
             return join(t(why), " ", runs)
         models = _in_catalog(service, field_values(form, "models"))
         return join(t("evaluate.promise"), preselected(t, models) if models else None)

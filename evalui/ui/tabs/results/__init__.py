@@ -155,7 +155,7 @@ class ResultsTab:
             return note("bad", t.translate(run.error)) if run.error else None
         if run.state not in LIVE_STATES:
             return None
-        watch = el("a", t("results.watch"), href=f"?run={run.id}&tab=runs")
+        watch = el("a", t("results.watch"), href=f"runs?run={run.id}")
         if run.state == "queued" and not run.done:
             return note("na", t("results.queued_of"), " ", watch)
         if name == VIEWS[0]:

@@ -3,16 +3,15 @@
 import pytest
 from ui_evaluate_screen import Screen
 from ui_examples import GOOD
+from ui_runs_screen import Screen as RunsScreen
 
 from evalui.access import Person
 from evalui.accounts.people import add_person
 from evalui.accounts.teams import add_team, rights_of
 from evalui.app.service import AppService
 from evalui.errors import DataError
-from evalui.messages import messages
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.tabs.runs import RunsTab
 
 ADMIN = Person("admin", "admin")
 ANN = Person("ann", "annotator", frozenset({"law"}))
@@ -95,10 +94,10 @@ def test_a_list_of_runs_says_whose_they_are(desk: AppService, finished):
     add_team(desk.database, "law", by=ADMIN)
     with acting_as(ANN):
         run_id = finished()
-        assert "run of" not in RunsTab(desk, messages("en")).render({})
+        assert "run of" not in RunsScreen(desk).render({})
     with desk.database.writing() as connection:
         connection.execute("INSERT INTO team_right VALUES ('run', ?, 'law', 'view')", (run_id,))
     with acting_as(BOB):
-        page = RunsTab(desk, messages("en")).render({})
+        page = RunsScreen(desk).render({})
         assert "run of ann" in page
         assert 'data-do="ask"' not in page  # not theirs to delete

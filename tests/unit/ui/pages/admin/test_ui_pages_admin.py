@@ -382,8 +382,8 @@ def test_the_queue_shows_runs_of_all_with_their_owners(
     assert queue.claim(box.database, "w", first)
     page = admin.sees(sub="queue")
     assert "1 job running, 1 waiting." in page
-    assert f"?run={first}&amp;tab=runs" in page
-    assert f"?run={second}&amp;tab=runs" in page
+    assert f"runs?run={first}" in page
+    assert f"runs?run={second}" in page
     assert ">ann</td>" in page
     assert ">root</td>" in page
 
@@ -476,7 +476,7 @@ def test_storage_is_stated_by_person_and_run(
         connection.execute("INSERT INTO upload VALUES ('ann', 'u', 'a.csv', 5000000, 0)")
         connection.execute("UPDATE cell SET bytes = 2000000")
     page = admin.sees(sub="storage")
-    for words in ("5 MB</td>", "2 MB</td>", "7 MB", f"?run={run_id}&amp;tab=runs"):
+    for words in ("5 MB</td>", "2 MB</td>", "7 MB", f"runs?run={run_id}"):
         assert words in page
     assert page.count('<td class="r">') == 4  # numbers stand under each other, also in "Together"
     assert "The disk: " in page
@@ -496,7 +496,7 @@ def test_failures_stand_with_their_sentence(
     queue.fail(box.database, lease.lease, "The disk is gone.")
     page = admin.sees(sub="server")
     assert "The disk is gone." in page
-    assert f"?run={run_id}&amp;tab=runs" in page
+    assert f"runs?run={run_id}" in page
 
 
 def _recorded_deeds() -> set[str]:

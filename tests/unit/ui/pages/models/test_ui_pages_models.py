@@ -440,7 +440,7 @@ def test_a_worker_shows_its_run_and_its_model(
 ):
     run_id = desk.start(read_run_form(form_for(name="Midterm")))
     WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
-    assert f'<a href="?run={run_id}&amp;tab=runs">Midterm</a>' in page(tab)
+    assert f'<a href="runs?run={run_id}">Midterm</a>' in page(tab)
     assert "In use now" in row(tab, "biased")
     assert "1 busy, 0 idle" in page(tab)
 

@@ -115,7 +115,7 @@ def test_a_waiting_run_says_that_it_has_not_begun(
     run_id = desk.start(read_run_form(form_for()))
     page = tab.render({"run": run_id})
     assert "Not begun: this run waits for its turn." in page
-    assert f'href="?run={run_id}&amp;tab=runs"' in page
+    assert f'href="runs?run={run_id}"' in page
 
 
 def test_a_live_run_fills_in_place(
