@@ -51,7 +51,7 @@ def test_every_action_that_a_tab_knows_is_listed(tab: str):
 
 
 def test_actions_are_found_in_the_source():
-    assert {"poll", "ask", "delete"} <= compared_with_do("runs")
+    assert {"share", "withdraw"} <= compared_with_do("compare")
 
 
 def test_an_unknown_action_is_refused():

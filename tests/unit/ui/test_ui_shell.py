@@ -217,14 +217,6 @@ def test_what_failed_is_rendered_again(desk: AppService, finished: Callable[...,
     assert len(tab.rendered) == 3
 
 
-@pytest.mark.parametrize("tab", ["compare"])
-def test_what_is_personal_or_changes_unseen_is_never_shared(desk: AppService, tab: str):
-    shell, shown = counted(desk)
-    for voter in ("ann", "ann", "bob"):
-        shell.page({"tab": tab, "voter": voter})
-    assert [form["voter"] for form in shown.rendered] == ["ann", "ann", "bob"]
-
-
 def test_other_prices_are_another_page(desk: AppService, finished: Callable[..., str]):
     form: Form = {"run": finished(), "tab": "results"}
     shell, tab = counted(desk)
