@@ -552,12 +552,12 @@ class EvaluatePage:
         updates = self._cards(service, examined, form)
         groups: list[Group] = []
         if examined.logs:
-            groups += ["log"]
+            groups.append("log")
         if not examined.shown and not examined.logs:
             updates |= self._nothing()
         else:
             if examined.shown:
-                groups += ["start"]
+                groups.append("start")
             updates |= self._mapped(examined, before, form)
             if examined.is_ready:
                 form, more, chosen = self._chosen(service, examined, before, form, shown)
