@@ -166,7 +166,13 @@ class DeclaredSetting:
             return ""
         if isinstance(value, tuple):
             return "\n".join(_AMBIGUOUS.sub(r"\\\\", line).replace("\n", "\\n") for line in value)
-        return f"{value:g}" if isinstance(value, float) else str(value)
+        return write_number(value) if isinstance(value, float) else str(value)
+
+
+def write_number(value: float) -> str:
+    """A number as short as may be so that no other is written like it: 0.7, 1 for 1.0."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 _ESCAPED = re.compile(r"\\[n\\]")
@@ -284,7 +290,7 @@ def _declared(
         return None
     setting = settings[-1]
     kind, choices = _kind(name, field)
-    if setting.label or setting.help:
+    if owner is not GenerationSettings:  # ours have messages
         add_label(f"generation.{name}", setting.label, name)
         add_label(f"generation.{name}_help", setting.help, name)
         for choice in filter(None, choices):
