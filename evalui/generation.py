@@ -13,7 +13,7 @@ import types
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -32,15 +32,22 @@ class Setting:
     `abilities`: it means something to modes that need one of these of a model. `honoured_by` the
     backend, which may lack it, by evalui itself, which applies it to every request, or by the mode
     that declares it, which plans its requests by it. `in_signature` is its name there. `of_judges`:
-    judges have it, too. `label` and `help` are those of a package that brings no messages.
+    judges have it, too. `of_run`: a run has one at its top for all that state none of their own.
+    `label` and `help` are those of a package that brings no messages.
     """
 
     in_signature: str
     abilities: frozenset[Ability] = frozenset({"generate"})
     honoured_by: Literal["backend", "evalui", "mode"] = "backend"
     of_judges: bool = True
+    of_run: bool = False
     label: Mapping[Language, str] = field(default_factory=dict[Language, str])
     help: Mapping[Language, str] = field(default_factory=dict[Language, str])
+
+
+_Tokens = TypeVar("_Tokens")
+# What is usual depends on who writes what, so specifications have a default of their own.
+MaxTokens = Annotated[_Tokens, Field(gt=0), Setting("max", honoured_by="evalui")]
 
 
 class GenerationSettings(BaseModel):
@@ -52,6 +59,7 @@ class GenerationSettings(BaseModel):
     top_p: Annotated[float | None, Field(gt=0, le=1), Setting("top_p")] = None
     top_k: Annotated[int | None, Field(ge=1, le=10**6), Setting("top_k")] = None
     min_p: Annotated[float | None, Field(ge=0, le=1), Setting("min_p")] = None
+    max_tokens: MaxTokens[int | None] = None
     stop: Annotated[
         tuple[Annotated[str, Field(min_length=1, max_length=200)], ...],
         Field(max_length=16),
@@ -66,6 +74,7 @@ class GenerationSettings(BaseModel):
     reasoning_effort: Annotated[
         Literal["", "minimal", "low", "medium", "high"], Setting("effort")
     ] = ""
+    seed: Annotated[int | None, Setting("seed", honoured_by="evalui", of_run=True)] = None
     repeats: Annotated[
         int, Field(ge=1, le=MAX_REPEATS), Setting("repeats", honoured_by="evalui", of_judges=False)
     ] = 1
@@ -75,13 +84,15 @@ class GenerationSettings(BaseModel):
         """The settings there are, by name."""
         return declared_settings(type(self))
 
+    def usual(self, name: str) -> Any:
+        """The value of a setting where none is given."""
+        return self.declared[name].default
+
     @property
     def given(self) -> Mapping[str, Any]:
-        """The settings that are not at their default, by name, in the order of declaration."""
+        """The settings that are not as usual, by name, in the order of declaration."""
         values = {name: getattr(self, name, each.default) for name, each in self.declared.items()}
-        return {
-            name: value for name, value in values.items() if value != self.declared[name].default
-        }
+        return {name: value for name, value in values.items() if value != self.usual(name)}
 
     @property
     def of_backend(self) -> Mapping[str, Any]:
@@ -201,7 +212,6 @@ RESERVED_NAMES = frozenset(
         "limit",
         "limit_per",
         "log",
-        "max_tokens",
         "metrics",
         "mode",
         "model",
@@ -216,7 +226,6 @@ RESERVED_NAMES = frozenset(
         "pattern",
         "recorded",
         "reuse",
-        "seed",
         "server",
         "shots",
         "spec",
@@ -317,6 +326,7 @@ def _kind(name: str, field: FieldInfo) -> tuple[Any, tuple[str, ...]]:
 
 AS_USUAL = GenerationSettings()  # everything at its default
 SETTINGS: Mapping[str, DeclaredSetting] = declared_settings(GenerationSettings)
+OF_RUN = frozenset(name for name, each in SETTINGS.items() if each.setting.of_run)
 
 
 def fitting(settings: GenerationSettings, names: Collection[str]) -> dict[str, Any]:
@@ -325,12 +335,12 @@ def fitting(settings: GenerationSettings, names: Collection[str]) -> dict[str, A
 
 
 def check_used(settings: GenerationSettings, taken: Iterable[Collection[str]]) -> None:
-    """Check that each setting is one of those that one of the modes takes.
+    """Check that each setting is the run's, or one of those that one of the modes takes.
 
     Raises:
         SpecError: one is not.
     """
-    used = {name for names in taken for name in names}
+    used = OF_RUN.union(*taken)
     for name in settings.given:
         if name not in used:
             raise SpecError("setting-of-no-mode", setting=settings.declared[name].label)

@@ -7,7 +7,7 @@ from evalui.generation import not_honoured
 from evalui.messages import sentence
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
-from evalui.modes import MODES, Mode, ModeSettings, plan_requests, usual_max_tokens
+from evalui.modes import MODES, Mode, ModeSettings, plan_requests
 from evalui.modes import traits_of as mode_traits
 from evalui.runs.contest import presentations
 from evalui.runs.spec import ModeSpec
@@ -111,19 +111,18 @@ def mode_settings(
         if len(known) < mode.shots:
             by_subject[shot.subject] = (*known, shot)
     judging = mode.judging
-    writes = MODES[mode.mode].abilities_needed == "generate"
     # What a mode does not declare it does not get: signatures state what is declared.
     return ModeSettings(
         shots=by_subject,
         template=mode.read_template(),
         chat=bool(mode.chat),
-        max_tokens=mode.max_tokens if writes else usual_max_tokens(mode.mode),
+        max_tokens=mode.max_tokens,
         unconditional=mode.unconditional,
         spellings=mode.spellings if mode_traits(mode.mode).spellings else "common",
         contestants=contestants,
         rubric=judging.read_rubric() if judging else None,
         rubric_version=judging.rubric_version if judging else 1,
-        seed=(judging.seed or 0) if judging else 0,
+        seed=(judging.seed if judging else mode.seed) or 0,
         output=judging.decided_output if judging else "text",
         generation=mode.generation if mode.given else None,
     )

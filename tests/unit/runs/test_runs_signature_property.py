@@ -290,6 +290,8 @@ _WRITING: dict[str, Values] = {
     "system_prompt": _LONG,
     "thinking": st.sampled_from(["", "on", "off"]),
     "reasoning_effort": st.sampled_from(["", "minimal", "low", "medium", "high"]),
+    "max_tokens": st.integers(1, 5000),
+    "seed": st.one_of(st.none(), st.integers(0, 3)),
     "repeats": st.integers(1, 3),
 }
 _OF_MODE: dict[str, Values] = {
@@ -299,7 +301,6 @@ _OF_MODE: dict[str, Values] = {
     "pattern": st.sampled_from(["origin", "circular"]),
     "template": _TEMPLATES,
     "chat": st.sampled_from([None, True, False]),
-    "max_tokens": st.integers(1, 5000),
     "unconditional": st.one_of(st.none(), st.just(""), _LONG),
     "spellings": st.sampled_from(["common", "lm_eval"]),
     "tone": _LONG,
@@ -317,7 +318,6 @@ _OF_JUDGING: dict[str, Values] = {
     "conflict": st.sampled_from(["tie", "half", "drop"]),
     "max_tokens": st.integers(1, 5000),
     "chat": st.sampled_from([None, True, False]),
-    "seed": st.one_of(st.none(), st.integers(0, 3)),
     "output": st.sampled_from(["auto", "text", "schema", "probabilities"]),
     "strong": st.integers(1, 3),
 }

@@ -47,7 +47,10 @@ def _field(t: Messages, form: Form, declared: DeclaredSetting, *, judge: bool) -
     elif declared.kind in ("text", "lines"):
         control = text_area(name, value)
     else:
-        usual = t("generation.model") if declared.default is None else f"{declared.default:g}"
+        stated = f"generation.{declared.name}_usual"
+        usual = t(stated if stated in t else "generation.model")
+        if declared.default is not None:
+            usual = f"{declared.default:g}"
         keys = "numeric" if declared.kind == "whole number" else "decimal"
         control = text_input(name, value, inputmode=keys, placeholder=usual)
     label = t(f"generation.{declared.name}")

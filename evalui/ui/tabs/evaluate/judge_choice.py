@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.app.run_form import JUDGE_TOKENS
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.models.base import traits_of
@@ -157,12 +156,6 @@ def _fields(t: Messages, contestants: Sequence[str], form: Form) -> Html:
                 placeholder=t("judge.sample_all"),
             ),
             hint=t("judge.sample_hint"),
-        ),
-        field(
-            t("judge.tokens"),
-            text_input(
-                "judge_tokens", field_value(form, "judge_tokens"), placeholder=str(JUDGE_TOKENS)
-            ),
         ),
     ]
     return div(*fields, cls="fields")

@@ -9,7 +9,6 @@ from evalui.modes import (
     MODES,
     ability_of,
     modes_for,
-    usual_max_tokens,
     usual_mode,
 )
 from evalui.modes import (
@@ -21,7 +20,7 @@ from evalui.summary_groups import published_lists
 from evalui.types import Ability, DatasetKind, has_options
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.widgets import button, field, select, text_input
-from evalui.ui.run_form import CUSTOM, PATTERNS, SPELLINGS
+from evalui.ui.run_form import CUSTOM, PATTERNS, SPELLINGS, generation_field
 from evalui.ui.tabs.evaluate.generation_fields import generation_fold
 from evalui.ui.tabs.evaluate.model_choice import OfferedModel
 from evalui.ui.tabs.evaluate.rows import choice_row, fold, list_card, own_text
@@ -157,7 +156,7 @@ def _settings(t: Messages, form: Form, kinds: Collection[DatasetKind]) -> Html:
         t("set.title"),
         _settings_summary(t, form, choice=choice),
         el("fieldset", el("legend", t("orders.title"), cls="hidden"), *orders) if choice else None,
-        div(*_fields(t, form, kinds, choice=choice), cls="fields gap"),
+        div(*_fields(t, form, choice=choice), cls="fields gap"),
         _own_template(t, form) if choice else None,
         generation_fold(t, form),
         cls="settings",
@@ -173,16 +172,13 @@ def _settings_summary(t: Messages, form: Form, *, choice: bool) -> str:
         t(f"set.orders_{pattern}") if choice else "",
         (t("set.no_shots") if shots == "0" else t("set.some_shots", n=shots)) if choice else "",
         t(f"set.first_{per}", n=limit) if limit else t("set.all_questions"),
-        t("set.seed_is", n=field_value(form, "seed") or "0"),
+        t("set.seed_is", n=field_value(form, generation_field("seed")) or "0"),
     ]
     return " · ".join(part for part in parts if part)
 
 
-def _fields(
-    t: Messages, form: Form, kinds: Collection[DatasetKind], *, choice: bool
-) -> Sequence[Html | None]:
+def _fields(t: Messages, form: Form, *, choice: bool) -> Sequence[Html | None]:
     per = "dataset" if field_value(form, "limit_per") == "dataset" else "subject"
-    usual = sorted({usual_max_tokens(mode) for mode in modes_for(kinds)})
     number = {"inputmode": "numeric"}
     return (
         field(
@@ -214,16 +210,6 @@ def _fields(
         )
         if choice
         else None,
-        field(
-            t("set.max_tokens"),
-            text_input(
-                "max_tokens",
-                field_value(form, "max_tokens"),
-                placeholder=" / ".join(str(tokens) for tokens in usual),
-                **number,
-            ),
-        ),
-        field(t("set.seed"), text_input("seed", field_value(form, "seed") or "0", **number)),
         field(
             t("set.groups"),
             select("summary_groups", _groups(t, form), field_value(form, "summary_groups")),
