@@ -146,8 +146,9 @@ class DeclaredSetting:
     def read(self, text: str) -> Value | None:
         """The value that a form or an option of a command gives as text; "" is the default.
 
-        Stop texts are one a line; a line break within one is written as a backslash and an n, a
-        backslash as two where an n or another one follows.
+        Two quotation marks are the empty text where that is not the default. Stop texts are one a
+        line; a line break within one is written as a backslash and an n, a backslash as two where
+        an n or another one follows.
 
         Raises:
             SpecError: it is none, with the reason.
@@ -157,6 +158,8 @@ class DeclaredSetting:
         given: object = text.strip()
         if self.kind == "number":
             given = text.strip().replace(",", ".")
+        elif self.kind == "text" and self.default is None and text.strip() == _EMPTY:
+            given = ""
         elif self.kind == "text":
             given = text.replace("\r\n", "\n")
         elif self.kind == "lines":
@@ -175,6 +178,8 @@ class DeclaredSetting:
         """The inverse of `read`."""
         if value is None or value == self.default:
             return ""
+        if value == "":
+            return _EMPTY
         if isinstance(value, tuple):
             return "\n".join(_AMBIGUOUS.sub(r"\\\\", line).replace("\n", "\\n") for line in value)
         return write_number(value) if isinstance(value, float) else str(value)
@@ -186,6 +191,7 @@ def write_number(value: float) -> str:
     return short if float(short) == value else repr(value)
 
 
+_EMPTY = '""'
 _ESCAPED = re.compile(r"\\[n\\]")
 _AMBIGUOUS = re.compile(r"\\(?=[n\\\n]|$)")  # a backslash that would be read as one of these
 
@@ -233,7 +239,6 @@ RESERVED_NAMES = frozenset(
         "summary_groups",
         "template",
         "token_file",
-        "unconditional",
         "version",
     )
 )

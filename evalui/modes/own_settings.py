@@ -12,7 +12,7 @@ from evalui.modes.traits import ability_of
 from evalui.types import Spellings
 
 # Settings that specifications of earlier versions may state with every mode.
-_ONCE_OF_ALL = frozenset({"max_tokens"})
+_ONCE_OF_ALL = frozenset({"max_tokens", "unconditional"})
 
 
 def settings_of(mode: str) -> type[GenerationSettings]:

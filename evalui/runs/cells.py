@@ -117,7 +117,6 @@ def mode_settings(
         template=mode.read_template(),
         chat=bool(mode.chat),
         max_tokens=mode.max_tokens,
-        unconditional=mode.unconditional,
         spellings=mode.spellings if mode_traits(mode.mode).spellings else "common",
         contestants=contestants,
         rubric=judging.read_rubric() if judging else None,
@@ -170,7 +169,7 @@ def blocking_reason(
         return sentence(
             "error.cannot-do", model=entry.name, why=state.plain_only[mode_spec.ability]
         )
-    if mode_traits(mode_spec.mode).without_question_of and traits_of(entry).needs_question:
+    if "question" in mode_traits(mode_spec.mode).omits and traits_of(entry).needs_question:
         return sentence("error.needs-question", model=entry.name)
     if missing := not_honoured(mode_spec, state.honours):
         return sentence("error.setting-not-honoured", model=entry.name, setting=missing[0])

@@ -61,7 +61,6 @@ def signature(
         *_order_parts(mode, samples),
         f"chat:{'yes' if mode.chat else 'no'}" if prompted else "",
         _stated("max_tokens", mode.max_tokens) if prompted and writes else "",
-        f"un:{_digest(mode.unconditional)}" if mode.unconditional is not None else "",
         _stated("temperature", _temperatures(mode, requests)) if prompted else "",
         *_generation_parts(mode),
         _stated("seed", seed),
@@ -178,7 +177,6 @@ def _traits(mode: ModeSpec) -> dict[str, str]:
         "template": template or "auto",
         "chat": chat[mode.chat],
         "spellings": mode.spellings,
-        "unconditional": "un" if mode.unconditional is None else f"un{_digest(mode.unconditional)}",
         **{name: _generation_trait(mode, each) for name, each in mode.declared.items()},
     }
 

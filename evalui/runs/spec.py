@@ -113,7 +113,6 @@ class ModeSpec(GenerationSettings):
     template: str | dict[str, Any] = ""
     chat: bool | None = None
     max_tokens: MaxTokens[int] = 64  # pyright: ignore[reportIncompatibleVariableOverride] # ty: ignore[incompatible-attribute-override]
-    unconditional: str | None = None
     spellings: Spellings = "common"
     judging: JudgingSpec | None = None
     recorded: bool = False
@@ -223,9 +222,10 @@ class RunSpec(BaseModel):
     on rubrics that are chosen by sample are of the second version. `seed` is that of every draw,
     where modes and judges state none of their own. `metrics` are those that lead its report, in
     this order, and `summary_groups` the groups of subjects or datasets that it has figures of; they
-    decide nothing of the answers. For short, the fields of one mode may stand at the top ({"mode": "cloze", "shots": 5}), "mode" may be a list of
-    names, a dataset may be a path alone, and where there are answers or judges and no mode,
-    questions are answered in writing, and a published list of groups may be its name alone.
+    decide nothing of the answers. For short, the fields of one mode may stand at the top ({"mode":
+    "cloze", "shots": 5}), "mode" may be a list of names, a dataset may be a path alone, and where
+    there are answers or judges and no mode, questions are answered in writing, and a published list
+    of groups may be its name alone.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -25,6 +25,7 @@ from evalui.models.endpoint.backend import _fingerprint as endpoint_fingerprint
 from evalui.models.endpoint.config import EndpointOptions, read_endpoint
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.modes import MODES, Mode, ModeSettings, MultiTurn, follow_up_requests, plan_requests
+from evalui.modes.own_settings import all_settings
 from evalui.modes.prompts.templates import choose_template
 from evalui.runs import plan as plan_module
 from evalui.runs.cells import CellPlan, trials_to_run
@@ -594,7 +595,7 @@ def test_no_field_is_forgotten(owner: type, tried: Mapping[str, Values]) -> None
         if issubclass(owner, BaseModel)
         else {each.name for each in fields(owner)}
     )
-    own = {*WholeSettings.model_fields} - {*GenerationSettings.model_fields}
+    own = {*all_settings().model_fields} - {*GenerationSettings.model_fields}
     assert {*tried} - (own if owner is ModeSpec else set()) | {*_EXEMPT[owner]} == names
     assert not {*tried} & {*_EXEMPT[owner]}
     assert {*_WRITING} >= {*GenerationSettings.model_fields}

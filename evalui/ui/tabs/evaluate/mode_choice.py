@@ -122,7 +122,7 @@ def _picked(form: Form, models: Sequence[OfferedModel]) -> list[OfferedModel]:
 def _able(form: Form, mode: str, models: Sequence[OfferedModel]) -> list[OfferedModel]:
     """Those of the models that can do a mode."""
     needed = _needed(form, mode)
-    hidden = mode_traits(mode).without_question_of
+    hidden = "question" in mode_traits(mode).omits
     return [
         model
         for model in models
