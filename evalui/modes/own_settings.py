@@ -41,7 +41,8 @@ def without_unused(mode: str, given: Mapping[str, Any]) -> dict[str, Any]:
         UnknownName: no such mode.
     """
     spellings: Any = given.get("spellings")
-    taken = settings_taken(mode, spellings if isinstance(spellings, str) else "common")
+    # What is no spelling is refused later, with its place.
+    taken = settings_taken(mode, "lm_eval" if spellings == "lm_eval" else "common")
     unused = _ONCE_OF_ALL - taken
     return {
         name: value
