@@ -424,5 +424,6 @@ def _field_error(kind: str, message: str, path: tuple[int | str, ...]) -> str:
     names = [*owner.model_fields]
     if owner is ModeSpec:
         names += all_settings().model_fields.keys() - {*names}
-    known = ", ".join(sorted(names, key=GenerationSettings.model_fields.__contains__))
-    return sentence("error.spec-no-field", known=known)
+    if issubclass(owner, GenerationSettings):
+        names.sort(key=GenerationSettings.model_fields.__contains__)
+    return sentence("error.spec-no-field", known=", ".join(names))
