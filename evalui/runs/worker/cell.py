@@ -208,7 +208,8 @@ class CellRun:
 
     `entry` is that of its model, by which its owner's spending is noted; None if answers were
     supplied. `interrupted` is called between batches, `on_batch` after each and before each wait.
-    `on_sent` is called, perhaps often, when the last request to an endpoint is on its way.
+    `on_open` is called, often, with how many requests to an endpoint are not answered, and how many
+    the endpoint works on at a time; a cell that can send more at once counts as so many.
     `replies` is another store whose responses are used, and which keeps those of this cell, too.
     `arrivals` says what the other cells of the run write: a judge waits for those that are still
     to answer, and only for the answers that it is shown. `turn` is that of a judge that computes
@@ -224,7 +225,7 @@ class CellRun:
         *,
         interrupted: Callable[[], bool],
         on_batch: Callable[[], None],
-        on_sent: Callable[[], None] = lambda: None,
+        on_open: Callable[[int, int], None] = lambda *_: None,
         replies: Database | None = None,
         arrivals: Arrivals | None = None,
         turn: Turn | None = None,
@@ -233,7 +234,7 @@ class CellRun:
         self._database = database
         self._replies = replies
         self._arrivals = arrivals or Arrivals()
-        self._on_sent = on_sent
+        self._on_open = on_open
         self._lease = lease
         self._row = row
         self._texts = GrowingTexts(database, row)
@@ -380,14 +381,15 @@ class CellRun:
                     batch.add(pairs)
                     self._send_new(stream, batch)
                 has_more, in_flight = not pending.is_over, min(batch.open, stream.width)
-                if not has_more and batch.open <= in_flight:
-                    self._on_sent()
+                can_send = has_more and not is_starved
+                self._on_open(max(batch.open, stream.width * can_send), stream.width)
                 if not (batch.open or has_more) or self._rejected.should_abort(in_flight):
                     return planned
                 is_starved &= has_more and batch.open < stream.width
                 self._starved |= is_starved
-                wait_s = min(self._until_flush(), _STARVED_S if is_starved else _IDLE_S)
+                wait_s = self._until_flush()
                 if batch.open:
+                    wait_s = min(wait_s, _STARVED_S if is_starved else _IDLE_S)
                     stream = self._receive_some(model, stream, batch, wait_s)
                 else:
                     self._wait_for_work(pending, wait_s)
@@ -411,6 +413,7 @@ class CellRun:
         try:
             outcomes = stream.receive(wait_s)
         except Unreachable as error:
+            self._on_open(stream.max_width, stream.width)  # no other cell is to wait, too
             stream.close()
             self._flush()
             self._end_portion()

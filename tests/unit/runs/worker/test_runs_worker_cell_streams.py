@@ -41,6 +41,7 @@ from evalui.types import (
 QUESTIONS = 250
 TRIALS = 4 * QUESTIONS
 WIDTH = 32
+_LONGEST_S = 20  # that anything takes; what is awaited for longer never comes
 QUICK = RetryPolicy(initial_delay=0.001, max_delay=0.02, initial_open_time=0.02, max_open_time=0.05)
 
 
@@ -158,8 +159,9 @@ def is_question(number: int) -> Callable[[Request], bool]:
 
 
 async def until(reached: Callable[[], bool]) -> None:
-    while not reached():
-        await asyncio.sleep(0.001)
+    async with asyncio.timeout(_LONGEST_S):
+        while not reached():
+            await asyncio.sleep(0.001)
 
 
 def test_one_slow_reply_costs_one_slot_and_nothing_else(database: Database, held: Lease):
@@ -325,19 +327,61 @@ def test_an_error_that_is_not_foreseen_ends_the_cell_and_keeps_what_is_answered(
     assert len(read_trials(database, 1)) == 40
 
 
-def test_a_slow_reply_of_one_cell_does_not_hold_up_the_next(database: Database):
-    """It comes when all of the second dataset are answered."""
-    second = dataset(name="second", samples=[sample(number) for number in range(40, 60)])
-    asked = spec(datasets=[{"path": "sums.csv"}, {"path": "second.csv"}])
-    run_id = add_run(database, asked, dataset(20), second)
+def run_of_cells(database: Database, cells: int, questions: int) -> str:
+    """A queued run of so many datasets, each with so many questions of its own."""
+    sets = [
+        dataset(name=f"set-{n}", samples=[sample(n * questions + i) for i in range(questions)])
+        for n in range(cells)
+    ]
+    return add_run(database, spec(datasets=[{"path": f"{each.name}.csv"} for each in sets]), *sets)
+
+
+def work_in_worker(database: Database, answering: Answering) -> Model:
+    model = Model(answering)
+    catalog = {"perfect": ModelEntry("perfect", "openai")}
+    worker = Worker(database, lambda: catalog, opener=lambda _: model)  # type: ignore[arg-type]
+    assert worker.run_once()
+    return model
+
+
+def test_slow_replies_of_twelve_cells_do_not_hold_up_the_last(database: Database):
+    """The first reply of each cell comes when all others of all cells are there."""
+    cells, questions = 12, 20
+    run_id = run_of_cells(database, cells, questions)
+    slow = [is_question(n * questions) for n in range(cells)]
+
+    async def answering(model: Model, request: Request) -> None:
+        if any(each(request) for each in slow):
+            await until(lambda: model.answered >= cells * (questions - 1))
+
+    work_in_worker(database, answering)
+    assert [cell.state for cell in read_cells(database, run_id)] == ["done"] * cells
+    assert [cell.done for cell in read_cells(database, run_id)] == [questions] * cells
+
+
+def test_small_cells_fill_the_width_together(database: Database):
+    """No reply comes before as many requests are on their way as the model works on at a time."""
+    run_id = run_of_cells(database, 20, 3)
 
     async def answering(model: Model, _request: Request) -> None:
-        if sum(model.asked.values()) == 1:
-            await until(lambda: model.answered == 39)
+        await until(lambda: model.most == WIDTH)
 
-    model = Model(answering)
-    opener = lambda _: model  # noqa: E731
-    catalog = {"perfect": ModelEntry("perfect", "openai")}
-    assert Worker(database, lambda: catalog, opener=opener).run_once()  # type: ignore[arg-type]
-    assert [cell.state for cell in read_cells(database, run_id)] == ["done", "done"]
-    assert [cell.done for cell in read_cells(database, run_id)] == [20, 20]
+    model = work_in_worker(database, answering)
+    assert model.most == WIDTH
+    assert [cell.done for cell in read_cells(database, run_id)] == [3] * 20
+
+
+def test_a_cell_begins_only_when_those_before_it_leave_the_model_something_to_do(
+    database: Database,
+):
+    run_id = run_of_cells(database, 6, 40)
+    begun: list[int] = []
+
+    async def answering(model: Model, _request: Request) -> None:
+        if model.answered == 0 and sum(model.asked.values()) == WIDTH:
+            await asyncio.sleep(0.2)
+            begun.append(sum(c.state != "waiting" for c in read_cells(database, run_id)))
+        await until(lambda: bool(begun))
+
+    work_in_worker(database, answering)
+    assert begun == [1]
