@@ -42,6 +42,7 @@ class Place:
         self,
         *,
         status: int = 200,
+        share: float = 1.0,
         refuse: str = "",
         delay: float = 0.004,
         most: int = 0,
@@ -49,7 +50,8 @@ class Place:
     ) -> None:
         """Change its mood, for every request from now on; see `endpoint_server`."""
         mood = self.folder / "mood.new"
-        told = {"status": status, "refuse": refuse, "delay": delay, "most": most, "manner": manner}
+        told = {"status": status, "share": share, "refuse": refuse, "delay": delay, "most": most}
+        told["manner"] = manner
         mood.write_text(json.dumps(told))
         mood.replace(self.folder / "mood.json")
 
@@ -72,7 +74,18 @@ class Place:
 
     def noted(self) -> list[str]:
         """All it has answered, also what was only asked to find out what it can do."""
-        log = self.folder / "log"
+        return [prompt for _, prompt in self._lines("log")]
+
+    def answered_before(self, moment: float) -> int:
+        """How many questions of the run it had answered at a time of the clock."""
+        return sum(at < moment for at, prompt in self._lines("log") if " plus " in prompt)
+
+    def refused(self) -> int:
+        """How many requests met the status of its mood."""
+        return len(self._lines("refused"))
+
+    def _lines(self, file: str) -> list[tuple[float, str]]:
+        log = self.folder / file
         written = log.read_text() if log.exists() else ""
         # The last line may be on its way.
         return [json.loads(line) for line in written.splitlines(keepends=True) if "\n" in line]

@@ -72,7 +72,7 @@ RECORDED = "recorded"  # stands for the model's fingerprint where answers were s
 FLUSH_S = 0.15  # what is answered is on the disk this soon, and a cancel is noticed
 _IDLE_S = 0.5  # a cancel is noticed this soon while nothing is answered
 _STARVED_S = 0.05  # a judge that has too little to do sees new answers this soon
-_MAX_UNSAVED = 2**24  # characters of replies that are not written
+_MAX_UNSAVED = 2**24  # characters of replies, with their thoughts, that are not written
 _QUEUED = 2  # requests that wait to be sent, for each that is in flight
 _MIN_QUEUED = 32
 _MIN_TIMED_REQUESTS = 20  # fewer requests than this do not measure a model's speed
@@ -250,7 +250,7 @@ class CellRun:
         self._starved = False  # whether the model had too little to do in this portion
         self._answered = 0  # by the model itself
         self._written = 0  # tokens of replies
-        self._unsaved = 0  # characters of replies
+        self._unsaved = 0  # characters of replies and thoughts
         self._requests_each = max(1, row.requests // max(1, row.total))  # of a trial, as planned
         self._rejected = RejectedRequests()
         # What servers do before the first token is not known here; of models on this machine it is
@@ -616,7 +616,7 @@ class CellRun:
         self._rejected.requested += 1
         self._answered += 1
         if isinstance(response, GeneratedText):
-            self._unsaved += len(response.text)
+            self._unsaved += len(response.text) + len(response.thoughts)
             if response.usage:
                 self._written += response.usage.completion_tokens
         key = batch.keys[index]

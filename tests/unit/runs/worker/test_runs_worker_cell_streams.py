@@ -23,6 +23,7 @@ from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_trials
 from evalui.runs.spec import RunSpec
+from evalui.runs.worker import cell as engine
 from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.cell import CellRun
 from evalui.runs.worker.worker import Worker
@@ -61,10 +62,12 @@ class Model:
     fingerprint = "f"
     abilities = frozenset({"next_token", "loglik", "generate"})
 
-    def __init__(self, answering: "Answering") -> None:
+    def __init__(self, answering: "Answering", reply: Response | None = None) -> None:
         self.answering = answering
+        self.reply = reply
         self.pool = ServerPool([Place()], concurrency=WIDTH, retries=1, retry_policy=QUICK)
         self.asked: Counter[Request] = Counter()
+        self.handed = 0  # requests that a stream was given
         self.in_flight = self.most = self.answered = 0
 
     def stream(self) -> "Stream":
@@ -80,7 +83,7 @@ class Model:
             finally:
                 self.in_flight -= 1
             self.answered += 1
-            return _response(request)
+            return self.reply or _response(request)
 
         return answer
 
@@ -114,6 +117,7 @@ class Stream:
         return self.jobs.max_width
 
     def send(self, requests: Sequence[tuple[int, Request]], *, first: bool = False) -> None:
+        self.model.handed += len(requests)
         self.jobs.send([(key, self.model.job(each)) for key, each in requests], first=first)
 
     def receive(self, timeout_s: float) -> Sequence[Answer[Response] | Rejection]:
@@ -141,9 +145,14 @@ def held(database: Database) -> Lease:
 
 
 def work(
-    database: Database, lease: Lease, answering: Answering, given: Dataset | None = None
+    database: Database,
+    lease: Lease,
+    answering: Answering,
+    given: Dataset | None = None,
+    *,
+    reply: Response | None = None,
 ) -> Model:
-    model, cell = Model(answering), read_cells(database, lease.run_id)[0]
+    model, cell = Model(answering, reply), read_cells(database, lease.run_id)[0]
     try:
         CellRun(database, lease, cell, interrupted=lambda: False, on_batch=lambda: None).run(
             model,  # type: ignore[arg-type]
@@ -192,18 +201,49 @@ def test_what_is_answered_is_saved_while_a_slow_reply_is_awaited(database: Datab
 
 def test_no_more_is_sent_than_is_needed_soon(database: Database, held: Lease):
     """A cell of any length keeps a bounded number of requests in hand."""
-    planned: list[int] = []
+    handed: list[int] = []
 
     async def answering(model: Model, _request: Request) -> None:
         if sum(model.asked.values()) == WIDTH:  # the last that can be in flight
             await asyncio.sleep(0.2)
+            handed.append(model.handed)
             queue.cancel(database, held.run_id)
         await asyncio.Event().wait()
-        planned.append(1)
 
     with pytest.raises(Cancelled):
         work(database, held, answering)
-    assert planned == []
+    assert WIDTH < handed[0] <= 3 * WIDTH + 32 < TRIALS
+
+
+def test_what_is_answered_is_saved_within_a_fifth_of_a_second():
+    assert engine.FLUSH_S <= 0.2
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [GeneratedText("A" * 1000), GeneratedText("A", thoughts="t" * 1000)],
+    ids=["replies", "thoughts"],
+)
+def test_large_replies_are_saved_before_it_is_time(
+    database: Database, monkeypatch: pytest.MonkeyPatch, reply: Response
+):
+    assert engine._MAX_UNSAVED <= 2**24
+    monkeypatch.setattr(engine, "_MAX_UNSAVED", 50_000)
+    monkeypatch.setattr(engine, "FLUSH_S", 3600)
+    monkeypatch.setattr(engine, "_IDLE_S", 3600)
+    add_run(database, spec(mode="generation"), dataset(QUESTIONS))
+    run = queue.claim(database, "worker-1")
+    assert run
+    saved: list[int] = []
+
+    async def answering(model: Model, _request: Request) -> None:
+        if sum(model.asked.values()) == QUESTIONS:
+            await until(lambda: model.answered == QUESTIONS - 1)
+            await until(lambda: read_cells(database, run.lease.run_id)[0].done > QUESTIONS // 2)
+            saved.append(read_cells(database, run.lease.run_id)[0].done)
+
+    work(database, run.lease, answering, reply=reply)
+    assert QUESTIONS // 2 < saved[0] < QUESTIONS
 
 
 def test_how_many_are_sent_at_a_time_is_saved_with_the_answers(database: Database, held: Lease):
