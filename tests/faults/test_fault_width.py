@@ -9,8 +9,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from endpoint_flow_examples import Branch, Place, Shift
-from flow_examples import wait_until
+from endpoint_flow_examples import Branch, Panel, Place, Shift
+from flow_examples import Office, wait_until
 
 from evalui.runs.database import queue
 from evalui.runs.database.runs import read_run
@@ -60,7 +60,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Trial, .
         return sorted_trials(branch, run_id)
 
 
-def sorted_trials(branch: Branch, run_id: str) -> list[tuple[Trial, ...]]:
+def sorted_trials(branch: Office, run_id: str) -> list[tuple[Trial, ...]]:
     """The trials of each cell, whatever the order in which they were answered."""
     return [
         tuple(sorted(cell, key=lambda trial: (trial.sample_id, trial.variant.permutation)))
@@ -185,3 +185,36 @@ def test_requests_that_are_refused_at_random_wait_and_none_is_lost(
     assert sorted_trials(branch, run_id) == undisturbed
     noted(place, TRIALS)
     assert set(Counter(place.answered()).values()) == {1}
+
+
+@pytest.mark.ci
+def test_a_killed_judge_goes_on_from_the_saved_replies(tmp_path: Path):
+    """Contestants and judge are at work when the worker is killed: what is saved is not asked
+    again, and verdicts are those of a run that nothing happens to.
+    """
+    with closing(Panel(tmp_path / "undisturbed", width=WIDTH)) as panel:
+        run_id = panel.queue_judged(ASKED)
+        panel.work_here()
+        expected = sorted_trials(panel, run_id)
+        total = sum(map(len, expected))
+        wait_until(lambda: panel.answered_in_all() == total)
+    with closing(Panel(tmp_path / "killed", width=WIDTH)) as panel:
+        run_id = panel.queue_judged(ASKED)
+        # A part of the answers is held back, so that both judge and contestants are at work.
+        panel.places["other"].be(most=ASKED // 2)
+        panel.places["judge"].be(most=ASKED // 4)
+        worker = panel.start_worker()
+        wait_until(lambda: len(panel.places["judge"].answered()) == ASKED // 4)
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+        for place in panel.places.values():  # they hold requests that nobody waits for any more
+            place.kill()
+            place.be()
+            place.start()
+        done, before = read_run(panel.database, run_id).done, panel.answered_in_all()
+        assert 0 < done < total
+        assert queue.requeue_lost(panel.database, worker=worker_name(worker.pid)) == 1
+        assert panel.work_here()
+        assert sorted_trials(panel, run_id) == expected
+        wait_until(lambda: panel.answered_in_all() - before >= total - done)
+        assert panel.answered_in_all() - before == total - done

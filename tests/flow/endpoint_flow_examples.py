@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from pathlib import Path
 
+from endpoint_server import MODELS
 from flow_examples import Office, dataset
 
 from evalui.models import read_catalog
@@ -17,6 +18,7 @@ from evalui.runs.database.usage import ModelWait
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.runs.worker.worker import Worker
+from evalui.types import Dataset, Sample
 
 PROGRAM = Path(__file__).with_name("endpoint_server.py")
 ASKED = 60
@@ -138,6 +140,48 @@ class Branch(Office):
     def close(self) -> None:
         super().close()
         for place in self.places:
+            place.kill()
+
+
+class Panel(Office):
+    """An office with two contestants and a judge, each at a server of its own."""
+
+    def __init__(self, folder: Path, *, width: int) -> None:
+        super().__init__(folder)
+        self.places = {name: Place(folder / name) for name in MODELS}
+        for name, place in self.places.items():
+            with self.models.open("a") as file:
+                file.write(
+                    f'[{name}]\nbackend = "openai"\npath = "{name}"\nchat = true\n'
+                    f'[{name}.options]\nbase_url = "{place.url}"\napi = "chat"\n'
+                    f"concurrency = {width}\ntimeout_s = 30\n"
+                )
+
+    def queue_judged(self, n: int) -> str:
+        """A run of so many questions to both contestants, judged in both orders."""
+        samples = tuple(
+            Sample(f"sums/{i}", f"What is {i} plus {i}?", target=(f"{2 * i}",)) for i in range(n)
+        )
+        data = Dataset("sums", "general_qa", samples, sha256="77aa" * 16)
+        *contestants, judge = MODELS
+        spec = RunSpec.model_validate(
+            {
+                "datasets": ["sums.jsonl"],
+                "models": contestants,
+                "judging": {"judges": [judge]},
+            }
+        )
+        plans = plan_run(spec, {"sums.jsonl": data}, read_catalog(self.models))
+        add_dataset(self.database, data)
+        return queue.create_run(self.database, spec, plans)
+
+    def answered_in_all(self) -> int:
+        """How many questions of the run the servers have answered together."""
+        return sum(len(place.answered()) for place in self.places.values())
+
+    def close(self) -> None:
+        super().close()
+        for place in self.places.values():
             place.kill()
 
 

@@ -34,7 +34,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.endswith("/models"):
-            self.reply(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in MODELS]})
+            self.reply(
+                200,
+                {"object": "list", "data": [{"id": name, "object": "model"} for name in MODELS]},
+            )
         else:
             self.reply(404, {"error": {"message": "no such page"}})
 
