@@ -75,6 +75,7 @@ _STARVED_S = 0.05  # a judge that has too little to do sees new answers this soo
 _MAX_UNSAVED = 2**24  # characters of replies, with their thoughts, that are not written
 _QUEUED = 2  # requests that wait to be sent, for each that is in flight
 _MIN_QUEUED = 32
+_WAITING = 8  # requests beside these that were refused and wait, for each that may be in flight
 _MIN_TIMED_REQUESTS = 20  # fewer requests than this do not measure a model's speed
 MIN_REQUESTS = 20  # of so many requests, a usable model rejects the smaller part
 _NO_ORDER = Variant(())  # an open question has no order
@@ -370,7 +371,9 @@ class CellRun:
         self._begin_portion()
         try:
             while True:
-                room = _QUEUED * stream.width + _MIN_QUEUED - batch.open
+                # What was refused waits without a place, and holds up nothing else.
+                waiting = min(stream.waiting, _WAITING * stream.max_width)
+                room = _QUEUED * stream.width + _MIN_QUEUED - (batch.open - waiting)
                 is_starved = False
                 if room > 0 and not pending.is_over:
                     wanted = max(1, room // self._requests_each)
@@ -382,10 +385,11 @@ class CellRun:
                     self._send_new(stream, batch)
                 has_more, in_flight = not pending.is_over, min(batch.open, stream.width)
                 can_send = has_more and not is_starved
-                self._on_open(max(batch.open, stream.width * can_send), stream.width)
+                sendable = max(0, batch.open - waiting)
+                self._on_open(max(sendable, stream.width * can_send), stream.width)
                 if not (batch.open or has_more) or self._rejected.should_abort(in_flight):
                     return planned
-                is_starved &= has_more and batch.open < stream.width
+                is_starved &= has_more and batch.open - waiting < stream.width
                 self._starved |= is_starved
                 wait_s = self._until_flush()
                 if batch.open:

@@ -62,10 +62,15 @@ class Model:
     fingerprint = "f"
     abilities = frozenset({"next_token", "loglik", "generate"})
 
-    def __init__(self, answering: "Answering", reply: Response | None = None) -> None:
+    def __init__(
+        self,
+        answering: "Answering",
+        reply: Response | None = None,
+        policy: RetryPolicy = QUICK,
+    ) -> None:
         self.answering = answering
         self.reply = reply
-        self.pool = ServerPool([Place()], concurrency=WIDTH, retries=1, retry_policy=QUICK)
+        self.pool = ServerPool([Place()], concurrency=WIDTH, retries=1, retry_policy=policy)
         self.asked: Counter[Request] = Counter()
         self.handed = 0  # requests that a stream was given
         self.in_flight = self.most = self.answered = 0
@@ -116,6 +121,10 @@ class Stream:
     def max_width(self) -> int:
         return self.jobs.max_width
 
+    @property
+    def waiting(self) -> int:
+        return self.jobs.waiting
+
     def send(self, requests: Sequence[tuple[int, Request]], *, first: bool = False) -> None:
         self.model.handed += len(requests)
         self.jobs.send([(key, self.model.job(each)) for key, each in requests], first=first)
@@ -151,8 +160,9 @@ def work(
     given: Dataset | None = None,
     *,
     reply: Response | None = None,
+    policy: RetryPolicy = QUICK,
 ) -> Model:
-    model, cell = Model(answering, reply), read_cells(database, lease.run_id)[0]
+    model, cell = Model(answering, reply, policy), read_cells(database, lease.run_id)[0]
     try:
         CellRun(database, lease, cell, interrupted=lambda: False, on_batch=lambda: None).run(
             model,  # type: ignore[arg-type]
@@ -199,8 +209,15 @@ def test_what_is_answered_is_saved_while_a_slow_reply_is_awaited(database: Datab
     assert len(read_trials(database, 1)) == TRIALS
 
 
-def test_no_more_is_sent_than_is_needed_soon(database: Database, held: Lease):
-    """A cell of any length keeps a bounded number of requests in hand."""
+@pytest.mark.parametrize("waiting", [0, 10**6], ids=["", "many refused"])
+def test_no_more_is_sent_than_is_needed_soon(
+    database: Database, held: Lease, monkeypatch: pytest.MonkeyPatch, waiting: int
+):
+    """A cell of any length keeps a bounded number of requests in hand, however many were refused
+    and wait.
+    """
+    monkeypatch.setattr(JobStream, "waiting", waiting)
+    more = min(waiting, engine._WAITING * WIDTH)
     handed: list[int] = []
 
     async def answering(model: Model, _request: Request) -> None:
@@ -212,7 +229,7 @@ def test_no_more_is_sent_than_is_needed_soon(database: Database, held: Lease):
 
     with pytest.raises(Cancelled):
         work(database, held, answering)
-    assert WIDTH < handed[0] <= 3 * WIDTH + 32 < TRIALS
+    assert WIDTH < handed[0] <= 3 * WIDTH + 32 + more < TRIALS
 
 
 def test_what_is_answered_is_saved_within_a_fifth_of_a_second():
@@ -244,6 +261,24 @@ def test_large_replies_are_saved_before_it_is_time(
 
     work(database, run.lease, answering, reply=reply)
     assert QUESTIONS // 2 < saved[0] < QUESTIONS
+
+
+def test_refused_requests_that_wait_hold_up_no_others(database: Database, held: Lease):
+    """A sixth is refused once, for longer than all others take."""
+    patient = RetryPolicy(max_delay=6.0)
+    answered: list[int] = []
+
+    async def answering(model: Model, request: Request) -> None:
+        if sum(model.asked.values()) == 1:  # a server that answers none of several is paused
+            await until(lambda: model.answered == TRIALS - 1)
+        elif model.asked[request] == 2:
+            answered.append(model.answered)
+        elif sum(model.asked.values()) % 6 == 0:
+            raise RetryableError("busy", status=429, retry_after_s=6.0)
+
+    work(database, held, answering, policy=patient)
+    assert len(read_trials(database, 1)) == TRIALS
+    assert answered[0] > 6 * (3 * WIDTH)  # more than if the refused ones counted as in hand
 
 
 def test_how_many_are_sent_at_a_time_is_saved_with_the_answers(database: Database, held: Lease):
