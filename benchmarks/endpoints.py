@@ -46,10 +46,13 @@ _JUDGED_OVER_IDEAL = 1.3  # times the ideal that a judged run takes, at most
 
 
 @dataclass(frozen=True, slots=True)
-class _Server:
+class Server:
+    """The server that all ask; it listens on this machine."""
+
     port: int
 
     def url(self, manner: str, name: str = "a") -> str:
+        """A base URL at which it answers in a manner of `MANNERS`."""
         return f"http://127.0.0.1:{self.port}/{manner}/{name}/v1"
 
     def counts(self) -> dict[str, int]:
@@ -76,7 +79,7 @@ class _Side:
 
 def rows(session: Session) -> Iterator[Row]:
     """Three widths beside two peers, other servers, and whole runs."""
-    with _serving() as server:
+    with fake_server() as server:
         for width, full in _WIDTHS.items():
             count = session.scaled(full)[-1]
             yield from _beside_peers(session, server, width, count)
@@ -89,12 +92,13 @@ def rows(session: Session) -> Iterator[Row]:
 
 
 @contextmanager
-def _serving() -> Generator[_Server]:
+def fake_server() -> Generator[Server]:
+    """The server in a process of its own."""
     command = [sys.executable, str(Path(__file__).with_name("endpoint_server.py"))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout, "opened with a pipe"
         try:
-            yield _Server(int(process.stdout.readline()))
+            yield Server(int(process.stdout.readline()))
         finally:
             process.kill()
 
@@ -107,7 +111,7 @@ def _prompts(count: int) -> list[str]:
     ]
 
 
-def _beside_peers(session: Session, server: _Server, width: int, count: int) -> Iterator[Row]:
+def _beside_peers(session: Session, server: Server, width: int, count: int) -> Iterator[Row]:
     few = max(width, count // _INSPECT_SHARE)
     jobs = {str(n): {"width": width, "prompts": _prompts(n)} for n in {count, few}}
     work = {"url": server.url("fixed"), "jobs": jobs}
@@ -194,7 +198,7 @@ def _middle(sides: Sequence[_Side]) -> _Side:
     return replace(sides[-1], timing=median([side.timing for side in sides]), megabytes=most)
 
 
-def _alone(session: Session, server: _Server, manner: str, width: int, count: int) -> Row:
+def _alone(session: Session, server: Server, manner: str, width: int, count: int) -> Row:
     work = {
         "url": server.url(manner),
         "jobs": {str(count): {"width": width, "prompts": _prompts(count)}},
@@ -220,7 +224,7 @@ def _alone(session: Session, server: _Server, manner: str, width: int, count: in
     )
 
 
-def _limited(session: Session, server: _Server, count: int) -> Row:
+def _limited(session: Session, server: Server, count: int) -> Row:
     """Refusals by chance beside none, in turn: a round of each after the other."""
     sides: dict[str, list[_Side]] = {"fixed": [], "limited": []}
     refused: list[int] = []
@@ -251,7 +255,7 @@ def _limited(session: Session, server: _Server, count: int) -> Row:
     )
 
 
-def _whole_run(server: _Server, count: int) -> Iterator[Row]:
+def _whole_run(server: Server, count: int) -> Iterator[Row]:
     """Multiple choice: the model is asked once for each question."""
     head = "id,question,A,B,C,D,answer\n"
     # Options of their own for each question: a reply to the same ones is read once.
@@ -275,7 +279,7 @@ def _whole_run(server: _Server, count: int) -> Iterator[Row]:
     yield _memory_row(work, count, side)
 
 
-def _judged_run(server: _Server, questions: int) -> Iterator[Row]:
+def _judged_run(server: Server, questions: int) -> Iterator[Row]:
     """Three models answer and a fourth judges each two of them, each at a server of its own.
 
     The ideal is what the server with the most requests, the judge's, needs for them by itself.
