@@ -31,6 +31,8 @@ from evalui.types import Dataset, Sample
 _QUESTIONS = 12
 _LOOK_S = 0.002
 _LONGEST_S = 120.0
+_REST_S, _RESTS = 0.5, 3  # a worker that computes nothing for so long, so often, waits
+_IDLE_CPU_S = 0.03  # seconds of CPU in that time that are nothing
 
 
 def main() -> None:
@@ -68,24 +70,39 @@ def _round(ready_s: float) -> tuple[float, float, float]:
             workers.start()
             try:
                 worker = _started(folder)
+                _wait_until_idle(worker)
                 if ready_s:
                     workers.warm()
                     time.sleep(ready_s)  # as long as a form is filled in
+                    _wait_until_idle(worker)
                 return _measured(database, models, worker)
             finally:
                 workers.stop()
 
 
 def _started(folder: Path) -> psutil.Process:
-    """The worker, when it waits for runs."""
+    """The worker of a store."""
     end = time.monotonic() + _LONGEST_S
     while time.monotonic() < end:
         for each in psutil.Process().children():
-            if str(folder) in " ".join(each.cmdline()) and each.cpu_times().user > 0:
-                time.sleep(2.0)  # its own imports
+            if str(folder) in " ".join(each.cmdline()):
                 return each
         time.sleep(_LOOK_S)
     raise SystemExit("no worker started")
+
+
+def _wait_until_idle(worker: psutil.Process) -> None:
+    """Wait until a worker has done what it does at its start, or was asked for."""
+    rests, before = 0, -1.0
+    while rests < _RESTS:
+        now = _cpu(worker)
+        rests = rests + 1 if now - before < _IDLE_CPU_S else 0
+        before = now
+        time.sleep(_REST_S)
+
+
+def _cpu(worker: psutil.Process) -> float:
+    return sum(worker.cpu_times()[:2])
 
 
 def _measured(
@@ -102,7 +119,7 @@ def _measured(
     plans = plan_run(spec, {"open.jsonl": data}, read_catalog(models))
     add_dataset(database, data)
     megabytes = worker.memory_info().rss / 2**20
-    cpu = sum(worker.cpu_times()[:2])
+    cpu = _cpu(worker)
     began = time.perf_counter()
     run_id = queue.create_run(database, spec, plans)
     while not read_run(database, run_id).done:
@@ -110,7 +127,7 @@ def _measured(
             raise SystemExit("no answer was saved")
         time.sleep(_LOOK_S)
     wall = time.perf_counter() - began
-    return wall, sum(worker.cpu_times()[:2]) - cpu, megabytes
+    return wall, _cpu(worker) - cpu, megabytes
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ _START_S = 180
 
 def main() -> None:
     """Print a table of Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--python", required=True, help="of an environment that has vLLM")
     parser.add_argument("--shots", type=int, default=3)
     parser.add_argument("--limit", type=int, default=20, help="questions of a subject")
