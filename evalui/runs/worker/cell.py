@@ -226,7 +226,7 @@ class CellRun:
         *,
         interrupted: Callable[[], bool],
         on_batch: Callable[[], None],
-        on_open: Callable[[int, int], None] = lambda *_: None,
+        on_open: Callable[[int, int], None] = lambda _requests, _width: None,
         replies: Database | None = None,
         arrivals: Arrivals | None = None,
         turn: Turn | None = None,

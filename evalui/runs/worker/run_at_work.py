@@ -381,7 +381,7 @@ class RunAtWork:
                 report = partial(outstanding.record, row.id)
                 do = partial(self._do_cell, row, partial(_answer, model), entry, on_open=report)
                 begun.append(threads.submit(_run_in, copy_context(), do))
-                begun[-1].add_done_callback(lambda _, cell_id=row.id: outstanding.end(cell_id))
+                begun[-1].add_done_callback(partial(_note_end, outstanding, row.id))
             return self._end_cells(cells, begun)
 
     def _end_cells(self, cells: Sequence[CellRow], begun: Sequence["Future[bool]"]) -> bool:
@@ -408,7 +408,7 @@ class RunAtWork:
         work: Callable[[CellRun, Dataset], None],
         entry: ModelEntry | None = None,
         *,
-        on_open: Callable[[int, int], None] = lambda *_: None,
+        on_open: Callable[[int, int], None] = lambda _requests, _width: None,
         turn: Turn | None = None,
     ) -> bool:
         """Whether it is done; a cell that failed states why."""
@@ -476,6 +476,10 @@ def _raise_first(started: Sequence["Future[Any]"]) -> None:
 
 def _answer(model: Model, job: CellRun, dataset: Dataset) -> None:
     job.run(model, dataset)
+
+
+def _note_end(outstanding: OutstandingRequests, cell_id: int, _: "Future[bool]") -> None:
+    outstanding.end(cell_id)
 
 
 def _run_in(context: Context, work: Callable[[], bool]) -> bool:
