@@ -118,6 +118,11 @@ class RequestStream(Protocol):
         """How many it may be sent at a time, at most."""
         ...
 
+    @property
+    def waiting(self) -> int:
+        """How many requests, refused by a busy model or failed, wait to be sent once more."""
+        ...
+
     def send(self, requests: Sequence[tuple[int, Request]], *, first: bool = False) -> None:
         """Have requests answered, each with its key; `first`: before those that wait."""
         ...
