@@ -30,19 +30,29 @@ GROUP = "endpoints"
 _ROOT = Path(__file__).parents[1]
 _WIDTHS = {8: 1500, 64: 6000, 256: 8000}  # requests, at each number in flight
 _INSPECT_SHARE = 20  # it is asked for so many times fewer; its seconds are told for all
-_MANNERS = (("exponential", 64, 1000), ("tail", 256, 4000), ("limited", 64, 12000))
+_MANNERS = (("exponential", 64, 1000), ("tail", 256, 4000))
+_LIMITED = 12_000  # requests to a server that refuses a tenth by chance, and to one that does not
 _HARD = (("busy", 64, 6000), ("errors", 64, 4000))
 _WHOLE = 10_000  # requests of a run
-_JUDGED = 1000  # questions to each contestant of a judged run
+_JUDGED = 1667  # questions to each contestant of a judged run: 10,002 requests with the judge's
 _CONTESTANTS = ("one", "two", "three")  # any two are judged, so the judge has as many requests
 _JUDGED_WIDTH = 64
+_CPU_RATIO = 0.67  # of lm-eval's CPU to ours, at least
+_RATE_RATIO = 1.0  # of our requests a second to lm-eval's, at least
+_LIMITED_RATIO = 0.5  # of the time without refusals to that with a tenth refused, at least
+_MEMORY_MB = 400  # of the process that sends the requests, at most
+_RUN_CPU_S = 0.6e-3  # of CPU a request of a whole run, at most
+_JUDGED_OVER_IDEAL = 1.3  # times the ideal that a judged run takes, at most
 
 
 @dataclass(frozen=True, slots=True)
-class _Server:
+class Server:
+    """The server that all ask; it listens on this machine."""
+
     port: int
 
     def url(self, manner: str, name: str = "a") -> str:
+        """A base URL at which it answers in a manner of `MANNERS`."""
         return f"http://127.0.0.1:{self.port}/{manner}/{name}/v1"
 
     def counts(self) -> dict[str, int]:
@@ -68,25 +78,27 @@ class _Side:
 
 
 def rows(session: Session) -> Iterator[Row]:
-    """Three widths beside two peers, other servers, and a whole run."""
-    with _serving() as server:
+    """Three widths beside two peers, other servers, and whole runs."""
+    with fake_server() as server:
         for width, full in _WIDTHS.items():
             count = session.scaled(full)[-1]
             yield from _beside_peers(session, server, width, count)
         for manner, width, full in (*_MANNERS, *_HARD):
             count = session.scaled(full)[-1]
             yield _alone(session, server, manner, width, count)
-        yield _whole_run(server, session.scaled(_WHOLE)[-1])
-        yield _judged_run(server, session.scaled(_JUDGED)[-1])
+        yield _limited(session, server, session.scaled(_LIMITED)[-1])
+        yield from _whole_run(server, session.scaled(_WHOLE)[-1])
+        yield from _judged_run(server, session.scaled(_JUDGED)[-1])
 
 
 @contextmanager
-def _serving() -> Generator[_Server]:
+def fake_server() -> Generator[Server]:
+    """The server in a process of its own."""
     command = [sys.executable, str(Path(__file__).with_name("endpoint_server.py"))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout, "opened with a pipe"
         try:
-            yield _Server(int(process.stdout.readline()))
+            yield Server(int(process.stdout.readline()))
         finally:
             process.kill()
 
@@ -99,7 +111,7 @@ def _prompts(count: int) -> list[str]:
     ]
 
 
-def _beside_peers(session: Session, server: _Server, width: int, count: int) -> Iterator[Row]:
+def _beside_peers(session: Session, server: Server, width: int, count: int) -> Iterator[Row]:
     few = max(width, count // _INSPECT_SHARE)
     jobs = {str(n): {"width": width, "prompts": _prompts(n)} for n in {count, few}}
     work = {"url": server.url("fixed"), "jobs": jobs}
@@ -116,9 +128,8 @@ def _beside_peers(session: Session, server: _Server, width: int, count: int) -> 
                 found.setdefault(place, []).append(_round(peer, n, count))
         ours, *theirs = (_middle(sides) for sides in found.values())
         for side in theirs:
-            is_goal = side.name.startswith("lm-eval")
             has_run = side.timing.wall > 0
-            yield Row(
+            row = Row(
                 group=GROUP,
                 work=f"20 ms, {width} in flight",
                 count=count,
@@ -127,11 +138,34 @@ def _beside_peers(session: Session, server: _Server, width: int, count: int) -> 
                 peer=side.name if side.n == count else f"{side.name}, {side.n} of them",
                 built_on=side.built_on,
                 theirs=side.timing if has_run else None,
-                goal=Goal("ratio", 0.67) if is_goal else None,
                 found=f"{ours.told(count, ideal)}; peer "
                 f"{side.told(count, ideal) if has_run else 'not run'}",
                 rounds=(session.rounds, session.rounds),
             )
+            if side.name.startswith("lm-eval"):
+                yield replace(row, goal=Goal("ratio", _CPU_RATIO))
+                yield replace(
+                    row,
+                    work=f"{row.work}, requests a second",
+                    goal=Goal("ratio", _RATE_RATIO),
+                    by="wall",
+                )
+            else:
+                yield row
+        yield _memory_row(f"20 ms, {width} in flight", count, ours)
+
+
+def _memory_row(work: str, count: int, side: _Side) -> Row:
+    return Row(
+        group=GROUP,
+        work=f"{work}, memory",
+        count=count,
+        unit="requests",
+        ours=side.timing,
+        goal=Goal("memory", _MEMORY_MB),
+        megabytes=side.megabytes,
+        found=f"{side.megabytes:.0f} MB",
+    )
 
 
 @contextmanager
@@ -164,7 +198,7 @@ def _middle(sides: Sequence[_Side]) -> _Side:
     return replace(sides[-1], timing=median([side.timing for side in sides]), megabytes=most)
 
 
-def _alone(session: Session, server: _Server, manner: str, width: int, count: int) -> Row:
+def _alone(session: Session, server: Server, manner: str, width: int, count: int) -> Row:
     work = {
         "url": server.url(manner),
         "jobs": {str(count): {"width": width, "prompts": _prompts(count)}},
@@ -190,24 +224,62 @@ def _alone(session: Session, server: _Server, manner: str, width: int, count: in
     )
 
 
-def _whole_run(server: _Server, count: int) -> Row:
-    """Multiple choice: the model is asked once for each question."""
-    head = "id,question,A,B,C,D,answer\n"
-    lines = (f"{n},Question {n}: what is it?,one,two,three,four,B\n" for n in range(count))
-    models = {"fake": server.url("fixed")}
-    spec = {"datasets": ["questions.csv"], "models": ["fake"], "mode": "generation"}
-    side = _run(models, {"questions.csv": head + "".join(lines)}, spec | {"pattern": "origin"})
+def _limited(session: Session, server: Server, count: int) -> Row:
+    """Refusals by chance beside none, in turn: a round of each after the other."""
+    sides: dict[str, list[_Side]] = {"fixed": [], "limited": []}
+    refused: list[int] = []
+    jobs = {str(count): {"width": 64, "prompts": _prompts(count)}}
+    with (
+        _ours({"url": server.url("fixed"), "jobs": jobs}) as plain,
+        _ours({"url": server.url("limited"), "jobs": jobs}) as limited,
+    ):
+        for _ in range(session.rounds):
+            sides["fixed"].append(_round(plain, count, count))
+            server.counts()
+            sides["limited"].append(_round(limited, count, count))
+            refused.append(server.counts()["refused"])
+    without, with_ = (_middle(each) for each in sides.values())
     return Row(
         group=GROUP,
-        work="evalui run, 20 ms, 64 in flight",
+        work="a tenth refused by chance, 64 in flight",
         count=count,
         unit="requests",
-        ours=side.timing,
-        found=side.told(count, count * MANNERS["fixed"].mean / 64),
+        ours=with_.timing,
+        peer="ours without refusals",
+        theirs=without.timing,
+        goal=Goal("ratio", _LIMITED_RATIO),
+        by="wall",
+        found=f"{with_.timing.wall / without.timing.wall:.2f} times as long; "
+        f"{statistics.median(refused):.0f} refused, each for 1 s",
+        rounds=(session.rounds, session.rounds),
     )
 
 
-def _judged_run(server: _Server, questions: int) -> Row:
+def _whole_run(server: Server, count: int) -> Iterator[Row]:
+    """Multiple choice: the model is asked once for each question."""
+    head = "id,question,A,B,C,D,answer\n"
+    # Options of their own for each question: a reply to the same ones is read once.
+    lines = (
+        f"{n},Question {n}: what is it?,one {n},two {n},three {n},four {n},B\n"
+        for n in range(count)
+    )
+    models = {"fake": server.url("fixed")}
+    spec = {"datasets": ["questions.csv"], "models": ["fake"], "mode": "generation"}
+    side = _run(models, {"questions.csv": head + "".join(lines)}, spec | {"pattern": "origin"})
+    work = "evalui run, 20 ms, 64 in flight"
+    yield Row(
+        group=GROUP,
+        work=work,
+        count=count,
+        unit="requests",
+        ours=side.timing,
+        goal=Goal("cpu", round(_RUN_CPU_S * count, 3)),
+        found=side.told(count, count * MANNERS["fixed"].mean / 64),
+    )
+    yield _memory_row(work, count, side)
+
+
+def _judged_run(server: Server, questions: int) -> Iterator[Row]:
     """Three models answer and a fourth judges each two of them, each at a server of its own.
 
     The ideal is what the server with the most requests, the judge's, needs for them by itself.
@@ -226,15 +298,17 @@ def _judged_run(server: _Server, questions: int) -> Row:
     answered = server.counts()["answered"]
     assert answered == count, f"{answered} of {count} answers and verdicts were asked for"
     ideal = judged * MANNERS["exponential"].mean / _JUDGED_WIDTH
-    return Row(
+    work = "evalui run, 3 models and a judge, exponential, 64 in flight each"
+    yield Row(
         group=GROUP,
-        work="evalui run, 3 models and a judge, exponential, 64 in flight each",
+        work=work,
         count=count,
         unit="requests",
         ours=side.timing,
-        goal=Goal("wall", 1.3 * ideal),
+        goal=Goal("wall", round(_JUDGED_OVER_IDEAL * ideal, 3)),
         found=side.told(count, ideal),
     )
+    yield _memory_row(work, count, side)
 
 
 def _run(models: Mapping[str, str], files: Mapping[str, str], spec: Mapping[str, object]) -> _Side:

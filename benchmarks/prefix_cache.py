@@ -31,33 +31,33 @@ SUBJECTS = ("capitals_en", "arithmetic_en", "opposites_en", "words_en")
 CELLS = (("multiple_choice", "circular"), ("multiple_choice", "origin"), ("cloze", "origin"))
 CONCURRENCY = 8
 BLOCK = 32  # tokens, as few as vLLM takes on a CPU; by default it takes 128 there
-BLOCKS = (2048, 64)  # room for all prompts, and for some more than are in flight
+ROOMS = (65_536, 2048)  # tokens: room for all prompts, and for some more than are in flight
 _COUNTER = re.compile(r"^vllm:prefix_cache_(queries|hits)_total\{.*\} (\S+)$", re.MULTILINE)
 _START_S = 180
 
 
 def main() -> None:
     """Print a table of Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--python", required=True, help="of an environment that has vLLM")
     parser.add_argument("--shots", type=int, default=3)
     parser.add_argument("--limit", type=int, default=20, help="questions of a subject")
+    parser.add_argument("--block-size", type=int, default=BLOCK, help="tokens; vLLM's own is 128")
     given = parser.parse_args()
     print("| requests | prompts | room, in tokens | in the order sent | in random order |")
     print("|---|---|---|---|---|")
-    for blocks in BLOCKS:
+    for room in ROOMS:
         with tempfile.TemporaryDirectory() as folder:
             port = _free_port()
-            server = _start(given.python, port, blocks, Path(folder) / "vllm.log")
+            server = _start(given, port, room, Path(folder) / "vllm.log")
             try:
-                asyncio.run(_measure(f"http://127.0.0.1:{port}", given, blocks, Path(folder)))
+                asyncio.run(_measure(f"http://127.0.0.1:{port}", given, room, Path(folder)))
             finally:
                 server.terminate()
                 server.wait()
 
 
-async def _measure(server: str, given: argparse.Namespace, blocks: int, folder: Path) -> None:
-    room = f"{blocks * BLOCK:,}"
+async def _measure(server: str, given: argparse.Namespace, room: int, folder: Path) -> None:
     for mode, pattern in (
         ("multiple_choice", "circular"),
         ("multiple_choice", "origin"),
@@ -74,7 +74,7 @@ async def _measure(server: str, given: argparse.Namespace, blocks: int, folder: 
         await _send(server, shuffled)
         drawn = _share(before, await _counters(server))
         name = f"{mode}, {pattern}, {given.shots} worked examples"
-        print(f"| {name} | {len(bodies)} | {room} | {sent:.1%} | {drawn:.1%} |", flush=True)
+        print(f"| {name} | {len(bodies)} | {room:,} | {sent:.1%} | {drawn:.1%} |", flush=True)
 
 
 async def _evaluate(
@@ -161,12 +161,13 @@ def _share(before: dict[str, float], after: dict[str, float]) -> float:
     return (after["hits"] - before["hits"]) / asked if asked else 0.0
 
 
-def _start(python: str, port: int, blocks: int, log: Path) -> subprocess.Popen[bytes]:
-    command = [python, "-m", "vllm.entrypoints.openai.api_server", "--dtype", "float32"]
+def _start(given: argparse.Namespace, port: int, room: int, log: Path) -> subprocess.Popen[bytes]:
+    size = given.block_size
+    command = [given.python, "-m", "vllm.entrypoints.openai.api_server", "--dtype", "float32"]
     command += ["--model", str(ROOT / "assets" / "models" / "demo-late"), "--enforce-eager"]
     command += ["--served-model-name", "demo", "--host", "127.0.0.1", "--port", str(port)]
     command += ["--max-model-len", "512", "--enable-prefix-caching"]
-    command += ["--block-size", str(BLOCK), "--num-gpu-blocks-override", str(blocks)]
+    command += ["--block-size", str(size), "--num-gpu-blocks-override", str(room // size)]
     outside = {
         "VLLM_CPU_KVCACHE_SPACE": "1",
         "VLLM_LOGGING_LEVEL": "WARNING",

@@ -12,10 +12,10 @@ class Goal:
     """What a row must reach.
 
     `ratio`: the peer's CPU seconds over ours, at least. `rate`: units per CPU second of ours, at
-    least. `cpu` and `wall`: seconds of ours, at most.
+    least. `cpu` and `wall`: seconds of ours, at most. `memory`: megabytes of ours, at most.
     """
 
-    kind: Literal["ratio", "rate", "cpu", "wall"]
+    kind: Literal["ratio", "rate", "cpu", "wall", "memory"]
     bound: float
 
     def __str__(self) -> str:
@@ -28,6 +28,8 @@ class Goal:
                 return f"< {self.bound:g} s CPU"
             case "wall":
                 return f"< {self.bound:g} s"
+            case "memory":
+                return f"< {self.bound:g} MB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Row:
     where the peer could not run; `peer` then says why. `built_on` are the peer's own packages.
     `found` is what was compared or counted beside the seconds; `faulty` marks results that should
     have been equal and were not. `by` are the seconds the ratio is of: where a device computes,
-    those of the processor tell nothing.
+    those of the processor tell nothing. `megabytes` is the most memory of ours, 0 if not measured.
     """
 
     group: str
@@ -54,6 +56,7 @@ class Row:
     faulty: bool = False
     rounds: tuple[int, int] = (0, 1)
     by: Literal["cpu", "wall"] = "cpu"
+    megabytes: float = 0.0
 
     @property
     def ratio(self) -> float | None:
@@ -76,6 +79,8 @@ class Row:
                 return self.ours.cpu < self.goal.bound
             case "wall":
                 return self.ours.wall < self.goal.bound
+            case "memory":
+                return self.megabytes < self.goal.bound if self.megabytes else None
 
 
 _HEAD = (

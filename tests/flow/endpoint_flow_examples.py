@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from pathlib import Path
 
+from endpoint_server import MODELS
 from flow_examples import Office, dataset
 
 from evalui.models import read_catalog
@@ -17,6 +18,7 @@ from evalui.runs.database.usage import ModelWait
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.runs.worker.worker import Worker
+from evalui.types import Dataset, Sample
 
 PROGRAM = Path(__file__).with_name("endpoint_server.py")
 ASKED = 60
@@ -42,6 +44,7 @@ class Place:
         self,
         *,
         status: int = 200,
+        share: float = 1.0,
         refuse: str = "",
         delay: float = 0.004,
         most: int = 0,
@@ -49,7 +52,8 @@ class Place:
     ) -> None:
         """Change its mood, for every request from now on; see `endpoint_server`."""
         mood = self.folder / "mood.new"
-        told = {"status": status, "refuse": refuse, "delay": delay, "most": most, "manner": manner}
+        told = {"status": status, "share": share, "refuse": refuse, "delay": delay, "most": most}
+        told["manner"] = manner
         mood.write_text(json.dumps(told))
         mood.replace(self.folder / "mood.json")
 
@@ -72,7 +76,18 @@ class Place:
 
     def noted(self) -> list[str]:
         """All it has answered, also what was only asked to find out what it can do."""
-        log = self.folder / "log"
+        return [prompt for _, prompt in self._lines("log")]
+
+    def answered_before(self, moment: float) -> int:
+        """How many questions of the run it had answered at a time of the clock."""
+        return sum(at < moment for at, prompt in self._lines("log") if " plus " in prompt)
+
+    def refused(self) -> int:
+        """How many requests met the status of its mood."""
+        return len(self._lines("refused"))
+
+    def _lines(self, file: str) -> list[tuple[float, str]]:
+        log = self.folder / file
         written = log.read_text() if log.exists() else ""
         # The last line may be on its way.
         return [json.loads(line) for line in written.splitlines(keepends=True) if "\n" in line]
@@ -125,6 +140,48 @@ class Branch(Office):
     def close(self) -> None:
         super().close()
         for place in self.places:
+            place.kill()
+
+
+class Panel(Office):
+    """An office with two contestants and a judge, each at a server of its own."""
+
+    def __init__(self, folder: Path, *, width: int) -> None:
+        super().__init__(folder)
+        self.places = {name: Place(folder / name) for name in MODELS}
+        for name, place in self.places.items():
+            with self.models.open("a") as file:
+                file.write(
+                    f'[{name}]\nbackend = "openai"\npath = "{name}"\nchat = true\n'
+                    f'[{name}.options]\nbase_url = "{place.url}"\napi = "chat"\n'
+                    f"concurrency = {width}\ntimeout_s = 30\n"
+                )
+
+    def queue_judged(self, n: int) -> str:
+        """A run of so many questions to both contestants, judged in both orders."""
+        samples = tuple(
+            Sample(f"sums/{i}", f"What is {i} plus {i}?", target=(f"{2 * i}",)) for i in range(n)
+        )
+        data = Dataset("sums", "general_qa", samples, sha256="77aa" * 16)
+        *contestants, judge = MODELS
+        spec = RunSpec.model_validate(
+            {
+                "datasets": ["sums.jsonl"],
+                "models": contestants,
+                "judging": {"judges": [judge]},
+            }
+        )
+        plans = plan_run(spec, {"sums.jsonl": data}, read_catalog(self.models))
+        add_dataset(self.database, data)
+        return queue.create_run(self.database, spec, plans)
+
+    def answered_in_all(self) -> int:
+        """How many questions of the run the servers have answered together."""
+        return sum(len(place.answered()) for place in self.places.values())
+
+    def close(self) -> None:
+        super().close()
+        for place in self.places.values():
             place.kill()
 
 

@@ -1,11 +1,13 @@
 """A small server of the chat protocol, with scripted answers; a program, so it can be killed.
 
 `python endpoint_server.py PORT FOLDER`: prints its port once it listens. Before each request it
-reads FOLDER/mood.json: `status` is what it answers with (200 unless told otherwise), `refuse` a
+reads FOLDER/mood.json: `status` is what it answers with (200 unless told otherwise), be it to a
+`share` of the questions of a run alone, drawn at random; `refuse` a
 text in prompts that it turns down, `delay` the seconds an answer takes, `manner` one of `MANNERS`
 in which it misbehaves ("" for none). Once it has been asked
 `most` questions of a run, all others wait until the mood changes. FOLDER/log has a line for
-every question it has answered, written after the answer was sent.
+every question it has answered, with the time, written after the answer was sent; FOLDER/refused one
+for each that met the status. It serves the models `MODELS`, of which the last judges.
 """
 
 import hashlib
@@ -21,6 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+MODELS = ("tiny", "other", "judge")
 TOKENS = (40, 6)  # read and written for each question
 
 
@@ -31,7 +34,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.endswith("/models"):
-            self.reply(200, {"object": "list", "data": [{"id": "tiny", "object": "model"}]})
+            self.reply(
+                200,
+                {"object": "list", "data": [{"id": name, "object": "model"} for name in MODELS]},
+            )
         else:
             self.reply(404, {"error": {"message": "no such page"}})
 
@@ -41,17 +47,20 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(404, {"error": {"message": "no such page"}})
             return
         prompt = body["messages"][-1]["content"]
-        mood = self.mood(" plus " in prompt)
+        of_run = " plus " in prompt
+        mood = self.mood(of_run)
         time.sleep(mood["delay"])
-        if mood["status"] != 200:
+        is_met = random.random() < mood["share"] if of_run else mood["share"] == 1
+        if mood["status"] != 200 and is_met:
+            self.note("refused", prompt)
             self.reply(mood["status"], {"error": {"message": "overloaded"}})
         elif mood["manner"]:
             MANNERS[mood["manner"]](self)
         elif mood["refuse"] and mood["refuse"] in prompt:
             self.reply(400, {"error": {"message": "the prompt is too long"}})
         else:
-            self.reply(200, answer(prompt))
-            self.note(prompt)
+            self.reply(200, answer(prompt, body["model"]))
+            self.note("log", prompt)
 
     def mood(self, counts: bool) -> dict[str, Any]:
         turn = next(self.turns) if counts else 0  # one step, so threads need no lock
@@ -68,10 +77,10 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
         self.wfile.flush()
 
-    def note(self, prompt: str) -> None:
+    def note(self, file: str, prompt: str) -> None:
         # One write of one short line is not mixed with another's.
-        with (self.folder / "log").open("a", encoding="utf-8") as log:
-            log.write(json.dumps(prompt) + "\n")
+        with (self.folder / file).open("a", encoding="utf-8") as log:
+            log.write(json.dumps([time.time(), prompt]) + "\n")
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -166,15 +175,19 @@ class Server(ThreadingHTTPServer):
         pass  # a client that was stopped
 
 
-def answer(prompt: str) -> dict[str, Any]:
-    letter = "ABCD"[hashlib.sha256(prompt.encode()).digest()[0] % 4]
-    said = {"role": "assistant", "content": f"The answer is ({letter})."}
+def answer(prompt: str, model: str = MODELS[0]) -> dict[str, Any]:
+    drawn = hashlib.sha256(prompt.encode()).digest()[0] % 4
+    if model == MODELS[-1]:
+        text = f"[[Answer {1 + drawn % 2}]]"
+    else:
+        text = f"The answer is ({'ABCD'[(drawn + MODELS.index(model)) % 4]})."
+    said = {"role": "assistant", "content": text}
     read, written = TOKENS
     return {
         "id": "a",
         "object": "chat.completion",
         "created": 1_700_000_000,
-        "model": "tiny",
+        "model": model,
         "choices": [{"index": 0, "message": said, "finish_reason": "stop", "logprobs": None}],
         "usage": {
             "prompt_tokens": read,

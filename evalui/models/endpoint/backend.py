@@ -271,6 +271,11 @@ class EndpointStream:
         """How many they may be sent at a time, at most."""
         return self._jobs.max_width
 
+    @property
+    def waiting(self) -> int:
+        """How many requests wait to be sent once more."""
+        return self._jobs.waiting
+
     def send(self, requests: Sequence[tuple[int, Request]], *, first: bool = False) -> None:
         """Have requests answered by whichever server is free; raises as `EndpointModel.jobs`."""
         jobs = self._model.jobs([request for _, request in requests])

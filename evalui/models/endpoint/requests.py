@@ -11,7 +11,8 @@ from evalui.models.base import sampling_seed
 from evalui.models.endpoint import responses_api
 from evalui.models.endpoint.failures import MAX_MESSAGE_LENGTH, RejectedError
 from evalui.models.endpoint.http.client import Send
-from evalui.models.endpoint.json_values import Json, as_object, token_count
+from evalui.models.endpoint.json_values import Json, as_list, as_object, token_count
+from evalui.models.endpoint.large_work import MANY_CHARACTERS, MANY_TOKENS, beside_loop
 from evalui.models.endpoint.probing.capabilities import Capabilities
 from evalui.models.endpoint.prompt_logprobs import (
     CONTINUE_REPLY_FIELDS,
@@ -140,7 +141,8 @@ class RequestBuilder:
         batch = await tokenizer.complete(
             lambda: encode_requests(
                 tokenizer, tokenizer.spellings(labels), [request], limit=self._limit
-            )
+            ),
+            is_large=_length(request.context) > MANY_CHARACTERS,
         )
         return await token_id_logprobs(
             batch,
@@ -176,8 +178,11 @@ class RequestBuilder:
         if context is None:
             raise RejectedError(_unsupported_reason(request.context))
         left, right = split_continuation(context, request.continuation)
+        is_large = len(left) > MANY_CHARACTERS
         places = await self._echoed_tokens(left + right, send)
-        seam = span_by_text(places, left, left + right)
+        seam = await beside_loop(
+            partial(span_by_text, places, left, left + right), is_large=is_large
+        )
         if seam is None:
             seam = await self._span_by_context(places, left, send)
         scored = score_span(places, seam)
@@ -192,14 +197,17 @@ class RequestBuilder:
     async def _span_by_context(
         self, places: Sequence[PromptToken], left: str, send: Send
     ) -> ContinuationSpan:
-        return span_by_context(places, await self._echoed_tokens(left, send) if left else ())
+        alone = await self._echoed_tokens(left, send) if left else ()
+        find = partial(span_by_context, places, alone)
+        return await beside_loop(find, is_large=len(places) > MANY_TOKENS)
 
     async def _echoed_tokens(self, text: str, send: Send) -> list[PromptToken]:
         written = self._capabilities.echo_tokens
         body: Json = {"prompt": text, "echo": True, "logprobs": 1, "max_tokens": written}
         answer = await self._completion_call(send)(body)
         (choice,) = choices(answer)
-        places = read_echo(choice)
+        tokens = len(as_list(as_object(choice.get("logprobs")).get("tokens")))
+        places = await beside_loop(partial(read_echo, choice), is_large=tokens > MANY_TOKENS)
         if not places:
             raise invalid_response(sentence("error.endpoint-token-unscored"))
         read = token_count(as_object(answer.get("usage")).get("prompt_tokens"))
@@ -218,14 +226,19 @@ class RequestBuilder:
             ("turns", turns), partial(self._context_tokens, turns, send)
         )
         both = (*turns, Message("assistant", request.continuation))
-        scored = read_chat_tokens(
-            await self._request_chat(send, both, 1, SCORE_PROMPT_FIELDS | CONTINUE_REPLY_FIELDS)
+        fields = SCORE_PROMPT_FIELDS | CONTINUE_REPLY_FIELDS
+        answer = await self._request_chat(send, both, 1, fields)
+        return await beside_loop(
+            lambda: score_reply(read_chat_tokens(answer), context, request.continuation),
+            is_large=_scored_tokens(answer) > MANY_TOKENS,
         )
-        return score_reply(scored, context, request.continuation)
 
     async def _context_tokens(self, turns: tuple[Message, ...], send: Send) -> ContextTokens:
         answer = await self._request_chat(send, turns, 1, SCORE_PROMPT_FIELDS)
-        return context_tokens(read_chat_tokens(answer))
+        return await beside_loop(
+            lambda: context_tokens(read_chat_tokens(answer)),
+            is_large=_scored_tokens(answer) > MANY_TOKENS,
+        )
 
     async def _generate(self, request: Generate, send: Send) -> Response:
         body: Json = {"temperature": request.temperature}
@@ -333,6 +346,15 @@ def _body_of(settings: Iterable[tuple[str, Any]]) -> Json:
         else:
             body[name] = value
     return body
+
+
+def _length(prompt: Prompt) -> int:
+    """Characters."""
+    return len(prompt) if isinstance(prompt, str) else sum(len(each.content) for each in prompt)
+
+
+def _scored_tokens(answer: Json) -> int:
+    return len(as_list(answer.get("prompt_logprobs")))
 
 
 def _as_messages(prompt: Prompt) -> tuple[Message, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from evalui.messages import sentence
 from evalui.models.endpoint.http.client import Send
 from evalui.models.endpoint.json_values import Json, as_list
+from evalui.models.endpoint.large_work import MANY_TOKENS, beside_loop
 from evalui.models.endpoint.responses import choices, invalid_response, read_prompt, read_top
 from evalui.models.scoring_requests import ScoringBatch
 from evalui.models.tokenization import THINKING_SWITCH, EncodedPair, spellings_among
@@ -110,13 +111,13 @@ class ServerTokenizer:
         self._cache = memory
         self._known: dict[object, Any] = {}  # what `complete` has needed: it is not forgotten
 
-    async def complete(self, work: Callable[[], T]) -> T:
+    async def complete(self, work: Callable[[], T], *, is_large: bool = False) -> T:
         """What work with this tokenizer comes to: it begins anew after each thing that the server
-        had to be sent.
+        had to be sent. `is_large` as in `beside_loop`.
         """
         while True:
             try:
-                return work()
+                return await beside_loop(work, is_large=is_large)
             except _NotFetched as missing:
                 self._known[missing.key] = await self._cache.get_once(
                     missing.key, partial(self._fetch, missing)
@@ -224,7 +225,8 @@ async def _score_continuation(
     ids = pair.context + pair.continuation
     body: Json = {"prompt": list(ids), "prompt_logprobs": 0}
     (choice,) = choices(await complete(body))
-    places = read_prompt(choice, ids)[len(pair.context) :]
+    read = partial(read_prompt, choice, ids)
+    places = (await beside_loop(read, is_large=len(ids) > MANY_TOKENS))[len(pair.context) :]
     best = [
         token if place.is_top else _OTHER_TOKEN
         for token, place in zip(pair.continuation, places, strict=True)
@@ -264,10 +266,15 @@ async def _logprobs_one_by_one(
         "return_tokens_as_token_ids": True,
     }
     bare, *tried = choices(await complete(body), len(prompts))
-    logprobs = {
-        ids[-1]: _require_score(read_prompt(choice, ids)[-1].logprob)
-        for ids, choice in zip(prompts[1:], tried, strict=True)
-    }
+
+    def read() -> dict[int, float]:
+        return {
+            ids[-1]: _require_score(read_prompt(choice, ids)[-1].logprob)
+            for ids, choice in zip(prompts[1:], tried, strict=True)
+        }
+
+    tokens = len(context) * len(distinct)
+    logprobs = await beside_loop(read, is_large=tokens > MANY_TOKENS)
     top = read_top(bare)
     return [logprobs[token] for token in wanted], _require_score(top[0].id if top else None)
 

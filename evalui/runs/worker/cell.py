@@ -72,9 +72,10 @@ RECORDED = "recorded"  # stands for the model's fingerprint where answers were s
 FLUSH_S = 0.15  # what is answered is on the disk this soon, and a cancel is noticed
 _IDLE_S = 0.5  # a cancel is noticed this soon while nothing is answered
 _STARVED_S = 0.05  # a judge that has too little to do sees new answers this soon
-_MAX_UNSAVED = 2**24  # characters of replies that are not written
+_MAX_UNSAVED = 2**24  # characters of replies, with their thoughts, that are not written
 _QUEUED = 2  # requests that wait to be sent, for each that is in flight
 _MIN_QUEUED = 32
+_WAITING = 8  # requests beside these that were refused and wait, for each that may be in flight
 _MIN_TIMED_REQUESTS = 20  # fewer requests than this do not measure a model's speed
 MIN_REQUESTS = 20  # of so many requests, a usable model rejects the smaller part
 _NO_ORDER = Variant(())  # an open question has no order
@@ -208,7 +209,8 @@ class CellRun:
 
     `entry` is that of its model, by which its owner's spending is noted; None if answers were
     supplied. `interrupted` is called between batches, `on_batch` after each and before each wait.
-    `on_sent` is called, perhaps often, when the last request to an endpoint is on its way.
+    `on_open` is called, often, with how many requests to an endpoint are not answered, and how many
+    the endpoint works on at a time; a cell that can send more at once counts as so many.
     `replies` is another store whose responses are used, and which keeps those of this cell, too.
     `arrivals` says what the other cells of the run write: a judge waits for those that are still
     to answer, and only for the answers that it is shown. `turn` is that of a judge that computes
@@ -224,7 +226,7 @@ class CellRun:
         *,
         interrupted: Callable[[], bool],
         on_batch: Callable[[], None],
-        on_sent: Callable[[], None] = lambda: None,
+        on_open: Callable[[int, int], None] = lambda _requests, _width: None,
         replies: Database | None = None,
         arrivals: Arrivals | None = None,
         turn: Turn | None = None,
@@ -233,7 +235,7 @@ class CellRun:
         self._database = database
         self._replies = replies
         self._arrivals = arrivals or Arrivals()
-        self._on_sent = on_sent
+        self._on_open = on_open
         self._lease = lease
         self._row = row
         self._texts = GrowingTexts(database, row)
@@ -249,7 +251,7 @@ class CellRun:
         self._starved = False  # whether the model had too little to do in this portion
         self._answered = 0  # by the model itself
         self._written = 0  # tokens of replies
-        self._unsaved = 0  # characters of replies
+        self._unsaved = 0  # characters of replies and thoughts
         self._requests_each = max(1, row.requests // max(1, row.total))  # of a trial, as planned
         self._rejected = RejectedRequests()
         # What servers do before the first token is not known here; of models on this machine it is
@@ -369,7 +371,9 @@ class CellRun:
         self._begin_portion()
         try:
             while True:
-                room = _QUEUED * stream.width + _MIN_QUEUED - batch.open
+                # What was refused waits without a place, and holds up nothing else.
+                waiting = min(stream.waiting, _WAITING * stream.max_width)
+                room = _QUEUED * stream.width + _MIN_QUEUED - (batch.open - waiting)
                 is_starved = False
                 if room > 0 and not pending.is_over:
                     wanted = max(1, room // self._requests_each)
@@ -380,14 +384,16 @@ class CellRun:
                     batch.add(pairs)
                     self._send_new(stream, batch)
                 has_more, in_flight = not pending.is_over, min(batch.open, stream.width)
-                if not has_more and batch.open <= in_flight:
-                    self._on_sent()
+                can_send = has_more and not is_starved
+                sendable = max(0, batch.open - waiting)
+                self._on_open(max(sendable, stream.width * can_send), stream.width)
                 if not (batch.open or has_more) or self._rejected.should_abort(in_flight):
                     return planned
-                is_starved &= has_more and batch.open < stream.width
+                is_starved &= has_more and batch.open - waiting < stream.width
                 self._starved |= is_starved
-                wait_s = min(self._until_flush(), _STARVED_S if is_starved else _IDLE_S)
+                wait_s = self._until_flush()
                 if batch.open:
+                    wait_s = min(wait_s, _STARVED_S if is_starved else _IDLE_S)
                     stream = self._receive_some(model, stream, batch, wait_s)
                 else:
                     self._wait_for_work(pending, wait_s)
@@ -411,6 +417,7 @@ class CellRun:
         try:
             outcomes = stream.receive(wait_s)
         except Unreachable as error:
+            self._on_open(stream.max_width, stream.width)  # no other cell is to wait, too
             stream.close()
             self._flush()
             self._end_portion()
@@ -613,7 +620,7 @@ class CellRun:
         self._rejected.requested += 1
         self._answered += 1
         if isinstance(response, GeneratedText):
-            self._unsaved += len(response.text)
+            self._unsaved += len(response.text) + len(response.thoughts)
             if response.usage:
                 self._written += response.usage.completion_tokens
         key = batch.keys[index]

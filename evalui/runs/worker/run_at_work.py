@@ -5,7 +5,6 @@ the models that it judges.
 """
 
 import logging
-import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -43,13 +42,15 @@ from evalui.runs.worker.arrivals import Arrivals
 from evalui.runs.worker.cell import CellRun, Interrupted, Paused, Turn, wait_for_cell_model
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
+from evalui.runs.worker.outstanding import OutstandingRequests
 from evalui.runs.worker.processor import Processor, ProcessorTurn
 from evalui.runs.worker.waiting import CHECK_INTERVAL_S
 from evalui.types import Dataset
 
 _MAX_REMOTE = 16  # models at endpoints that work at the same time
 _WORTH_LOADING = 64  # answers for which a judge that paused is loaded again
-_MAX_OVERLAPPING = 4  # cells of one of them: the one that sends, and those that wait for replies
+_MAX_OVERLAPPING = 32  # cells of one of them, each with a thread
+_MAX_QUESTIONS = 40_000  # of such cells: each holds its dataset
 
 _log = logging.getLogger(__name__)
 
@@ -360,26 +361,27 @@ class RunAtWork:
         return works
 
     def _do_overlapping(self, cells: Sequence[CellRow], entry: ModelEntry, model: Model) -> bool:
-        """The same: each cell begins when the last request of the one before is on its way, so
-        that no slow reply holds it up.
+        """The same: each cell begins as soon as those before leave the model something to do, so
+        that neither slow replies nor small cells hold it up.
         """
         begun: list[Future[bool]] = []
+        outstanding = OutstandingRequests(_MAX_OVERLAPPING, _MAX_QUESTIONS)
         with ThreadPoolExecutor(_MAX_OVERLAPPING, "cells") as threads:
             for row in cells:
-                if begun:
-                    self._check_draining()
-                sent = threading.Event()
-                work = partial(_answer, model)
-                do = partial(self._do_cell, row, work, entry, on_sent=sent.set)
-                begun.append(threads.submit(_run_in, copy_context(), do))
-                begun[-1].add_done_callback(lambda _, sent=sent: sent.set())
                 try:
-                    sent.wait()
+                    outstanding.wait_for_room(row.questions)
                 except KeyboardInterrupt:
                     self._give_up()
                     raise
-                if begun[-1].done() and begun[-1].exception():
+                if any(each.done() and each.exception() for each in begun):
                     break
+                if begun:
+                    self._check_draining()
+                outstanding.begin(row.id, row.questions)
+                report = partial(outstanding.record, row.id)
+                do = partial(self._do_cell, row, partial(_answer, model), entry, on_open=report)
+                begun.append(threads.submit(_run_in, copy_context(), do))
+                begun[-1].add_done_callback(partial(_note_end, outstanding, row.id))
             return self._end_cells(cells, begun)
 
     def _end_cells(self, cells: Sequence[CellRow], begun: Sequence["Future[bool]"]) -> bool:
@@ -406,7 +408,7 @@ class RunAtWork:
         work: Callable[[CellRun, Dataset], None],
         entry: ModelEntry | None = None,
         *,
-        on_sent: Callable[[], None] = lambda: None,
+        on_open: Callable[[int, int], None] = lambda _requests, _width: None,
         turn: Turn | None = None,
     ) -> bool:
         """Whether it is done; a cell that failed states why."""
@@ -417,7 +419,7 @@ class RunAtWork:
             entry,
             interrupted=self._is_interrupted,
             on_batch=self._parts.on_batch,
-            on_sent=on_sent,
+            on_open=on_open,
             replies=self._parts.replies,
             arrivals=self._arrivals,
             turn=turn,
@@ -474,6 +476,10 @@ def _raise_first(started: Sequence["Future[Any]"]) -> None:
 
 def _answer(model: Model, job: CellRun, dataset: Dataset) -> None:
     job.run(model, dataset)
+
+
+def _note_end(outstanding: OutstandingRequests, cell_id: int, _: "Future[bool]") -> None:
+    outstanding.end(cell_id)
 
 
 def _run_in(context: Context, work: Callable[[], bool]) -> bool:

@@ -89,7 +89,15 @@ _STRICT_CHOICES = tuple(ParsedChoice(slot, "strict") for slot in range(len(LETTE
 _NOT_A_LETTER = ParsedChoice(None, "not-a-letter")
 
 
+_SHORT = 200  # characters of a reply that others are likely to equal
+
+
 def _read(reply: str, options: Sequence[str], *, is_cut: bool) -> ParsedChoice:
+    read = _read_once if len(reply) <= _SHORT else _read_anew
+    return read(reply, tuple(options), is_cut=is_cut)
+
+
+def _read_anew(reply: str, options: Sequence[str], *, is_cut: bool) -> ParsedChoice:
     spoken = split_thoughts(reply).spoken
     if spoken is None:
         return ParsedChoice(None, "unfinished")
@@ -102,6 +110,10 @@ def _read(reply: str, options: Sequence[str], *, is_cut: bool) -> ParsedChoice:
         or _read_json(text, known)
         or _read_in_words(text, options, known, is_cut=is_cut)
     )
+
+
+# Where all questions have the same options, such as yes and no, most replies equal an earlier one.
+_read_once = lru_cache(maxsize=1024)(_read_anew)
 
 
 def _read_in_words(

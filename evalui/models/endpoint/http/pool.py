@@ -266,6 +266,11 @@ class JobStream(Generic[T]):
         """How many they are sent at a time at most."""
         return sum(slot.concurrency for slot in self._pool.slots)
 
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for some time before they are sent once more."""
+        return len(self._later)
+
     def send(self, jobs: Sequence[tuple[int, Job[T]]], *, first: bool = False) -> None:
         """Have jobs done, each with a server's `send`; `first`: before those that wait."""
         tasks = [_RequestTask(key, job) for key, job in jobs]

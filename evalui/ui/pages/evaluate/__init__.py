@@ -18,10 +18,9 @@ from evalui.app.samples import open_sample_size, sample_size
 from evalui.app.service import AppService
 from evalui.datasets.preview import Preview
 from evalui.errors import DataError, EvaluiError
-from evalui.modes import modes_for, usual_max_tokens
 from evalui.report.html import Html, div, el, join
 from evalui.summary_groups import published_lists
-from evalui.types import DatasetKind, has_options
+from evalui.types import has_options
 from evalui.ui.components.address import address, leads_to, leaves_for, read_query
 from evalui.ui.components.controls import controls, read_controls, shown_controls
 from evalui.ui.components.drop_zone import drop_zone, zone
@@ -736,7 +735,7 @@ class EvaluatePage:
             self.modes: shown_controls(
                 mode_list(t, models, form, kinds), list_value("modes", before, form, shown)
             ),
-            **self._settings(form, models, kinds, choice=has_choices),
+            **self._settings(form, models, choice=has_choices),
             **self._started(examined, start_plan(service, t, form)),
         }
         return form, groups, updates
@@ -745,14 +744,12 @@ class EvaluatePage:
         self,
         form: Form,
         models: Sequence[OfferedModel],
-        kinds: Sequence[DatasetKind],
         *,
         choice: bool,
     ) -> Updates:
         """What the files leave to decide: orders, worked examples and prompt need options."""
         t, fields = self.context.t, self.fields
         per = "dataset" if field_value(form, "limit_per") == "dataset" else "subject"
-        usual = sorted({usual_max_tokens(mode) for mode in modes_for(kinds)})
         own = field_value(form, "summary_groups")
         published = {name: each.title for name, each in published_lists().items()}
         groups = {"": t("set.groups_none")} | published
@@ -772,9 +769,6 @@ class EvaluatePage:
             fields.preset: gr.update(value=preset_of(form, models), visible=choice),
             fields.fields["metrics"].box: gr.update(visible=bool(field_value(form, "metrics"))),
             fields.component("limit"): gr.update(info=t(f"set.limit_hint_{per}")),
-            fields.component("max_tokens"): gr.update(
-                placeholder=" / ".join(str(tokens) for tokens in usual)
-            ),
             fields.component("summary_groups"): gr.update(
                 choices=[(word, name) for name, word in groups.items()]
             ),

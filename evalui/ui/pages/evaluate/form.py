@@ -12,7 +12,6 @@ import gradio as gr
 from gradio.blocks import Block
 from gradio.components import Component
 
-from evalui.app.run_form import JUDGE_TOKENS
 from evalui.generation import GenerationSettings, declared_settings
 from evalui.messages import Messages
 from evalui.modes.own_settings import all_settings
@@ -211,8 +210,6 @@ class RunFields:
             self._pick(
                 "spellings", "options", t("set.spellings"), spellings, t("set.spellings_hint")
             )
-            self._numeric("max_tokens", "choices", t("set.max_tokens"))
-            self._numeric("seed", "choices", t("set.seed"), placeholder="0")
             none = {"": t("set.groups_none")}
             self._pick("summary_groups", "options", t("set.groups"), none | groups)
             # Chosen in a specification; a run that is repeated keeps them.
@@ -252,7 +249,9 @@ class RunFields:
                     self._text(name, group, label, hint, lines=3)
                 else:
                     usual = each.default
-                    shown = t("generation.model") if usual is None else f"{usual:g}"
+                    stated = f"generation.{each.name}_usual"
+                    unstated = t(stated if stated in t else "generation.model")
+                    shown = unstated if usual is None else f"{usual:g}"
                     self._numeric(name, group, label, hint, placeholder=shown)
         if judge:
             self.judge_writing = fold
@@ -285,7 +284,6 @@ class RunFields:
             self._pick("judge_strong", "open", t("judge.strong"), {"1": ""}, usual="1")
             all_, hint = t("judge.sample_all"), t("judge.sample_hint")
             self._numeric("judge_sample", "open", t("judge.sample"), hint, placeholder=all_)
-            self._numeric("judge_tokens", "open", t("judge.tokens"), placeholder=str(JUDGE_TOKENS))
 
     def own_rubric(self) -> None:
         """The fields of a rubric of one's own, filled from a shipped one, and a reply to try."""

@@ -74,7 +74,7 @@ def settings_summary(t: Messages, form: Form, *, choice: bool) -> str:
         t(f"set.orders_{pattern}") if choice else "",
         (t("set.no_shots") if shots == "0" else t("set.some_shots", n=shots)) if choice else "",
         t(f"set.first_{per}", n=limit) if limit else t("set.all_questions"),
-        t("set.seed_is", n=field_value(form, "seed") or "0"),
+        t("set.seed_is", n=field_value(form, generation_field("seed")) or "0"),
     ]
     return " · ".join(part for part in parts if part)
 
@@ -133,7 +133,7 @@ def _picked(form: Form, models: Sequence[OfferedModel]) -> list[OfferedModel]:
 def _able(form: Form, mode: str, models: Sequence[OfferedModel]) -> list[OfferedModel]:
     """Those of the models that can do a mode."""
     needed = _needed(form, mode)
-    hidden = mode_traits(mode).without_question_of
+    hidden = "question" in mode_traits(mode).omits
     return [
         model
         for model in models

@@ -23,6 +23,7 @@ from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_trials
 from evalui.runs.spec import RunSpec
+from evalui.runs.worker import cell as engine
 from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.cell import CellRun
 from evalui.runs.worker.worker import Worker
@@ -41,6 +42,7 @@ from evalui.types import (
 QUESTIONS = 250
 TRIALS = 4 * QUESTIONS
 WIDTH = 32
+_LONGEST_S = 20  # that anything takes; what is awaited for longer never comes
 QUICK = RetryPolicy(initial_delay=0.001, max_delay=0.02, initial_open_time=0.02, max_open_time=0.05)
 
 
@@ -60,10 +62,17 @@ class Model:
     fingerprint = "f"
     abilities = frozenset({"next_token", "loglik", "generate"})
 
-    def __init__(self, answering: "Answering") -> None:
+    def __init__(
+        self,
+        answering: "Answering",
+        reply: Response | None = None,
+        policy: RetryPolicy = QUICK,
+    ) -> None:
         self.answering = answering
-        self.pool = ServerPool([Place()], concurrency=WIDTH, retries=1, retry_policy=QUICK)
+        self.reply = reply
+        self.pool = ServerPool([Place()], concurrency=WIDTH, retries=1, retry_policy=policy)
         self.asked: Counter[Request] = Counter()
+        self.handed = 0  # requests that a stream was given
         self.in_flight = self.most = self.answered = 0
 
     def stream(self) -> "Stream":
@@ -79,7 +88,7 @@ class Model:
             finally:
                 self.in_flight -= 1
             self.answered += 1
-            return _response(request)
+            return self.reply or _response(request)
 
         return answer
 
@@ -112,7 +121,12 @@ class Stream:
     def max_width(self) -> int:
         return self.jobs.max_width
 
+    @property
+    def waiting(self) -> int:
+        return self.jobs.waiting
+
     def send(self, requests: Sequence[tuple[int, Request]], *, first: bool = False) -> None:
+        self.model.handed += len(requests)
         self.jobs.send([(key, self.model.job(each)) for key, each in requests], first=first)
 
     def receive(self, timeout_s: float) -> Sequence[Answer[Response] | Rejection]:
@@ -140,9 +154,15 @@ def held(database: Database) -> Lease:
 
 
 def work(
-    database: Database, lease: Lease, answering: Answering, given: Dataset | None = None
+    database: Database,
+    lease: Lease,
+    answering: Answering,
+    given: Dataset | None = None,
+    *,
+    reply: Response | None = None,
+    policy: RetryPolicy = QUICK,
 ) -> Model:
-    model, cell = Model(answering), read_cells(database, lease.run_id)[0]
+    model, cell = Model(answering, reply, policy), read_cells(database, lease.run_id)[0]
     try:
         CellRun(database, lease, cell, interrupted=lambda: False, on_batch=lambda: None).run(
             model,  # type: ignore[arg-type]
@@ -158,8 +178,9 @@ def is_question(number: int) -> Callable[[Request], bool]:
 
 
 async def until(reached: Callable[[], bool]) -> None:
-    while not reached():
-        await asyncio.sleep(0.001)
+    async with asyncio.timeout(_LONGEST_S):
+        while not reached():
+            await asyncio.sleep(0.001)
 
 
 def test_one_slow_reply_costs_one_slot_and_nothing_else(database: Database, held: Lease):
@@ -188,20 +209,76 @@ def test_what_is_answered_is_saved_while_a_slow_reply_is_awaited(database: Datab
     assert len(read_trials(database, 1)) == TRIALS
 
 
-def test_no_more_is_sent_than_is_needed_soon(database: Database, held: Lease):
-    """A cell of any length keeps a bounded number of requests in hand."""
-    planned: list[int] = []
+@pytest.mark.parametrize("waiting", [0, 10**6], ids=["", "many refused"])
+def test_no_more_is_sent_than_is_needed_soon(
+    database: Database, held: Lease, monkeypatch: pytest.MonkeyPatch, waiting: int
+):
+    """A cell of any length keeps a bounded number of requests in hand, however many were refused
+    and wait.
+    """
+    monkeypatch.setattr(JobStream, "waiting", waiting)
+    more = min(waiting, engine._WAITING * WIDTH)
+    handed: list[int] = []
 
     async def answering(model: Model, _request: Request) -> None:
         if sum(model.asked.values()) == WIDTH:  # the last that can be in flight
             await asyncio.sleep(0.2)
+            handed.append(model.handed)
             queue.cancel(database, held.run_id)
         await asyncio.Event().wait()
-        planned.append(1)
 
     with pytest.raises(Cancelled):
         work(database, held, answering)
-    assert planned == []
+    assert WIDTH < handed[0] <= 3 * WIDTH + 32 + more < TRIALS
+
+
+def test_what_is_answered_is_saved_within_a_fifth_of_a_second():
+    assert engine.FLUSH_S <= 0.2
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [GeneratedText("A" * 1000), GeneratedText("A", thoughts="t" * 1000)],
+    ids=["replies", "thoughts"],
+)
+def test_large_replies_are_saved_before_it_is_time(
+    database: Database, monkeypatch: pytest.MonkeyPatch, reply: Response
+):
+    assert engine._MAX_UNSAVED <= 2**24
+    monkeypatch.setattr(engine, "_MAX_UNSAVED", 50_000)
+    monkeypatch.setattr(engine, "FLUSH_S", 3600)
+    monkeypatch.setattr(engine, "_IDLE_S", 3600)
+    add_run(database, spec(mode="generation"), dataset(QUESTIONS))
+    run = queue.claim(database, "worker-1")
+    assert run
+    saved: list[int] = []
+
+    async def answering(model: Model, _request: Request) -> None:
+        if sum(model.asked.values()) == QUESTIONS:
+            await until(lambda: model.answered == QUESTIONS - 1)
+            await until(lambda: read_cells(database, run.lease.run_id)[0].done > QUESTIONS // 2)
+            saved.append(read_cells(database, run.lease.run_id)[0].done)
+
+    work(database, run.lease, answering, reply=reply)
+    assert QUESTIONS // 2 < saved[0] < QUESTIONS
+
+
+def test_refused_requests_that_wait_hold_up_no_others(database: Database, held: Lease):
+    """A sixth is refused once, for longer than all others take."""
+    patient = RetryPolicy(max_delay=6.0)
+    answered: list[int] = []
+
+    async def answering(model: Model, request: Request) -> None:
+        if sum(model.asked.values()) == 1:  # a server that answers none of several is paused
+            await until(lambda: model.answered == TRIALS - 1)
+        elif model.asked[request] == 2:
+            answered.append(model.answered)
+        elif sum(model.asked.values()) % 6 == 0:
+            raise RetryableError("busy", status=429, retry_after_s=6.0)
+
+    work(database, held, answering, policy=patient)
+    assert len(read_trials(database, 1)) == TRIALS
+    assert answered[0] > 6 * (3 * WIDTH)  # more than if the refused ones counted as in hand
 
 
 def test_how_many_are_sent_at_a_time_is_saved_with_the_answers(database: Database, held: Lease):
@@ -325,19 +402,61 @@ def test_an_error_that_is_not_foreseen_ends_the_cell_and_keeps_what_is_answered(
     assert len(read_trials(database, 1)) == 40
 
 
-def test_a_slow_reply_of_one_cell_does_not_hold_up_the_next(database: Database):
-    """It comes when all of the second dataset are answered."""
-    second = dataset(name="second", samples=[sample(number) for number in range(40, 60)])
-    asked = spec(datasets=[{"path": "sums.csv"}, {"path": "second.csv"}])
-    run_id = add_run(database, asked, dataset(20), second)
+def run_of_cells(database: Database, cells: int, questions: int) -> str:
+    """A queued run of so many datasets, each with so many questions of its own."""
+    sets = [
+        dataset(name=f"set-{n}", samples=[sample(n * questions + i) for i in range(questions)])
+        for n in range(cells)
+    ]
+    return add_run(database, spec(datasets=[{"path": f"{each.name}.csv"} for each in sets]), *sets)
+
+
+def work_in_worker(database: Database, answering: Answering) -> Model:
+    model = Model(answering)
+    catalog = {"perfect": ModelEntry("perfect", "openai")}
+    worker = Worker(database, lambda: catalog, opener=lambda _: model)  # type: ignore[arg-type]
+    assert worker.run_once()
+    return model
+
+
+def test_slow_replies_of_twelve_cells_do_not_hold_up_the_last(database: Database):
+    """The first reply of each cell comes when all others of all cells are there."""
+    cells, questions = 12, 20
+    run_id = run_of_cells(database, cells, questions)
+    slow = [is_question(n * questions) for n in range(cells)]
+
+    async def answering(model: Model, request: Request) -> None:
+        if any(each(request) for each in slow):
+            await until(lambda: model.answered >= cells * (questions - 1))
+
+    work_in_worker(database, answering)
+    assert [cell.state for cell in read_cells(database, run_id)] == ["done"] * cells
+    assert [cell.done for cell in read_cells(database, run_id)] == [questions] * cells
+
+
+def test_small_cells_fill_the_width_together(database: Database):
+    """No reply comes before as many requests are on their way as the model works on at a time."""
+    run_id = run_of_cells(database, 20, 3)
 
     async def answering(model: Model, _request: Request) -> None:
-        if sum(model.asked.values()) == 1:
-            await until(lambda: model.answered == 39)
+        await until(lambda: model.most == WIDTH)
 
-    model = Model(answering)
-    opener = lambda _: model  # noqa: E731
-    catalog = {"perfect": ModelEntry("perfect", "openai")}
-    assert Worker(database, lambda: catalog, opener=opener).run_once()  # type: ignore[arg-type]
-    assert [cell.state for cell in read_cells(database, run_id)] == ["done", "done"]
-    assert [cell.done for cell in read_cells(database, run_id)] == [20, 20]
+    model = work_in_worker(database, answering)
+    assert model.most == WIDTH
+    assert [cell.done for cell in read_cells(database, run_id)] == [3] * 20
+
+
+def test_a_cell_begins_only_when_those_before_it_leave_the_model_something_to_do(
+    database: Database,
+):
+    run_id = run_of_cells(database, 6, 40)
+    begun: list[int] = []
+
+    async def answering(model: Model, _request: Request) -> None:
+        if model.answered == 0 and sum(model.asked.values()) == WIDTH:
+            await asyncio.sleep(0.2)
+            begun.append(sum(c.state != "waiting" for c in read_cells(database, run_id)))
+        await until(lambda: bool(begun))
+
+    work_in_worker(database, answering)
+    assert begun == [1]

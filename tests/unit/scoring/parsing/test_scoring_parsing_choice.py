@@ -661,3 +661,11 @@ def test_a_chain_of_thought_is_read_in_milliseconds():
 )
 def test_a_letter_that_is_only_asked_about_is_no_answer(reply: str, expected: str):
     assert read(reply)[0] == expected
+
+
+def test_a_reply_is_read_anew_for_other_options_and_once_for_the_same():
+    reply = "It is the second: Rome."
+    assert read_tolerant(reply, ["Paris", "Rome"]).choice == 1
+    assert read_tolerant(reply, ["Rome", "Oslo"]).choice != 1
+    assert read_tolerant(reply, ["Paris", "Rome"]) is read_tolerant(reply, ["Paris", "Rome"])
+    assert read_tolerant("It is", ["Paris", "Rome"], is_cut=True).choice is None

@@ -73,7 +73,7 @@ def test_only_settings_of_open_questions_are_offered(tab: Screen, desk: AppServi
     assert "checked" in box(page, "modes", "question_answer")
     for gone in ('value="cloze"', 'name="pattern"', 'name="shots"', 'name="own_name"'):
         assert gone not in page
-    assert 'placeholder="512"' in page
+    assert 'placeholder="as the mode has it"' in page
 
 
 def test_a_judge_is_no_contestant(tab: Screen, desk: AppService):

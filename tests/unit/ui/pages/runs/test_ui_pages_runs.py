@@ -144,10 +144,10 @@ def test_a_run_that_is_not_there_is_said(tab: Screen):
         ({"limit": "1"}, "first question of each subject only"),
         ({"limit": "2", "limit_per": "dataset"}, "first 2 questions"),
         ({"limit": "1", "limit_per": "dataset"}, "first question only"),
-        ({"seed": "7"}, "seed 7"),
+        ({"gen_seed": "7"}, "Seed 7"),
         ({"template": "plain-en.1"}, "prompt plain-en.1"),
         ({"chat": "no"}, "chat template off"),
-        ({"max_tokens": "9"}, "replies up to 9 tokens"),
+        ({"modes": ["generation"], "gen_max_tokens": "9"}, "Longest reply 9"),
         ({"modes": ["generation"], "gen_stop": "END"}, "Stop texts [&#34;END&#34;]"),
         ({"gen_system_prompt": "Be brief."}, "System prompt &#34;Be brief.&#34;"),
     ],
@@ -167,8 +167,8 @@ def test_runs_that_differ_in_one_setting_differ_in_the_list(
 
 
 def test_the_run_in_full_tells_its_settings_too(tab: Screen, queued: Callable[..., str]):
-    page = tab.render({"run": queued(seed="7")})
-    assert page.count("biased, always-A · letters, circular; cloze · seed 7") == 2
+    page = tab.render({"run": queued(gen_seed="7")})
+    assert page.count("biased, always-A · letters, circular; cloze · Seed 7") == 2
 
 
 def test_several_numbers_of_examples_stand_together():
@@ -199,7 +199,7 @@ def test_a_judged_run_tells_how_it_is_judged():
         "judged on score10-en.1",
         "at most 9 pairs",
         "both verdicts count if they disagree",
-        "verdicts up to 5 tokens",
+        "Longest reply 5",
     ]
 
 

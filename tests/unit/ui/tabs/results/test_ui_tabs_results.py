@@ -136,9 +136,9 @@ def test_a_finished_run_is_not_watched(tab: ResultsTab, finished: Finished):
 
 
 def test_runs_of_one_file_differ_in_head_and_list(tab: ResultsTab, finished: Finished):
-    plain, seeded = finished(), finished(seed="7")
-    assert "seed 7" in tab.render({"run": seeded})
-    assert "seed 7" not in tab.render({"run": plain}).partition("</nav>")[0]
+    plain, seeded = finished(), finished(gen_seed="7")
+    assert "Seed 7" in tab.render({"run": seeded})
+    assert "Seed 7" not in tab.render({"run": plain}).partition("</nav>")[0]
     listed = tab.render({})
     assert listed.count("biased, always-A · letters, circular; cloze") == 2
-    assert listed.count("seed 7") == 1
+    assert listed.count("Seed 7") == 1
