@@ -83,6 +83,14 @@ def test_a_specification_names_a_set(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "commonsense_qa has 40 questions here" in capsys.readouterr().err
 
 
+def test_an_option_names_a_set(tmp_path: Path):
+    run = ["run", "--model", "always-A", "--dataset", "csqa", "--limit", "5", "--out", "out"]
+    assert main(run) == 0
+    report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    (cell,) = report["cells"]
+    assert (cell["dataset"], cell["figures"]["n"]) == ("commonsense_qa", 5)
+
+
 def test_a_folder_of_the_same_name_wins(tmp_path: Path):
     (tmp_path / "csqa").mkdir()
     (tmp_path / "csqa" / "own.csv").write_text("id,question,A,B,answer\n1,2+2?,4,5,A\n")
