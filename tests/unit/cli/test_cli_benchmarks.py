@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from evalui.benchmarks import harness
+from evalui.benchmarks.harness import OfficialFigure, OfficialResult
+from evalui.benchmarks.places import TaskData
 from evalui.cli.main import main
+from evalui.models import Model
 
 HUB = Path(__file__).parents[2] / "golden" / "benchmarks" / "hub"
 SPEC = {
@@ -73,6 +77,38 @@ def test_what_cannot_be_done_is_one_line(
     shown = capsys.readouterr().err
     assert message in shown
     assert len(shown.splitlines()) == 1
+
+
+def test_official_figures_are_printed_with_their_versions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[tuple[object, ...]] = []
+
+    def official(name: str, model: Model, data: TaskData, **settings: int) -> OfficialResult:
+        asked.append((name, model.name, data.given, settings))
+        acc = OfficialFigure("mmlu_anatomy", "acc", "none", 0.225, 0.06687, 40, 5, "1.0")
+        whole = OfficialFigure("mmlu", "acc", "none", 0.25, None, 40, 5, "2")
+        raw = {"results": {"mmlu": {"acc,none": 0.25}}, "samples": {"mmlu": ["long"]}}
+        return OfficialResult((acc, whole), "0.4.13", raw)
+
+    monkeypatch.setattr(harness, "harness_version", lambda: "0.4.13")
+    monkeypatch.setattr(harness, "official_figures", official)
+    command = ["benchmarks", "official", "MMLU", "--model", "always-A", "--shots", "5"]
+    assert main([*command, "--limit", "9", "--json", "figures.json"]) == 0
+    assert asked == [("MMLU", "always-A", HUB, {"shots": 5, "limit": 9})]
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[:2] == [
+        "mmlu_anatomy\tacc\tnone\t0.2250 ± 0.0669\tn=40\tshots=5\ttask version 1.0",
+        "mmlu\tacc\tnone\t0.2500\tn=40\tshots=5\ttask version 2",
+    ]
+    assert (
+        "published:\tLlama 2 70B\t68.9 %\t5-shot\tarXiv:2307.09288, table 3"
+        in printed.out.splitlines()
+    )
+    assert printed.err.splitlines()[-1] == "evalui: figures of lm-eval 0.4.13"
+    assert json.loads((tmp_path / "figures.json").read_text()) == {
+        "results": {"mmlu": {"acc,none": 0.25}}
+    }
 
 
 def test_a_specification_names_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
