@@ -21,7 +21,8 @@ if TYPE_CHECKING:
         resolve,
         task_data,
     )
-    from evalui.benchmarks.published import PublishedFigure, published_figures
+    from evalui.benchmarks.published import published_figures
+    from evalui.published_figures import PublishedFigure
 
 _MODULES = {
     "harness": ("OfficialFigure", "OfficialResult", "official_figures"),
@@ -37,9 +38,10 @@ _MODULES = {
         "resolve",
         "task_data",
     ),
-    "published": ("PublishedFigure", "published_figures"),
+    "published": ("published_figures",),
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+_MODULE_OF = {name: f"{__name__}.{module}" for module, own in _MODULES.items() for name in own}
+_MODULE_OF["PublishedFigure"] = "evalui.published_figures"
 
 __all__ = [
     "Availability",
@@ -68,7 +70,7 @@ def __getattr__(name: str) -> Any:
     """A public name, imported when it is used first; kept, so that this is called once for each."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    value = getattr(import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 

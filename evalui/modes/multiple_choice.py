@@ -107,7 +107,9 @@ def label_probs(
     return LabelProbs(
         totals,
         mass=min(1.0, math.fsum(map(math.exp, totals))),
-        top_token="".join([letter for letter, is_top in zip(LETTERS, greedy, strict=False) if is_top]),
+        top_token="".join(
+            [letter for letter, is_top in zip(LETTERS, greedy, strict=False) if is_top]
+        ),
         truncated=truncated,
     )
 

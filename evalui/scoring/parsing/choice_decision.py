@@ -121,7 +121,7 @@ def _sentences(text: str, options: Options, *, is_end: bool = False) -> list[_Se
     return sentences
 
 
-def _statements(sentence: str, is_first: bool, is_question: bool) -> tuple[Statement, ...]:  # noqa: FBT001
+def _statements(sentence: str, is_first: bool, is_question: bool) -> tuple[Statement, ...]:
     return tuple(statements(sentence, is_first=is_first, is_question=is_question))
 
 

@@ -1,4 +1,4 @@
-"""How long patterns are written down: one phrase after the other, and what any match of one holds."""
+"""How long patterns are written down, and what any match of one holds."""
 
 from dataclasses import dataclass
 
