@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evalui.benchmarks.harness import OfficialFigure, OfficialResult, official_figures
-    from evalui.benchmarks.hub import FetchedBenchmark, fetch
+    from evalui.benchmarks.hub import FetchedBenchmark, download_sizes, fetch
     from evalui.benchmarks.index import Benchmark, find, read_index, search
     from evalui.benchmarks.places import TaskData
     from evalui.benchmarks.preparing import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "harness": ("OfficialFigure", "OfficialResult", "official_figures"),
-    "hub": ("FetchedBenchmark", "fetch"),
+    "hub": ("FetchedBenchmark", "download_sizes", "fetch"),
     "index": ("Benchmark", "find", "read_index", "search"),
     "places": ("TaskData",),
     "preparing": (
@@ -53,6 +53,7 @@ __all__ = [
     "PublishedFigure",
     "TaskData",
     "availability",
+    "download_sizes",
     "fetch",
     "find",
     "is_benchmark",

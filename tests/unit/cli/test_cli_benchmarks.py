@@ -56,6 +56,18 @@ def test_a_set_is_shown_with_its_licence_and_published_figures(capsys: pytest.Ca
     assert "published:\tLlama 2 70B\t68.9 %\t5-shot\tarXiv:2307.09288, table 3" in shown
 
 
+def test_the_bytes_of_a_download_are_shown_where_they_are_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    sizes = {"a/test-0.parquet": 2_000, "a/train-0.parquet": 500}
+    monkeypatch.setattr("evalui.benchmarks.hub.download_sizes", lambda *_: sizes)
+    assert main(["benchmarks", "show", "ARC_c", "--download"]) == 0
+    line = "download:\t2500 bytes\ta/test-0.parquet, a/train-0.parquet"
+    assert line in capsys.readouterr().out.splitlines()
+    assert main(["benchmarks", "show", "ARC_c"]) == 0
+    assert "download:" not in capsys.readouterr().out
+
+
 def test_a_set_that_is_not_here_says_what_to_copy_where(capsys: pytest.CaptureFixture[str]):
     assert main(["benchmarks", "show", "ARC_c"]) == 0
     assert f"(part: ARC-Challenge) to {HUB}/allenai/ai2_arc" in capsys.readouterr().out
