@@ -233,7 +233,7 @@ class RunSpec(BaseModel):
 
     version: Literal[1, 2, 3] = 1
     name: str = ""
-    datasets: list[DatasetSpec] = []
+    datasets: list[DatasetSpec] = Field(default=[], min_length=1)
     models: list[str] = []
     modes: list[ModeSpec] = Field(min_length=1)
     answers: list[AnswersSpec] = []
