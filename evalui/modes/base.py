@@ -185,5 +185,7 @@ def _after_system(prompt: Prompt, text: str) -> Prompt:
 def shown_options(sample: Sample, variant: Variant) -> tuple[tuple[str, ...], int]:
     """The options in the order of the variant, and the slot of the right one."""
     assert isinstance(sample.target, int), "multiple choice has an option as its target"
+    if variant.is_origin:
+        return sample.choices, sample.target
     options = tuple(sample.choices[content] for content in variant.permutation)
     return options, variant.permutation.index(sample.target)

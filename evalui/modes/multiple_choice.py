@@ -93,14 +93,24 @@ def _label_probs(responses: Sequence[Response]) -> LabelProbs:
         return responses[0]
     scored = [response for response in responses if isinstance(response, Logprob)]
     assert len(scored) == len(responses), "NextToken is answered by LabelProbs, Loglik by Logprob"
-    totals = tuple([each.total for each in scored])
+    return label_probs(
+        tuple([each.total for each in scored]),
+        tuple([each.greedy for each in scored]),
+        truncated=any(each.truncated for each in scored),
+    )
+
+
+def label_probs(
+    totals: tuple[float, ...], greedy: Sequence[bool], *, truncated: bool = False
+) -> LabelProbs:
+    """What scored letters say: their natural log-probabilities, and which would be written."""
     return LabelProbs(
         totals,
         mass=min(1.0, math.fsum(map(math.exp, totals))),
         top_token="".join(
-            [letter for letter, each in zip(LETTERS, scored, strict=False) if each.greedy]
+            [letter for letter, is_top in zip(LETTERS, greedy, strict=False) if is_top]
         ),
-        truncated=any(each.truncated for each in scored),
+        truncated=truncated,
     )
 
 

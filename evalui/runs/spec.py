@@ -215,7 +215,8 @@ class ModeSpec(GenerationSettings):
 class RunSpec(BaseModel):
     """A whole run: every dataset by every model in the modes that fit, then the judges' part.
 
-    `answers` take part beside the models, or in their place. `limit` takes the first questions of
+    `answers` take part beside the models, or in their place. Without `datasets` the questions are
+    those that the answers of earlier runs are to. `limit` takes the first questions of
     each subject, or of each dataset: `limit_per` says which. By default this depends on the
     `version`: in 1 (a specification without a version, as 0.1.0 wrote it) the dataset, in 2 the
     subject. From version 2 on each entry of a SWIFT configuration is a dataset, and from version 3
@@ -232,7 +233,7 @@ class RunSpec(BaseModel):
 
     version: Literal[1, 2, 3] = 1
     name: str = ""
-    datasets: list[DatasetSpec] = Field(min_length=1)
+    datasets: list[DatasetSpec] = Field(default=[], min_length=1)
     models: list[str] = []
     modes: list[ModeSpec] = Field(min_length=1)
     answers: list[AnswersSpec] = []
@@ -279,6 +280,8 @@ class RunSpec(BaseModel):
     def _require_contestant(self) -> Self:
         if not self.models and not self.answers:
             raise ValueError("expected a model, or answers")
+        if not self.datasets and not (self.answers and all(each.run for each in self.answers)):
+            raise ValueError("expected datasets, or answers of earlier runs alone")
         for mode in self.modes:
             judges = (
                 mode.mode in MODES and mode.gives == "verdicts"

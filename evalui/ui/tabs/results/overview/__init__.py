@@ -4,6 +4,7 @@ from evalui.report.analyses.chosen_metrics import chosen_blocks
 from evalui.report.analyses.imported import IMPORTED
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.standing import standings
+from evalui.report.analyses.published import PUBLISHED
 from evalui.report.analyses.summary_groups import SUMMARY_GROUPS
 from evalui.report.blocks import Block, Headline
 from evalui.report.compile import added_blocks
@@ -63,6 +64,7 @@ def _with_added(view: RunView, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
         *blocks[:-1],
         *SUMMARY_GROUPS.blocks(view.report, view.language),
         *imported,
+        *PUBLISHED.blocks(view.report, view.language),
         *(block for each in added for block in each),
         blocks[-1],
     )
