@@ -60,7 +60,7 @@ _SHARED: Mapping[str, str] = {
 # Where the name of such a property is that of something else.
 _NAMESAKES: tuple[tuple[str, str, str], ...] = (
     ("ui/run_form.py", "unconditional", "the part of a prompt template"),
-    ("ui/tabs/evaluate/mode_choice.py", "unconditional", "the part of a prompt template"),
+    ("ui/pages/evaluate/form.py", "unconditional", "the part of a prompt template"),
     ("scoring/choice/option_scores.py", "unconditional", "scores without the question"),
     ("runs/harnesses/", "unconditional", "scores without the question"),
 )
