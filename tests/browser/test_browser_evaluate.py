@@ -102,7 +102,7 @@ def test_choices_change_the_cost_at_once(page: Any):
     expect(cost).to_contain_text("960")  # 240 questions, every position
     page.get_by_label("Cloze", exact=True).check()
     expect(cost).to_contain_text("2,880")  # and twice each of 4 options
-    page.get_by_label("Quick look").check()
+    page.get_by_label("Quick look").press("Space")
     expect(cost).to_contain_text("Requests240")  # each of the 12 subjects has 20
     expect(page.locator(".settings > button")).to_contain_text("as written")
     page.locator(".settings > button").press("Enter")
