@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from evalui.modes.base import MODES, ModeSettings, shown_options
 from evalui.modes.prompts.templates import choose_template, render_choices, text_before_letter
 from evalui.modes.traits import ModeTraits
-from evalui.scoring.choice.option_scores import reading_of_scores
+from evalui.scoring.choice.option_scores import label_probs, reading_of_scores
 from evalui.types import (
     LETTERS,
     Ability,
@@ -97,20 +97,6 @@ def _label_probs(responses: Sequence[Response]) -> LabelProbs:
         tuple([each.total for each in scored]),
         tuple([each.greedy for each in scored]),
         truncated=any(each.truncated for each in scored),
-    )
-
-
-def label_probs(
-    totals: tuple[float, ...], greedy: Sequence[bool], *, truncated: bool = False
-) -> LabelProbs:
-    """What scored letters say: their natural log-probabilities, and which would be written."""
-    return LabelProbs(
-        totals,
-        mass=min(1.0, math.fsum(map(math.exp, totals))),
-        top_token="".join(
-            [letter for letter, is_top in zip(LETTERS, greedy, strict=False) if is_top]
-        ),
-        truncated=truncated,
     )
 
 

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from evalui.datasets.questions.option_references import refers_to_other_options
 from evalui.modes import Mode, ModeSettings
-from evalui.modes.multiple_choice import label_probs
 from evalui.runs.harnesses.base import LoggedAnswer, LogPart
-from evalui.scoring.choice.option_scores import normalise_scores, reading_of_scores
+from evalui.scoring.choice.option_scores import label_probs, normalise_scores, reading_of_scores
 from evalui.types import GeneratedText, Reading, Sample, Trial, Variant
 
 HARNESS_READING = "harness"  # the option that the harness read, and the mark that it gave

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -538,7 +539,7 @@ def test_a_queued_test_says_what_it_waits_for(
     assert "It waits for the run Midterm to end." in row(tab, "biased")
     become("bob")
     desk.models.queue_test("biased", "bob")
-    assert "It waits for somebody else&#39;s run to end." in row(tab, "biased")
+    assert "It waits for somebody else's run to end." in unescape(row(tab, "biased"))
 
 
 def test_a_failed_test_says_why(tab: Screen, desk: AppService):
