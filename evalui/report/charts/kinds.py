@@ -37,6 +37,10 @@ class Axis:
     title: str = ""
     logarithmic: bool = False
 
+    def percent(self, value: float) -> float:
+        """Where a value stands between the ends, in per cent; beyond them at the end."""
+        return 100 * min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+
 
 # ---------------------------------------------------------------- bars
 
