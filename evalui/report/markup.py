@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from evalui.report.blocks import NONE
+from evalui.report.blocks import NONE, TableCell
 from evalui.report.html import Html
 from evalui.report.icons import marker, series_number, status, status_icon
 from evalui.report.words import gap_after
@@ -59,10 +59,14 @@ def _environment() -> Environment:
         {
             "NONE": NONE,
             "gap_after": gap_after,
-            "kind_of": lambda cell: type(cell).__name__,  # pyright: ignore[reportUnknownLambdaType] # of any cell
+            "kind_of": _kind_of,
             "marker": marker,
             "series_number": series_number,
             "status": status,
             "status_icon": status_icon,
         },
     )
+
+
+def _kind_of(cell: TableCell) -> str:
+    return type(cell).__name__

@@ -98,7 +98,8 @@ def document(
 
 def chart_words(t: Messages) -> Mapping[str, str]:
     """The words of the buttons of charts, as attributes of the page's body."""
-    return {"data_chart_image": t("app.chart_image"), "data_chart_data": t("app.chart_data")}
+    names = ("image", "data", "select", "zoom_in", "zoom_out", "reset")
+    return {f"data_chart_{name}": t(f"app.chart_{name}") for name in names}
 
 
 @cache

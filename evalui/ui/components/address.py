@@ -4,6 +4,7 @@ import time
 from urllib.parse import parse_qsl
 
 import gradio as gr
+from gradio.events import EventListener
 
 from evalui.types import Language
 from evalui.ui.components.form import Form, read_form
@@ -16,11 +17,13 @@ const here = () => location.search.slice(1);
 const keep = () => {
   sessionStorage.setItem(`evalui.${location.pathname.split('/').pop()}`, location.search);
 };
-const go = (how, query) => {
-  const address = location.pathname + (query ? '?' + query : '');
-  if (query !== here()) history[how](null, '', address);
+const go = (how, query, hash = '') => {
+  const address = location.pathname + (query ? '?' + query : '') + hash;
+  if (query !== here() || hash !== location.hash) history[how](null, '', address);
   keep();
 };
+// Another page of the same name begins at its top.
+const place = query => ['run', 'sub'].map(name => new URLSearchParams(query).get(name)).join();
 document.title = props.title;
 root.lang = props.language;
 // Gradio writes the browser's own language there when it starts.
@@ -45,8 +48,13 @@ document.addEventListener('click', event => {
   if (!link || event.defaultPrevented || event.button || link.target || link.download) return;
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   if (link.origin !== location.origin || link.pathname !== location.pathname) return;
+  // A place of what is shown: the browser finds it.
+  if (link.hash && link.search === location.search) return;
   event.preventDefault();
-  go('pushState', link.search.slice(1));
+  const [from, hash] = [place(here()), link.hash];
+  go('pushState', link.search.slice(1), hash);
+  if (!hash && place(here()) !== from) scrollTo(0, 0);
+  if (hash) dispatchEvent(new HashChangeEvent('hashchange'));
   open();
 });
 addEventListener('popstate', open);
@@ -54,6 +62,7 @@ watch('value', () => {
   const [, moment, how, target] = props.value.match(/^(.*?)([?>])(.*)$/s);
   if (how === '>') location.assign(target);
   else go(moment.endsWith('=') ? 'replaceState' : 'pushState', target);
+  if (how === '?' && moment.endsWith('!')) open();
 });
 open();
 """
@@ -79,6 +88,13 @@ def address(title: str, language: Language) -> gr.HTML:
     )
 
 
+def opening(of: gr.HTML) -> EventListener:
+    """The event `open` of an address, among the triggers of `gr.render`."""
+    event = EventListener("open")
+    event.__self__ = of  # pyright: ignore[reportAttributeAccessIssue] # as on events of a component
+    return event
+
+
 def leads_to(query: str, *, replaces: bool = False) -> str:
     """The value that leads to a query, another one each time: the same again is no change.
 
@@ -90,6 +106,11 @@ def leads_to(query: str, *, replaces: bool = False) -> str:
 def leaves_for(target: str) -> str:
     """The value that leads to another page, relative to this one."""
     return f"{time.monotonic_ns()}>{target}"
+
+
+def opens(query: str) -> str:
+    """The value that leads to a query, and opens it as a link would."""
+    return f"{time.monotonic_ns()}!?{query}"
 
 
 def read_query(query: object) -> Form:

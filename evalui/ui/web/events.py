@@ -22,7 +22,7 @@ from evalui.messages import Messages
 from evalui.types import Language
 from evalui.ui.components.format import DOCUMENT_LANGUAGES
 from evalui.ui.top_bar import PAGES
-from evalui.ui.web.documents import page_head
+from evalui.ui.web.documents import page_body, page_head
 from evalui.web.middleware import route_of, status_of
 
 if TYPE_CHECKING:
@@ -207,6 +207,7 @@ def with_head(send: Send, language: Language) -> Send:
         body += message.get("body", b"")
         if not message.get("more_body"):
             content = bytes(body).replace(b"</head>", page_head() + b"</head>", 1)
+            content = content.replace(b"<body", page_body(language), 1)
             content = content.replace(
                 b'lang="en"', f'lang="{DOCUMENT_LANGUAGES[language]}"'.encode(), 1
             )
