@@ -30,7 +30,6 @@ from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.current_person import current_person
 from evalui.ui.shell import AppShell
-from evalui.ui.top_bar import PAGES
 from evalui.ui.web.attachment import Attachment
 from evalui.ui.web.documents import document
 from evalui.ui.web.doors.entrance import guarded
@@ -135,11 +134,9 @@ def create_app(settings: Settings) -> ASGIApp:
 
 def _page(shell: AppShell, documents: WatchedDocuments) -> Route:
     async def page(request: Request) -> Response:
-        given = request.query_params.multi_items()
-        # A place that is a page of its own has no address among the tabs, but old links lead here.
-        name = await run_in_threadpool(shell.place, read_form(given))
-        if name in PAGES:
-            kept = [(key, one) for key, one in given if key != "tab"]
+        named = request.query_params.multi_items()
+        if name := await run_in_threadpool(shell.page_of, read_form(named)):  # as old links have it
+            kept = [(key, one) for key, one in named if key != "tab"]
             return RedirectResponse(f"{name}?{urlencode(kept)}" if kept else name)
         return await documents.answer(shell.language, request)
 

@@ -29,7 +29,7 @@ def environment(folder: Path, known: Mapping[str, Any]) -> Environment:
     return made
 
 
-def fill(name: str, **values: Any) -> Html:
+def fill(name: str, /, **values: Any) -> Html:
     """The template of a name, such as "table.html", filled with values.
 
     Raises:

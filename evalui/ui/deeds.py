@@ -8,9 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from evalui.access import Deed
-from evalui.app import (
-    sharing,
-)
 from evalui.app.permissions import permission_of
 from evalui.errors import SpecError
 from evalui.ui.components.fragment import Action
@@ -35,12 +32,7 @@ _SEE = RequiredDeed("see")
 # Of every tab: another form, a look at what changes by itself, a question before a change.
 _OF_ALL: Mapping[str, RequiredDeed] = {"": _SEE, "set": _SEE, "poll": _SEE, "ask": _SEE}
 DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
-    "results": {
-        "watch": _SEE,
-        "share": _does(sharing.share_run, "run"),
-        "withdraw": RequiredDeed("change", "run"),  # of a link to this run; whose, it checks itself
-        **dict.fromkeys(("grant", "ungrant"), _does(sharing.state_run_rights, "run")),
-    },
+    "results": {},
     "arena": {},
     # Links to a comparison: of all its runs, which the use cases check themselves.
     "compare": dict.fromkeys(("share", "withdraw"), RequiredDeed("start")),

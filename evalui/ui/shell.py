@@ -3,14 +3,14 @@
 Nothing here knows Gradio: a page is rendered while Gradio is still being imported.
 """
 
-from collections.abc import Callable, Generator, Hashable
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from importlib import import_module
 from threading import Lock
 from typing import Protocol
 
 from evalui.app.run_labels import LIVE_STATES
+from evalui.app.run_view import still_there
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import messages
@@ -25,10 +25,11 @@ from evalui.ui.top_bar import PAGES, takes_run, top_bar
 
 # By name, because the first page need not wait for the modules of the other tabs.
 TABS = {
-    "results": "ResultsTab",
+    "results": "ResultsTab",  # its views that have not moved to the page
     "arena": "ArenaTab",
     "compare": "CompareTab",
 }
+TAB_VIEWS = ("samples", "duels")  # of results
 # Tabs whose page depends on the run of its address, or on all runs, and on nobody who looks at it.
 _OF_RUN = ("results", "arena")
 _OF_RUNS = ("compare",)
@@ -93,7 +94,7 @@ class AppShell:
         name = place if place in TABS else "results"
         bar, title = top_bar(self.service, self.t, name, form), self._title(name, form)
         try:
-            with self._still_there(form):
+            with still_there(self.service, field_value(form, "run")):
                 return Page(name, bar, self._content(name, form), title)
         except EvaluiError as error:
             return Page(name, bar, self._problem(error), title, error)
@@ -107,7 +108,7 @@ class AppShell:
         live = 0
         try:
             tab, live = self.tab(name), self.service.queued_runs()
-            with self._still_there(action.form):
+            with still_there(self.service, field_value(action.form, "run")):
                 self._require(name, action)
                 shown = tab.act(action) if action.do else tab.render(action.form)
         except EvaluiError as error:
@@ -127,21 +128,6 @@ class AppShell:
         named = {action.data.get(required.run, ""), field_value(action.form, required.run)} - {""}
         for run in named or {""}:
             self.service.require(required.deed, run)
-
-    @contextmanager
-    def _still_there(self, form: Form) -> Generator[None]:
-        """Around several reads of a run, which may be deleted between two of them.
-
-        Raises:
-            UnknownRun: it was.
-        """
-        try:
-            yield
-        except (LookupError, StopIteration, ValueError):
-            if run := field_value(form, "run"):
-                with self.service.runs.at(None):
-                    self.service.run(run)
-            raise  # our own mistake
 
     def _content(self, name: str, form: Form) -> Html:
         """The tab of an address, rendered once for everybody where nothing of it is personal."""
@@ -191,6 +177,12 @@ class AppShell:
             return " · ".join(parts)
         far = f"{100 * run.done // run.total} %" if run.total and run.state == "running" else ""
         return " · ".join([far or t(f"title.{run.state}"), run.name, *parts])
+
+    def page_of(self, form: Form) -> str:
+        """The page of Gradio to which an address of the tabs leads, "" if it is a tab's."""
+        name = self.place(form)
+        is_tab = name in TABS and field_value(form, "sub") in TAB_VIEWS
+        return name if name in PAGES and not is_tab else ""
 
     def place(self, form: Form) -> str:
         """Which tab or page an address of the tabs leads to."""

@@ -20,7 +20,7 @@ from evalui.ui.sharing.notices import notice_line
 # In the order of the bar.
 PLACES = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models", "admin")
 # The places that are pages of Gradio, each at its name.
-PAGES = ("evaluate", "runs", "annotate", "models", "admin")
+PAGES = ("evaluate", "runs", "results", "annotate", "models", "admin")
 _WITHOUT_RUN = ("evaluate", "compare", "models", "admin")  # a link to these names no run
 
 

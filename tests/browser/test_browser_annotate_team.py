@@ -85,8 +85,8 @@ def ballot(page: Any, run_id: str) -> None:
 def results(page: Any, run_id: str) -> str:
     """What the results of a run say."""
     page.goto(f"/en/?run={run_id}&tab=results")
-    expect(page.locator("#tab-results h1").first).to_be_visible()
-    return page.locator("#tab-results").inner_text()
+    expect(page.locator(".results-page h1").first).to_be_visible()
+    return page.locator(".results-page").inner_text()
 
 
 def test_two_people_differ_once_and_who_leads_the_run_decides(

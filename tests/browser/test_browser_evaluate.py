@@ -34,9 +34,9 @@ def test_the_first_visit_shows_what_to_do(page: Any):
 def test_the_sample_starts_with_one_press_and_its_figures_come_in_place(page: Any):
     page.goto("/en/")
     page.get_by_role("button", name="Try the sample").click()
-    page.wait_for_url("**tab=results**", wait_until="commit", timeout=60_000)
+    page.wait_for_url("**/results?run=**", wait_until="commit", timeout=60_000)
     address = page.url
-    expect(page.locator("#tab-results")).to_contain_text("steady", timeout=60_000)
+    expect(page.locator(".results-page")).to_contain_text("steady", timeout=60_000)
     assert page.url.partition("&")[0] == address.partition("&")[0]
     # What a browser shows of the tab in a row of others: how far the run is, and which it is.
     expect(page).to_have_title(
@@ -181,7 +181,7 @@ def test_a_phone_never_scrolls_sideways(page: Any, run_id: str):
     assert overflow(page) == 0
     for address in ("tab=runs", "sub=overview", "sub=bias", "sub=samples", "sub=report"):
         page.goto(f"/zh/?run={run_id}&{address}")
-        page.wait_for_selector("#tab-results h1, .runs-page h1, .runline", state="attached")
+        page.wait_for_selector(".results-page h1, .runs-page h1, .runline", state="attached")
         page.wait_for_timeout(300)
         assert overflow(page) == 0, address
     page.goto("/zh/?tab=runs")

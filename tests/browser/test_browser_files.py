@@ -122,7 +122,7 @@ def test_a_log_of_another_harness_is_named_and_leads_from_the_drop_to_its_result
     expect(page.locator(".note.bad")).to_contain_text("No file states which model has answered")
     page.get_by_label("Name of the model").fill("qwen2")
     page.get_by_role("button", name="Import this run").click()
-    page.wait_for_url("**tab=results**")
+    page.wait_for_url("**/results?run=**")
     expect(page.get_by_text("qwen2").first).to_be_visible()
 
 

@@ -125,7 +125,8 @@ def unfold_sections(tab: Any) -> None:
 def choose_second(tab: Any) -> None:
     """Choose the second entry of the first visible list, here always of models and modes."""
     complete(tab)
-    tab.locator("main select:visible").first.select_option(index=1)
+    tab.locator("main [role=combobox]:visible, main [role=listbox]:visible").first.click()
+    tab.get_by_role("option").nth(1).click()
     complete(tab)
 
 
@@ -249,6 +250,7 @@ def _choose(tab: Any, *models: str) -> str:
     tab.get_by_role("button", name="Start evaluation").click()
     tab.wait_for_url("**run=**", wait_until="commit")
     tab.get_by_role("link", name="Read the results").click(timeout=60_000)
+    tab.wait_for_url("**/results?run=**")
     return tab.url.partition("run=")[2].partition("&")[0]
 
 

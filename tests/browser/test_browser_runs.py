@@ -142,7 +142,7 @@ def test_a_stopped_run_keeps_its_answers_and_can_go_on(page: Any):
 
 def test_nothing_of_a_visit_stays_in_the_browser(page: Any, run_id: str):
     page.goto(f"/en/?run={run_id}")
-    expect(page.locator("#tab-results h1")).to_be_visible()
+    expect(page.locator(".results-page h1")).to_be_visible()
     kept = page.evaluate("Object.keys(localStorage).filter(key => key.includes('run-history'))")
     assert kept == []
 

@@ -33,8 +33,8 @@ def test_a_link_opens_in_a_private_window_until_it_is_withdrawn(
     page: Any, private: Any, run_id: str
 ):
     page.goto(f"/r/{run_id}")
-    verdict = page.locator("#tab-results h1").inner_text()
-    figures = page.locator("#tab-results table.lead .big").all_inner_texts()
+    verdict = page.locator(".results-page h1").inner_text()
+    figures = page.locator(".results-page table.lead .big").all_inner_texts()
     link = made_link(page)
     shown = private.new_page()
     requested: list[str] = []

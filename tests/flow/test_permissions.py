@@ -162,7 +162,7 @@ class Box:
         """The response to an event of a page that Gradio draws."""
         listener = self.listeners[name]
         event = {"data": list(values), "fn_index": listener["id"], "event_data": dict(data)}
-        return self.send(visitor, "POST", f"/en/gradio_api/run/{name}", json=event)
+        return self.send(visitor, "POST", "/en/gradio_api/run/predict", json=event)
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +201,12 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
             each
             for each in config["dependencies"]
             if each["api_name"].startswith("apply") and each["inputs"][:2] == here
+        )
+        opened.listeners["draw_results"] = next(
+            each
+            for each in config["dependencies"]
+            if each["api_name"].startswith("apply")
+            and each["inputs"] == opened.listeners["results_look"]["inputs"][:1]
         )
         yield opened
     database.close()
@@ -269,7 +275,8 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/zh/models?add=endpoint"): "page",
     ("GET", "/en/admin"): "page",  # what is on it comes with its events
     ("GET", "/zh/admin?sub=server"): "page",
-    ("GET", "/en/?run={run}&tab=results"): "see",
+    ("GET", "/en/results?run={run}"): "page",  # which holds nothing of the run
+    ("GET", "/en/?run={run}&tab=results"): "page",  # leads there
     ("GET", "/en/?run={run}&tab=results&sub=samples"): "see",
     ("GET", "/r/{run}"): "page",
     ("GET", "/r/{run}/q/1"): "page",
@@ -623,6 +630,46 @@ def test_nobody_follows_a_run_of_others_by_its_fields(box: Box):
     assert seen == {visitor: outcome == "in" for visitor, outcome in EXPECTED["see"].items()}
 
 
+_RUN = "run={run}&panel=share"
+RUN_EVENTS: list[tuple[str, dict[str, str], tuple[Any, ...], str]] = [
+    ("results_open", {"query": _RUN}, (), "see"),
+    ("results_look", {}, (_RUN, ""), "see"),
+    ("results_share", {}, (_RUN, "30"), "change"),
+    ("results_link", {"do": "withdraw", "link": "none"}, (_RUN,), "change"),
+    ("results_rights", {}, (_RUN, ["viewers/view", "voters/annotate"]), "change"),  # as they are
+    ("results_bias", {}, (_RUN, "", ""), "page"),
+    ("results_statistics", {}, (_RUN, "", "", ""), "page"),
+    ("results_watch", {}, (), "page"),
+    (
+        "draw_results",
+        {"query": _RUN},
+        ("",),
+        "page",
+    ),  # of what the visitor does not see it draws nothing
+]
+
+
+@pytest.mark.parametrize(("name", "data", "values", "kind"), RUN_EVENTS)
+def test_each_event_of_a_run_is_answered_to_those_who_may(
+    box: Box, name: str, data: dict[str, str], values: tuple[Any, ...], kind: str
+):
+    def send(visitor: str) -> Any:
+        run = box.run
+        sent = {key: value.format(run=run) for key, value in data.items()}
+        typed = [each.format(run=run) if isinstance(each, str) else each for each in values]
+        return box.tell(visitor, name, sent, typed)
+
+    assert of_all(send) == EXPECTED[kind]
+
+
+def test_what_is_drawn_of_a_run_is_for_those_who_see_it(box: Box):
+    query = {"query": f"run={box.run}&sub=health"}
+    for visitor, outcome in EXPECTED["see"].items():
+        if outcome in ("in", "unknown"):
+            drawn = box.tell(visitor, "draw_results", query, [""]).json()["render_config"]
+            assert (len(drawn["components"]) > 1) is (outcome == "in"), visitor
+
+
 def test_a_model_is_added_and_removed_by_those_who_may(box: Box):
     """Their page has the form; whoever sends its event without it changes nothing."""
     count = len(box.listeners["models_save"]["inputs"])
@@ -672,6 +719,7 @@ def test_the_page_of_administrators_tells_others_nothing(box: Box):
         *("runs_open", "runs_act_ended", "runs_follow", "runs_search"),
         *("admin_open", "admin_act_people", "admin_person", "admin_members", "admin_filter"),
         *("annotate_vote", "annotate_import"),
+        *(name for name, *_ in RUN_EVENTS),
     ],
 )
 @pytest.mark.parametrize("place", ["/etc/hostname", "evalui.sqlite"])

@@ -1,6 +1,7 @@
 """The address of a page as a component: what the page shows stands in it, and can be linked."""
 
 import time
+from typing import Any
 from urllib.parse import parse_qsl
 
 import gradio as gr
@@ -64,6 +65,7 @@ watch('value', () => {
   else go(moment.endsWith('=') ? 'replaceState' : 'pushState', target);
   if (how === '?' && moment.endsWith('!')) open();
 });
+watch('title', () => { document.title = props.title; });
 open();
 """
 
@@ -88,10 +90,10 @@ def address(title: str, language: Language) -> gr.HTML:
     )
 
 
-def opening(of: gr.HTML) -> EventListener:
+def opening(of: gr.HTML) -> Any:
     """The event `open` of an address, among the triggers of `gr.render`."""
-    event = EventListener("open")
-    event.__self__ = of  # pyright: ignore[reportAttributeAccessIssue] # as on events of a component
+    event: Any = EventListener("open")
+    event.__self__ = of  # as on the events that a component declares
     return event
 
 

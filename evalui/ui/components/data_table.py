@@ -16,10 +16,14 @@ from evalui.report.blocks import (
     TextCell,
     ValueCell,
 )
+from evalui.report.html import Html
 from evalui.report.render.tables import render_cell
 from evalui.ui.components.templates import fill
 
 _NUMBER = re.compile(r"[+−-]?\d[\d,]*(\.\d+)?")
+_TAG = re.compile(r"<[^>]*>")
+_FEW_COLUMNS = 5
+_SHORT, _LONG = 8, 48  # characters between which a column is as wide as its longest text
 _HEIGHT = 560  # pixels, of some twelve rows
 
 
@@ -46,12 +50,27 @@ def data_table(table: Table, label: str, **settings: Any) -> gr.Dataframe:
         interactive=False,
         wrap=True,
         buttons=["copy", "fullscreen"],
+        column_widths=_widths(heads, shown),
         show_search="search",
         pinned_columns=1,
         max_height=_HEIGHT,
         elem_classes=["data-table", *right],
         **settings,
     )
+
+
+def _widths(heads: list[str], shown: list[list[Html]]) -> list[str] | None:
+    """A share of the width for each of a few columns, by their longest texts, which wrap on a
+    phone; None of many, which scroll.
+    """
+    if len(heads) > _FEW_COLUMNS:
+        return None
+    longest = [
+        max(len(head), *(len(_TAG.sub("", row[place])) for row in shown))
+        for place, head in enumerate(heads)
+    ]
+    weights = [min(max(length, _SHORT), _LONG) for length in longest]
+    return [f"{100 * weight / sum(weights):.1f}%" for weight in weights]
 
 
 def plain_value(cell: TableCell) -> str | float | None:

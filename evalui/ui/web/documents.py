@@ -61,6 +61,7 @@ _SCRIPTS = (
     *_AT_ONCE,
     "js/morph.js",
     "js/wire.js",
+    "js/copy.js",
     "js/images.js",
     "js/page.js",
     "js/notices.js",
@@ -134,7 +135,9 @@ def _whole(
 @cache
 def page_head() -> bytes:
     """What stands in the head of a page of Gradio: our style sheets, and the theme at once."""
-    return join(*_head(_PAGE_SHEETS, (*_AT_ONCE, "js/notices.js", "js/images.js"))).encode()
+    return join(
+        *_head(_PAGE_SHEETS, (*_AT_ONCE, "js/notices.js", "js/copy.js", "js/images.js"))
+    ).encode()
 
 
 @cache

@@ -71,26 +71,45 @@ def test_a_finished_run_is_shown_by_its_results(shell: AppShell, finished: Calla
     assert shell.page({"run": finished()}).tab == "results"
 
 
-def test_a_run_is_in_the_document_with_its_verdict_and_first_table(
+def test_a_run_is_in_the_document_with_its_questions(
     desk: AppService, finished: Callable[..., str]
 ):
-    page = AppShell(desk, "en").page({"run": finished(name="Midterm")})
-    whole = document(page, "en")
-    assert whole.index("Midterm") < whole.index("<h1") < whole.index("<table")
+    form: Form = {"run": finished(name="Midterm"), "tab": "results", "sub": "samples"}
+    whole = document(AppShell(desk, "en").page(form), "en")
+    assert whole.index("Midterm") < whole.index("Capital of Norway?")
     assert "biased" in whole
+
+
+@pytest.mark.parametrize(
+    ("form", "page"),
+    [
+        ({"tab": "results"}, "results"),
+        ({"run": "gone"}, "results"),
+        ({"run": "gone", "tab": "results", "sub": "bias"}, "results"),
+        ({"run": "gone", "tab": "results", "sub": "samples"}, ""),
+        ({"run": "gone", "sub": "duels"}, ""),
+        ({"run": "gone", "tab": "runs"}, "runs"),
+        ({"tab": "models", "add": "hub"}, "models"),
+        ({}, ""),
+    ],
+)
+def test_old_addresses_lead_to_the_pages_that_have_moved(
+    shell: AppShell, form: dict[str, str], page: str
+):
+    assert shell.page_of({**form}) == page
 
 
 def test_links_to_tabs_keep_the_run_where_it_matters(shell: AppShell):
     bar = shell.page({"run": "k3f", "tab": "results", "sub": "bias"}).bar
     assert 'href="?run=k3f&amp;tab=arena"' in bar
     assert 'href="evaluate" id="tab-evaluate-link"' in bar
-    assert 'href="?run=k3f&amp;tab=results" id="tab-results-link"' in bar
+    assert 'href="results?run=k3f" id="tab-results-link"' in bar
     assert bar.count('aria-current="page"') == 1
 
 
 def test_the_other_language_shows_the_same_address(shell: AppShell):
     bar = shell.page({"run": "k3f", "cells": ["1", "2"]}).bar
-    assert 'href="../?lang=zh&amp;run=k3f&amp;cells=1&amp;cells=2"' in bar
+    assert 'href="../?lang=zh&amp;tab=results&amp;run=k3f&amp;cells=1&amp;cells=2"' in bar
     assert 'href="../?lang=zh"' in shell.page({"lang": "en"}).bar
 
 
@@ -242,9 +261,9 @@ def test_pages_of_one_moment_share_the_figures_of_a_run_that_goes_on(
 
     def look(moment: int | None) -> None:
         for language in LANGUAGES:
-            for sub in ("overview", "bias", "statistics"):
+            for _ in range(3):
                 with desk.runs.at(moment):
-                    AppShell(desk, language).page({"run": run_id, "tab": "results", "sub": sub})
+                    desk.report(run_id, language)
                 with desk.database.writing() as connection:
                     connection.execute("UPDATE cell SET started = started + 1")
                     queue.bump_revision(connection, run_id)

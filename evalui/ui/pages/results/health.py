@@ -2,29 +2,27 @@
 
 from collections.abc import Mapping
 
+from evalui.app.run_view import RunView
 from evalui.report.analyses.health import choices_only_blocks, health_blocks
-from evalui.report.html import Html, div, el
-from evalui.report.render.page import render_blocks
+from evalui.report.blocks import Paragraph
 from evalui.types import Sample
+from evalui.ui.blocks import show
 from evalui.ui.components.form import Form
-from evalui.ui.components.widgets import card
-from evalui.ui.tabs.results.run_view import RunView
+from evalui.ui.pages.results.empty import show_empty
 
 
-def render(view: RunView, form: Form) -> Html:
+def draw(view: RunView, form: Form) -> None:
     """The health of each dataset of a run, as this run used it."""
     del form
     by_name = datasets(view)
     if not by_name:
-        return card(div(el("h1", view.t("dataset.none")), cls="empty"))
+        show_empty(view.t("dataset.none"))
     summaries = list(view.summaries.values())
-    parts: list[Html] = []
-    for name, samples in by_name.items():
+    for place, (name, samples) in enumerate(by_name.items()):
         blind = choices_only_blocks(summaries, name, view.language, markers=view.markers)
-        heading = el("p", name, cls="meta gap") if len(by_name) > 1 else None
+        heading = [Paragraph(name, small=True)] if len(by_name) > 1 else []
         blocks = health_blocks(samples, view.language, blind=blind)
-        parts.append(div(heading, render_blocks(blocks)))
-    return div(*parts)
+        show(view.t, [*heading, *blocks], scope=f"health-{place}", suffix=f"-{place}" * bool(place))
 
 
 def datasets(view: RunView) -> Mapping[str, tuple[Sample, ...]]:

@@ -6,14 +6,15 @@ from shutil import copytree
 
 import pytest
 from ui_choice_examples import new_desk
+from ui_results_screen import ResultsScreen
 
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database.runs import read_cells
 from evalui.runs.harnesses.importing import import_run
 from evalui.types import Language
+from evalui.ui.pages.results import VIEWS
 from evalui.ui.tabs.compare import CompareTab
-from evalui.ui.tabs.results import VIEWS, ResultsTab
 
 LOGS = Path(__file__).parents[4] / "golden" / "harnesses"
 
@@ -46,7 +47,7 @@ def both(room: AppService, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def shown(room: AppService, run: str, view: str, language: Language = "en", **more: str) -> str:
-    return str(ResultsTab(room, messages(language)).render({"run": run, "sub": view} | more))
+    return str(ResultsScreen(room, messages(language)).render({"run": run, "sub": view} | more))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -3,7 +3,9 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from evalui.app.run_view import RunView
 from evalui.app.service import AppService
+from evalui.messages import Messages
 from evalui.report.analyses.overview.narrative import names
 from evalui.report.analyses.position_bias.blocks import (
     BiasChoice,
@@ -11,20 +13,16 @@ from evalui.report.analyses.position_bias.blocks import (
     BiasSubject,
     bias_page,
 )
-from evalui.report.analyses.position_bias.figures import (
-    GridCell,
-    grid_places,
-    questions_in,
-)
+from evalui.report.analyses.position_bias.figures import GridCell, grid_places, questions_in
 from evalui.report.analyses.position_bias.maps import model_maps
-from evalui.report.html import Html, div, el
-from evalui.report.render.page import render_blocks
+from evalui.report.blocks import Block
 from evalui.runs.database.records import CellRow
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.position_bias.summary import StratumBias
+from evalui.ui.blocks import show
 from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.widgets import card, field, select
-from evalui.ui.tabs.results.run_view import RunView
+from evalui.ui.pages.results.empty import show_empty
+from evalui.ui.pages.results.pickers import Pickers, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +46,49 @@ class BiasSelection:
         return {"cell": str(self.cell_id), **size}
 
 
-def render(view: RunView, form: Form) -> Html:
-    """Pickers, verdict, chart and table, sections, for what the form selects.
+def bias_pickers(t: Messages) -> Pickers:
+    """Which cell and which number of options."""
+    return Pickers({"cell": t("bias.model"), "bias_k": t("maps.options")})
+
+
+def offered(view: RunView, form: Form) -> dict[str, Words]:
+    """What can be picked where there are several, and what is."""
+    chosen = select_bias(view.with_question, form, view.baselines)
+    if chosen is None:
+        return {}
+    able = {id_: s for id_, s in view.with_question.items() if s.bias and s.bias.strata}
+    called = names(list(able.values()), view.language)
+    cells = {str(id_): " · ".join(filter(None, called[s.cell])) for id_, s in able.items()}
+    several = any(distinct for _, distinct in called.values())
+    sizes = {str(size): view.t("file.options", n=size) for size in chosen.sizes}
+    word = view.t("bias.cell" if several else "bias.model")
+    pickers: dict[str, Words] = {}
+    if len(able) > 1:
+        pickers["cell"] = Words(cells, str(chosen.cell_id), word)
+    if len(sizes) > 1:
+        pickers["bias_k"] = Words(sizes, str(chosen.bias.n_options))
+    return pickers
+
+
+def draw(view: RunView, form: Form) -> None:
+    """Verdict, chart and table, sections, for what the form selects."""
+    if blocks := bias_document(view, form):
+        show(view.t, blocks, scope="bias")
+        return
+    t = view.t
+    waits = any(s.state in ("waiting", "running") for s in view.with_question.values())
+    show_empty(t("bias.none"), t("front.no_order_done") if waits else t("bias.none_about"))
+
+
+def bias_document(view: RunView, form: Form) -> list[Block]:
+    """The blocks of what the form selects, none if the run has no orders.
 
     `cell` and `bias_k` select the cell and its number of options, `slots` and `options` a cell of
     the grid, `gap_of` the category whose subjects are shown.
     """
     chosen = select_bias(view.with_question, form, view.baselines)
     if chosen is None:
-        return _none(view)
+        return []
     model = chosen.summary.cell.model
     is_baseline = model in view.baselines
     subject = BiasSubject(chosen.summary, chosen.bias, view.markers.place(model), is_baseline)
@@ -69,12 +101,7 @@ def render(view: RunView, form: Form) -> Html:
         links=links,
         group=choice.group,
     )
-    blocks = bias_page(subject, view.language, links, choice=choice, maps=maps)
-    grid = choice.grid_cell
-    opened = {"slots": str(grid.slots), "options": str(grid.options)} if grid else {}
-    opened |= {"gap_of": choice.group} if choice.group else {}
-    address = view.address("bias", **chosen.address, **opened).removeprefix("?")
-    return div(_pickers(view, chosen), render_blocks(blocks), data_address=address)
+    return bias_page(subject, view.language, links, choice=choice, maps=maps)
 
 
 def select_bias(
@@ -109,27 +136,6 @@ def read_grid_cell(form: Form) -> GridCell | None:
     return None if slots is None or options is None else GridCell(slots, options)
 
 
-def _pickers(view: RunView, chosen: BiasSelection) -> Html | None:
-    """Which cell and which number of options, where there are several."""
-    t = view.t
-    able = {id_: s for id_, s in view.with_question.items() if s.bias and s.bias.strata}
-    called = names(list(able.values()), view.language)
-    cells = {str(id_): " · ".join(filter(None, called[s.cell])) for id_, s in able.items()}
-    several = any(distinct for _, distinct in called.values())
-    sizes = {str(size): t("file.options", n=size) for size in chosen.sizes}
-    pickers = [
-        field(
-            t("bias.cell" if several else "bias.model"), select("cell", cells, str(chosen.cell_id))
-        )
-        if len(able) > 1
-        else None,
-        field(t("maps.options"), select("bias_k", sizes, str(chosen.bias.n_options)))
-        if len(sizes) > 1
-        else None,
-    ]
-    return div(*pickers, cls="fields") if any(pickers) else None
-
-
 def _choice(view: RunView, chosen: BiasSelection, form: Form) -> BiasChoice:
     """What the address opens; the trials are read once, for the first cell of a grid."""
     group, grid_cell = field_value(form, "gap_of"), read_grid_cell(form)
@@ -143,10 +149,3 @@ def _choice(view: RunView, chosen: BiasSelection, form: Form) -> BiasChoice:
 
 def _read_places(service: AppService, row: CellRow, n_options: int) -> Mapping[str, GridCell]:
     return grid_places(service.result(row), n_options)
-
-
-def _none(view: RunView) -> Html:
-    t = view.t
-    waits = any(s.state in ("waiting", "running") for s in view.with_question.values())
-    about = t("front.no_order_done") if waits else t("bias.none_about")
-    return card(div(el("h1", t("bias.none")), el("p", about, cls="dim"), cls="empty"))

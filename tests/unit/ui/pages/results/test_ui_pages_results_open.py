@@ -15,6 +15,7 @@ from ui_open_examples import (
     open_form,
     subjective,
 )
+from ui_results_screen import ResultsScreen
 
 from evalui.app.run_labels import mode_label
 from evalui.app.run_progress import progress_version, read_progress
@@ -36,17 +37,17 @@ def desk(tmp_path: Path) -> AppService:
 
 
 @pytest.fixture
-def tab(desk: AppService) -> ResultsTab:
-    return ResultsTab(desk, messages("en"))
+def tab(desk: AppService) -> ResultsScreen:
+    return ResultsScreen(desk, messages("en"))
 
 
-def shown(tab: ResultsTab, run_id: str, **form: str) -> str:
+def shown(tab: ResultsScreen, run_id: str, **form: str) -> str:
     """The tab at an address."""
     return tab.render({"run": run_id, **form})
 
 
 def test_beside_multiple_choice_the_written_answers_name_their_dataset(
-    tab: ResultsTab, desk: AppService
+    tab: ResultsScreen, desk: AppService
 ):
     form = open_form(desk, judging=[], modes=["question_answer", "multiple_choice"])
     alone, dataset = finish(desk, form), ">talk</h2>"
@@ -57,7 +58,7 @@ def test_beside_multiple_choice_the_written_answers_name_their_dataset(
     assert page.count("<h1") == 1
 
 
-def test_the_overview_has_the_figures_of_each_model(tab: ResultsTab, desk: AppService):
+def test_the_overview_has_the_figures_of_each_model(tab: ResultsScreen, desk: AppService):
     run_id = finish(desk, open_form(desk, models=["perfect"], judging=[]) | given(desk))
     page = shown(tab, run_id)
     assert "Against the references, perfect and handmade cannot be told apart." in page
@@ -69,7 +70,7 @@ def test_the_overview_has_the_figures_of_each_model(tab: ResultsTab, desk: AppSe
     assert "Empty replies, counted as 0: 1 of 4." in page
 
 
-def test_all_figures_have_the_names_that_swift_prints(tab: ResultsTab, desk: AppService):
+def test_all_figures_have_the_names_that_swift_prints(tab: ResultsScreen, desk: AppService):
     page = shown(tab, finish(desk, open_form(desk, judging=[])))
     for name in ("rouge-1-r", "rouge-l-f", "bleu-4", "exact_match", "token_f1"):
         assert f'<th scope="row" data-l="Figure">{name}</th>' in page
@@ -77,7 +78,7 @@ def test_all_figures_have_the_names_that_swift_prints(tab: ResultsTab, desk: App
 
 
 def test_a_run_without_choices_has_duels_and_votes_in_place_of_bias(
-    tab: ResultsTab, desk: AppService
+    tab: ResultsScreen, desk: AppService
 ):
     page = shown(tab, finish(desk, open_form(desk)), sub="bias")
     views = page.partition("<nav")[2].partition("</nav>")[0]
@@ -86,7 +87,7 @@ def test_a_run_without_choices_has_duels_and_votes_in_place_of_bias(
     assert ">Duels<" in views
 
 
-def test_a_run_of_both_kinds_shows_both(tab: ResultsTab, desk: AppService):
+def test_a_run_of_both_kinds_shows_both(tab: ResultsScreen, desk: AppService):
     choice = desk.store_upload([("capitals.csv", GOOD.encode())])
     form = open_form(desk, modes=["cloze", "question_answer"], models=["perfect"], judging=[])
     run_id = finish(desk, form | {"uploads": [choice, str(form["uploads"][0])]})
@@ -94,7 +95,7 @@ def test_a_run_of_both_kinds_shows_both(tab: ResultsTab, desk: AppService):
     assert page.index("Right answers by model") < page.index("Token F1")
 
 
-def test_text_figures_lead_if_there_are_references(tab: ResultsTab, desk: AppService):
+def test_text_figures_lead_if_there_are_references(tab: ResultsScreen, desk: AppService):
     page = shown(tab, finish(desk, open_form(desk, judging=[])))
     assert page.count('<table class="lead">') == 1
     assert page.index("ROUGE-L by model") < page.index("<td")
@@ -104,15 +105,17 @@ def test_text_figures_lead_if_there_are_references(tab: ResultsTab, desk: AppSer
     assert '<table class="lead">' not in page
 
 
-def test_the_head_counts_models_without_the_judge(tab: ResultsTab, desk: AppService):
+def test_the_head_counts_models_without_the_judge(tab: ResultsScreen, desk: AppService):
     head = shown(tab, finish(desk, open_form(desk))).partition("</nav>")[0]
     assert "2 models" in head
     assert head.count("judged by reference-judge") == 1
 
 
-def test_the_duels_are_a_view_of_the_run(tab: ResultsTab, desk: AppService):
+def test_the_duels_are_a_view_of_the_run(tab: ResultsScreen, desk: AppService):
     run_id = finish(desk, open_form(desk))
-    page = shown(tab, run_id, sub="duels")
+    way = f'href="?run={run_id}&amp;tab=results&amp;sub=duels">Duels'
+    assert way in shown(tab, run_id)
+    page = ResultsTab(desk, messages("en")).render({"run": run_id, "sub": "duels"})
     assert "4 duels" in page
     assert f'data-address="run={run_id}&amp;tab=results&amp;sub=duels&amp;arena=0"' in page
     alone = shown(tab, finish(desk, open_form(desk, judging=[])), sub="duels")
@@ -120,7 +123,7 @@ def test_the_duels_are_a_view_of_the_run(tab: ResultsTab, desk: AppService):
     assert 'aria-current="page">Overview</a>' in alone
 
 
-def test_marks_of_single_answers_lead(tab: ResultsTab, desk: AppService):
+def test_marks_of_single_answers_lead(tab: ResultsScreen, desk: AppService):
     run_id = finish(desk, open_form(desk, models=["perfect"], rubric="score10-en.1"))
     page = shown(tab, run_id)
     assert "reference-judge (rule-based) marks perfect" in page
@@ -141,7 +144,7 @@ def test_a_pair_is_reported_as_its_test_results(value: float, p: float, told: st
     assert answer_pair_sentence(pair, "en") == told
 
 
-def test_too_few_questions_tell_no_models_apart(tab: ResultsTab, desk: AppService):
+def test_too_few_questions_tell_no_models_apart(tab: ResultsScreen, desk: AppService):
     page = shown(tab, finish(desk, open_form(desk, judging=[])))
     assert "perfect and noisy cannot be told apart with 3 questions." in page
 
@@ -173,7 +176,7 @@ def test_every_export_holds_the_run(desk: AppService):
         assert b"rouge-l-f" in b"".join(pieces)
 
 
-def test_nothing_of_a_reply_becomes_markup(tab: ResultsTab, desk: AppService):
+def test_nothing_of_a_reply_becomes_markup(tab: ResultsScreen, desk: AppService):
     rows = [dict(row, question=HOSTILE, reference_answer=HOSTILE) for row in QUESTIONS]
     brought = answers({**ANSWERS, "en-1": HOSTILE + " more"})
     run_id = finish(

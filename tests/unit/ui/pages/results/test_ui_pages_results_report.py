@@ -4,46 +4,39 @@ import re
 from collections.abc import Callable
 
 import pytest
+from ui_results_screen import ResultsScreen
 
 from evalui.app.exports import ExportProgress
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.export.formats import ON_PAGE
-from evalui.ui.components.fragment import Action
-from evalui.ui.tabs.results import ResultsTab
-
-
-def _acted(desk: AppService, action: Action) -> str:
-    page = ResultsTab(desk, messages("en")).act(action)
-    assert page is not None
-    return page
 
 
 def test_each_format_has_its_link_and_the_report_is_a_preview_at_its_own_address(
     desk: AppService, finished: Callable[..., str]
 ):
     run_id = finished(name="Midterm")
-    page = ResultsTab(desk, messages("en")).render({"run": run_id, "sub": "report"})
+    screen = ResultsScreen(desk, messages("en"))
+    page = screen.render({"run": run_id, "sub": "report"})
     for extension in ON_PAGE:
         assert f'href="../export/{run_id}.{extension}?lang=en"' in page
+    assert page.index(f"{run_id}.html") < page.index(f"{run_id}.xlsx") < page.index(".zip")
     assert "Every figure" not in page
-    assert f'href="?run={run_id}&amp;tab=results&amp;sub=report&amp;preview=1"' in page
-    assert "data-sizes" in page
-    opened = {"run": run_id, "sub": "report", "preview": "1"}
-    page = ResultsTab(desk, messages("en")).render(opened)
+    assert f'href="results?run={run_id}&amp;sub=report&amp;preview=1"' in page
+    assert screen.is_looking()  # for the sizes
+    page = screen.render({"run": run_id, "sub": "report", "preview": "1"})
     assert page.index("report.html") < page.index("<h1>Midterm</h1>") < page.index("Every figure")
     assert "Close the preview" in page
     assert " kB<" not in page
 
 
-def test_the_sizes_come_after_the_page(
-    desk: AppService, finished: Callable[..., str], act: Callable[..., Action]
-):
-    run_id = finished()
-    form = {"run": run_id, "sub": "report"}
-    page = _acted(desk, act("poll", form, sizes="1", revision="0"))
-    assert "data-sizes" not in page
-    assert len(re.findall(r"about [\d.]+ (kB|MB|B)</span>", page)) == len(ON_PAGE)
+def test_the_sizes_come_after_the_page(desk: AppService, finished: Callable[..., str]):
+    screen = ResultsScreen(desk, messages("en"))
+    screen.render({"run": finished(), "sub": "report"})
+    assert screen.look()
+    assert not screen.is_looking()
+    sizes = re.findall(r"about [\d.]+ (kB|MB|B)</span>", screen.around())
+    assert len(sizes) == len(ON_PAGE)
 
 
 @pytest.mark.slow
@@ -72,23 +65,26 @@ def test_sizes_are_known_without_reading_every_trial(
 
 
 def test_a_file_that_is_sent_is_watched_until_it_has_arrived(
-    desk: AppService, finished: Callable[..., str], act: Callable[..., Action]
+    desk: AppService, finished: Callable[..., str]
 ):
     run_id = finished()
-    form = {"run": run_id, "sub": "report"}
+    screen = ResultsScreen(desk, messages("en"))
+    screen.render({"run": run_id, "sub": "report"})
     # The link was followed, its request has not arrived.
-    assert "data-sizes" in _acted(desk, act("watch", form))
+    assert screen.page._watch()["active"] is True
     under_way = desk.exports._under_way
     under_way.append(ExportProgress(run_id, "zip"))
     under_way.append(ExportProgress(run_id, "xlsx", 0))
     under_way.append(ExportProgress(run_id, "trials.csv", 12_000_000))
-    page = _acted(desk, act("poll", form, sizes="1"))
-    assert "data-sizes" in page
+    assert screen.look()
+    assert screen.is_looking()
+    page = screen.around()
     assert ">waits for other files<" in page
     assert ">being prepared<" in page
     assert ">12.0 MB of about" in page
     under_way.clear()
-    assert "data-sizes" not in _acted(desk, act("poll", form, sizes="1"))
+    assert screen.look()
+    assert not screen.is_looking()
 
 
 def test_a_format_whose_package_is_missing_has_a_reason_in_place_of_its_link(
@@ -96,6 +92,6 @@ def test_a_format_whose_package_is_missing_has_a_reason_in_place_of_its_link(
 ):
     run_id = finished()
     monkeypatch.setattr("evalui.report.export.formats.find_spec", lambda _: None)
-    page = ResultsTab(desk, messages("en")).render({"run": run_id, "sub": "report"})
+    page = ResultsScreen(desk, messages("en")).render({"run": run_id, "sub": "report"})
     assert f"{run_id}.trials.parquet" not in page
     assert "evalui[parquet]" in page

@@ -1,8 +1,10 @@
-"""What the views of one run share."""
+"""One run as its pages and views need it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Generator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 
+from evalui.app.permissions import checks
 from evalui.app.run_labels import LIVE_STATES, mode_label, run_facts
 from evalui.app.service import AppService
 from evalui.messages import Messages
@@ -23,8 +25,29 @@ def first_real(cells: Mapping[int, Cell], baselines: Collection[str]) -> int | N
     return next(real, next(iter(cells), None))
 
 
+@checks("that the person may see the run, where it has been deleted")
+@contextmanager
+def still_there(service: AppService, run_id: str) -> Generator[None]:
+    """Around several reads of a run, which may be deleted between two of them; "" is of no run.
+
+    Raises:
+        UnknownRun: it was.
+    """
+    try:
+        yield
+    except (LookupError, StopIteration, ValueError):
+        if run_id:
+            with service.runs.at(None):
+                service.run(run_id)
+        raise  # our own mistake
+
+
 class RunView:
-    """One run as its pages need it; figures are computed when they are first read."""
+    """One run of those that a person may see; figures are computed when they are first read.
+
+    Raises:
+        UnknownRun: they see none of that id.
+    """
 
     def __init__(self, service: AppService, t: Messages, run_id: str) -> None:
         self.run: RunRow = service.run(run_id)

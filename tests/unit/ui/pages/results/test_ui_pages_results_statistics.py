@@ -6,11 +6,11 @@ from collections.abc import Callable
 import pytest
 from ui_choice_examples import MANY, new_desk, ran
 from ui_examples import GOOD, MODELS
+from ui_results_screen import ResultsScreen
 
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.ui.components.fragment import Action
-from evalui.ui.tabs.results import ResultsTab
 
 MakeAct = Callable[..., Action]
 SECOND = '\n[second]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
@@ -29,7 +29,7 @@ def many(room: AppService) -> str:
 
 
 def page(room: AppService, run_id: str, **form: str) -> str:
-    tab = ResultsTab(room, messages("en"))
+    tab = ResultsScreen(room, messages("en"))
     return tab.render({"run": run_id, "sub": "statistics", **form})
 
 
@@ -60,16 +60,12 @@ def test_few_questions_are_tested_too(room: AppService):
     assert "p = .250" in shown
 
 
-def test_another_measure_is_another_address_and_another_difference(
-    room: AppService, many: str, act: MakeAct
-):
-    tab = ResultsTab(room, messages("en"))
-    form = {"run": many, "sub": "statistics", "measure": "accuracy"}
-    written = tab.act(act("set", form, name="measure"))
-    assert written is not None
-    assert "measure=accuracy" in written
-    robust = page(room, many)
-    assert "measure=robust" not in robust
+def test_another_measure_is_another_address_and_another_difference(room: AppService, many: str):
+    screen = ResultsScreen(room, messages("en"))
+    robust = screen.render({"run": many, "sub": "statistics"})
+    opened = screen.page._pick_statistics(screen.query, "", "accuracy", "500")
+    assert opened.endswith(f"!?run={many}&sub=statistics&measure=accuracy&size=500")
+    written = page(room, many, measure="accuracy", size="500")
     assert robust.partition("<h1>")[2] != written.partition("<h1>")[2]
 
 

@@ -3,11 +3,12 @@
 import pytest
 from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD
+from ui_results_screen import view_of
 
+from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.ui.tabs.results import health
-from evalui.ui.tabs.results.run_view import RunView
+from evalui.ui.pages.results import health
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> AppService:
 
 
 def shown(room: AppService, run_id: str) -> str:
-    return health.render(RunView(room, messages("en"), run_id), {})
+    return view_of(RunView(room, messages("en"), run_id), health.draw, {})
 
 
 def test_the_figures_are_those_of_the_questions(room: AppService):

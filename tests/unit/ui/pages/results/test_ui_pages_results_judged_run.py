@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from ui_open_examples import answers, finish, given, lines, open_desk, open_form
+from ui_results_screen import ResultsScreen
 
 from evalui.app.service import AppService
 from evalui.messages import messages
@@ -14,7 +15,6 @@ from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_results
 from evalui.ui.tabs.arena import ArenaTab
 from evalui.ui.tabs.compare import CompareTab
-from evalui.ui.tabs.results import ResultsTab
 
 _CAPITALS = (
     ("中国", "北京"),
@@ -74,7 +74,7 @@ def run_id(desk: AppService) -> str:
 
 
 def _overview(desk: AppService, run_id: str, language: str) -> str:
-    return ResultsTab(desk, messages(language)).render({"run": run_id})  # type: ignore[arg-type]
+    return ResultsScreen(desk, messages(language)).render({"run": run_id})  # type: ignore[arg-type]
 
 
 def _arena(desk: AppService, run_id: str, language: str, **form: str) -> str:

@@ -1,13 +1,12 @@
 """Calibration: a section of Results, Statistics, and at an address of its own."""
 
+from evalui.app.run_view import RunView
 from evalui.report.analyses.calibration import calibration_blocks
 from evalui.report.blocks import Block
-from evalui.report.html import Html, div, el
-from evalui.report.render.page import render_blocks
 from evalui.types import Cell
+from evalui.ui.blocks import show
 from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.widgets import card
-from evalui.ui.tabs.results.run_view import RunView
+from evalui.ui.pages.results.empty import show_empty
 
 
 def calibration_section(view: RunView, form: Form, *, sub: str) -> list[Block]:
@@ -32,10 +31,9 @@ def calibration_section(view: RunView, form: Form, *, sub: str) -> list[Block]:
     )
 
 
-def render(view: RunView, form: Form) -> Html:
+def draw(view: RunView, form: Form) -> None:
     """The section alone, or what a run would need to have one."""
     if blocks := calibration_section(view, form, sub="calibration"):
-        return render_blocks(blocks)
-    t = view.t
-    words = el("p", t("calibration.none_about"), cls="dim")
-    return card(div(el("h1", t("calibration.none")), words, cls="empty"))
+        show(view.t, blocks, scope="calibration")
+    else:
+        show_empty(view.t("calibration.none"), view.t("calibration.none_about"))

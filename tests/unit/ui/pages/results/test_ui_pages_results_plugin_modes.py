@@ -8,8 +8,10 @@ from types import ModuleType
 import pytest
 from ui_examples import GOOD
 from ui_open_examples import QUESTIONS, finish, open_desk, open_form, subjective
+from ui_results_screen import ResultsScreen
 from ui_samples_examples import ShownSamples
 
+from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.modes import MODES, modes_for
@@ -17,8 +19,6 @@ from evalui.registry import PLUGINS
 from evalui.report.export.files import write
 from evalui.runs.database.runs import read_cells
 from evalui.ui.tabs.compare import CompareTab
-from evalui.ui.tabs.results import ResultsTab
-from evalui.ui.tabs.results.run_view import RunView
 
 _TEXTS = """
 from evalui.modes import MODES, ModeTraits
@@ -110,7 +110,7 @@ def _rows(desk: AppService, run_id: str) -> list[dict[str, str]]:
 
 def _pages(desk: AppService, run_id: str) -> dict[str, str]:
     t, rows = messages("en"), read_cells(desk.database, run_id)
-    tab = ResultsTab(desk, t)
+    tab = ResultsScreen(desk, t)
     cells = ",".join(str(row.id) for row in rows)
     return {
         "overview": tab.render({"run": run_id}),
