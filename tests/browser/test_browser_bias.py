@@ -47,7 +47,7 @@ def test_the_keyboard_reaches_the_questions_of_the_grid(page: Any, run_id: str):
     cell.focus()
     page.keyboard.press("Enter")
     expect(section).to_contain_text("Kept one position 4 times")
-    page.wait_for_url("**slots=4&options=1")
+    page.wait_for_url("**slots=4&options=1#content-or-position")
     section.locator("tbody a[href*='q=']").first.click()
     expect(page.locator(".qa .qtext")).to_be_visible()
 
