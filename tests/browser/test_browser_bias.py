@@ -48,7 +48,7 @@ def test_the_keyboard_reaches_the_questions_of_the_grid(page: Any, run_id: str):
     page.keyboard.press("Enter")
     expect(section).to_contain_text("Kept one position 4 times")
     page.wait_for_url("**slots=4&options=1#content-or-position")
-    section.locator("tbody a[href*='q=']").first.click()
+    section.locator("a[href*='&q=']:visible").first.click()
     expect(page.locator(".qa .qtext")).to_be_visible()
 
 
@@ -78,8 +78,8 @@ def test_calibration_and_health_have_their_own_addresses(page: Any, run_id: str)
 def test_no_view_is_wider_than_a_phone(page: Any, run_id: str, view: str):
     page.goto(f"/en/?run={run_id}&tab=results&sub={view}")
     expect(page.locator(".fold[id]").first).to_be_visible()
-    for closed in page.locator(".fold > button:not(.open)").all():
-        closed.click()
+    page.evaluate("document.querySelectorAll('.fold > button:not(.open)').forEach(b => b.click())")
+    page.wait_for_timeout(1000)
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
 
 
