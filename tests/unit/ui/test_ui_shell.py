@@ -90,7 +90,7 @@ def test_a_run_is_in_the_document_with_its_questions(
         ({"run": "gone", "sub": "duels"}, ""),
         ({"run": "gone", "tab": "runs"}, "runs"),
         ({"tab": "models", "add": "hub"}, "models"),
-        ({}, ""),
+        ({}, "evaluate"),
     ],
 )
 def test_old_addresses_lead_to_the_pages_that_have_moved(
