@@ -31,18 +31,18 @@ def loads(tab: Any) -> int:
 def test_a_permalink_shows_its_page_without_any_script(page: Any, run_id: str):
     page.goto(f"/r/{run_id}/q/arithmetic_en/14")
     expect(page.locator("#tab-results")).to_contain_text("240 of 240")
-    page.get_by_role("link", name="Runs").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Runs")
+    page.get_by_role("link", name="Compare").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare")
 
 
 def test_what_the_server_drew_stays_when_gradio_attaches(page: Any, run_id: str):
-    page.goto(f"/en/?run={run_id}&tab=runs")
-    page.evaluate("document.querySelector('#tab-runs h1').mark = 'mine'")
+    page.goto(f"/en/?run={run_id}&tab=compare")
+    page.evaluate("document.querySelector('#tab-compare h1').mark = 'mine'")
     shifted = """() => new Promise(done => new PerformanceObserver(list =>
       done(list.getEntries().map(({ value }) => value))).observe(
         { type: 'layout-shift', buffered: true }) || setTimeout(() => done([]), 500))"""
     ready(page)
-    assert page.evaluate("document.querySelector('#tab-runs h1').mark") == "mine"
+    assert page.evaluate("document.querySelector('#tab-compare h1').mark") == "mine"
     # A font that comes late moves a line by a pixel, which is 0.002; a row that comes, a tenth.
     assert sum(page.evaluate(shifted)) < 0.01
 
