@@ -202,8 +202,7 @@ def _looks(data: Path, runs: Sequence[tuple[RunRow, Sequence[CellRow]]]) -> Iter
     yield Look("Bias, of another model", view("bias", cell=cells[1].id, slots=1, options=2))
     for name in ("statistics", "calibration", "health", "report"):
         yield Look(name.capitalize(), view(name))
-    yield Look("Runs", "/en/?tab=runs")
-    yield Look("Runs, of this run", f"/en/?run={run.id}&tab=runs")
+    yield Look("Runs, the progress of this run", f"/progress/{run.id}?lang=en")
     compare = f"/en/?run={run.id}&tab=compare"
     yield Look("Compare, the models of a run", compare, _COMPARE)
     if len(runs) > 1:

@@ -1,10 +1,11 @@
 """Many browsers that watch a growing run: how long a look waits (`python -m benchmarks.watchers`).
 
-Each client does what the script of a page does: it requests the document of its address, and again
-as often as the document states, with the tag of what it has. The run is written by this process,
-ten times a second; the server has no worker. A look lasts from the first byte sent to the last byte
-received. With accounts each client is signed in as one of some people, whose team may see the run;
-otherwise all are the one person of a local server.
+Each client does what the script of a page does. Of the Runs page it requests the progress of the
+run, every two seconds, with the tag of what it has; of the others the document of its address, as
+often as that states. The run is written by this process, ten times a second; the server has no
+worker. A look lasts from the first byte sent to the last byte received. With accounts each client
+is signed in as one of some people, whose team may see the run; else all are the one person of a
+local server.
 """
 
 import argparse
@@ -48,7 +49,15 @@ _MODELS = ("demo-late", "demo-early")
 _BATCH, _LARGE_BATCH = 10, 4096  # trials, while somebody looks and before
 _INTERVAL_S = 0.1  # between batches
 _GOAL_S = 1.0
-_VIEWS = ("tab=runs", "tab=results", "tab=results&sub=samples")
+_PROGRESS = "/progress/{run}?lang={language}"
+_PLACES = (
+    _PROGRESS,
+    "/{language}/?run={run}&tab=results",
+    "/{language}/?run={run}&tab=results&sub=samples",
+)
+# How often what is shown says that it is to be requested again, in milliseconds.
+_STATED = re.compile(r'data-watch="(\d+)"')
+_LIVE, _LOOK_MS = '"is_live":true', 2000  # as evalui/ui/components/run_progress.py does
 _LANGUAGES = ("en", "zh")
 _TEAM = "watchers"
 
@@ -83,8 +92,8 @@ class Client:
     async def watch(self, until: float) -> None:
         """Open the page, and look again as it states until the moment `until`."""
         page = await self._look()
-        while (stated := re.search(r'data-watch="(\d+)"', page)) and time.monotonic() < until:
-            await asyncio.sleep(int(stated[1]) / 1000)
+        while (wait_ms := _interval_ms(page)) and time.monotonic() < until:
+            await asyncio.sleep(wait_ms / 1000)
             began = time.perf_counter()
             try:
                 page = await self._look() or page
@@ -116,6 +125,12 @@ class Client:
         return content.decode()
 
 
+def _interval_ms(page: str) -> int:
+    """When what is shown is requested again, 0 if never."""
+    stated = _STATED.search(page)
+    return int(stated[1]) if stated else _LOOK_MS * (_LIVE in page)
+
+
 def main() -> None:
     """Print what the clients met."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -125,9 +140,17 @@ def main() -> None:
     parser.add_argument(
         "--written", type=int, default=0, help="trials of the second model at first"
     )
+    parser.add_argument("--progress", action="store_true", help="of the Runs page alone")
     given = parser.parse_args()
     for people in (0, _PEOPLE):
-        row = measure(given.watchers, given.seconds, given.questions, people, given.written)
+        row = measure(
+            given.watchers,
+            given.seconds,
+            given.questions,
+            people,
+            given.written,
+            places=(_PROGRESS,) if given.progress else _PLACES,
+        )
         print(f"{row.count} {row.unit}: {row.found}; server CPU {row.ours.cpu:.1f} s")
 
 
@@ -140,7 +163,15 @@ def rows(session: Session) -> Iterator[Row]:
     yield measure(sizes[-1], seconds, _QUESTIONS, _PEOPLE)
 
 
-def measure(watchers: int, seconds: float, size: int, people: int = 0, written: int = 0) -> Row:
+def measure(
+    watchers: int,
+    seconds: float,
+    size: int,
+    people: int = 0,
+    written: int = 0,
+    *,
+    places: Sequence[str] = _PLACES,
+) -> Row:
     """One round; seconds on the wall are the 95th percentile of a look, CPU is the server's.
 
     `people` have accounts on the server; with 0 it is one of a single user. `written` trials of the
@@ -156,7 +187,12 @@ def measure(watchers: int, seconds: float, size: int, people: int = 0, written: 
                 server.get("/en/config", cookies[0])  # Gradio is imported
                 before = server.spent()
                 with _growing(grow):
-                    found = asyncio.run(_watch(server, run_id, watchers, seconds, cookies))
+                    addresses = [
+                        place.format(run=run_id, language=language)
+                        for place in places
+                        for language in _LANGUAGES
+                    ]
+                    found = asyncio.run(_watch(server, addresses, watchers, seconds, cookies))
                 spent = server.spent()
     share = (spent.cpu - before.cpu) / (spent.wall - before.wall)
     told = ", ".join(f"{n:,} {kind}" for kind, n in sorted(found.answers.items()))
@@ -190,11 +226,10 @@ def _sign_in(database: Database, run_id: str, people: int) -> list[str]:
 
 
 async def _watch(
-    server: Server, run_id: str, watchers: int, seconds: float, cookies: Sequence[str]
+    server: Server, places: Sequence[str], watchers: int, seconds: float, cookies: Sequence[str]
 ) -> Watched:
     found, port = Watched(), int(server.address.rpartition(":")[2])
     until = time.monotonic() + seconds
-    places = [f"/{language}/?run={run_id}&{view}" for view in _VIEWS for language in _LANGUAGES]
     async with asyncio.TaskGroup() as group:
         for number, place in enumerate(islice(cycle(places), watchers)):
             cookie = cookies[number // len(places) % len(cookies)]  # each looks at every page

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Run,
         RunWarning,
         agreement,
+        benchmarks,
         compare,
         evaluate,
         list_runs,
@@ -37,6 +38,7 @@ __all__ = [
     "RunWarning",
     "__version__",
     "agreement",
+    "benchmarks",
     "compare",
     "evaluate",
     "list_runs",
@@ -53,6 +55,8 @@ def __getattr__(name: str) -> Any:
     """A public name, imported when it is used first; kept, so that this is called once for each."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "benchmarks":  # a package of its own
+        return import_module("evalui.benchmarks")
     value = getattr(import_module("evalui.library"), name)
     globals()[name] = value
     return value

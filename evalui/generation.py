@@ -13,7 +13,7 @@ import types
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -32,15 +32,22 @@ class Setting:
     `abilities`: it means something to modes that need one of these of a model. `honoured_by` the
     backend, which may lack it, by evalui itself, which applies it to every request, or by the mode
     that declares it, which plans its requests by it. `in_signature` is its name there. `of_judges`:
-    judges have it, too. `label` and `help` are those of a package that brings no messages.
+    judges have it, too. `of_run`: a run has one at its top for all that state none of their own.
+    `label` and `help` are those of a package that brings no messages.
     """
 
     in_signature: str
     abilities: frozenset[Ability] = frozenset({"generate"})
     honoured_by: Literal["backend", "evalui", "mode"] = "backend"
     of_judges: bool = True
+    of_run: bool = False
     label: Mapping[Language, str] = field(default_factory=dict[Language, str])
     help: Mapping[Language, str] = field(default_factory=dict[Language, str])
+
+
+_Tokens = TypeVar("_Tokens")
+# What is usual depends on who writes what, so specifications have a default of their own.
+MaxTokens = Annotated[_Tokens, Field(gt=0), Setting("max", honoured_by="evalui")]
 
 
 class GenerationSettings(BaseModel):
@@ -52,6 +59,7 @@ class GenerationSettings(BaseModel):
     top_p: Annotated[float | None, Field(gt=0, le=1), Setting("top_p")] = None
     top_k: Annotated[int | None, Field(ge=1, le=10**6), Setting("top_k")] = None
     min_p: Annotated[float | None, Field(ge=0, le=1), Setting("min_p")] = None
+    max_tokens: MaxTokens[int | None] = None
     stop: Annotated[
         tuple[Annotated[str, Field(min_length=1, max_length=200)], ...],
         Field(max_length=16),
@@ -66,6 +74,7 @@ class GenerationSettings(BaseModel):
     reasoning_effort: Annotated[
         Literal["", "minimal", "low", "medium", "high"], Setting("effort")
     ] = ""
+    seed: Annotated[int | None, Setting("seed", honoured_by="evalui", of_run=True)] = None
     repeats: Annotated[
         int, Field(ge=1, le=MAX_REPEATS), Setting("repeats", honoured_by="evalui", of_judges=False)
     ] = 1
@@ -75,13 +84,15 @@ class GenerationSettings(BaseModel):
         """The settings there are, by name."""
         return declared_settings(type(self))
 
+    def usual(self, name: str) -> Any:
+        """The value of a setting where none is given."""
+        return self.declared[name].default
+
     @property
     def given(self) -> Mapping[str, Any]:
-        """The settings that are not at their default, by name, in the order of declaration."""
+        """The settings that are not as usual, by name, in the order of declaration."""
         values = {name: getattr(self, name, each.default) for name, each in self.declared.items()}
-        return {
-            name: value for name, value in values.items() if value != self.declared[name].default
-        }
+        return {name: value for name, value in values.items() if value != self.usual(name)}
 
     @property
     def of_backend(self) -> Mapping[str, Any]:
@@ -135,8 +146,9 @@ class DeclaredSetting:
     def read(self, text: str) -> Value | None:
         """The value that a form or an option of a command gives as text; "" is the default.
 
-        Stop texts are one a line; a line break within one is written as a backslash and an n, a
-        backslash as two where an n or another one follows.
+        Two quotation marks are the empty text where that is not the default. Stop texts are one a
+        line; a line break within one is written as a backslash and an n, a backslash as two where
+        an n or another one follows.
 
         Raises:
             SpecError: it is none, with the reason.
@@ -146,6 +158,8 @@ class DeclaredSetting:
         given: object = text.strip()
         if self.kind == "number":
             given = text.strip().replace(",", ".")
+        elif self.kind == "text" and self.default is None and text.strip() == _EMPTY:
+            given = ""
         elif self.kind == "text":
             given = text.replace("\r\n", "\n")
         elif self.kind == "lines":
@@ -164,11 +178,20 @@ class DeclaredSetting:
         """The inverse of `read`."""
         if value is None or value == self.default:
             return ""
+        if value == "":
+            return _EMPTY
         if isinstance(value, tuple):
             return "\n".join(_AMBIGUOUS.sub(r"\\\\", line).replace("\n", "\\n") for line in value)
-        return f"{value:g}" if isinstance(value, float) else str(value)
+        return write_number(value) if isinstance(value, float) else str(value)
 
 
+def write_number(value: float) -> str:
+    """A number as short as may be so that no other is written like it: 0.7, 1 for 1.0."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
+
+
+_EMPTY = '""'
 _ESCAPED = re.compile(r"\\[n\\]")
 _AMBIGUOUS = re.compile(r"\\(?=[n\\\n]|$)")  # a backslash that would be read as one of these
 
@@ -195,7 +218,6 @@ RESERVED_NAMES = frozenset(
         "limit",
         "limit_per",
         "log",
-        "max_tokens",
         "metrics",
         "mode",
         "model",
@@ -210,7 +232,6 @@ RESERVED_NAMES = frozenset(
         "pattern",
         "recorded",
         "reuse",
-        "seed",
         "server",
         "shots",
         "spec",
@@ -218,7 +239,6 @@ RESERVED_NAMES = frozenset(
         "summary_groups",
         "template",
         "token_file",
-        "unconditional",
         "version",
     )
 )
@@ -284,7 +304,7 @@ def _declared(
         return None
     setting = settings[-1]
     kind, choices = _kind(name, field)
-    if setting.label or setting.help:
+    if owner is not GenerationSettings:  # ours have messages
         add_label(f"generation.{name}", setting.label, name)
         add_label(f"generation.{name}_help", setting.help, name)
         for choice in filter(None, choices):
@@ -311,6 +331,7 @@ def _kind(name: str, field: FieldInfo) -> tuple[Any, tuple[str, ...]]:
 
 AS_USUAL = GenerationSettings()  # everything at its default
 SETTINGS: Mapping[str, DeclaredSetting] = declared_settings(GenerationSettings)
+OF_RUN = frozenset(name for name, each in SETTINGS.items() if each.setting.of_run)
 
 
 def fitting(settings: GenerationSettings, names: Collection[str]) -> dict[str, Any]:
@@ -319,12 +340,12 @@ def fitting(settings: GenerationSettings, names: Collection[str]) -> dict[str, A
 
 
 def check_used(settings: GenerationSettings, taken: Iterable[Collection[str]]) -> None:
-    """Check that each setting is one of those that one of the modes takes.
+    """Check that each setting is the run's, or one of those that one of the modes takes.
 
     Raises:
         SpecError: one is not.
     """
-    used = {name for names in taken for name in names}
+    used = OF_RUN.union(*taken)
     for name in settings.given:
         if name not in used:
             raise SpecError("setting-of-no-mode", setting=settings.declared[name].label)

@@ -91,13 +91,15 @@ class PreparedRun:
         """Queue the run in a store, with the answers that it names; its id.
 
         Raises:
-            EvaluiError: as `submit.collect_answers` and `submit.submit` do; nothing is kept then.
+            EvaluiError: as `with_answered_datasets`, `collect_answers` and `submit` of
+                `runs.submit` do; nothing is kept then.
         """
-        from evalui.runs.submit import collect_answers, submit
+        from evalui.runs.submit import collect_answers, submit, with_answered_datasets
 
-        datasets = {key: upload.dataset for key, upload in self.loaded.items()}
-        collected = collect_answers(database, self.spec, datasets, base=self.base)
-        return submit(database, self.spec, self.loaded, catalog, collected=collected)
+        spec, loaded = with_answered_datasets(database, self.spec, self.loaded)
+        datasets = {key: upload.dataset for key, upload in loaded.items()}
+        collected = collect_answers(database, spec, datasets, base=self.base)
+        return submit(database, spec, loaded, catalog, collected=collected)
 
 
 def prepare_run(spec: "RunSpec", base: Path) -> PreparedRun:

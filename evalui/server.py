@@ -10,6 +10,7 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
+from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
 from evalui.accounts.notes.sending import NoticeSender
@@ -29,7 +30,6 @@ from evalui.types import Language
 from evalui.ui.components.form import read_form
 from evalui.ui.current_person import current_person
 from evalui.ui.shell import AppShell
-from evalui.ui.top_bar import PAGES
 from evalui.ui.web.attachment import Attachment
 from evalui.ui.web.documents import document
 from evalui.ui.web.doors.entrance import guarded
@@ -43,7 +43,6 @@ from evalui.web.middleware import plain_page, status_of
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
-_BEFORE_START = "evaluate"  # the tab whose visitors may soon need a worker
 
 
 def serve(settings: Settings, listener: socket.socket) -> None:
@@ -109,7 +108,12 @@ def create_app(settings: Settings) -> ASGIApp:
     # Redirects to another path than the one requested are our own: Starlette's decode the query.
     app = FastAPI(lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     attachment = Attachment(app, settings.data_dir / "gradio")
-    shells = [AppShell(service, language) for language in LANGUAGES]
+
+    def warm() -> None:
+        workers.warm()
+        files.warm()
+
+    shells = [AppShell(service, language, warm) for language in LANGUAGES]
     add_routes(app, service.with_sender(current_person))
     monitoring = Monitoring(settings, database)
     monitoring.add_routes(app)
@@ -117,28 +121,29 @@ def create_app(settings: Settings) -> ASGIApp:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
 
     app.mount(PREFIX, create_api(service))
-    documents = WatchedDocuments(_make(shells, attachment, workers))
+    documents = WatchedDocuments(_make(shells, attachment))
     for shell in shells:
         # What is no GET would be Gradio's, which has a page of its own there.
         make = app.api_route(f"/{shell.language}/", methods=["GET", "HEAD"])
-        make(_page(shell.language, documents))
+        make(_page(shell, documents))
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
     return guarded(app, settings, monitoring)
 
 
-def _page(language: Language, documents: WatchedDocuments) -> Route:
+def _page(shell: AppShell, documents: WatchedDocuments) -> Route:
     async def page(request: Request) -> Response:
-        if (name := request.query_params.get("tab")) in PAGES:  # as old links have it
-            kept = [(key, one) for key, one in request.query_params.multi_items() if key != "tab"]
+        named = request.query_params.multi_items()
+        if name := await run_in_threadpool(shell.page_of, read_form(named)):  # as old links have it
+            kept = [(key, one) for key, one in named if key != "tab"]
             return RedirectResponse(f"{name}?{urlencode(kept)}" if kept else name)
-        return await documents.answer(language, request)
+        return await documents.answer(shell.language, request)
 
     return page
 
 
-def _make(shells: Sequence[AppShell], attachment: Attachment, workers: WorkerSupervisor) -> Make:
+def _make(shells: Sequence[AppShell], attachment: Attachment) -> Make:
     speaking = {shell.language: shell for shell in shells}
 
     def make(language: Language, query: str, moment: int | None) -> Document:
@@ -152,9 +157,6 @@ def _make(shells: Sequence[AppShell], attachment: Attachment, workers: WorkerSup
             sentence = error.sentence
             page = plain_page("store.title", lambda t: t.translate(sentence))
             return Document(page.encode(), 503)
-        if shown.tab == _BEFORE_START:
-            workers.warm()
-            shell.service.files.runner.warm()
         return Document(whole.encode(), status_of(shown.problem) if shown.problem else 200)
 
     return make

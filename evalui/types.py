@@ -207,7 +207,8 @@ class Generate:
     `json_schema` is a JSON schema as a JSON text, "" for none. A model with the ability "schema"
     writes nothing that does not fit it; any other leaves it, and `constrained` says so.
     `settings` are further settings by name, see `generation.GenerationSettings`: those that are
-    not at their default, sorted. `repeat` tells draws of one request apart, see `sampling_seed`.
+    not at their default, sorted. `repeat` tells draws of one request apart, and `seed` those of one
+    run from those of another, see `sampling_seed`; it is 0 where nothing is drawn.
     """
 
     prompt: Prompt
@@ -217,6 +218,7 @@ class Generate:
     json_schema: str = ""
     settings: tuple[tuple[str, float | int | str | tuple[str, ...]], ...] = ()
     repeat: int = 0
+    seed: int = 0
 
     def setting(self, name: str) -> Any:
         """The value of one of the settings, None if it is at its default."""

@@ -26,4 +26,8 @@ def _values(declared: DeclaredSetting) -> str:
     limits = next((each for each in schema.get("anyOf", ()) if each["type"] != "null"), schema)
     low = limits.get("minimum", limits.get("exclusiveMinimum"))
     above = "above " if "exclusiveMinimum" in limits else ""
+    if low is None:
+        return "a whole number" if declared.kind == "whole number" else "a number"
+    if "maximum" not in limits:
+        return f"{above or 'from '}{low:g}"
     return f"{above}{low:g} to {limits['maximum']:g}"

@@ -6,7 +6,19 @@
 (() => {
   const NAME = "ev-plot";
   const PAPER_WIDTH = 680; // pixels of a page of A4 between its margins
+  const ZOOM = ["zoom2d", "zoomIn2d", "zoomOut2d", "resetScale2d"];
   let library = null; // a promise of Plotly, which comes with the first chart
+
+  // Plotly's own words for its buttons, and those of the page.
+  function words() {
+    const { chartSelect, chartZoomIn, chartZoomOut, chartReset } = document.body.dataset;
+    return { Zoom: chartSelect, "Zoom in": chartZoomIn, "Zoom out": chartZoomOut, "Reset axes": chartReset };
+  }
+
+  // Whether an axis has values rather than names: only there is something between two marks.
+  function hasValues({ layout }) {
+    return Object.entries(layout).some(([name, axis]) => /^[xy]axis/.test(name) && !axis.fixedrange);
+  }
 
   function load() {
     library ??= new Promise((done, failed) => {
@@ -65,7 +77,9 @@
       figure.layout.font.family = look.fontFamily;
       plotly.react(this, figure.data, figure.layout, {
         displaylogo: false,
-        modeBarButtons: [this.buttons(plotly)],
+        modeBarButtons: [this.buttons(plotly), ...(hasValues(figure) ? [ZOOM] : [])],
+        locale: "page",
+        locales: { page: { dictionary: words() } },
       });
       this.removeAllListeners("plotly_click");
       this.on("plotly_click", ({ points }) => this.follow(points[0].customdata));

@@ -2,34 +2,39 @@
 // there is no clipboard (a page without TLS has none).
 (() => {
   const SCALE = 2; // dots of the picture per pixel of the page
-  const DRAWN = ".card:has(table.lead)";
-  const words = document.body.dataset;
+  const BUTTON = "copy-image";
+  const SHEETS = /[/](tokens|parts|blocks|documents)\.css/; // what tables are drawn by
 
-  // The same element with its look written into it, because a picture has no style sheet.
-  function painted(element) {
+  // The rules of our sheets: a picture has none of its own. Gradio's containers are plain boxes here.
+  function rules() {
+    const own = [...document.styleSheets].filter(({ href }) => SHEETS.test(href));
+    return own.flatMap(({ cssRules }) => [...cssRules].map(({ cssText }) => cssText)).join("\n");
+  }
+
+  function framed(element, { width, height }) {
     const copy = element.cloneNode(true);
-    const pairs = [element, ...element.querySelectorAll("*")];
-    const copies = [copy, ...copy.querySelectorAll("*")];
-    pairs.forEach((from, place) => {
-      const look = getComputedStyle(from);
-      const to = copies[place].style;
-      for (const name of look) to.setProperty(name, look.getPropertyValue(name));
-    });
     for (const button of copy.querySelectorAll("button")) button.remove();
-    copy.style.margin = 0;
-    return copy;
+    for (const block of copy.querySelectorAll(".block")) block.removeAttribute("style"); // Gradio's
+    copy.style.cssText += `;width:${width}px;min-height:${height}px;margin:0`;
+    const box = document.createElement("div");
+    box.className = "ev gradio-container";
+    box.append(copy);
+    const style = document.createElement("style");
+    style.textContent = rules();
+    const markup = [style, box].map((each) => new XMLSerializer().serializeToString(each)).join("");
+    const theme = document.documentElement.classList.contains("dark") ? "dark" : "light";
+    const frame = `xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" class="${theme}"`;
+    return `<svg ${frame}><foreignObject width="100%" height="100%">${markup}</foreignObject></svg>`;
   }
 
   async function drawing(element) {
-    const { width, height } = element.getBoundingClientRect();
-    const markup = new XMLSerializer().serializeToString(painted(element));
-    const frame = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">`;
+    const size = element.getBoundingClientRect();
     const image = new Image();
-    const whole = `${frame}<foreignObject width="100%" height="100%">${markup}</foreignObject></svg>`;
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(whole)}`;
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(framed(element, size))}`;
     await image.decode();
     const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [Math.ceil(width * SCALE), Math.ceil(height * SCALE)];
+    canvas.width = Math.ceil(size.width * SCALE);
+    canvas.height = Math.ceil(size.height * SCALE);
     const pen = canvas.getContext("2d");
     pen.fillStyle = getComputedStyle(document.body).backgroundColor;
     pen.fillRect(0, 0, canvas.width, canvas.height);
@@ -39,7 +44,7 @@
   }
 
   async function copyImage(button) {
-    const made = drawing(button.parentElement);
+    const made = drawing(button.closest(".card") ?? button.parentElement);
     if (navigator.clipboard?.write) {
       await navigator.clipboard.write([new ClipboardItem({ "image/png": made })]);
     } else {
@@ -48,15 +53,20 @@
       link.click();
       URL.revokeObjectURL(link.href);
     }
-    button.textContent = words.imageCopied;
+    button.textContent = document.body.dataset.imageCopied;
   }
 
+  document.addEventListener("click", ({ target }) => {
+    const button = target.closest?.(`.${BUTTON}`);
+    if (button) copyImage(button);
+  });
+
   document.addEventListener("shown", ({ target }) => {
-    for (const element of target.querySelectorAll(DRAWN)) {
-      if (element.querySelector(":scope > .copy-image")) continue;
+    for (const element of target.querySelectorAll(".card:has(table.lead)")) {
+      if (element.querySelector(`.${BUTTON}`)) continue;
       const button = document.createElement("button");
-      Object.assign(button, { type: "button", className: "link copy-image", textContent: words.image });
-      button.addEventListener("click", () => copyImage(button));
+      const word = document.body.dataset.image;
+      Object.assign(button, { type: "button", className: `link ${BUTTON}`, textContent: word });
       element.append(button);
     }
   });

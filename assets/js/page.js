@@ -47,8 +47,6 @@
   // Writes what the tab shows into the address bar: a new entry of the history, or in its place.
   function write(part, how) {
     part.address = plain(part.address).toString();
-    // The pages that are documents of their own lead back to it.
-    if (part.name === "evaluate") sessionStorage.setItem("evalui.evaluate", part.address);
     const address = part.address ? `?${part.address}` : location.pathname;
     const isNew = how === "push" && !same(part.address, location.search);
     const state = { tab: part.name };
@@ -58,7 +56,8 @@
     } else if (!same(part.address, location.search)) history.replaceState(state, "", address);
     const run = plain(part.address).get("run");
     for (const link of bar.querySelectorAll("[data-with-run]")) {
-      link.search = new URLSearchParams({ ...(run && { run }), tab: link.dataset.to }).toString();
+      const { to } = link.dataset; // none of a page that is a document of its own
+      link.search = new URLSearchParams({ ...(run && { run }), ...(to && { tab: to }) }).toString();
     }
   }
 
@@ -100,14 +99,6 @@
     true,
   );
 
-  // Who votes blind is not to find names in what the other tabs showed before.
-  function forget(others) {
-    for (const part of others) {
-      part.section.replaceChildren();
-      part.address = null;
-    }
-  }
-
   // On a phone the tabs scroll sideways, and the open one may be out of sight.
   function reveal() {
     const tabs = bar.querySelector(".tabs"); // guests have none
@@ -120,8 +111,6 @@
 
   function settled(part) {
     reveal();
-    const blind = part.section.querySelector(":scope > [data-blind]");
-    if (blind) forget([...parts.values()].filter((other) => other !== part));
     unfoldAgain(part.section);
     part.section.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
     arm(part);
@@ -193,6 +182,9 @@
       link.search = query.toString();
       return;
     }
+    // Back to the files that were dropped there.
+    const files = "kept" in link.dataset && sessionStorage.getItem("evalui.evaluate");
+    if (files) link.search = files;
     const target = new URL(link.getAttribute("href"), document.baseURI); // of SVG, too
     const isHere = target.origin === location.origin && target.pathname === location.pathname;
     const isAnchor = target.hash && target.search === location.search;

@@ -98,17 +98,6 @@
     request.send(body);
   }
 
-  // A page that came without TLS has no clipboard of its own, but may copy what is selected.
-  function toClipboard(text) {
-    if (navigator.clipboard) return navigator.clipboard.writeText(text);
-    const field = Object.assign(document.createElement("textarea"), { value: text });
-    field.style.cssText = "position: fixed; opacity: 0";
-    document.body.append(field);
-    field.select();
-    document.execCommand("copy");
-    field.remove();
-  }
-
   document.addEventListener("click", (event) => {
     const pane = actor(event.target);
     if (!pane) return;
@@ -117,11 +106,6 @@
       pane.act({ ...button.dataset });
       // What was asked for once must not be asked for twice; the answer redraws the button.
       if (button.dataset.once !== undefined) button.disabled = true;
-    }
-    const copy = event.target.closest("[data-copy]");
-    if (copy) {
-      toClipboard(new URL(copy.dataset.copy, document.baseURI).href);
-      copy.textContent = copy.dataset.done;
     }
     const tab = event.target.closest("[data-tab]");
     if (tab?.matches("button")) document.getElementById(`${tab.dataset.tab}-link`)?.click();

@@ -6,15 +6,20 @@ from dataclasses import dataclass
 from evalui.accounts import guests
 from evalui.accounts.guests import GUEST, GuestLink
 from evalui.accounts.people import read_accounts
-from evalui.app.permissions import requires
+from evalui.app.permissions import checks, requires
 from evalui.app.service import AppService
 from evalui.errors import NotAllowed
+from evalui.runs.database.records import RunRow
+from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.database.voting import votes
 from evalui.runs.database.voting.adjudications import adjudicate
 from evalui.runs.database.voting.ballots import Ballot
+from evalui.runs.database.voting.closing import is_voting_open
 from evalui.runs.database.voting.imported_votes import add_imported_votes
 from evalui.runs.database.voting.votes import VoteInput, VotingProgress
-from evalui.types import Outcome
+from evalui.types import Outcome, Verdict
+
+_RECENT = 10  # runs that are offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,63 @@ class NextBallot:
 
     ballot: Ballot | None
     progress: VotingProgress
+
+
+@dataclass(frozen=True, slots=True)
+class VoterState:
+    """Where somebody is with a run: how far, their next two pairs, and whether others still vote.
+
+    `has_pairs`: there is something to vote on, be it for others.
+    """
+
+    progress: VotingProgress
+    ballots: tuple[Ballot, ...]
+    is_open: bool
+    has_pairs: bool
+
+
+@requires("annotate", "run_id")
+def voter_state(
+    service: AppService, run_id: str, voter: str = "", preferred: str = ""
+) -> VoterState:
+    """Where somebody is with a run, the pair `preferred` first if it is still open to them.
+
+    Who was assigned nothing has no pair. Raises as `next_ballot`.
+    """
+    database, name = service.database, _voter(service, voter)
+    pairs = service.voter_pairs.of_voter(run_id, name)
+    return VoterState(
+        votes.read_voting_progress(database, run_id, name, pairs=pairs),
+        votes.next_ballots(database, run_id, name, pairs=pairs, preferred=preferred),
+        is_voting_open(database, run_id, service.voter_pairs),
+        bool(service.voting_pairs.of_run(run_id)),
+    )
+
+
+@requires("annotate", "run_id")
+def own_verdicts(service: AppService, run_id: str, voter: str = "") -> tuple[Verdict, ...]:
+    """What somebody voted themselves, without the pairs they skipped. Raises as `next_ballot`."""
+    name = _voter(service, voter)
+    cast = votes.read_votes(service.database, run_id)
+    return tuple(vote.verdict for vote in cast if vote.by == name and vote.verdict)
+
+
+@checks("that the person may see each run")
+def list_votable_runs(
+    service: AppService, voter: str = ""
+) -> tuple[tuple[RunRow, VotingProgress], ...]:
+    """The newest runs on which somebody may vote, and how far they are. Raises as `next_ballot`."""
+    database, name = service.database, _voter(service, voter)
+    votable: list[tuple[RunRow, VotingProgress]] = []
+    for run in read_runs(database, service.person):
+        if len(votable) == _RECENT:
+            break
+        if not any(cell.cell.gives == "answers" for cell in read_cells(database, run.id)):
+            continue
+        pairs = service.voter_pairs.of_voter(run.id, name)
+        if pairs:
+            votable.append((run, votes.read_voting_progress(database, run.id, name, pairs=pairs)))
+    return tuple(votable)
 
 
 @requires("annotate", "run_id")

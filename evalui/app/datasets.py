@@ -59,6 +59,6 @@ def remembered_layout(service: AppService, upload: str) -> Layout | None:
 
 
 @requires("start")
-def remember_columns(service: AppService, headers: Sequence[str], layout: Layout) -> None:
-    """Keep a choice of columns for other files with these headers."""
-    service.column_memory.remember(headers, write_kept_columns(layout))
+def remember_columns(service: AppService, headers: Sequence[str], layout: Layout | None) -> None:
+    """Keep a choice of columns for other files with these headers; None forgets it."""
+    service.column_memory.remember(headers, write_kept_columns(layout) if layout else "")

@@ -3,7 +3,7 @@
 Each change stands in the audit log.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 
 from evalui.access import ROLES, Role
@@ -141,6 +141,16 @@ def join_team(service: AppService, team: str, person: str) -> None:
 def leave_team(service: AppService, team: str, person: str) -> None:
     """Take a person out of a team."""
     teams.leave_team(service.database, team, person, by=service.person)
+
+
+@requires("manage_accounts")
+def set_members(service: AppService, team: str, members: Collection[str]) -> None:
+    """Have a team consist of these people alone."""
+    (before,) = [each.members for each in list_teams(service) if each.name == team] or [()]
+    for person in sorted(set(members) - set(before)):
+        join_team(service, team, person)
+    for person in sorted(set(before) - set(members)):
+        leave_team(service, team, person)
 
 
 @requires("manage_accounts")

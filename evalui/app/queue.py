@@ -15,6 +15,8 @@ from evalui.runs.fair_queue.decisions import (
     set_queue_state,
     set_run_priority,
 )
+from evalui.runs.fair_queue.limits import usual_limits
+from evalui.runs.fair_queue.place import QueuePlace, queue_order, queue_places
 
 PRIORITIES = (-1, 0, 1, 2)
 _STATES: Mapping[str, QueueState] = {"open": "open", "paused": "paused", "draining": "draining"}
@@ -39,6 +41,14 @@ def read_queue_state(text: str) -> QueueState:
 def list_live_runs(service: AppService) -> Sequence[LiveRun]:
     """The runs of all that are at work, then those that wait, the oldest first."""
     return read_live_runs(service.database)
+
+
+@requires("administer")
+def list_queue(service: AppService) -> Sequence[tuple[LiveRun, QueuePlace | None]]:
+    """The same runs in the order in which they will start, each with its place if it waits."""
+    places = queue_places(service.database, usual_limits(service.settings))
+    live = sorted(list_live_runs(service), key=lambda each: queue_order(places.get(each.row.id)))
+    return [(each, places.get(each.row.id)) for each in live]
 
 
 @requires("administer")

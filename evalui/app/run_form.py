@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
-from evalui.generation import AS_USUAL, GenerationSettings, check_used, fitting
-from evalui.modes import MODES, usual_max_tokens
+from evalui.generation import AS_USUAL, OF_RUN, GenerationSettings, check_used, fitting
+from evalui.modes import MODES
 from evalui.modes.own_settings import settings_taken
 from evalui.runs.contest import AnswersSpec, JudgingSpec
 from evalui.runs.spec import (
@@ -22,7 +22,6 @@ from evalui.summary_groups import SummaryGroup
 from evalui.types import DatasetKind, Pattern, Spellings
 
 KINDS: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)}
-JUDGE_TOKENS = 1024  # the longest verdict unless the form says
 _KEY = "key"  # beside the roles of columns: what the right answer is written as
 _KIND = "kind"  # beside them: the kind of questions
 _USUAL_LAYOUT = Layout()
@@ -42,8 +41,8 @@ class AnswerSource:
 class RunForm:
     """A run as its form stands. `template` is a name, "" for one by question, or own text.
 
-    `max_tokens` None takes each mode's own length. `layouts` say how each upload is read. Of
-    `generation` each mode takes what means something to it.
+    `layouts` say how each upload is read. Of `generation` each mode takes what means something to
+    it, and the run what it has at its top.
     """
 
     uploads: tuple[str, ...]
@@ -57,11 +56,9 @@ class RunForm:
     template: str | dict[str, Any] = ""
     chat: bool | None = None
     spellings: Spellings = "common"
-    max_tokens: int | None = None
     generation: GenerationSettings = AS_USUAL
     limit: int | None = None
     limit_per: LimitPer = "subject"
-    seed: int = 0
     name: str = ""
     metrics: tuple[str, ...] = ()
     summary_groups: tuple[SummaryGroup, ...] = ()
@@ -87,8 +84,7 @@ class RunForm:
                 template="" if MODES[mode].gives == "answers" else self.template,
                 chat=self.chat,
                 spellings=self.spellings,
-                max_tokens=self.max_tokens or usual_max_tokens(mode),
-                **fitting(self.generation, settings_taken(mode, self.spellings)),
+                **fitting(self.generation, settings_taken(mode, self.spellings) - OF_RUN),
             )
             for mode in self.modes
             for shots in ((0,) if MODES[mode].gives == "answers" else self.shots)
@@ -125,7 +121,7 @@ class RunForm:
             modes=self.mode_specs(),
             answers=list(answers),
             judging=self.judging,
-            seed=self.seed,
+            seed=self.generation.seed or 0,
             limit=self.limit,
             limit_per="dataset" if self.limit and self.limit_per == "dataset" else None,
             metrics=list(self.metrics),

@@ -8,11 +8,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from evalui.app.run_form import JUDGE_TOKENS
 from evalui.errors import SpecError
 from evalui.generation import DeclaredSetting, GenerationSettings
 from evalui.messages import Messages
-from evalui.modes import usual_max_tokens
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
@@ -59,14 +57,9 @@ def setting_labels(t: Messages, spec: RunSpec) -> list[str]:
     labels = [
         *(t("setting.template", name=name) for name in _distinct(map(_template, spec.modes))),
         *(t(f"setting.chat_{_chat(mode)}") for mode in spec.modes if mode.chat is not None),
-        *(
-            t("setting.max_tokens", n=f"{mode.max_tokens:,}")
-            for mode in spec.modes
-            if mode.max_tokens != usual_max_tokens(mode.mode)
-        ),
         *(label for mode in spec.modes for label in generation_labels(t, mode)),
         t.count(_LIMITS[spec.counts_per], spec.limit) if spec.limit else "",
-        t("setting.seed", n=spec.seed) if spec.seed else "",
+        *generation_labels(t, GenerationSettings(seed=spec.seed or None)),
         *(t("setting.columns", names=names) for names in _distinct(map(_columns, spec.datasets))),
         *(
             t("setting.duplicates")
@@ -164,9 +157,6 @@ def _judging(t: Messages, judging: JudgingSpec) -> list[str]:
         *generation_labels(t, judging),
         t(f"setting.output_{judging.output}") if judging.output != "auto" else "",
         t("setting.strong", n=str(judging.strong)) if judging.strong > 1 else "",
-        t("setting.judge_tokens", n=f"{judging.max_tokens:,}")
-        if judging.max_tokens != JUDGE_TOKENS
-        else "",
     ]
 
 

@@ -1,6 +1,6 @@
 """What people let others see: links to frozen pages, and rights of teams."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import get_args
 
 from evalui.access import LOCAL, Owned, Right, may, require
@@ -132,6 +132,14 @@ def state_run_rights(
     # Who sees a run of a team sees it in lists that are drawn again when a run changes.
     with service.database.writing() as connection:
         bump_revision(connection, run_id)
+
+
+@requires("change", "run_id")
+def team_rights(service: AppService, run_id: str) -> Mapping[str, frozenset[Right]]:
+    """What each team of the person, and each that has a right, may do with a run."""
+    given = rights_of(service.database, "run", run_id)
+    teams = sorted(service.person.teams | given.keys())
+    return {team: given.get(team, frozenset()) for team in teams}
 
 
 @requires("start")

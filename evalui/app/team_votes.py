@@ -5,17 +5,24 @@ from dataclasses import dataclass
 
 from evalui.access import may
 from evalui.accounts.audit import record
-from evalui.accounts.guests import GUEST
-from evalui.accounts.people import find_person
+from evalui.accounts.guests import GUEST, read_guest_links
+from evalui.accounts.people import find_person, read_accounts
 from evalui.app.permissions import checks, requires
 from evalui.app.service import AppService
 from evalui.errors import NotAllowed, SpecError
 from evalui.runs.database.records import RunRow
-from evalui.runs.database.voting.adjudications import ContestedPair, contested_pairs
+from evalui.runs.database.voting import ballots
+from evalui.runs.database.voting.adjudications import (
+    ContestedPair,
+    contested_pairs,
+    outcome_from,
+)
+from evalui.runs.database.voting.ballots import Ballot
 from evalui.runs.database.voting.closing import close_voting, is_voting_open
 from evalui.runs.database.voting.plans import VotingPlan, keep_plan, read_plan
 from evalui.runs.database.voting.progress import VoterProgress, voter_progress
 from evalui.runs.database.voting.votes import read_votes
+from evalui.types import Outcome
 
 VOTE_FILES = {"jsonl": "application/jsonl", "csv": "text/csv"}  # by extension
 
@@ -35,6 +42,31 @@ class TeamProgress:
     differing: int
 
 
+@dataclass(frozen=True, slots=True)
+class PairToDecide:
+    """A pair on which people differ, as one who decides sees it: without who voted what.
+
+    `outcomes` are the votes from the sides of the `ballot`; `undecided` pairs there are in all.
+    """
+
+    ballot: Ballot
+    outcomes: tuple[Outcome, ...]
+    notes: tuple[str, ...]
+    undecided: int
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedPair:
+    """What `by` decided on a pair, and who voted what on it, all from the sides of one person."""
+
+    pair_key: str
+    sample_id: str
+    votes: tuple[tuple[str, Outcome | None], ...]
+    outcome: Outcome | None
+    by: str
+    reason: str
+
+
 @requires("change", "run_id")
 def team_progress(
     service: AppService, run_id: str
@@ -48,6 +80,73 @@ def team_progress(
     waiting = sum(one.decision is None for one in contested)
     pairs = len(service.voting_pairs.of_run(run_id))
     return TeamProgress(plan, is_open, people, pairs, waiting), contested
+
+
+@requires("change", "run_id")
+def disputed_pair(
+    service: AppService, run_id: str, requested: str = "", voter: str = ""
+) -> PairToDecide | None:
+    """The requested pair on which people differ, else the first that is not decided.
+
+    None while people vote, and when all is decided. `voter` is who decides, see `decide_pair`.
+    """
+    _, contested = team_progress(service, run_id)
+    undecided = [one for one in contested if one.decision is None]
+    chosen = [one for one in contested if one.pair_key == requested] or undecided
+    pairs = service.voting_pairs.of_run(run_id)
+    if not chosen or chosen[0].pair_key not in pairs:
+        return None
+    key, votes = chosen[0].pair_key, chosen[0].votes
+    sides = ballots.sides_for(key, pairs[key], voter or service.owner)
+    outcomes = (outcome_from(sides.left, vote) for vote in votes)
+    return PairToDecide(
+        ballots.ballot(service.database, run_id, key, pair=pairs[key], sides=sides),
+        tuple(outcome for outcome in outcomes if outcome),
+        tuple(vote.comment for vote in votes if vote.comment),
+        len(undecided),
+    )
+
+
+@requires("change", "run_id")
+def decided_pairs(service: AppService, run_id: str, voter: str = "") -> tuple[DecidedPair, ...]:
+    """All pairs that were decided; none while people vote. `voter` as for `disputed_pair`."""
+    _, contested = team_progress(service, run_id)
+    pairs = service.voting_pairs.of_run(run_id)
+    decided: list[DecidedPair] = []
+    for one in contested:
+        if one.decision is None or one.pair_key not in pairs:
+            continue
+        left = ballots.sides_for(one.pair_key, pairs[one.pair_key], voter or service.owner).left
+        decided.append(
+            DecidedPair(
+                one.pair_key,
+                one.votes[0].sample_id if one.votes else "",
+                tuple((vote.by, outcome_from(left, vote)) for vote in one.votes),
+                outcome_from(left, one.decision),
+                one.decision.by,
+                one.decision.comment,
+            )
+        )
+    return tuple(decided)
+
+
+@requires("change", "run_id")
+def possible_voters(service: AppService, run_id: str) -> tuple[str, ...]:
+    """Whom pairs of a run can be assigned to, as far as they are known.
+
+    Those are the accounts that may vote on it or, where people have none, who voted; the guests of
+    its open links; and whom the plan names.
+    """
+    database, run = service.database, service.run(run_id)
+    plan = read_plan(database, run_id)
+    links = read_guest_links(database, run_id)
+    names = [f"{GUEST}{guest}" for link in links for guest in link.guests]
+    if service.settings.auth == "token":
+        names += [vote.by for vote in read_votes(database, run_id) if not vote.imported]
+    else:
+        people = (find_person(database, account.name) for account in read_accounts(database))
+        names += [one.name for one in people if one and may(one, "annotate", run.owned)]
+    return tuple(dict.fromkeys((*(plan.people if plan else ()), *sorted(names))))
 
 
 @requires("change", "run_id")

@@ -60,17 +60,7 @@ def fetch(
         DataError: the set is not on the hub, the hub cannot be reached or refuses, it has no such
             files, they are too many or too large, or not what the hub says they are.
     """
-    if not benchmark.hub:
-        raise DataError(missing(benchmark, data, benchmark.split))
-    listing = _list(benchmark, data, revision)
-    chosen = _choose(benchmark, listing)
-    if not chosen and revision == "main":
-        listing = _list(benchmark, data, _CONVERTED)
-        chosen = _choose(benchmark, listing)
-    if not chosen:
-        raise DataError(
-            "benchmark-hub-empty", name=benchmark.name, hub=benchmark.hub, split=benchmark.split
-        )
+    listing, chosen = _wanted(benchmark, data, revision)
     size = sum(each.size for each in chosen)
     if size > limit:
         raise DataError("benchmark-hub-large", name=benchmark.name, n=size, limit=limit)
@@ -90,6 +80,34 @@ def fetch(
     return FetchedBenchmark(
         benchmark.name, listing.commit, {each.path: each.size for each in chosen}, place
     )
+
+
+def download_sizes(
+    benchmark: Benchmark, data: TaskData, *, revision: str = "main"
+) -> Mapping[str, int]:
+    """The files that `fetch` would get, by path with their bytes, as the hub lists them.
+
+    Raises:
+        DataError: the set is not on the hub, the hub cannot be reached or refuses, or it has no
+            such files.
+    """
+    return {each.path: each.size for each in _wanted(benchmark, data, revision)[1]}
+
+
+def _wanted(benchmark: Benchmark, data: TaskData, revision: str) -> tuple[_Listing, list[_Listed]]:
+    """The commit, and the files of it that are the splits of a set."""
+    if not benchmark.hub:
+        raise DataError(missing(benchmark, data, benchmark.split))
+    listing = _list(benchmark, data, revision)
+    chosen = _choose(benchmark, listing)
+    if not chosen and revision == "main":
+        listing = _list(benchmark, data, _CONVERTED)
+        chosen = _choose(benchmark, listing)
+    if not chosen:
+        raise DataError(
+            "benchmark-hub-empty", name=benchmark.name, hub=benchmark.hub, split=benchmark.split
+        )
+    return listing, chosen
 
 
 def _list(benchmark: Benchmark, data: TaskData, revision: str) -> _Listing:

@@ -1,6 +1,6 @@
 """`evalui benchmarks`: published sets by name.
 
-    evalui benchmarks list | search WORDS | show NAME | fetch NAME
+    evalui benchmarks list | search WORDS | show NAME [--download] | fetch NAME
     evalui benchmarks official NAME --model MODEL [--shots N] [--limit N] [--json FILE]
 
 `official` gives the figures of lm-eval's own task; every other command of evalui takes the name of
@@ -35,6 +35,9 @@ def add_benchmarks_command(commands: Any) -> None:
 
     show = actions.add_parser("show", help="what is known of a set, and where its data are")
     show.add_argument("name", metavar="NAME")
+    show.add_argument(
+        "--download", action="store_true", help="ask the hub how much fetch would get"
+    )
     show.set_defaults(command=_show)
 
     fetch = actions.add_parser("fetch", help="get the data of a set from the hub")
@@ -106,6 +109,11 @@ def _show(given: argparse.Namespace) -> int:
     for head, value in facts.items():
         if value:
             print(f"{head}:\t{value}")
+    if given.download:
+        from evalui.benchmarks.hub import download_sizes
+
+        sizes = download_sizes(benchmark, data)
+        print(f"download:\t{sum(sizes.values())} bytes\t{', '.join(sizes)}")
     for each in published_figures(benchmark.name):
         print(f"published:\t{each.model}\t{each.value:g} %\t{each.setting}\t{each.source}")
     if benchmark.unsupported:

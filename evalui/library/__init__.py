@@ -1,5 +1,6 @@
 """What `import evalui` offers, see docs/python.md; `evalui` imports it when it is first used."""
 
+from evalui import benchmarks
 from evalui.errors import EvaluiError
 from evalui.library.evaluation import RunWarning, evaluate
 from evalui.library.places import list_runs
@@ -20,6 +21,7 @@ __all__ = [
     "Run",
     "RunWarning",
     "agreement",
+    "benchmarks",
     "compare",
     "evaluate",
     "list_runs",

@@ -300,11 +300,12 @@ def load_notes(model: Model) -> tuple[str, ...]:
 def sampling_seed(seed: int, request: Generate, *, bits: int = 63) -> int:
     """The seed by which the tokens of a reply are drawn, of so many bits.
 
-    It depends on the seed of the model's entry, the prompt and the repeat: each repeat is a draw of
-    its own, the first one that of a run without repeats.
+    It depends on the `seed` of the model's entry, the seed of the run, the prompt and the repeat:
+    each repeat is a draw of its own, the first one that of a run without repeats.
     """
     repeat = f"|{request.repeat}" if request.repeat else ""
-    digest = hashlib.sha256(f"{seed}|{request.prompt!r}{repeat}".encode()).digest()
+    of_run = f"|seed {request.seed}" if request.seed else ""
+    digest = hashlib.sha256(f"{seed}|{request.prompt!r}{repeat}{of_run}".encode()).digest()
     n_bytes = (bits + 1) // 8
     return int.from_bytes(digest[:n_bytes], "big") >> (8 * n_bytes - bits)
 

@@ -25,6 +25,7 @@ from evalui.modes.traits import (
     traits_of,
     usual_max_tokens,
     usual_mode,
+    whole_of,
 )
 
 __all__ = [
@@ -48,4 +49,5 @@ __all__ = [
     "traits_of",
     "usual_max_tokens",
     "usual_mode",
+    "whole_of",
 ]

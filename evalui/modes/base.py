@@ -38,18 +38,17 @@ class ModeSettings:
 
     `shots` are the worked examples by subject, already cut to the requested number; `chat` sends
     conversations instead of plain text; `template` None chooses one by sample (see
-    `templates.choose_template`). The last five are a judge's: whose answers it compares, its
-    rubric (None chooses by sample, see `rubrics.choose_rubric`, in the `rubric_version`), the
-    run's seed, and what it gives its verdict in, where its rubric has it. `generation` is applied
-    to every request of every mode, see `plan_requests`; None is as usual. A mode with settings of
-    its own reads them by `own`.
+    `templates.choose_template`), `seed` is that of draws. A judge's are the `contestants` whose
+    answers it compares, its `rubric` (None chooses by sample, see `rubrics.choose_rubric`, in the
+    `rubric_version`) and the `output` that it gives its verdict in, where its rubric has it.
+    `generation` is applied to every request of every mode, see `plan_requests`; None is as usual.
+    A mode with settings of its own reads them by `own`.
     """
 
     shots: dict[str, tuple[Sample, ...]]
     template: Template | None = None
     chat: bool = False
     max_tokens: int = 64
-    unconditional: str | None = None  # cloze's UN context; None takes the template's
     spellings: Spellings = "common"  # which tokens stand for a letter, see `multiple_choice`
     contestants: tuple[Contestant, ...] = ()
     rubric: Rubric | None = None
@@ -100,11 +99,17 @@ class MultiTurn(Protocol):
 class HasSettings(Protocol):
     """A mode that has settings of its own beside those of writing."""
 
-    settings: type["GenerationSettings"]
+    @property
+    def settings(self) -> type["GenerationSettings"]:
+        """The class that declares them."""
+        ...
 
 
 def _check_own_settings(mode: Mode, others: Iterable[Mode]) -> None:
-    if isinstance(mode, HasSettings):
+    """Check what another package declares; of our own modes a test does, and pydantic is not loaded
+    when they are registered.
+    """
+    if not type(mode).__module__.startswith("evalui.modes.") and isinstance(mode, HasSettings):
         from evalui.generation import check_declaration
 
         have = [each.settings for each in others if isinstance(each, HasSettings)]
@@ -150,12 +155,14 @@ def _with_settings(request: Request, settings: "GenerationSettings", repeat: int
     if not isinstance(request, Generate):
         return request
     rest = tuple(each for each in settings.of_backend.items() if each[0] != "temperature")
+    temperature = request.temperature or settings.temperature
     return replace(
         request,
-        temperature=request.temperature or settings.temperature,
+        temperature=temperature,
         stop=(*request.stop, *(text for text in settings.stop if text not in request.stop)),
         settings=rest,
         repeat=repeat,
+        seed=(settings.seed or 0) if temperature > 0 else 0,
     )
 
 
@@ -178,5 +185,7 @@ def _after_system(prompt: Prompt, text: str) -> Prompt:
 def shown_options(sample: Sample, variant: Variant) -> tuple[tuple[str, ...], int]:
     """The options in the order of the variant, and the slot of the right one."""
     assert isinstance(sample.target, int), "multiple choice has an option as its target"
+    if variant.is_origin:
+        return sample.choices, sample.target
     options = tuple(sample.choices[content] for content in variant.permutation)
     return options, variant.permutation.index(sample.target)

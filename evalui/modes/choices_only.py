@@ -25,7 +25,7 @@ class ChoicesOnly:
     traits = ModeTraits(
         rank=3,
         spellings={"common": "next_token", "lm_eval": "loglik"},
-        without_question_of="multiple_choice",
+        omits=frozenset({"question"}),
     )
 
     def __init__(self, base_mode: Mode) -> None:

@@ -5,6 +5,7 @@ normalisation at once: raw, UN, LN per token, per character and per byte.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from evalui.modes.base import MODES, ModeSettings, shown_options
 from evalui.modes.prompts.templates import choose_template, continuation, render_cloze
@@ -23,6 +24,9 @@ from evalui.types import (
     Variant,
 )
 
+if TYPE_CHECKING:
+    from evalui.modes.cloze_settings import ClozeSettings
+
 
 class Cloze:
     """CP under every normalisation; raw is the headline."""
@@ -33,14 +37,22 @@ class Cloze:
     shows_options = False
     readings: tuple[str, ...] = NORMALISATIONS
     headline = "raw"
-    traits = ModeTraits(rank=2, grades_recorded="texts")
+    traits = ModeTraits(rank=2, grades_recorded="texts", omits=frozenset({"options"}))
+
+    @property
+    def settings(self) -> "type[ClozeSettings]":
+        """The class of its own settings."""
+        from evalui.modes.cloze_settings import ClozeSettings
+
+        return ClozeSettings
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """A request per option after the question, then one per option without the question."""
         template = setting.template or choose_template(sample)
         shots = setting.shots.get(sample.subject, ())
         context = render_cloze(template, sample, shots, chat=setting.chat)
-        nothing = template.unconditional if setting.unconditional is None else setting.unconditional
+        own = setting.own(self.settings).unconditional
+        nothing = template.unconditional if own is None else own
         texts, _ = shown_options(sample, variant)
         conditional = [
             Loglik(context, continuation(template, text, chat=setting.chat)) for text in texts

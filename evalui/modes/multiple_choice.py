@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from evalui.modes.base import MODES, ModeSettings, shown_options
 from evalui.modes.prompts.templates import choose_template, render_choices, text_before_letter
 from evalui.modes.traits import ModeTraits
-from evalui.scoring.choice.option_scores import reading_of_scores
+from evalui.scoring.choice.option_scores import label_probs, reading_of_scores
 from evalui.types import (
     LETTERS,
     Ability,
@@ -93,13 +93,9 @@ def _label_probs(responses: Sequence[Response]) -> LabelProbs:
         return responses[0]
     scored = [response for response in responses if isinstance(response, Logprob)]
     assert len(scored) == len(responses), "NextToken is answered by LabelProbs, Loglik by Logprob"
-    totals = tuple([each.total for each in scored])
-    return LabelProbs(
-        totals,
-        mass=min(1.0, math.fsum(map(math.exp, totals))),
-        top_token="".join(
-            [letter for letter, each in zip(LETTERS, scored, strict=False) if each.greedy]
-        ),
+    return label_probs(
+        tuple([each.total for each in scored]),
+        tuple([each.greedy for each in scored]),
         truncated=any(each.truncated for each in scored),
     )
 

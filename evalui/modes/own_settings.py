@@ -1,6 +1,6 @@
 """The settings that a mode takes: those of writing that mean something to it, and its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -10,6 +10,9 @@ from evalui.generation import GenerationSettings, declared_settings
 from evalui.modes.base import MODES, HasSettings
 from evalui.modes.traits import ability_of
 from evalui.types import Spellings
+
+# Settings that specifications of earlier versions may state with every mode.
+_ONCE_OF_ALL = frozenset({"max_tokens", "unconditional"})
 
 
 def settings_of(mode: str) -> type[GenerationSettings]:
@@ -29,6 +32,23 @@ def settings_taken(mode: str, spellings: Spellings = "common") -> frozenset[str]
     ability = ability_of(mode, spellings)
     declared = declared_settings(settings_of(mode))
     return frozenset(name for name, each in declared.items() if each.is_for(ability))
+
+
+def without_unused(mode: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a specification of a mode, less what it ignored in earlier versions.
+
+    Raises:
+        UnknownName: no such mode.
+    """
+    spellings: Any = given.get("spellings")
+    # What is no spelling is refused later, with its place.
+    taken = settings_taken(mode, "lm_eval" if spellings == "lm_eval" else "common")
+    unused = _ONCE_OF_ALL - taken
+    return {
+        name: value
+        for name, value in given.items()
+        if name not in unused and not (name in _ONCE_OF_ALL and value is None)
+    }
 
 
 def all_settings() -> type[GenerationSettings]:

@@ -5,7 +5,7 @@ No module outside this package knows a mode by name: it asks what the mode decla
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from evalui.errors import UnknownName
 from evalui.modes.base import MODES
@@ -22,9 +22,9 @@ class ModeTraits:
     `rank` orders the modes that fit a file: the first is what an empty form offers and what a model
     is tested with. `max_tokens` is the longest reply unless the run says otherwise, None as for
     all modes that give the same. `spellings` are those of a letter that the mode can score, each
-    with what it needs of a model then; none where it does not choose. `without_question_of` names
-    the mode that sends the same with its question, "" where the question is sent: better than
-    chance then means that the options give the answer away. `needs_references` refuses datasets
+    with what it needs of a model then; none where it does not choose. `omits` are the parts of a
+    question that its prompts leave out: without the question itself, better than chance means that
+    the options give the answer away. `needs_references` refuses datasets
     that have none. `grades_recorded` is what of another program's records it grades. `credit` is
     the score that stands for a written answer where only one can, "" whether there is an answer.
     `rule_versions` has the version of the rule behind a reading where that has one.
@@ -33,7 +33,7 @@ class ModeTraits:
     rank: int = _LAST
     max_tokens: int | None = None
     spellings: Mapping[Spellings, Ability] = field(default_factory=dict[Spellings, Ability])
-    without_question_of: str = ""
+    omits: frozenset[Literal["question", "options"]] = frozenset()
     needs_references: bool = False
     grades_recorded: Recorded | None = None
     credit: str = ""
@@ -92,6 +92,17 @@ def grader_of(recorded: Recorded) -> str:
         UnknownName: there is none.
     """
     return _first(name for name in MODES if traits_of(name).grades_recorded == recorded)
+
+
+def whole_of(mode: str) -> str:
+    """The first mode that reads replies as this one does and omits nothing, "" if there is none."""
+
+    def reads(name: str) -> tuple[object, ...]:
+        each = MODES[name]
+        return each.gives, each.readings, each.headline, dict(traits_of(name).spellings)
+
+    alike = [name for name in MODES if reads(name) == reads(mode) and not traits_of(name).omits]
+    return min(alike, key=lambda name: traits_of(name).rank, default="")
 
 
 def ability_of(mode: str, spellings: Spellings) -> Ability:

@@ -24,6 +24,7 @@ from evalui.report.analyses.overview.document import LEFT_OUT, OVERVIEW
 from evalui.report.analyses.people.blocks import PEOPLE
 from evalui.report.analyses.people.figures import Votes
 from evalui.report.analyses.position_bias.document import POSITION_BIAS
+from evalui.report.analyses.published import PUBLISHED
 from evalui.report.analyses.statistics.document import STATISTICS
 from evalui.report.analyses.summary_groups import SUMMARY_GROUPS
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
@@ -44,6 +45,7 @@ _BUILT_IN: Mapping[str, Analysis] = {
     "people": PEOPLE,
     "left_out": LEFT_OUT,
     "imported": IMPORTED,
+    "published": PUBLISHED,
     "statistics": STATISTICS,
     "position_bias": POSITION_BIAS,
     "calibration": CALIBRATION,
@@ -144,7 +146,7 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
 def frozen_blocks(report: Report, language: Language) -> tuple[Block, ...]:
     """What the pages of a run open with, for one page that is read without them."""
     report = report.in_language(language)
-    parts = (CHOSEN_METRICS, OVERVIEW, OPEN_ANSWERS, SUMMARY_GROUPS, PEOPLE, IMPORTED)
+    parts = (CHOSEN_METRICS, OVERVIEW, OPEN_ANSWERS, SUMMARY_GROUPS, PEOPLE, IMPORTED, PUBLISHED)
     return tuple(
         block for part in parts if part.speaks(report) for block in part.blocks(report, language)
     )

@@ -14,6 +14,10 @@ class Html(str):
 
     __slots__ = ()
 
+    def __html__(self) -> str:
+        """Itself: templates take it for markup."""
+        return self
+
 
 Child = Html | str | int | None
 Attribute = str | float | bool | None

@@ -50,12 +50,24 @@ def series_number(place: int, *, baseline: bool = False) -> int:
     return 0 if baseline else place % len(_SHAPES) + 1
 
 
-def marker(place: int, *, baseline: bool = False, hollow: bool = False) -> Html:
-    """The shape and colour of the model at `place` (from 0) in its run."""
+def marker_numbers(place: int, *, baseline: bool = False) -> tuple[int, int]:
+    """The numbers of a model's shape, in the order of `marker_shapes`, and of its colour."""
     # Beyond six models the same colours come with other shapes.
     turned = place + place // len(_SHAPES)
-    shape = _DIAMOND if baseline else _SHAPES[turned % len(_SHAPES)]
-    colour = f"var(--d{series_number(place, baseline=baseline)})"
+    shape = len(_SHAPES) if baseline else turned % len(_SHAPES)
+    return shape, series_number(place, baseline=baseline)
+
+
+def marker_shapes() -> list[Html]:
+    """Each shape as a marker without a colour of its own, that of baselines last."""
+    return [*(marker(place) for place in range(len(_SHAPES))), marker(0, baseline=True)]
+
+
+def marker(place: int, *, baseline: bool = False, hollow: bool = False) -> Html:
+    """The shape and colour of the model at `place` (from 0) in its run."""
+    number, series = marker_numbers(place, baseline=baseline)
+    shape = (*_SHAPES, _DIAMOND)[number]
+    colour = f"var(--d{series})"
     look = f'fill="{colour}"'
     if hollow:
         look = f'fill="var(--surface)" stroke="{colour}" stroke-width="2"'

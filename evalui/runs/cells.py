@@ -111,17 +111,17 @@ def mode_settings(
         if len(known) < mode.shots:
             by_subject[shot.subject] = (*known, shot)
     judging = mode.judging
+    # What a mode does not declare it does not get: signatures state what is declared.
     return ModeSettings(
         shots=by_subject,
         template=mode.read_template(),
         chat=bool(mode.chat),
         max_tokens=mode.max_tokens,
-        unconditional=mode.unconditional,
-        spellings=mode.spellings,
+        spellings=mode.spellings if mode_traits(mode.mode).spellings else "common",
         contestants=contestants,
         rubric=judging.read_rubric() if judging else None,
         rubric_version=judging.rubric_version if judging else 1,
-        seed=(judging.seed or 0) if judging else 0,
+        seed=(judging.seed if judging else mode.seed) or 0,
         output=judging.decided_output if judging else "text",
         generation=mode.generation if mode.given else None,
     )
@@ -169,7 +169,7 @@ def blocking_reason(
         return sentence(
             "error.cannot-do", model=entry.name, why=state.plain_only[mode_spec.ability]
         )
-    if mode_traits(mode_spec.mode).without_question_of and traits_of(entry).needs_question:
+    if "question" in mode_traits(mode_spec.mode).omits and traits_of(entry).needs_question:
         return sentence("error.needs-question", model=entry.name)
     if missing := not_honoured(mode_spec, state.honours):
         return sentence("error.setting-not-honoured", model=entry.name, setting=missing[0])

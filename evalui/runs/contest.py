@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from evalui.errors import SpecError, UnknownName
-from evalui.generation import SETTINGS, GenerationSettings
+from evalui.generation import SETTINGS, GenerationSettings, MaxTokens
 from evalui.messages import sentence
 from evalui.modes.prompts.rubrics import LATEST_VERSION, RUBRICS, Rubric, parse_rubric
 from evalui.types import (
@@ -90,9 +90,8 @@ class JudgingSpec(GenerationSettings):
     against: list[str] = Field(default=[])
     sample: int | None = Field(default=None, gt=0)
     conflict: ConflictRule = "tie"
-    max_tokens: int = Field(default=1024, gt=0)
+    max_tokens: MaxTokens[int] = 1024  # pyright: ignore[reportIncompatibleVariableOverride] # ty: ignore[incompatible-attribute-override]
     chat: bool | None = None
-    seed: int | None = None
     output: OutputChoice = "auto"
     strong: int = Field(default=1, ge=1, le=MAX_STRONG)
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 from evalui.errors import SpecError
 from evalui.messages import sentence
@@ -17,6 +18,7 @@ from evalui.modes import (
     plan_requests,
     usual_mode,
 )
+from evalui.modes.own_settings import settings_taken
 from evalui.modes.prompts.rubrics import Rubric
 from evalui.registry import plugin_versions
 from evalui.runs.cells import (
@@ -199,7 +201,10 @@ def _plan_cell(
 ) -> CellPlan:
     scorer = MODES[requested.mode]
     chat = uses_chat(entry, requested, describe)
-    mode = requested.model_copy(update={"chat": chat})
+    seed = spec.seed if requested.seed is None else requested.seed
+    # What draws nothing has no seed in the store, as in earlier versions.
+    draws = "seed" in settings_taken(requested.mode, requested.spellings)
+    mode = requested.model_copy(update={"chat": chat, "seed": seed or None if draws else None})
     pattern: Pattern = mode.pattern if scorer.shows_options else "origin"
     samples = dataset.samples[: spec.questions_per_dataset]
     setting = mode_settings(mode, dataset.shots)
@@ -221,7 +226,7 @@ def _plan_cell(
         samples,
         mode,
         model=entry.name,
-        seed=spec.seed,
+        seed=seed,
         limit=spec.limit,
         limit_per=spec.counts_per,
         extra_body=entry.options.get("extra_body"),
@@ -353,13 +358,12 @@ def _plan_judge_cell(
     rubrics = judge_rubrics(judging, samples)
     output = judging.choose_output(rubrics, describe(entry).abilities)
     judging = judging.model_copy(update={"output": output})
-    mode = ModeSpec(
-        mode=usual_mode("verdicts"),
-        max_tokens=judging.max_tokens,
-        chat=chat,
-        judging=judging,
+    written: dict[str, Any] = {
         **judging.given,
-    )
+        "max_tokens": judging.max_tokens,
+        "seed": judging.seed or None,
+    }
+    mode = ModeSpec(mode=usual_mode("verdicts"), chat=chat, judging=judging, **written)
     contestants = tuple(_expected_answers(plan, dataset) for plan in able)
     setting = mode_settings(mode, (), contestants)
     total = sum(1 for _ in trials_to_run(mode, "origin", samples, setting))

@@ -4,8 +4,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from evalui.generation import DeclaredSetting
+from evalui.generation import SETTINGS, DeclaredSetting, write_number
 from evalui.modes import MODES, NamesPrompts, traits_of
+from evalui.modes.own_settings import settings_taken
 from evalui.modes.prompts.rubrics import RUBRICS, Rubric, choose_rubric
 from evalui.modes.prompts.templates import TEMPLATES, Template, choose_template
 from evalui.runs.contest import JudgingSpec
@@ -43,7 +44,8 @@ def signature(
     What stands at its default and cannot change a score is left out. The dataset's digest
     distinguishes its column settings too. `mode.chat` is decided.
     """
-    scorer, prompted = MODES[mode.mode], answers is None
+    prompted = answers is None
+    writes = "max_tokens" in settings_taken(mode.mode, mode.spellings)
     parts = [
         f"{dataset.name}@{dataset.sha256[:8]}",
         f"n:{len(samples)}",
@@ -58,11 +60,10 @@ def signature(
         f"contestants:{'+'.join(contestants)}" if contestants else "",
         *_order_parts(mode, samples),
         f"chat:{'yes' if mode.chat else 'no'}" if prompted else "",
-        f"max:{mode.max_tokens}" if prompted and scorer.abilities_needed == "generate" else "",
-        f"un:{_digest(mode.unconditional)}" if mode.unconditional is not None else "",
-        f"temp:{_temperatures(requests)}" if prompted else "",
+        _stated("max_tokens", mode.max_tokens) if prompted and writes else "",
+        _stated("temperature", _temperatures(mode, requests)) if prompted else "",
         *_generation_parts(mode),
-        f"seed:{seed}",
+        _stated("seed", seed),
         f"{'model' if mode.judging is None else 'judge'}:{model}",
         f"body:{_shown(extra_body)}" if extra_body else "",
         f"plugins:{'+'.join(plugins)}" if (plugins := sorted({*packages} - {""})) else "",
@@ -107,17 +108,30 @@ def imported_signature(
     return "|".join(part.replace("|", "/") for part in parts if part)
 
 
+_ALWAYS = ("max_tokens", "temperature", "seed")  # stated where they are as usual, too
+
+
+def _stated(name: str, value: object) -> str:
+    """The part of a setting that is always stated."""
+    return f"{SETTINGS[name].setting.in_signature}:{value}"
+
+
 def _generation_parts(mode: ModeSpec) -> Iterator[str]:
-    """How replies are written, where it is not as usual; the temperature is that of requests."""
+    """How replies are written, where it is not as usual, but for what is always stated."""
     for name, value in mode.given.items():
-        if name != "temperature":
+        if name not in _ALWAYS:
             yield f"{mode.declared[name].setting.in_signature}:{_shown(value, digits=32)}"
 
 
-def _temperatures(requests: Sequence[Request]) -> str:
-    """At which temperatures the requests sample; 0 where nothing is sampled."""
+def _temperatures(mode: ModeSpec, requests: Sequence[Request]) -> str:
+    """At which temperatures replies are sampled; 0 where nothing is.
+
+    `requests` are those of one question. That of the run is always among them: the mode may set
+    one of its own for that question alone.
+    """
     sampled = {each.temperature for each in requests if isinstance(each, Generate)}
-    return "+".join(f"{each:g}" for each in sorted(sampled)) or "0"
+    sampled |= {mode.temperature} if "temperature" in mode.given else set()
+    return "+".join(map(write_number, sorted(sampled))) or "0"
 
 
 def with_fingerprint(signature: str, fingerprint: str) -> str:
@@ -162,9 +176,7 @@ def _traits(mode: ModeSpec) -> dict[str, str]:
         "pattern": mode.pattern,
         "template": template or "auto",
         "chat": chat[mode.chat],
-        "max_tokens": f"max{mode.max_tokens}",
         "spellings": mode.spellings,
-        "unconditional": "un" if mode.unconditional is None else f"un{_digest(mode.unconditional)}",
         **{name: _generation_trait(mode, each) for name, each in mode.declared.items()},
     }
 
@@ -196,11 +208,10 @@ def _order_parts(mode: ModeSpec, samples: Iterable[Sample]) -> tuple[str, ...]:
             _output_part(judging, samples),
         ]
         return tuple(part for part in parts if part)
-    if mode.gives == "answers":
+    pattern = mode.pattern if MODES[mode.mode].shows_options else "origin"
+    if mode.gives == "answers" and pattern == "origin":
         return ()
-    return (
-        f"orders:{_orders(mode.pattern if MODES[mode.mode].shows_options else 'origin', samples)}",
-    )
+    return (f"orders:{_orders(pattern, samples)}",)
 
 
 def _output_part(judging: JudgingSpec, samples: Iterable[Sample]) -> str:
@@ -227,7 +238,7 @@ def _prompts(mode: ModeSpec, samples: Sequence[Sample]) -> str:
     scorer, template = MODES[mode.mode], mode.read_template()
     if isinstance(scorer, NamesPrompts):
         return scorer.prompt_names(samples, template, chat=bool(mode.chat))
-    if mode.gives == "answers":
+    if mode.gives == "answers" and template is None:
         return ""  # its package writes the prompt, and is signed
     return _template_names(template, samples)
 

@@ -21,16 +21,23 @@ from evalui.datasets.columns import COLUMN_ROLES
 from evalui.datasets.tables.table import has_lone_surrogate
 from evalui.errors import SpecError
 from evalui.generation import (
+    OF_RUN,
     SETTINGS,
     DeclaredSetting,
     GenerationSettings,
+    MaxTokens,
     check_used,
     declared_settings,
     fitting,
 )
 from evalui.messages import sentence
 from evalui.modes import MODES, ability_of, usual_max_tokens, usual_mode
-from evalui.modes.own_settings import all_settings, settings_of, settings_taken
+from evalui.modes.own_settings import (
+    all_settings,
+    settings_of,
+    settings_taken,
+    without_unused,
+)
 from evalui.modes.prompts.templates import TEMPLATES, Template, parse_template
 from evalui.runs.contest import AnswersSpec, JudgingSpec
 from evalui.summary_groups import SummaryGroup, declared_groups
@@ -105,8 +112,7 @@ class ModeSpec(GenerationSettings):
     pattern: Pattern = "origin"
     template: str | dict[str, Any] = ""
     chat: bool | None = None
-    max_tokens: int = Field(default=64, gt=0)
-    unconditional: str | None = None
+    max_tokens: MaxTokens[int] = 64  # pyright: ignore[reportIncompatibleVariableOverride] # ty: ignore[incompatible-attribute-override]
     spellings: Spellings = "common"
     judging: JudgingSpec | None = None
     recorded: bool = False
@@ -120,7 +126,8 @@ class ModeSpec(GenerationSettings):
         given = cast("dict[str, Any]", values)
         name = given.get("mode")
         if isinstance(name, str) and name in MODES:
-            return {"max_tokens": usual_max_tokens(name)} | cls._read_own(name, given)
+            own = cls._read_own(name, without_unused(name, given))
+            return {"max_tokens": usual_max_tokens(name)} | own
         return given
 
     @classmethod
@@ -153,6 +160,12 @@ class ModeSpec(GenerationSettings):
         }
         whole["additionalProperties"] = False
         return schema
+
+    def usual(self, name: str) -> Any:
+        """The value of a setting where none is given; the longest reply depends on the mode."""
+        if name != "max_tokens":
+            return super().usual(name)
+        return usual_max_tokens(self.mode) if self.mode in MODES else self.max_tokens
 
     @property
     def declared(self) -> Mapping[str, DeclaredSetting]:
@@ -202,23 +215,25 @@ class ModeSpec(GenerationSettings):
 class RunSpec(BaseModel):
     """A whole run: every dataset by every model in the modes that fit, then the judges' part.
 
-    `answers` take part beside the models, or in their place. `limit` takes the first questions of
+    `answers` take part beside the models, or in their place. Without `datasets` the questions are
+    those that the answers of earlier runs are to. `limit` takes the first questions of
     each subject, or of each dataset: `limit_per` says which. By default this depends on the
     `version`: in 1 (a specification without a version, as 0.1.0 wrote it) the dataset, in 2 the
     subject. From version 2 on each entry of a SWIFT configuration is a dataset, and from version 3
-    on rubrics that are chosen by sample are of the second version. `metrics` are those that lead
-    its report, in this order, and `summary_groups` the groups of subjects or datasets that it has
-    figures of; they decide nothing of the answers. For short, the
-    fields of one mode may stand at the top ({"mode": "cloze", "shots": 5}), "mode" may be a list of
-    names, a dataset may be a path alone, and where there are answers or judges and no mode,
-    questions are answered in writing, and a published list of groups may be its name alone.
+    on rubrics that are chosen by sample are of the second version. `seed` is that of every draw,
+    where modes and judges state none of their own. `metrics` are those that lead its report, in
+    this order, and `summary_groups` the groups of subjects or datasets that it has figures of; they
+    decide nothing of the answers. For short, the fields of one mode may stand at the top ({"mode":
+    "cloze", "shots": 5}), "mode" may be a list of names, a dataset may be a path alone, and where
+    there are answers or judges and no mode, questions are answered in writing, and a published list
+    of groups may be its name alone.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: Literal[1, 2, 3] = 1
     name: str = ""
-    datasets: list[DatasetSpec] = Field(min_length=1)
+    datasets: list[DatasetSpec] = Field(default=[], min_length=1)
     models: list[str] = []
     modes: list[ModeSpec] = Field(min_length=1)
     answers: list[AnswersSpec] = []
@@ -248,7 +263,7 @@ class RunSpec(BaseModel):
         if "mode" not in flat:
             open_ = flat.get("answers") or flat.get("judging")
             return flat | {"modes": [{"mode": usual_mode("answers")}]} if open_ else flat
-        fields = [name for name in ModeSpec.model_fields if name not in ("judging", "recorded")]
+        fields = ModeSpec.model_fields.keys() - cls.model_fields.keys() - {"recorded"}
         shared = {name: flat[name] for name in fields if name in flat}
         some = all_settings().model_fields.keys() - ModeSpec.model_fields.keys()
         own = {name: flat[name] for name in flat if name in some}
@@ -265,6 +280,8 @@ class RunSpec(BaseModel):
     def _require_contestant(self) -> Self:
         if not self.models and not self.answers:
             raise ValueError("expected a model, or answers")
+        if not self.datasets and not (self.answers and all(each.run for each in self.answers)):
+            raise ValueError("expected datasets, or answers of earlier runs alone")
         for mode in self.modes:
             judges = (
                 mode.mode in MODES and mode.gives == "verdicts"
@@ -307,7 +324,8 @@ def _taken(own: Mapping[str, Any], mode: Any) -> dict[str, Any]:
 
 
 def with_generation(spec: Spec, settings: GenerationSettings) -> Spec:
-    """The specification with these settings of writing in each mode that they mean something to.
+    """The specification with these settings of writing in each mode that they mean something to;
+    what a run has at its top holds in place of what its modes state.
 
     Raises:
         SpecError: a setting means nothing to any of the modes.
@@ -316,11 +334,12 @@ def with_generation(spec: Spec, settings: GenerationSettings) -> Spec:
         return spec
     taken = [settings_taken(mode.mode, mode.spellings) for mode in spec.modes]
     check_used(settings, taken)
+    of_run = fitting(settings, OF_RUN)
     modes = [
-        mode.model_copy(update=fitting(settings, names))
+        mode.model_copy(update=fitting(settings, names - OF_RUN) | dict.fromkeys(of_run))
         for mode, names in zip(spec.modes, taken, strict=True)
     ]
-    return spec.model_copy(update={"modes": modes})
+    return spec.model_copy(update={"modes": modes, **of_run})
 
 
 def check_metrics(names: Iterable[str]) -> None:
@@ -408,5 +427,6 @@ def _field_error(kind: str, message: str, path: tuple[int | str, ...]) -> str:
     names = [*owner.model_fields]
     if owner is ModeSpec:
         names += all_settings().model_fields.keys() - {*names}
-    known = ", ".join(sorted(names, key=GenerationSettings.model_fields.__contains__))
-    return sentence("error.spec-no-field", known=known)
+    if issubclass(owner, GenerationSettings):
+        names.sort(key=GenerationSettings.model_fields.__contains__)
+    return sentence("error.spec-no-field", known=", ".join(names))

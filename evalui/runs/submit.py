@@ -23,7 +23,8 @@ from evalui.runs.cells import CellPlan, Describe
 from evalui.runs.contest import AnswersSpec, CollectedAnswers
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
+from evalui.runs.database.datasets import add_dataset, read_cell_dataset
+from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.database.trials import read_result
 from evalui.runs.fair_queue.limits import UserLimits, check_may_queue
@@ -93,6 +94,47 @@ def read_datasets(
         SpecError: a file is not the one the specification was written for.
     """
     return {source.key: _read_dataset(spec, source, base, limits) for source in spec.datasets}
+
+
+def with_answered_datasets(
+    database: Database,
+    spec: RunSpec,
+    loaded: Mapping[str, LoadResult],
+    *,
+    person: Person = LOCAL_PERSON,
+) -> tuple[RunSpec, Mapping[str, LoadResult]]:
+    """The specification with its datasets, and these by `DatasetSpec.key`.
+
+    Where it names none, they are the questions in the store that its answers of earlier runs are
+    to: those of an imported run are nowhere else.
+
+    Raises:
+        UnknownRun: an earlier run is not there, or not for this person to see.
+        SpecError: an earlier run has no written answers of the model.
+    """
+    if spec.datasets:
+        return spec, loaded
+    read: dict[str, LoadResult] = {}
+    sources: dict[str, DatasetSpec] = {}
+    answers: list[AnswersSpec] = []
+    for wanted in spec.answers:
+        rows = _answering_cells(database, wanted, person)
+        if not rows:
+            raise SpecError("answers-none", model=wanted.model, dataset=wanted.run)
+        for row in rows:
+            dataset = read_cell_dataset(database, row.id)
+            key = dataset.name
+            if read.setdefault(key, _as_loaded(dataset)).dataset.sha256 != dataset.sha256:
+                raise SpecError("answers-dataset", model=wanted.model, known=key)
+            own = {"path": [key], "name": key, "sha256": dataset.sha256}
+            sources[key] = DatasetSpec.model_validate(own)
+            answers.append(wanted.model_copy(update={"dataset": key}))
+    update = {"datasets": list(sources.values()), "answers": answers}
+    return spec.model_copy(update=update), read
+
+
+def _as_loaded(dataset: Dataset) -> LoadResult:
+    return LoadResult(dataset, (), len(dataset.samples), ())
 
 
 def collect_answers(
@@ -246,13 +288,9 @@ def _earlier_answers(
     database: Database, wanted: AnswersSpec, samples: Sequence[Sample], person: Person
 ) -> Mapping[str, tuple[str, ...]]:
     """What the model answered in an earlier run, to questions that are the same."""
-    if not may(person, "see", read_run(database, wanted.run).owned):
-        raise UnknownRun("no-run", run=wanted.run)
     questions = {sample.id: _question_key(sample) for sample in samples}
     by_sample: dict[str, tuple[str, ...]] = {}
-    for row in read_cells(database, wanted.run):
-        if row.cell.gives != "answers" or row.cell.model != wanted.model:
-            continue
+    for row in _answering_cells(database, wanted, person):
         result = read_result(database, wanted.run, row.id)
         answers = {
             trial.sample_id: trial.answers
@@ -263,6 +301,19 @@ def _earlier_answers(
             raise SpecError("answers-several", model=wanted.model)
         by_sample |= answers
     return by_sample
+
+
+def _answering_cells(
+    database: Database, wanted: AnswersSpec, person: Person
+) -> tuple[CellRow, ...]:
+    """The cells of an earlier run that hold written answers of the model."""
+    if not may(person, "see", read_run(database, wanted.run).owned):
+        raise UnknownRun("no-run", run=wanted.run)
+    return tuple(
+        row
+        for row in read_cells(database, wanted.run)
+        if row.cell.gives == "answers" and row.cell.model == wanted.model
+    )
 
 
 def _question_key(sample: Sample) -> tuple[object, ...]:

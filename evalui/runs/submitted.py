@@ -66,7 +66,7 @@ class SubmittedSpec(SentJson, RunSpec):
     model_config = ConfigDict(title="Run")
 
     name: str = Field(default="", max_length=_MAX_NAME)
-    datasets: list[UploadedDataset] = Field(min_length=1)  # pyright: ignore[reportIncompatibleVariableOverride] # ty: ignore[incompatible-attribute-override]
+    datasets: list[UploadedDataset] = Field(default=[], min_length=1)  # pyright: ignore[reportIncompatibleVariableOverride] # ty: ignore[incompatible-attribute-override]
     answers: list[UploadedAnswers] = Field(default=[])  # pyright: ignore[reportIncompatibleVariableOverride] # ty: ignore[incompatible-attribute-override]
 
 

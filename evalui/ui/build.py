@@ -2,8 +2,11 @@
 
 from functools import partial
 from importlib import import_module
+from typing import Any
 
 import gradio as gr
+from gradio.blocks import Block, BlocksConfig
+from gradio.renderable import Renderable
 
 from evalui.report.html import Html
 from evalui.ui.components.fragment import Action
@@ -25,17 +28,63 @@ class UnqueuedBlocks(gr.Blocks):
         self.create_limiter()
 
 
+class DescribedBlocks(BlocksConfig):
+    """The blocks of an app that is built, each described once.
+
+    Gradio copies this for every event, and describes every component of every page anew: with the
+    pages of the application that would take most of the time of an event.
+    """
+
+    def __init__(self, built: BlocksConfig) -> None:
+        super().__init__(built.root_block)
+        self.blocks, self.fns = dict(built.blocks), dict(built.fns)
+        self.fn_id, self.renderables = built.fn_id, list(built.renderables)
+        self._described: dict[int, dict[str, Any]] = {
+            key: BlocksConfig.config_for_block(key, [], block) for key, block in self.blocks.items()
+        }
+
+    def __copy__(self) -> "DescribedBlocks":
+        """The same for one event, which may add and change blocks."""
+        made = DescribedBlocks.__new__(DescribedBlocks)
+        made.__dict__ = {
+            **self.__dict__,
+            "blocks": dict(self.blocks),
+            "fns": dict(self.fns),
+            "renderables": list(self.renderables),
+        }
+        return made
+
+    def config_for_block(  # pyright: ignore[reportIncompatibleMethodOverride] # static there
+        self,
+        _id: int,
+        rendered_ids: list[int],
+        block: Block,
+        renderable: Renderable | None = None,
+    ) -> dict[str, Any]:
+        """What Gradio says of a block: a known one's description, else as it makes it.
+
+        Of a block that an event changes nothing more is sent than what it changes.
+        """
+        known = self._described.get(_id)
+        if known is None or renderable is not None:
+            return super().config_for_block(  # pyright: ignore[reportUnknownVariableType] # a bare dict
+                _id, rendered_ids, block, renderable
+            )
+        return {**known, "props": dict(known["props"])}  # into which Gradio writes values
+
+
 def build(shell: AppShell) -> gr.Blocks:
     """The app of a language."""
     with UnqueuedBlocks(title=shell.t("app.title"), analytics_enabled=False) as app:
         for name in TABS:
             _fragment(name, shell)
-    context = PageContext(shell.service, shell.t)
+    context = PageContext(shell.service, shell.t, shell.warm)
     for name in PAGES:
         with app.route(shell.t(f"tab.{name}"), name):
             import_module(f"evalui.ui.pages.{name}").make_page(context)
     # Without it a mounted app hands out any file of the machine to an event that names its path.
     app.has_launched = True
+    app.default_config = DescribedBlocks(app.default_config)
     return app
 
 

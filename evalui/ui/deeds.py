@@ -8,18 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from evalui.access import Deed
-from evalui.app import (
-    ballots,
-    benchmarks,
-    datasets,
-    evaluations,
-    people,
-    queue,
-    sharing,
-    team_votes,
-)
 from evalui.app.permissions import permission_of
-from evalui.app.service import AppService
 from evalui.errors import SpecError
 from evalui.ui.components.fragment import Action
 
@@ -40,71 +29,13 @@ def _does(use_case: Callable[..., object], run: str = "") -> RequiredDeed:
 
 
 _SEE = RequiredDeed("see")
-_BALLOT = _does(ballots.next_ballot, "run")
-_UPLOAD = _does(AppService.keep_upload)
 # Of every tab: another form, a look at what changes by itself, a question before a change.
 _OF_ALL: Mapping[str, RequiredDeed] = {"": _SEE, "set": _SEE, "poll": _SEE, "ask": _SEE}
 DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
-    "evaluate": {
-        "sample": _does(AppService.start_sample),
-        "open_sample": _does(AppService.start_open_sample),
-        "start": _does(AppService.start),
-        "import": _does(AppService.import_log),
-        "published": _does(benchmarks.take_benchmark),
-        **dict.fromkeys(("uploaded", "replaced", "answered"), _UPLOAD),
-        "columns": _does(datasets.remember_columns),
-        "take": _does(datasets.take_team_dataset),
-        **dict.fromkeys(("grant", "ungrant"), _does(sharing.state_dataset_rights)),
-        **dict.fromkeys(("remove", "open", "questions", "preset", "forget"), _SEE),
-    },
-    "runs": {
-        "stop": _does(evaluations.stop_run, "target"),
-        "resume": _does(evaluations.resume_run, "target"),
-        "delete": _does(evaluations.delete_run, "target"),
-    },
-    "results": {
-        "watch": _SEE,
-        "share": _does(sharing.share_run, "run"),
-        "withdraw": RequiredDeed("change", "run"),  # of a link to this run; whose, it checks itself
-        **dict.fromkeys(("grant", "ungrant"), _does(sharing.state_run_rights, "run")),
-    },
+    "results": {},
     "arena": {},
-    "annotate": {
-        # Guests may do nothing but this, and see no more than it shows.
-        **dict.fromkeys(("", "open", "ask"), _BALLOT),
-        "vote": _does(ballots.cast_vote, "run"),
-        "undo": _does(ballots.undo_vote, "run"),
-        "finish": _does(ballots.finish_voting, "run"),
-        "uploaded": _does(ballots.import_votes, "run"),
-        "assign": _does(team_votes.assign_people, "run"),
-        "link": _does(ballots.add_guest_link, "run"),
-        "revoke": _does(ballots.end_guest_link, "run"),
-        "free": _does(ballots.free_guest_seats, "run"),
-        "close": _does(team_votes.end_voting, "run"),
-        "decide": _does(ballots.decide_pair, "run"),
-        "rename": _SEE,
-    },
     # Links to a comparison: of all its runs, which the use cases check themselves.
     "compare": dict.fromkeys(("share", "withdraw"), RequiredDeed("start")),
-    "admin": {
-        **dict.fromkeys(_OF_ALL, _does(people.list_people)),
-        "invite": _does(people.invite_person),
-        "link": _does(people.invite_again),
-        "withdraw": _does(people.withdraw_invitation),
-        "role": _does(people.set_role),
-        **dict.fromkeys(("disable", "enable"), _does(people.set_disabled)),
-        "remove": _does(people.remove_person),
-        "sign_out": _does(people.sign_out_others),
-        "add_team": _does(people.add_team),
-        "remove_team": _does(people.remove_team),
-        "join": _does(people.join_team),
-        "leave": _does(people.leave_team),
-        "limits": _does(people.set_limits),
-        "stop": _does(queue.stop_run_of_all),
-        "priority": _does(queue.set_priority),
-        "queue": _does(queue.decide_queue),
-        "revoke_link": RequiredDeed("administer"),  # whose link it is, it checks itself
-    },
 }
 
 

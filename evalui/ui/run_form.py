@@ -9,7 +9,6 @@ from typing import Any, cast, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from evalui.app.run_form import (
-    JUDGE_TOKENS,
     KINDS,
     AnswerSource,
     RunForm,
@@ -20,7 +19,7 @@ from evalui.datasets.base import Layout
 from evalui.errors import SpecError
 from evalui.generation import GenerationSettings, declared_settings
 from evalui.messages import Sentence
-from evalui.modes import MODES, usual_max_tokens
+from evalui.modes import MODES
 from evalui.modes.own_settings import all_settings
 from evalui.modes.prompts.rubrics import (
     LETTERED_FORMATS,
@@ -75,14 +74,9 @@ def read_run_form(form: Form) -> RunForm:
         template=_template(form),
         chat=_CHAT.get(field_value(form, "chat")),
         spellings=SPELLINGS.get(field_value(form, "spellings"), "common"),
-        max_tokens=_number(
-            field_value(form, "max_tokens"), Sentence("Longest reply", "set.max_tokens")
-        )
-        or None,
         generation=_generation(form),
         limit=_number(field_value(form, "limit"), Sentence("Questions", "set.limit")) or None,
         limit_per="dataset" if field_value(form, "limit_per") == "dataset" else "subject",
-        seed=_number(field_value(form, "seed"), Sentence("Seed", "set.seed")) or 0,
         name=field_value(form, "name").strip()[:120],
         metrics=tuple(filter(None, re.split(r"[,，\s]+", field_value(form, "metrics")))),
         summary_groups=_summary_groups(form),
@@ -200,10 +194,8 @@ def form_from_spec(
         "spellings": next(
             (mode.spellings for mode in spec.modes if mode.spellings != "common"), "common"
         ),
-        "max_tokens": _length(spec.modes),
         "limit": str(spec.limit or ""),
         "limit_per": spec.counts_per if spec.limit else "subject",
-        "seed": str(spec.seed),
         "name": spec.name,
     }
     if spec.metrics:
@@ -212,7 +204,7 @@ def form_from_spec(
         form["summary_groups"] = _summary_groups_form(spec.summary_groups)
     # What all modes together set; each took what means something to it.
     given = {name: value for mode in spec.modes for name, value in mode.given.items()}
-    form |= _generation_form(given)
+    form |= _generation_form(given | ({"seed": spec.seed} if spec.seed else {}))
     for upload, source in zip(uploads, spec.datasets, strict=False):
         form |= layout_form(layout_of(source), upload)
     form |= _template_form(first) | _answers_form(answers)
@@ -229,11 +221,6 @@ def _main_mode(spec: RunSpec) -> ModeSpec:
 def _all_shots(spec: RunSpec) -> list[int]:
     choice_modes = [mode for mode in spec.modes if mode.gives != "answers"]
     return list(dict.fromkeys(mode.shots for mode in choice_modes or spec.modes))
-
-
-def _length(modes: Sequence[ModeSpec]) -> str:
-    usual = all(mode.max_tokens == usual_max_tokens(mode.mode) for mode in modes)
-    return "" if usual else str(modes[0].max_tokens)
 
 
 def _template_form(mode: ModeSpec) -> Form:
@@ -268,7 +255,6 @@ def _judging_form(judging: JudgingSpec | None, automatic: str) -> Form:
         "judge_against": list(judging.against),
         "judge_sample": str(judging.sample or ""),
         "judge_conflict": judging.conflict,
-        "judge_tokens": "" if judging.max_tokens == JUDGE_TOKENS else str(judging.max_tokens),
         "judge_output": judging.output,
         "judge_strong": str(judging.strong),
     }
@@ -319,7 +305,6 @@ def _judging(form: Form) -> JudgingSpec | None:
     if "yes" not in field_values(form, "judging") or not field_values(form, "judges"):
         return None
     pairs = PAIRS.get(field_value(form, "judge_pairs"), "all")
-    tokens = _number(field_value(form, "judge_tokens"), Sentence("Longest verdict", "judge.tokens"))
     return JudgingSpec(
         judges=list(field_values(form, "judges")),
         template=read_rubric(form),
@@ -332,7 +317,6 @@ def _judging(form: Form) -> JudgingSpec | None:
         )
         or None,
         conflict=CONFLICTS.get(field_value(form, "judge_conflict"), "tie"),
-        max_tokens=tokens or JUDGE_TOKENS,
         output=OUTPUTS.get(field_value(form, "judge_output"), "auto"),
         strong=read_weight(form),
         **_generation(form, judge=True).given,

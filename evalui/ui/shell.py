@@ -3,14 +3,14 @@
 Nothing here knows Gradio: a page is rendered while Gradio is still being imported.
 """
 
-from collections.abc import Generator, Hashable
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from importlib import import_module
 from threading import Lock
 from typing import Protocol
 
 from evalui.app.run_labels import LIVE_STATES
+from evalui.app.run_view import still_there
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.messages import messages
@@ -21,21 +21,18 @@ from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import note
 from evalui.ui.current_person import current_person
 from evalui.ui.deeds import required_deed
-from evalui.ui.top_bar import takes_run, top_bar
+from evalui.ui.top_bar import PAGES, takes_run, top_bar
 
 # By name, because the first page need not wait for the modules of the other tabs.
 TABS = {
-    "evaluate": "EvaluateTab",
-    "runs": "RunsTab",
-    "results": "ResultsTab",
+    "results": "ResultsTab",  # its views that have not moved to the page
     "arena": "ArenaTab",
-    "annotate": "AnnotateTab",
     "compare": "CompareTab",
-    "admin": "AdminTab",
 }
+TAB_VIEWS = ("samples", "duels")  # of results
 # Tabs whose page depends on the run of its address, or on all runs, and on nobody who looks at it.
 _OF_RUN = ("results", "arena")
-_OF_RUNS = ("runs", "compare")
+_OF_RUNS = ("compare",)
 
 
 class Tab(Protocol):
@@ -64,12 +61,19 @@ class Page:
     problem: EvaluiError | None = None
 
 
-class AppShell:
-    """One language of the application."""
+def _nothing() -> None:
+    """Nothing is to be started."""
 
-    def __init__(self, service: AppService, language: Language) -> None:
+
+class AppShell:
+    """One language of the application; `warm` starts what a run and its files may soon need."""
+
+    def __init__(
+        self, service: AppService, language: Language, warm: Callable[[], None] = _nothing
+    ) -> None:
         self.service = service.with_sender(current_person)
         self.language: Language = language
+        self.warm = warm
         self.t = messages(language)
         self._tabs: dict[str, Tab] = {}
         self._lock = Lock()  # of _tabs: a tab is made once, however many addresses need it
@@ -85,10 +89,12 @@ class AppShell:
 
     def page(self, form: Form) -> Page:
         """What an address shows."""
-        name = self._name(form)
+        place = self.place(form)
+        # What is no tab has a document of its own; a run may have been queued again just now.
+        name = place if place in TABS else "results"
         bar, title = top_bar(self.service, self.t, name, form), self._title(name, form)
         try:
-            with self._still_there(form):
+            with still_there(self.service, field_value(form, "run")):
                 return Page(name, bar, self._content(name, form), title)
         except EvaluiError as error:
             return Page(name, bar, self._problem(error), title, error)
@@ -102,7 +108,7 @@ class AppShell:
         live = 0
         try:
             tab, live = self.tab(name), self.service.queued_runs()
-            with self._still_there(action.form):
+            with still_there(self.service, field_value(action.form, "run")):
                 self._require(name, action)
                 shown = tab.act(action) if action.do else tab.render(action.form)
         except EvaluiError as error:
@@ -122,21 +128,6 @@ class AppShell:
         named = {action.data.get(required.run, ""), field_value(action.form, required.run)} - {""}
         for run in named or {""}:
             self.service.require(required.deed, run)
-
-    @contextmanager
-    def _still_there(self, form: Form) -> Generator[None]:
-        """Around several reads of a run, which may be deleted between two of them.
-
-        Raises:
-            UnknownRun: it was.
-        """
-        try:
-            yield
-        except (LookupError, StopIteration, ValueError):
-            if run := field_value(form, "run"):
-                with self.service.runs.at(None):
-                    self.service.run(run)
-            raise  # our own mistake
 
     def _content(self, name: str, form: Form) -> Html:
         """The tab of an address, rendered once for everybody where nothing of it is personal."""
@@ -179,7 +170,7 @@ class AppShell:
         t, run_id = self.t, field_value(form, "run")
         parts = [t(f"tab.{name}"), t("app.name")]
         if not run_id or not takes_run(name):
-            return t("app.title") if name == "evaluate" else " · ".join(parts)
+            return " · ".join(parts)
         try:
             run = self.service.run(run_id)
         except EvaluiError:
@@ -187,9 +178,16 @@ class AppShell:
         far = f"{100 * run.done // run.total} %" if run.total and run.state == "running" else ""
         return " · ".join([far or t(f"title.{run.state}"), run.name, *parts])
 
-    def _name(self, form: Form) -> str:
+    def page_of(self, form: Form) -> str:
+        """The page of Gradio to which an address of the tabs leads, "" if it is a tab's."""
+        name = self.place(form)
+        is_tab = name in TABS and field_value(form, "sub") in TAB_VIEWS
+        return name if name in PAGES and not is_tab else ""
+
+    def place(self, form: Form) -> str:
+        """Which tab or page an address of the tabs leads to."""
         requested, run = field_value(form, "tab"), field_value(form, "run")
-        if requested in TABS:
+        if requested in TABS or requested in PAGES:
             return requested
         if not run:
             return "evaluate"

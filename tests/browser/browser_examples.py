@@ -12,7 +12,7 @@ def upload_sample(tab: Any) -> None:
     sample = tab.request.get("/examples/dev-and-val.zip").body()
     file = {"name": "evalui-sample.zip", "mimeType": "application/zip", "buffer": sample}
     tab.set_input_files("#files", file)
-    tab.wait_for_selector(".evaluate .cost")
+    tab.wait_for_selector(".evaluate .cost", timeout=60_000)
 
 
 def unfold_baselines(tab: Any) -> None:
@@ -21,19 +21,46 @@ def unfold_baselines(tab: Any) -> None:
         tab.get_by_text("Demo and baselines").click()
 
 
-def start_sample(tab: Any, *models: str, clicks: int = 1) -> None:
+def start_sample(tab: Any, *models: str, clicks: int = 1, name: str = "evalui-sample") -> None:
     """From the empty page to a started run of the sample's files; always-A and steady unless told.
 
     It runs letters in every order, and cloze.
     """
     tab.goto("/en/")
-    tab.locator("main input[type=file]").first.set_input_files(SAMPLE)
+    tab.set_input_files("#files", SAMPLE)
     start = tab.get_by_role("button", name="Start evaluation")
     start.wait_for(timeout=60_000)  # Gradio may still be coming
     unfold_baselines(tab)
-    for name in ("steady", "always-A", "slow"):
-        tab.get_by_label(name, exact=True).set_checked(name in (models or ("steady", "always-A")))
+    for model in ("steady", "always-A", "slow"):
+        chosen = model in (models or ("steady", "always-A"))
+        tab.get_by_label(model, exact=True).set_checked(chosen)
     tab.get_by_label("Cloze", exact=True).check()
-    tab.get_by_label("Name of the run").fill("evalui-sample")
+    tab.get_by_label("Name of the run").fill(name)
     start.click(click_count=clicks)
-    tab.wait_for_url("**run=**")
+    tab.wait_for_url("**run=**", wait_until="commit")
+
+
+def preview(tab: Any) -> Any:
+    """The drawer with the first questions of the one dataset."""
+    tab.get_by_role("button", name="Preview").press("Enter")
+    tab.get_by_text("Questions as a model sees them").wait_for()
+    return tab.locator(".drawer")
+
+
+def close_preview(tab: Any) -> None:
+    """Close the drawer by its own button."""
+    tab.get_by_role("button", name="Toggle Sidebar").press("Enter")
+    tab.get_by_text("Questions as a model sees them").wait_for(state="hidden")
+
+
+def pick(tab: Any, label: str, word: str) -> None:
+    """Choose a word of a list of Gradio's."""
+    tab.get_by_label(label).first.click()
+    tab.get_by_role("option", name=word, exact=True).click()
+
+
+def drop_answers(tab: Any, file: Any) -> None:
+    """Hand a file of answers to the place for them, which is folded away at first."""
+    if not tab.locator("#answer-files").count():
+        tab.locator(".given-card > button").click()
+    tab.set_input_files("#answer-files", file)

@@ -82,9 +82,14 @@ _READ = """() => {
   };
 }"""
 
+# What is folded is made when it is unfolded.
+_UNFOLD = """() => {
+  for (const one of document.querySelectorAll("main button[aria-expanded=false]")) one.click();
+}"""
+
 # A chart: what stands in its figure, and what it says of its marks.
 _CHARTS = """() => {
-  const drawn = [...document.querySelectorAll("main > section ev-plot")].filter(
+  const drawn = [...document.querySelectorAll("main ev-plot")].filter(
     one => one.checkVisibility());
   const axes = layout => Object.keys(layout).filter(name => /^[xy]axis/.test(name));
   const ticks = layout => axes(layout).flatMap(name => layout[name].ticktext ?? []);
@@ -172,6 +177,8 @@ def read(tab: Any, ids: dict[str, str]) -> tuple[str, list[dict[str, Any]]]:
 
 def check(tab: Any, name: str, ids: dict[str, str]) -> None:
     """Compare the page with its golden, or write that anew; a page may be late, never different."""
+    complete(tab)
+    tab.evaluate(_UNFOLD)
     complete(tab)
     if RECORDING:
         _write(name, *read(tab, ids))

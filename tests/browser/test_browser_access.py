@@ -22,10 +22,10 @@ def test_the_printed_address_opens_a_link_and_leaves_no_token(stranger: Any, run
     asked: list[Any] = []
     tab.on("request", lambda request: asked.append(request))
     tab.goto(f"/r/{run_id}?token={TOKEN}")
-    expect(tab.locator("#tab-results h1")).to_be_visible()
+    expect(tab.locator(".results-page h1")).to_be_visible()
     assert TOKEN not in tab.url
     assert TOKEN not in tab.evaluate("document.referrer + document.cookie + document.baseURI")
-    tab.locator("#tab-results").get_by_role("link", name="Share").click()
+    tab.locator(".results-page").get_by_role("link", name="Share").click()
     tab.locator(".share-panel .acts").get_by_role("button", name="Copy link").click()
     expect(tab.get_by_text("Copied")).to_be_visible()
     tab.wait_for_function("async () => await navigator.clipboard.readText()")
@@ -52,4 +52,4 @@ def test_a_link_from_another_site_opens_for_whoever_has_the_cookie(
     """The chat in which a colleague sends a permalink is another site than the server."""
     page.goto(f"data:text/html,<a href='{server}/r/{run_id}'>look at this</a>")
     page.get_by_text("look at this").click()
-    expect(page.locator("#tab-results h1")).to_be_visible()
+    expect(page.locator(".results-page h1")).to_be_visible()

@@ -1,6 +1,8 @@
 """Voting blind: by keys alone, kept at once, without a name anywhere before the end."""
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,12 +37,12 @@ def server(hall: Hall) -> str:
 
 
 def enter(page: Any, run_id: str, name: str) -> None:
-    """Open the tab, and vote under a name."""
+    """Open the page by its old address, and vote under a name."""
     page.goto(f"/en/?run={run_id}&tab=annotate")
-    field = page.locator(".ballot input[name=voter]")
+    field = page.get_by_label("Your name")
     field.fill(name)
     field.press("Enter")
-    expect(page.locator(f".ballot[data-voter={name}]")).to_be_attached()
+    expect(page.locator(".head")).to_contain_text(f"you are {name}")
     expect(page.locator(".pair.now")).to_be_visible()
     page.evaluate("document.activeElement.blur()")
 
@@ -102,17 +104,17 @@ def test_a_reload_goes_on_where_the_person_was(page: Any, run_id: str):
     before = page.locator(".pair.now").get_attribute("data-pair")
     page.reload()
     settled(page, "pair 1, B is better")
-    expect(page.locator(".ballot[data-voter=ben]")).to_be_attached()  # kept in the browser
-    expect(page.locator(".head")).to_contain_text("you are ben")
+    expect(page.locator(".head")).to_contain_text("you are ben")  # kept in the browser
     assert page.locator(".pair.now").get_attribute("data-pair") == before
     expect(page.locator(".far")).to_contain_text("1 done")
 
 
 def test_a_note_is_typed_without_voting_and_goes_with_its_vote(page: Any, hall: Hall, run_id: str):
     enter(page, run_id, "cleo")
-    page.locator(".note-field summary").click()
-    page.locator("textarea[name=comment]").type("1 2 3 4 s u")
-    page.locator("textarea[name=comment]").press("Tab")
+    page.get_by_role("button", name="Note on this pair").click()
+    note = page.get_by_label("Note on this pair").and_(page.locator("textarea"))
+    note.type("1 2 3 4 s u")
+    note.press("Tab")
     expect(page.locator(".last-vote")).to_have_text("Each vote is saved at once.")
     assert not [vote for vote in read_votes(hall.database, run_id) if vote.by == "cleo"]
     page.evaluate("document.activeElement.blur()")
@@ -120,7 +122,9 @@ def test_a_note_is_typed_without_voting_and_goes_with_its_vote(page: Any, hall: 
     settled(page, "pair 1, both good")
     (vote,) = [vote for vote in read_votes(hall.database, run_id) if vote.by == "cleo"]
     assert (vote.choice, vote.comment) == ("tie", "1 2 3 4 s u")
-    expect(page.locator("textarea[name=comment]")).to_have_value("")
+    expect(note).not_to_be_visible()
+    page.get_by_role("button", name="Note on this pair").click()
+    expect(note).to_have_value("")
 
 
 def test_no_name_reaches_the_browser_before_finish(page: Any, server: str, run_id: str):
@@ -138,10 +142,10 @@ def test_no_name_reaches_the_browser_before_finish(page: Any, server: str, run_i
     assert "The square of" in told, "what the page is told was recorded"
     everything = told + page.content()
     assert [name for name in CONTESTANTS if name in everything] == []
-    page.locator(".note.warn .btn.pri").click()
+    page.locator(".confirm").get_by_role("button", name="Finish and show names").click()
     expect(page.get_by_role("heading", name="You preferred")).to_be_visible()
     for name in CONTESTANTS:
-        expect(page.locator("#tab-annotate .mk", has_text=name).first).to_be_visible()
+        expect(page.locator(".result .mk", has_text=name).first).to_be_visible()
     assert all(name in "".join(received) for name in CONTESTANTS)
 
 
@@ -150,11 +154,11 @@ def record(page: Any, server: str) -> list[str]:
     received: list[str] = []
 
     def keep(route: Any) -> None:
-        found = route.fetch()
+        found = route.fetch(max_redirects=0)
         received.append(found.text())
         route.fulfill(response=found)
 
-    page.route(re.compile(rf"{server}/(en|zh)/(\?.*)?$"), keep)
+    page.route(re.compile(rf"{server}/(en|zh)/(annotate)?(\?.*)?$"), keep)
     page.route(re.compile(rf"{server}/(en|zh)/(config|gradio_api/(?!heartbeat)).*"), keep)
     return received
 
@@ -178,7 +182,7 @@ def test_hostile_answers_run_nothing_and_formulas_are_drawn(page: Any, hall: Hal
     press(page, "1")
     settled(page, "pair 1,")
     assert page.evaluate("window.__xss") is None
-    assert page.locator("#tab-annotate :is(img, iframe, script, svg[onload])").count() == 0
+    assert page.locator(".ballot :is(img, iframe, script, svg[onload])").count() == 0
     links = page.locator(".pair.now a").evaluate_all("all => all.map(a => a.protocol)")
     assert set(links) <= {"https:"}
     drawn = page.locator(".pair.now ev-math").evaluate_all(
@@ -195,7 +199,7 @@ def test_all_pairs_done_says_so(page: Any, hall: Hall):
     }
     run_id = hall.wait(hall.start("short", samples, written))
     enter(page, run_id, "finn")
-    expect(page.locator("#tab-annotate")).to_contain_text("pair 1 of 2")
+    expect(page.locator(".head")).to_contain_text("pair 1 of 2")
     press(page, "1")
     settled(page, "pair 1,")
     press(page, "4")
@@ -207,7 +211,7 @@ def test_names_that_other_tabs_showed_leave_the_document(page: Any, run_id: str)
     page.goto(f"/en/?run={run_id}&tab=compare")
     expect(page.locator("#tab-compare .mk", has_text=CONTESTANTS[0]).first).to_be_visible()
     page.get_by_role("link", name="Annotate", exact=True).click()
-    expect(page.locator(".ballot")).to_be_visible()
+    expect(page.get_by_role("heading", name="Which answer is better?")).to_be_visible()
     assert [name for name in CONTESTANTS if name in page.content()] == []
     page.get_by_role("link", name="Compare", exact=True).click()
     expect(page.locator("#tab-compare .mk", has_text=CONTESTANTS[0]).first).to_be_visible()
@@ -215,11 +219,84 @@ def test_names_that_other_tabs_showed_leave_the_document(page: Any, run_id: str)
 
 def test_another_name_is_given_in_place_of_the_one_kept(page: Any, run_id: str):
     enter(page, run_id, "gus")
-    page.get_by_role("button", name="change").click()
-    field = page.locator(".ballot input[name=voter]")
+    pair = page.locator(".pair.now").get_attribute("data-pair")
+    page.get_by_role("link", name="change").click()
+    field = page.get_by_label("Your name")
     expect(field).to_have_value("gus")
     field.fill("hana")
     page.get_by_role("button", name="Start voting").click()
     expect(page.locator(".head")).to_contain_text("you are hana")
+    assert page.locator(".pair.now").get_attribute("data-pair") == pair
+    page.wait_for_url(f"**/en/annotate?run={run_id}")
     page.reload()
     expect(page.locator(".head")).to_contain_text("you are hana")
+
+
+def test_a_press_at_once_is_a_slip_and_a_key_that_is_held_votes_once(
+    page: Any, hall: Hall, run_id: str
+):
+    enter(page, run_id, "ida")
+    look_at_pair(page)
+    page.keyboard.press("1")
+    page.keyboard.press("2")  # the next pair has been there for some milliseconds
+    settled(page, "pair 1, A is better")
+    look_at_pair(page)
+    page.keyboard.down("3")
+    for _ in range(5):
+        page.keyboard.down("3")  # repeats
+    page.keyboard.up("3")
+    settled(page, "pair 2, both good")
+    page.wait_for_timeout(500)
+    votes = [vote.choice for vote in read_votes(hall.database, run_id) if vote.by == "ida"]
+    assert votes == ["a", "tie"]
+
+
+def test_the_next_pair_is_shown_before_the_server_answers(page: Any, run_id: str):
+    enter(page, run_id, "joe")
+    following = page.locator(".pair.next").get_attribute("data-pair")
+    held: list[Any] = []
+    page.route("**/gradio_api/run/**", lambda route: held.append(route))
+    press(page, "1")
+    shown = page.locator(".pair:visible")
+    expect(shown).to_have_attribute("data-pair", following)
+    assert len(held) == 1
+    page.wait_for_timeout(300)
+    page.keyboard.press("2")  # is kept until the answer is there
+    assert len(held) == 1
+    held[0].continue_()
+    page.unroute("**/gradio_api/run/**")
+    settled(page, "pair 2, B is better")
+
+
+def test_buttons_by_keyboard_keep_the_focus_from_pair_to_pair(page: Any, run_id: str):
+    enter(page, run_id, "kim")
+    page.locator("[data-key='3']").focus()
+    for place in (1, 2):
+        look_at_pair(page)
+        page.keyboard.press("Enter")
+        settled(page, f"pair {place}, both good")
+        expect(page.locator("[data-key='3']")).to_be_focused()
+
+
+def test_votes_come_from_a_file(page: Any, hall: Hall, tmp_path: Path):
+    samples = [question(number) for number in range(2)]
+    written = {
+        name: {sample.id: (answer(name, place),) for place, sample in enumerate(samples)}
+        for name in CONTESTANTS[:2]
+    }
+    run_id = hall.wait(hall.start("brought", samples, written))
+    line = {"model_a": CONTESTANTS[0], "model_b": CONTESTANTS[1], "winner": "model_a"}
+    line |= {"question": samples[0].id, "by": "zoe"}
+    path = tmp_path / "votes.jsonl"
+    path.write_text(json.dumps(line), encoding="utf-8")
+    enter(page, run_id, "lea")
+    press(page, "1")
+    settled(page, "pair 1,")
+    page.get_by_role("button", name="Finish and show names").click()
+    page.locator(".confirm").get_by_role("button", name="Finish and show names").click()
+    page.locator("input[type=file]").set_input_files(path)
+    expect(page.get_by_text("One vote was new and is kept.")).to_be_visible()
+    assert {vote.by for vote in read_votes(hall.database, run_id)} == {"lea", "zoe"}
+    path.write_text("no json", encoding="utf-8")
+    page.locator("input[type=file]").set_input_files(path)
+    expect(page.locator(".note.bad")).to_be_visible()

@@ -78,15 +78,15 @@ def vote_for(page: Any, first: bool) -> None:
 
 
 def ballot(page: Any, run_id: str) -> None:
-    page.goto(f"/en/?run={run_id}&tab=annotate")
+    page.goto(f"/en/annotate?run={run_id}")
     expect(page.locator(".pair.now")).to_be_visible()
 
 
 def results(page: Any, run_id: str) -> str:
     """What the results of a run say."""
     page.goto(f"/en/?run={run_id}&tab=results")
-    expect(page.locator("#tab-results h1").first).to_be_visible()
-    return page.locator("#tab-results").inner_text()
+    expect(page.locator(".results-page h1").first).to_be_visible()
+    return page.locator(".results-page").inner_text()
 
 
 def test_two_people_differ_once_and_who_leads_the_run_decides(
@@ -94,39 +94,40 @@ def test_two_people_differ_once_and_who_leads_the_run_decides(
 ):
     run_id = runs[0]
     with signed_in(chromium, shared_hall, "olga") as olga:
-        olga.goto(f"/en/?run={run_id}&tab=annotate&sub=team")
-        olga.locator("input[name=people]").fill("ann, ben")
-        olga.locator("input[name=overlap]").fill("2")
+        olga.goto(f"/en/annotate?run={run_id}&sub=team")
+        for name in ("ann", "ben"):
+            olga.get_by_label(name, exact=True).check()
+        olga.get_by_label("Votes on each pair").fill("2")
         olga.get_by_role("button", name="Assign pairs").click()
-        expect(olga.locator("#tab-annotate")).to_contain_text("The pairs are assigned.")
+        expect(olga.locator(".annotate-page")).to_contain_text("The pairs are assigned.")
         for name, first in (("ann", True), ("ben", False)):
             with signed_in(chromium, shared_hall, name) as page:
                 ballot(page, run_id)
                 expect(page.locator(".head")).to_contain_text(f"you are {name}")
                 assert page.get_by_role("link", name="Team").count() == 0
                 vote_for(page, first)
-                page.goto(f"/en/?run={run_id}&tab=annotate&sub=team")
+                page.goto(f"/en/annotate?run={run_id}&sub=team")
                 expect(page.locator(".pair.now")).to_be_visible()  # no page of theirs
-        olga.goto(f"/en/?run={run_id}&tab=annotate&sub=team")
+        olga.goto(f"/en/annotate?run={run_id}&sub=team")
         expect(olga.locator(".head")).to_contain_text("2 of 72 assigned votes are cast")
-        assert "differ" not in olga.locator("#tab-annotate").inner_text()
+        assert "differ" not in olga.locator(".annotate-page").inner_text()
         assert olga.request.get(f"/votes/{run_id}.jsonl").status == 403
         assert "people" not in results(olga, run_id).lower()
-        olga.goto(f"/en/?run={run_id}&tab=annotate&sub=team")
+        olga.goto(f"/en/annotate?run={run_id}&sub=team")
         olga.get_by_role("button", name="Close the vote").click()
         expect(olga.locator(".head")).to_contain_text("people differ on one pair")
         assert olga.request.get(f"/votes/{run_id}.jsonl").status == 200
         assert "people" in results(olga, run_id).lower()
-        olga.goto(f"/en/?run={run_id}&tab=annotate&sub=team")
+        olga.goto(f"/en/annotate?run={run_id}&sub=team")
         olga.get_by_role("link", name="Decide").click()
         expect(olga.locator(".pair.now")).to_be_visible()
-        shown = olga.locator("#tab-annotate").inner_text()
+        shown = olga.locator(".annotate-page").inner_text()
         assert "ann" not in shown.split()
         assert "ben" not in shown.split()
-        olga.locator("textarea[name=comment]").fill("It answers the question.")
-        olga.locator(".choices .btn").first.click()
-        expect(olga.locator("#tab-annotate")).to_contain_text("Decided pairs")
-        expect(olga.locator("#tab-annotate")).to_contain_text("It answers the question.")
+        olga.get_by_label("Reason").fill("It answers the question.")
+        olga.get_by_role("button", name="A is better").click()
+        expect(olga.locator(".annotate-page")).to_contain_text("Decided pairs")
+        expect(olga.locator(".annotate-page")).to_contain_text("It answers the question.")
     votes = read_votes(shared_hall.database, run_id)
     assert [(vote.by, vote.assigned) for vote in votes] == [("ann", True), ("ben", True)]
     assert {vote.choice == vote.adjudicated for vote in votes} == {True, False}
@@ -137,7 +138,7 @@ def test_a_guest_votes_by_the_link_and_can_open_nothing_else(
 ):
     first, second = runs
     with signed_in(chromium, shared_hall, "olga") as olga:
-        olga.goto(f"/en/?run={second}&tab=annotate&sub=team")
+        olga.goto(f"/en/annotate?run={second}&sub=team")
         olga.get_by_role("button", name="Make a link").click()
         link = olga.get_by_role("link", name="Link for guests")
         expect(link).to_be_visible()
@@ -148,7 +149,7 @@ def test_a_guest_votes_by_the_link_and_can_open_nothing_else(
             guest.locator("input[name=name]").fill("Mia")
             guest.get_by_role("button", name="Start voting").click()
             expect(guest.locator(".pair.now")).to_be_visible()
-            assert guest.locator("nav").count() == 0
+            assert guest.locator("nav:visible").count() == 0  # Gradio draws one that is hidden
             expect(guest.locator(".head")).to_contain_text("you are Mia")
             vote_for(guest, first=True)
             guest.goto(address)  # a reload of the link leads back
@@ -159,6 +160,10 @@ def test_a_guest_votes_by_the_link_and_can_open_nothing_else(
                 f"/en/?run={second}",
                 f"/en/?run={second}&tab=results",
                 f"/en/?run={first}&tab=annotate",
+                f"/en/annotate?run={first}",
+                f"/en/annotate?run={second}&sub=team",
+                "/en/annotate",
+                "/en/models",
                 f"/export/{second}.json",
                 f"/votes/{second}.jsonl",
                 f"/r/{second}",
@@ -170,13 +175,13 @@ def test_a_guest_votes_by_the_link_and_can_open_nothing_else(
                     or ("sign" in guest.content().lower())
                 ), elsewhere
                 assert guest.locator(".pair").count() == 0
-            guest.goto(f"/en/?run={second}&tab=annotate")
+            guest.goto(f"/en/annotate?run={second}")
             expect(guest.locator(".pair.now")).to_be_visible()
             assert [vote.by for vote in read_votes(shared_hall.database, second)] == ["guest:Mia"]
             olga.reload()
             olga.get_by_role("button", name="Withdraw").click()
-            expect(olga.locator("#tab-annotate")).to_contain_text("The link is closed")
-            guest.goto(f"/en/?run={second}&tab=annotate")
+            expect(olga.locator(".annotate-page")).to_contain_text("The link is closed")
+            guest.goto(f"/en/annotate?run={second}")
             assert guest.locator(".pair").count() == 0
             guest.goto(address)
             expect(guest.locator("h1")).to_have_text("This link has ended")

@@ -24,9 +24,10 @@ def test_a_configuration_of_both_kinds_becomes_two_datasets_and_one_run(page: An
         page.get_by_label(name, exact=True).set_checked(False)
     page.get_by_label("always-A", exact=True).set_checked(True)
     page.get_by_role("button", name="Start evaluation").click()
-    page.wait_for_selector("#tab-runs .matrix")
+    page.wait_for_selector(".runs-page .matrix")
     run = page.url.partition("run=")[2].partition("&")[0]
     page.goto(f"/en/?run={run}&tab=results")
     told = page.locator("#what-to-know", has_text="Not used").first
+    told.locator("> button").click()
     expect(told).to_contain_text("Not used for custom_general_qa, which has no options")
     expect(told).to_contain_text("Not used for custom_ceval, which has options to choose from")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_examples import drop_answers
 from open_browser_examples import Hall
 from playwright.sync_api import expect
 
@@ -62,7 +63,7 @@ def open_questions_without_models(page: Any, questions: Path) -> None:
     """The form with the workbook alone: nothing is compared yet."""
     page.goto("/en/")
     page.set_input_files("#files", questions)
-    expect(page.locator("#tab-evaluate")).to_contain_text("6 of 6 rows ready")
+    expect(page.locator(".evaluate")).to_contain_text("6 of 6 rows ready")
     for name in ("steady", "wordy"):
         page.get_by_label(name, exact=True).first.set_checked(False)
         expect(page.get_by_label(name, exact=True).first).not_to_be_checked()
@@ -70,15 +71,15 @@ def open_questions_without_models(page: Any, questions: Path) -> None:
 
 def add_answers(page: Any, *files: Path) -> None:
     """Add files of answers, one by one, as the page takes them."""
-    there = page.locator(".given-file").count()
+    there = page.locator(".given-card .named").count()
     for place, file in enumerate(files, start=there + 1):
-        page.set_input_files("#answer-files", file)
-        expect(page.locator(".given-file")).to_have_count(place)
+        drop_answers(page, file)
+        expect(page.locator(".given-card .named")).to_have_count(place)
 
 
 def switch_judge_on(page: Any) -> None:
     """Let the judge by reference judge; the rubric stays as the page has it."""
-    page.locator("input[name=judging]").set_checked(True)
+    page.get_by_label("Let a judge read the answers").set_checked(True)
     page.get_by_label("reference-judge", exact=True).set_checked(True)
     expect(page.locator("select[name=rubric]")).to_be_visible()
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from axe_examples import violations
+from browser_examples import close_preview, preview
 from browser_servers import ROOT
 from log_examples import SAMPLES, zipped
 from open_browser_examples import overflow
@@ -28,7 +29,7 @@ def finish(page: Any, name: str) -> None:
     page.get_by_label("steady", exact=True).check()
     page.get_by_label("Name of the run").fill(name)
     page.get_by_role("button", name="Start evaluation").click()
-    page.wait_for_url("**run=**")
+    page.wait_for_url("**run=**", wait_until="commit")
     page.get_by_role("link", name="Read the results").click(timeout=60_000)
 
 
@@ -38,10 +39,11 @@ def test_columns_called_option_a_lead_from_the_drop_to_the_bias_page(page: Any):
     card = page.locator(".ds")
     expect(card).to_contain_text("multiple choice")
     expect(card).to_contain_text("3 of 3 rows ready")
-    right = card.locator(".options .ok")
+    right = preview(page).locator(".options .ok")
     expect(right).to_have_text(
         ["right answer:B. 4", "right answer:C. Paris", "right answer:A. water"]
     )
+    close_preview(page)
     finish(page, "option_a")
     page.get_by_role("link", name="Bias", exact=True).click()
     page.wait_for_url("**sub=bias**")
@@ -93,7 +95,7 @@ def test_escape_leaves_the_card_and_what_was_changed_on_it(page: Any, tmp_path: 
     expect(page.get_by_role("button", name="Use these columns")).to_be_disabled()
     page.keyboard.press("Escape")
     expect(page.get_by_text("2 of 2 rows ready")).to_be_visible()
-    expect(page.locator(".asked .ok").first).to_contain_text("A. yes")
+    expect(preview(page).locator(".asked .ok").first).to_contain_text("A. yes")
 
 
 def test_the_card_has_no_serious_fault(page: Any, tmp_path: Path):
@@ -120,7 +122,7 @@ def test_a_log_of_another_harness_is_named_and_leads_from_the_drop_to_its_result
     expect(page.locator(".note.bad")).to_contain_text("No file states which model has answered")
     page.get_by_label("Name of the model").fill("qwen2")
     page.get_by_role("button", name="Import this run").click()
-    page.wait_for_url("**tab=results**")
+    page.wait_for_url("**/results?run=**")
     expect(page.get_by_text("qwen2").first).to_be_visible()
 
 
@@ -141,9 +143,10 @@ def test_a_published_set_is_looked_for_while_its_name_is_typed(page: Any):
     page.goto("/en/")
     field = page.get_by_label("A name, a topic, a language")
     field.press_sequentially("humaneval")
-    expect(page.locator(".published .set")).to_contain_text("evalui runs no such code")
+    expect(page.locator(".published")).to_contain_text("evalui runs no such code")
     expect(field).to_have_value("humaneval")
     field.fill("no such set")
+    field.press("Enter")
     expect(page.get_by_text("No published set fits.")).to_be_visible()
 
 

@@ -12,7 +12,7 @@ READ = """async () => {
 
 def test_a_chart_is_copied_as_it_is_seen(page: Any, run_id: str) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.goto(f"/en/?run={run_id}&tab=results")
+    page.goto(f"/en/results?run={run_id}")
     card = page.locator(".card:has(table.lead)").first
     card.hover()
     card.get_by_role("button", name="Copy as image").click()

@@ -82,7 +82,9 @@ def files(*chosen: Path | dict[str, Any], place: int = 0) -> Callable[[Any], Non
 
     def act(tab: Any) -> None:
         complete(tab)
-        tab.locator("main input[type=file]").nth(place).set_input_files(list(chosen))
+        if place:
+            tab.locator(".given-card > button").click()
+        tab.locator(".drop input[type=file]:visible").nth(place).set_input_files(list(chosen))
         complete(tab)
 
     return act
@@ -112,10 +114,19 @@ def unfold_rare(tab: Any) -> None:
     complete(tab)
 
 
+def unfold_sections(tab: Any) -> None:
+    """Show what each section of a result holds."""
+    complete(tab)
+    for section in tab.locator("main button.label-wrap:visible").all():
+        section.click()
+    complete(tab)
+
+
 def choose_second(tab: Any) -> None:
     """Choose the second entry of the first visible list, here always of models and modes."""
     complete(tab)
-    tab.locator("main select:visible").first.select_option(index=1)
+    tab.locator("main [role=combobox]:visible, main [role=listbox]:visible").first.click()
+    tab.get_by_role("option").nth(1).click()
     complete(tab)
 
 
@@ -164,7 +175,7 @@ VIEWS = (
     View("annotate-none", "tab=annotate"),
     View("annotate-unknown", "run=unknown&tab=annotate"),
     View("annotate-pair", "run={open}&tab=annotate"),
-    View("annotate-result", "run={voted}&tab=annotate"),
+    View("annotate-result", "run={voted}&tab=annotate", act=unfold_sections),
     View("compare-run", "run={choice}&tab=compare"),
     View("compare-runs", "tab=compare&cells=1,5&q=arithmetic_en/14"),
     View("compare-none", "tab=compare&cells=999999"),
@@ -237,8 +248,9 @@ def _choose(tab: Any, *models: str) -> str:
         tab.get_by_label(name, exact=True).set_checked(name in models)
     complete(tab)
     tab.get_by_role("button", name="Start evaluation").click()
-    tab.wait_for_url("**run=**")
+    tab.wait_for_url("**run=**", wait_until="commit")
     tab.get_by_role("link", name="Read the results").click(timeout=60_000)
+    tab.wait_for_url("**/results?run=**")
     return tab.url.partition("run=")[2].partition("&")[0]
 
 
@@ -261,7 +273,7 @@ def _vote(net: Net) -> None:
     for language in LANGUAGES:
         tab = net.enter(language, "run={voted}&tab=annotate")
         complete(tab)
-        name = tab.locator("main input[name=voter]:visible")
+        name = tab.get_by_role("textbox")
         name.fill(VOTER)
         name.press("Enter")
         complete(tab)
@@ -273,7 +285,7 @@ def _vote(net: Net) -> None:
                 tab.keyboard.press(key)
                 expect(tab.get_by_text(f"{number} done", exact=True).first).to_be_visible()
             complete(tab)
-            tab.get_by_role("button", name="Finish and show names").click()
+            tab.get_by_role("button", name="Finish and show names").click()  # all pairs are done
             expect(tab.get_by_role("heading", name="You preferred")).to_be_visible()
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_examples import drop_answers
 from open_browser_examples import Hall, look_at_pair
 from playwright.sync_api import expect
 
@@ -73,7 +74,7 @@ def test_the_sample_leads_to_standings_a_vote_and_a_report_of_its_own(
     assert sorted(name.strip() for name in standings(page)) == ["steady", "wordy"]
     run_id = page.url.partition("run=")[2].partition("&")[0]
     page.goto(f"/en/?run={run_id}&tab=annotate")
-    name = page.locator(".ballot input[name=voter]")
+    name = page.get_by_label("Your name")
     name.fill("ann")
     name.press("Enter")
     expect(page.locator(".pair.now .ballot-answer")).to_have_count(2)
@@ -116,23 +117,22 @@ def assert_stands_alone(chromium: Any, report: Path, *names: str) -> None:
 def test_files_of_questions_and_answers_are_compared_without_a_model(page: Any, tmp_path: Path):
     page.goto("/en/")
     page.set_input_files("#files", workbook(tmp_path))
-    expect(page.locator("#tab-evaluate")).to_contain_text("4 with a reference")
-    page.set_input_files("#answer-files", answers(tmp_path, "careful", RIGHT))
-    expect(page.locator(".given-file")).to_contain_text("4 of 4 questions answered")
+    expect(page.locator(".evaluate")).to_contain_text("4 with a reference")
+    drop_answers(page, answers(tmp_path, "careful", RIGHT))
+    expect(page.locator(".given-card .named")).to_contain_text("4 of 4 questions answered")
     faulty = {"cn-1": "巴黎", "cn-99": "罗马"}
     bad = answers(tmp_path, "faulty", faulty)
     bad.write_text(bad.read_text() + "\nno JSON at all", encoding="utf-8")
-    page.set_input_files("#answer-files", bad)
-    expect(page.locator(".given-file")).to_have_count(2)
-    told = page.locator(".given-file").nth(1)
+    drop_answers(page, bad)
+    expect(page.locator(".given-card .named")).to_have_count(2)
+    told = page.locator(".given-card .named").nth(1)
     expect(told).to_contain_text("1 of 4 questions answered")
     expect(told).to_contain_text("1 answer belongs to no question: cn-99")
     expect(told).to_contain_text("1 row cannot be used")
-    page.locator("details.given-card").evaluate("card => (card.open = true)")
     told.get_by_role("button", name="Remove").click()
-    expect(page.locator(".given-file")).to_have_count(1)
-    page.set_input_files("#answer-files", answers(tmp_path, "hasty", WRONG))
-    expect(page.locator(".given-file")).to_have_count(2)
+    expect(page.locator(".given-card .named")).to_have_count(1)
+    drop_answers(page, answers(tmp_path, "hasty", WRONG))
+    expect(page.locator(".given-card .named")).to_have_count(2)
     for name in ("steady", "wordy"):
         page.get_by_label(name, exact=True).first.set_checked(False)
         expect(page.get_by_label(name, exact=True).first).not_to_be_checked()

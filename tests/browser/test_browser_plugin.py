@@ -40,7 +40,8 @@ def test_all_that_a_package_brings_is_on_the_pages(tab: Any, tmp_path: Path):
         ("zh", "单个字母", "回答长度", "无人答对"),
     ):
         tab.goto(f"/{language}/?run={run_id}&sub=overview")
-        tab.evaluate("document.querySelectorAll('details').forEach(each => (each.open = true))")
+        tab.locator("#hardest > button").wait_for()
+        tab.evaluate("document.querySelectorAll('.fold > button').forEach(each => each.click())")
         expect(tab.get_by_role("columnheader", name=metric)).to_be_visible()
         expect(tab.get_by_role("cell", name=mode, exact=True)).to_be_visible()
         expect(tab.locator("#hardest")).to_contain_text(section)

@@ -18,7 +18,7 @@ def test_the_overview_shows_figures_with_ranges_and_every_figure_sorted(page: An
     expect(lead.locator("tr", has_text="always-A")).to_contain_text("0.0–1.6")
     expect(lead.locator("tr", has_text="always-A")).to_contain_text("picks A every time")
     every = page.locator("#every-figure")
-    every.locator("> summary").click()
+    every.locator("> button").click()
     every.get_by_role("link", name="Accuracy", exact=True).click()
     page.wait_for_url("**sort=-accuracy**")
     expect(every.locator("th[aria-sort=descending]")).to_contain_text("Accuracy")
@@ -28,7 +28,8 @@ def test_the_overview_shows_figures_with_ranges_and_every_figure_sorted(page: An
 def test_the_report_downloads_at_the_first_click(page: Any, run_id: str):
     page.goto(f"/en/?run={run_id}&sub=report")
     page.get_by_role("link", name="Preview").click()
-    expect(page.locator(".filed h1")).to_have_text("evalui-sample")
+    expect(page.locator(".document h1")).to_have_text("evalui-sample")
+    page.locator("#other-files > button").click()
     with page.expect_download() as started:
         page.get_by_role("link", name="Download ZIP").click()
     content = started.value.path().read_bytes()
@@ -38,11 +39,11 @@ def test_the_report_downloads_at_the_first_click(page: Any, run_id: str):
 def test_the_language_changes_and_the_view_stays(page: Any, run_id: str):
     page.goto(f"/en/?run={run_id}&sub=bias")
     page.get_by_role("link", name="中文").click()
-    page.wait_for_url(f"**/zh/?run={run_id}**sub=bias**")
+    page.wait_for_url(f"**/zh/results?**run={run_id}**sub=bias**")
     expect(page.get_by_role("link", name="偏差", exact=True)).to_have_attribute(
         "aria-current", "page"
     )
-    expect(page.locator("#tab-results")).to_contain_text("公平值")
+    expect(page.locator(".results-page")).to_contain_text("公平值")
     page.wait_for_function("window.gradio_config !== undefined")
     page.wait_for_timeout(1500)  # Gradio has started, and would have written the browser's language
     assert page.evaluate("document.documentElement.lang") == "zh-CN"
@@ -50,7 +51,7 @@ def test_the_language_changes_and_the_view_stays(page: Any, run_id: str):
 
 def test_the_address_names_the_view_that_is_open(page: Any, run_id: str):
     page.goto(f"/en/?run={run_id}&sub=report")
-    assert page.url.endswith("sub=report")
+    assert page.url.endswith(f"/en/results?run={run_id}&sub=report")
     samples = page.get_by_role("link", name="Samples", exact=True)
     samples.click()
     page.wait_for_url(f"**/en/?run={run_id}**sub=samples**")
@@ -63,7 +64,7 @@ def test_a_live_run_shows_its_newest_figures_by_itself_in_the_same_view(page: An
     expect(page.locator(".matrix")).to_contain_text("per s")
     run = page.url.partition("run=")[2].partition("&")[0]
     page.goto(f"/en/?run={run}&tab=results")
-    headline = page.locator("#tab-results h1")
+    headline = page.locator(".results-page h1")
     expect(headline).to_contain_text("answers are in.")
     before = headline.inner_text()
     expect(headline).not_to_have_text(before)
@@ -78,7 +79,7 @@ def test_a_live_run_shows_its_newest_figures_by_itself_in_the_same_view(page: An
     )
     page.get_by_role("link", name="Watch it run").click()
     page.get_by_role("button", name="Stop").first.click()
-    expect(page.locator("#tab-runs")).to_contain_text("Stopped by you")
+    expect(page.locator(".runs-page")).to_contain_text("Stopped by you")
 
 
 @pytest.mark.parametrize("page", [PHONE], indirect=True)
@@ -86,8 +87,11 @@ def test_tables_of_a_few_models_show_their_figures_on_a_phone(page: Any, run_id:
     page.goto(f"/r/{run_id}")
     page.locator("body[data-ready]").wait_for()
     sections = page.locator("#by-subject, #every-rule")
-    sections.locator("> summary").evaluate_all("all => all.forEach(one => one.click())")
-    hidden = sections.locator(".scroll").evaluate_all(
+    sections.last.wait_for()
+    sections.locator("> button").evaluate_all("all => all.forEach(one => one.click())")
+    sections.locator(".scroll").first.wait_for()
+    sections.locator("[role=gridcell]").first.wait_for()
+    hidden = sections.locator(".scroll, .virtual-table-viewport").evaluate_all(
         "all => all.map(one => one.scrollWidth - one.clientWidth)"
     )
     assert len(hidden) >= 2

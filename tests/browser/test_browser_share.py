@@ -33,8 +33,8 @@ def test_a_link_opens_in_a_private_window_until_it_is_withdrawn(
     page: Any, private: Any, run_id: str
 ):
     page.goto(f"/r/{run_id}")
-    verdict = page.locator("#tab-results h1").inner_text()
-    figures = page.locator("#tab-results table.lead .big").all_inner_texts()
+    verdict = page.locator(".results-page h1").inner_text()
+    figures = page.locator(".results-page table.lead .big").all_inner_texts()
     link = made_link(page)
     shown = private.new_page()
     requested: list[str] = []
@@ -76,7 +76,7 @@ def test_a_link_survives_the_deletion_of_its_run(page: Any, private: Any):
     shown.goto(link)
     before = shown.locator("main").inner_text()
     page.goto(f"/en/?run={run_id}&tab=runs")
-    page.locator(f'[data-do=ask][data-target="{run_id}"]').click()
+    page.locator(f'[data-key="{run_id}"] [data-do=ask]').click()
     page.locator(f'[data-do=delete][data-target="{run_id}"]').click()
     expect(page.locator(f'[data-target="{run_id}"]')).to_have_count(0)
     assert page.request.get(f"/export/{run_id}.json").status == 404

@@ -68,9 +68,9 @@ def test_the_page_that_was_wanted_opens_and_the_way_out_leads_back(visitor: Any)
 
 @pytest.mark.parametrize("visitor", [{"java_script_enabled": False}], indirect=True)
 def test_it_works_without_a_script(visitor: Any):
-    visitor.goto("/en/?tab=runs")
+    visitor.goto("/en/?tab=results")
     enter(visitor)
-    expect(visitor).to_have_url("/en/?tab=runs")
+    expect(visitor).to_have_url("/en/?tab=results")
     visitor.get_by_role("button", name="Sign out").click()
     expect(visitor.get_by_role("heading", name="Sign in")).to_be_visible()
 
@@ -83,7 +83,7 @@ def test_who_is_signed_out_meanwhile_signs_in_at_the_next_click(visitor: Any, st
     visitor.get_by_role("button", name="Try the sample").click()
     expect(visitor.get_by_role("heading", name="Sign in")).to_be_visible()
     enter(visitor)
-    expect(visitor.locator("#tab-evaluate")).to_be_visible()
+    expect(visitor.locator(".evaluate")).to_be_visible()
 
 
 PHONE = {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark", "locale": "zh-CN"}

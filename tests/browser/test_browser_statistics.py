@@ -14,18 +14,19 @@ def test_the_front_page_tells_the_bias_and_every_pair(page: Any, run_id: str):
     row = page.locator("table.lead tr", has_text="steady")
     expect(row.locator(".bad").first).to_contain_text("Clear")
     sure = page.locator("#how-sure")
-    sure.locator("> summary").click()
+    sure.locator("> button").click()
     expect(sure.locator("tbody tr").first).to_contain_text("steady over always-A")
     page.get_by_role("link", name="Bias", exact=True).click()
-    expect(page.locator("#tests > summary")).to_contain_text("Picks depend on position")
+    expect(page.locator("#tests > button")).to_contain_text("Picks depend on position")
 
 
 def test_more_questions_would_show_smaller_differences(page: Any, run_id: str):
     page.goto(f"/en/?run={run_id}&sub=statistics")
     power = page.locator("#power")
-    power.locator("> summary").click()
+    power.locator("> button").click()
     expect(power).to_contain_text("With 240 questions (now)")
-    page.get_by_label("With so many questions").select_option("10000")
+    page.get_by_role("combobox", name="With so many questions").click()
+    page.get_by_role("option", name="10,000 questions").click()
     page.wait_for_url("**size=10000**")
     expect(power).to_contain_text("With 10,000 questions")
 
@@ -34,6 +35,7 @@ def test_more_questions_would_show_smaller_differences(page: Any, run_id: str):
 @pytest.mark.parametrize("view", ["overview", "statistics", "report&preview=1"])
 def test_no_view_is_wider_than_a_phone(page: Any, run_id: str, view: str):
     page.goto(f"/en/?run={run_id}&sub={view}")
-    expect(page.locator("#tab-results details").first).to_be_attached()
-    page.evaluate("document.querySelectorAll('details').forEach(each => (each.open = true))")
+    page.locator(".fold[id]:visible").first.wait_for()
+    page.evaluate("document.querySelectorAll('.fold > button:not(.open)').forEach(b => b.click())")
+    page.wait_for_timeout(1000)
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0

@@ -107,7 +107,7 @@ def test_pages_of_two_people_are_not_mixed_up(box: DoorServer, ann: str):
     with box.client() as first, box.client() as second:
         enter(first, ann)
         enter(second, "root")
-        for tab in ("evaluate", "runs", "arena"):
+        for tab in ("evaluate", "compare", "arena"):
             for _ in range(2):
                 for client, name, other in ((first, ann, "root"), (second, "root", ann)):
                     text = client.get(f"/en/?tab={tab}").text

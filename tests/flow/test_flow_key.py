@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 from flow_examples import wait_until
+from ui_admin_examples import Administrator
 from ui_models_screen import Screen
+from ui_runs_screen import Screen as RunsScreen
 
 from evalui.access import Person
 from evalui.accounts.audit import read_audit
@@ -26,8 +28,6 @@ from evalui.settings import Settings
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.run_form import read_run_form
-from evalui.ui.tabs.admin import VIEWS, AdminTab
-from evalui.ui.tabs.runs import RunsTab
 
 KEY, WRONG_KEY = "sk-flow-secret-3141", "sk-flow-secret-2718"
 QUESTIONS = "question,A,B,answer\nOne and one?,2,3,A\nTwo and two?,5,4,B\n"
@@ -87,7 +87,7 @@ def started(desk: AppService, model: str) -> str:
 def test_a_key_is_sent_to_its_server_and_stands_nowhere(
     desk: AppService, address: str, tmp_path: Path
 ) -> None:
-    tab, runs_tab = Screen(desk), RunsTab(desk, messages("en"))
+    tab, runs_tab = Screen(desk), RunsScreen(desk)
     for name, key in (("far", KEY), ("wrong", WRONG_KEY)):
         fields = {"add_place": "endpoint", "add_name": name, "add_path": "m", "add_chat": "yes"}
         sent = fields | {"add_address": address, "add_key": key}
@@ -187,10 +187,10 @@ def test_a_team_uses_a_key_that_stands_nowhere(
         with acting_as(ann):
             seen.append(Screen(box, language).render({"edit": "far"}).encode())
         with acting_as(root):
-            tab = AdminTab(box, t)
-            seen += [tab.render({"sub": view}).encode() for view in VIEWS]
+            admin = Administrator(box, t)
+            seen += [admin.sees(sub=view).encode() for view in admin.page.views]
     with acting_as(bob):
-        seen.append(RunsTab(box, messages("en")).render({"run": run_id}).encode())
+        seen.append(RunsScreen(box).render({"run": run_id}).encode())
         for kind in ("json", "csv", "html", "md", "xlsx", "zip"):
             seen += unpacked(b"".join(box.export(run_id, kind, "en")[1]))
     seen.append(repr(read_audit(box.database)).encode())

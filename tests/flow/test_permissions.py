@@ -35,13 +35,17 @@ from evalui.app.sharing import share_run
 from evalui.messages import LANGUAGES, messages
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
+from evalui.runs.database.records import RunRow
+from evalui.runs.database.runs import read_runs_in
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.deeds import DEEDS
+from evalui.ui.pages.admin.changes import CHANGES
 from evalui.ui.web.doors.guests import guest_cookie
 from evalui.web.address import access_token, cookie_of
 
+RUN_STATES = ("queued", "running", "done", "failed", "cancelled")
 PASSWORD = "correct horse battery"
 Outcome = str  # in, sign in, no, unknown, ended
 ROLES = {
@@ -158,7 +162,7 @@ class Box:
         """The response to an event of a page that Gradio draws."""
         listener = self.listeners[name]
         event = {"data": list(values), "fn_index": listener["id"], "event_data": dict(data)}
-        return self.send(visitor, "POST", f"/en/gradio_api/run/{name}", json=event)
+        return self.send(visitor, "POST", "/en/gradio_api/run/predict", json=event)
 
 
 @pytest.fixture(scope="module")
@@ -191,6 +195,19 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
         revoke_share(database, opened.withdrawn.partition(".")[0], by=LOCAL_PERSON)
         config = opened.send("owner", "GET", "/en/config").json()
         opened.listeners = {each["api_name"]: each for each in config["dependencies"]}
+        # What draws the result: Gradio names it, and all others of its kind, by itself.
+        here = opened.listeners["annotate_finish"]["inputs"]
+        opened.listeners["annotate_result"] = next(
+            each
+            for each in config["dependencies"]
+            if each["api_name"].startswith("apply") and each["inputs"][:2] == here
+        )
+        opened.listeners["draw_results"] = next(
+            each
+            for each in config["dependencies"]
+            if each["api_name"].startswith("apply")
+            and each["inputs"] == opened.listeners["results_look"]["inputs"][:1]
+        )
         yield opened
     database.close()
 
@@ -208,6 +225,11 @@ _NO = {
         "manage-accounts",
     )
 }
+
+
+def list_runs_of(box: Box, run_id: str) -> list[RunRow]:
+    """The run of an id, if it is there."""
+    return [row for row in read_runs_in(box.service.database, RUN_STATES) if row.id == run_id]
 
 
 def outcome_of(response: Any) -> Outcome:
@@ -243,9 +265,18 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/zh/"): "page",
     ("GET", "/en"): "page",
     ("GET", "/zh"): "page",
+    ("GET", "/en/evaluate"): "page",
+    ("GET", "/zh/evaluate?models=always-A"): "page",
+    ("GET", "/en/annotate"): "page",
     ("GET", "/en/models"): "page",
+    ("GET", "/en/runs"): "page",
+    ("GET", "/zh/runs?run={run}"): "page",  # its events state what of it one may see
+    ("GET", "/progress/{run}"): "see",
     ("GET", "/zh/models?add=endpoint"): "page",
-    ("GET", "/en/?run={run}&tab=results"): "see",
+    ("GET", "/en/admin"): "page",  # what is on it comes with its events
+    ("GET", "/zh/admin?sub=server"): "page",
+    ("GET", "/en/results?run={run}"): "page",  # which holds nothing of the run
+    ("GET", "/en/?run={run}&tab=results"): "page",  # leads there
     ("GET", "/en/?run={run}&tab=results&sub=samples"): "see",
     ("GET", "/r/{run}"): "page",
     ("GET", "/r/{run}/q/1"): "page",
@@ -419,22 +450,16 @@ def test_what_is_gradios_own_is_closed(box: Box, method: str, path: str):
 def test_each_action_is_done_for_those_who_may(box: Box, tab: str, do: str):
     required = DEEDS[tab].get(do)
     kind = "page" if required is None or required.deed == "see" else required.deed
-    if tab == "evaluate" and kind == "page":
-        kind = "start"  # the whole page is for those who may start a run
 
     def send(visitor: str) -> Any:
-        run_id = box.fresh_run() if (required and required.run) or tab == "admin" else ""
+        run_id = box.fresh_run() if (required and required.run) else ""
         fields = {"run": run_id, "target": run_id}
         if tab in ("results", "arena"):
             fields = {"run": box.run}
-        if do == "sign_out":  # an administrator ends the sessions of all others
-            box.sign_in()
         return box.act(visitor, tab, do, fields if fields["run"] else {})
 
     on_run = tab in ("results", "arena") and kind == "page"
     assert of_all(send) == EXPECTED["see" if on_run else kind]
-    if do == "sign_out":
-        box.sign_in()
 
 
 @pytest.mark.parametrize("ended", [False, True])
@@ -443,7 +468,7 @@ def test_a_guest_votes_on_one_run_until_the_link_ends(box: Box, ended: bool):
     own, other = box.fresh_run(), box.fresh_run()
     link = make_guest_link(database, own, by=owner, days=1)
     cookie = f"{guest_cookie(link)}={admit_guest(database, link, 'Mia')}"
-    ballot = f"/en/?run={own}&tab=annotate"
+    ballot = f"/en/annotate?run={own}"
     guest = {"cookie": cookie, "referer": f"http://127.0.0.1{ballot}"}
     box.headers = {**box.headers, "guest": guest}
     if ended:
@@ -456,12 +481,14 @@ def test_a_guest_votes_on_one_run_until_the_link_ends(box: Box, ended: bool):
     assert inside == public | (set() if ended else {ballot})
     for tab, actions in DEEDS.items():
         for do in ("", "poll", *actions):
-            required = actions.get(do)
-            mine = not ended and required is not None and required.deed == "annotate"
             for run_id in (own, other, ""):
                 fields = {"run": run_id, "target": run_id}
-                outcome = outcome_of(box.act("guest", tab, do, fields))
-                assert (outcome == "in") is (mine and run_id == own), (tab, do, run_id)
+                assert outcome_of(box.act("guest", tab, do, fields)) != "in", (tab, do, run_id)
+    for name, data, kind in PAGE_EVENTS:
+        for run_id in (own, other, ""):
+            outcome = outcome_of(box.tell("guest", name, *event_of(box, name, data, run_id)))
+            mine = not ended and kind == "annotate" and run_id == own
+            assert (outcome == "in") is mine, (name, run_id)
 
 
 def test_every_route_of_the_application_is_in_the_matrix(box: Box):
@@ -514,11 +541,50 @@ def test_every_route_for_programs_is_in_the_matrix(box: Box):
 
 
 PAGE_EVENTS = [
+    # The whole page is for those who may start a run.
+    ("evaluate_open", {"query": ""}, "start"),
+    ("evaluate_open", {"query": "models=always-A"}, "start"),
+    ("evaluate_set", {}, "start"),
+    ("evaluate_preset", {}, "start"),
+    ("evaluate_start", {}, "start"),
+    ("evaluate_import", {}, "start"),
+    ("evaluate_act_drop", {"do": "uploaded", "upload": "x"}, "start"),
+    ("evaluate_act_sets", {"do": "published", "name": "none"}, "start"),
+    ("evaluate_act_columns", {"do": "columns", "upload": "x"}, "start"),
+    ("evaluate_act_datasets", {"do": "preview", "upload": "x"}, "page"),
+    ("evaluate_find", {}, "page"),
+    ("annotate_open", {"query": "run={run}"}, "annotate"),
+    ("annotate_begin", {}, "annotate"),
+    ("annotate_vote", {"choice": "a", "pair": "x"}, "annotate"),
+    ("annotate_undo", {}, "annotate"),
+    ("annotate_ask", {}, "annotate"),
+    ("annotate_stay", {}, "annotate"),
+    ("annotate_finish", {}, "annotate"),
+    ("annotate_import", {"upload": "x"}, "change"),
+    ("annotate_assign", {}, "change"),
+    ("annotate_link", {}, "change"),
+    ("annotate_guests", {"do": "revoke", "link": "x"}, "change"),
+    ("annotate_guests", {"do": "free", "link": "x"}, "change"),
+    ("annotate_close", {}, "change"),
+    *((f"annotate_decide_{outcome}", {}, "change") for outcome in ("a", "b", "tie", "neither")),
+    ("annotate_result", {}, "annotate"),
     ("models_open", {"query": ""}, "page"),
     ("models_open", {"query": "add=endpoint"}, "page"),
     ("models_act", {"do": "test", "model": "always-A"}, "start"),
     ("models_act", {"do": "again", "model": "always-A"}, "start"),
     ("models_look", {}, "page"),
+    ("runs_open", {"query": ""}, "page"),
+    ("runs_open", {"query": "run={run}"}, "see"),
+    ("runs_follow", {}, "page"),
+    ("runs_search", {}, "page"),
+    ("runs_act_queue", {"do": "stop", "target": "{run}"}, "change"),
+    ("runs_act_run", {"do": "stop", "target": "{run}"}, "change"),
+    ("runs_act_ended", {"do": "delete", "target": "{run}"}, "change"),
+    ("runs_act_ended", {"do": "keep", "target": "{run}"}, "page"),
+    *(("admin_open", {"query": query}, "administer") for query in ("", "sub=server", "add=person")),
+    ("admin_look", {}, "administer"),
+    ("admin_filter", {}, "administer"),
+    ("admin_act_people", {"do": "drop"}, "administer"),
 ]
 
 
@@ -526,8 +592,82 @@ PAGE_EVENTS = [
 def test_each_event_of_a_page_is_answered_to_those_who_may(
     box: Box, name: str, data: dict[str, str], kind: str
 ):
+    changes = "target" in data  # what is stated and what is done are the same
+
+    def send(visitor: str) -> Any:
+        run_id = box.fresh_run() if changes or name.startswith("annotate") else box.run
+        answer = box.tell(visitor, name, *event_of(box, name, data, run_id))
+        if changes and kind == "change":
+            state = next((row.state for row in list_runs_of(box, run_id)), "deleted")
+            is_changed = state in ("cancelled", "deleted")
+            assert is_changed == (EXPECTED[kind][visitor] == "in"), visitor
+        return answer
+
+    assert of_all(send) == EXPECTED[kind]
+
+
+def event_of(
+    box: Box, name: str, data: Mapping[str, str], run_id: str
+) -> tuple[dict[str, str], list[str]]:
+    """The data of an event about a run, and its fields, of which the first may name the run."""
     values = [""] * len(box.listeners[name]["inputs"])
-    assert of_all(lambda visitor: box.tell(visitor, name, data, values)) == EXPECTED[kind]
+    if name.startswith("annotate"):
+        if values and name != "annotate_open":
+            values[0] = f"run={run_id}" if run_id else ""
+        if name == "annotate_result":
+            values[2] = "1"
+        query = f"run={run_id}" if run_id else ""
+        return {key: value.replace("run={run}", query) for key, value in data.items()}, values
+    return {key: text.format(run=run_id) for key, text in data.items()}, values
+
+
+def test_nobody_follows_a_run_of_others_by_its_fields(box: Box):
+    """The run that is shown is a field of an event, like any other."""
+    seen: dict[str, bool] = {}
+    for visitor in VISITORS:
+        answer = box.tell(visitor, "runs_follow", {}, [box.run, "", ""])
+        seen[visitor] = answer.status_code == 200 and f"../progress/{box.run}?" in answer.text
+    assert seen == {visitor: outcome == "in" for visitor, outcome in EXPECTED["see"].items()}
+
+
+_RUN = "run={run}&panel=share"
+RUN_EVENTS: list[tuple[str, dict[str, str], tuple[Any, ...], str]] = [
+    ("results_open", {"query": _RUN}, (), "see"),
+    ("results_look", {}, (_RUN, ""), "see"),
+    ("results_share", {}, (_RUN, "30"), "change"),
+    ("results_link", {"do": "withdraw", "link": "none"}, (_RUN,), "change"),
+    ("results_rights", {}, (_RUN, ["viewers/view", "voters/annotate"]), "change"),  # as they are
+    ("results_bias", {}, (_RUN, "", ""), "page"),
+    ("results_statistics", {}, (_RUN, "", "", ""), "page"),
+    ("results_watch", {}, (), "page"),
+    (
+        "draw_results",
+        {"query": _RUN},
+        ("",),
+        "page",
+    ),  # of what the visitor does not see it draws nothing
+]
+
+
+@pytest.mark.parametrize(("name", "data", "values", "kind"), RUN_EVENTS)
+def test_each_event_of_a_run_is_answered_to_those_who_may(
+    box: Box, name: str, data: dict[str, str], values: tuple[Any, ...], kind: str
+):
+    def send(visitor: str) -> Any:
+        run = box.run
+        sent = {key: value.format(run=run) for key, value in data.items()}
+        typed = [each.format(run=run) if isinstance(each, str) else each for each in values]
+        return box.tell(visitor, name, sent, typed)
+
+    assert of_all(send) == EXPECTED[kind]
+
+
+def test_what_is_drawn_of_a_run_is_for_those_who_see_it(box: Box):
+    query = {"query": f"run={box.run}&sub=health"}
+    for visitor, outcome in EXPECTED["see"].items():
+        if outcome in ("in", "unknown"):
+            drawn = box.tell(visitor, "draw_results", query, [""]).json()["render_config"]
+            assert (len(drawn["components"]) > 1) is (outcome == "in"), visitor
 
 
 def test_a_model_is_added_and_removed_by_those_who_may(box: Box):
@@ -548,7 +688,40 @@ def test_a_model_is_added_and_removed_by_those_who_may(box: Box):
                     assert (name in box.service.models.added()) == (other != visitor)
 
 
-@pytest.mark.parametrize("name", ["models_open", "models_act", "models_save", "models_place"])
+@pytest.mark.parametrize("do", CHANGES)
+def test_each_change_of_an_administrator_is_made_for_those_who_may(box: Box, do: str):
+    name = f"admin_{do}" if f"admin_{do}" in box.listeners else "admin_act_people"
+    values = [""] * len(box.listeners[name]["inputs"])
+
+    def send(visitor: str) -> Any:
+        target = box.fresh_run() if do == "stop" else ""
+        answer = box.tell(visitor, name, {"do": do, "target": target}, values)
+        if do == "sign_out":  # it ended the sessions of all others
+            box.sign_in()
+        return answer
+
+    assert of_all(send) == EXPECTED[CHANGES[do].deed]
+
+
+def test_the_page_of_administrators_tells_others_nothing(box: Box):
+    for visitor in VISITORS:
+        for query in ("", "sub=server", "sub=storage", "person=owner"):
+            answer = box.tell(visitor, "admin_open", {"query": query})
+            is_in = EXPECTED["administer"][visitor] == "in"
+            assert ("EVALUI_AUTH" in answer.text or "New password" in answer.text) <= is_in, visitor
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("models_open", "models_act", "models_save", "models_place"),
+        *("evaluate_open", "evaluate_set", "evaluate_act_drop", "evaluate_start"),
+        *("runs_open", "runs_act_ended", "runs_follow", "runs_search"),
+        *("admin_open", "admin_act_people", "admin_person", "admin_members", "admin_filter"),
+        *("annotate_vote", "annotate_import"),
+        *(name for name, *_ in RUN_EVENTS),
+    ],
+)
 @pytest.mark.parametrize("place", ["/etc/hostname", "evalui.sqlite"])
 def test_no_event_reads_a_file_of_the_machine(box: Box, name: str, place: str):
     path = place if place.startswith("/") else str(box.service.settings.data_dir / place)

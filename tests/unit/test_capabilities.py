@@ -207,3 +207,13 @@ def test_what_is_said_of_others_has_a_place_where_it_was_read():
             assert {each[0] for each in read} <= {program[0].lower()}, (row.capability, program)
             used.update(read)
     assert used == set(places)
+
+
+def test_each_capability_of_the_source_documents_has_a_test_that_is_there():
+    (table,) = re.findall(r"\n\| capability \| test \| \|\n\|---.*?\n\n", PAGE, re.DOTALL)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.split("\n")[3:-2]]
+    assert len(rows) == 23
+    root = Path(__file__).parents[2]
+    for capability, test, _ in rows:
+        file, _, name = test.strip("`").partition("::")
+        assert re.search(rf"^def {name}\(", (root / file).read_text("utf-8"), re.M), capability

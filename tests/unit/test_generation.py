@@ -27,10 +27,12 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "top_p": st.floats(0.01, 1),
     "top_k": st.integers(1, 10**6),
     "min_p": st.floats(0.01, 1),
+    "max_tokens": st.integers(1, 10**6).filter(lambda each: each != 64),
     "stop": st.lists(TEXTS, min_size=1, max_size=4).map(tuple),
     "system_prompt": TEXTS.map(lambda text: BEGINNING + text),
     "thinking": st.sampled_from(["on", "off"]),
     "reasoning_effort": st.sampled_from(["minimal", "low", "medium", "high"]),
+    "seed": st.integers(1, 10**6),
     "repeats": st.integers(2, 256),
 }
 ANY = st.fixed_dictionaries({}, optional=VALUES).map(GenerationSettings.model_validate)
@@ -43,12 +45,14 @@ def signed(settings: GenerationSettings) -> str:
     sample = DATA.samples[0]
     setting = ModeSettings(shots={}, chat=True, generation=settings)
     requests = plan_requests(MODES["generation"], sample, Variant((0, 1, 2, 3)), setting)
-    return signature(DATA, DATA.samples, mode, model="m", seed=0, limit=None, requests=requests)
+    seed = settings.seed or 0
+    return signature(DATA, DATA.samples, mode, model="m", seed=seed, limit=None, requests=requests)
 
 
 def keyed(settings: GenerationSettings) -> bytes:
     """The key under which a reply is kept."""
-    setting = ModeSettings(shots={}, chat=True, generation=settings)
+    length = settings.max_tokens or 64
+    setting = ModeSettings(shots={}, chat=True, max_tokens=length, generation=settings)
     (request,) = plan_requests(MODES["generation"], DATA.samples[0], Variant((0, 1, 2, 3)), setting)
     return request_key("m", request)
 
@@ -63,14 +67,18 @@ def test_settings_that_differ_never_share_a_signature_nor_a_kept_reply(
     one: GenerationSettings, other: GenerationSettings
 ) -> None:
     assert (signed(one) == signed(other)) == (one == other)
-    # How often a question is asked is nothing to any single reply.
-    once, again = (each.model_copy(update={"repeats": 1}) for each in (one, other))
+    # How often a question is asked is nothing to any single reply, and without draws the seed.
+    once, again = (
+        each.model_copy(update={"repeats": 1, "seed": each.seed if each.temperature else None})
+        for each in (one, other)
+    )
     assert (keyed(one) == keyed(other)) == (once == again)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_what_is_as_usual_is_not_in_a_signature(name: str) -> None:
-    assert f"|{SETTINGS[name].setting.in_signature}:" not in signed(AS_USUAL).replace("temp:0", "")
+    always = signed(AS_USUAL).replace("|max:64|temp:0|seed:0|", "|")
+    assert f"|{SETTINGS[name].setting.in_signature}:" not in always
 
 
 @pytest.mark.parametrize("name", SETTINGS)

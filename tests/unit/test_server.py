@@ -38,7 +38,7 @@ def test_each_language_has_its_page(client: TestClient, path: str, language: str
     assert "../static/js/wire.js?" in page
 
 
-@pytest.mark.parametrize("tab", ["runs", "results", "evaluate"])
+@pytest.mark.parametrize("tab", ["compare", "results", "evaluate"])
 def test_a_page_that_is_the_same_is_not_sent_again(client: TestClient, tab: str):
     opened = client.get(f"/en/?tab={tab}")
     again = client.get(f"/en/?tab={tab}", headers={"If-None-Match": opened.headers["etag"]})

@@ -54,7 +54,7 @@ from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec
 from evalui.runs.submission import read_submitted
-from evalui.runs.submit import collect_answers, submit
+from evalui.runs.submit import collect_answers, submit, with_answered_datasets
 from evalui.runs.submitted import SubmittedSpec
 from evalui.settings import Settings
 from evalui.types import Dataset, Verdict
@@ -206,6 +206,7 @@ class FileWork:
         """The specification of a run, its data by source, and the answers that are there."""
         if isinstance(run, SubmittedSpec):
             spec, loaded = read_submitted(run, self._limits)
+            spec, loaded = with_answered_datasets(self._database, spec, loaded, person=person)
         else:
             spec, loaded = self._read_form(person, run)
         return spec, loaded, self._collect(person, spec, loaded)

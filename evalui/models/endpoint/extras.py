@@ -70,8 +70,14 @@ class RequestExtras:
 
     @property
     def key(self) -> str:
-        """What may change an answer, as text; the same for the same extras, "" without any."""
-        stated = {"body": self.body, "query": self.query, "headers": sorted(self.headers)}
+        """What may change an answer, as text; the same for the same extras, "" without any.
+
+        Values of headers that come from variables are secrets and stay out of it.
+        """
+        headers = {
+            name: "" if value in self.secrets else value for name, value in self.headers.items()
+        }
+        stated = {"body": self.body, "query": self.query, "headers": headers}
         given = {name: each for name, each in stated.items() if each}
         return json.dumps(given, sort_keys=True, ensure_ascii=False) if given else ""
 

@@ -183,6 +183,7 @@ class TransformersModel:
         checked = _checked_paths(loaded, unchecked, data_dir)
         # Models that the check or their prefix changes nothing of keep the answers they have given.
         added = [*checked.differences, *tokenizer.unusual_prefix, *tokenizer.template_parts]
+        added += [f"seed:{self._seed}"] if self._seed else []
         fingerprint = (
             weights.fingerprint(folder, *identity, *added, adapter=adapter) if added else unchecked
         )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from evalui.datasets.health import ChoiceHealth, LengthStatistics, check_choices
 from evalui.messages import localized, messages
-from evalui.modes import traits_of
+from evalui.modes import traits_of, whole_of
 from evalui.report.analyses.overview.warnings import CHOICES_ONLY_RULE, notes
 from evalui.report.analyses.statistics import format_points, format_points_range
 from evalui.report.blocks import (
@@ -170,7 +170,7 @@ def choices_only_blocks(
     blind = [
         s
         for s in summaries
-        if traits_of(s.cell.mode).without_question_of and s.cell.dataset == dataset
+        if "question" in traits_of(s.cell.mode).omits and s.cell.dataset == dataset
     ]
     title = localized("dataset.only", language)
     if not blind:
@@ -207,7 +207,7 @@ def choices_only_blocks(
 
 def _with_question(blind: Summary, everything: Sequence[Summary]) -> Summary | None:
     """The cell of the same model and mode with the question; None if there is none."""
-    whole = traits_of(blind.cell.mode).without_question_of
+    whole = whole_of(blind.cell.mode)
     suffix = blind.cell.label.removeprefix(blind.cell.mode)
     return next(
         (

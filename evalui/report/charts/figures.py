@@ -28,6 +28,7 @@ from evalui.report.charts.kinds import (
 from evalui.report.charts.space import (
     BELOW,
     FOOT,
+    KEY,
     PANEL_TITLE,
     Paper,
     Space,
@@ -49,6 +50,7 @@ from evalui.report.charts.theme import (
 )
 
 PAPER = Paper(wide=640, widest=900, text_width=browser_text_width)
+_KEY_TICKS = [step / 4 for step in range(5)]  # of a key of colours
 _EDGE = 8  # pixels around everything
 _BARS = BELOW - 24  # pixels of bars below another chart
 _LINE = 16  # pixels of a line of text
@@ -109,6 +111,7 @@ class _Drawing:
         self._annotations: list[Part] = []
         self._shapes: list[Part] = []
         self._areas: list[tuple[tuple[float, float, float, float], Part, Part]] = []
+        self._keys: list[tuple[Part, float, float]] = []  # of colours: their left and upper ends
 
     def figure(self, width: float, height: float) -> go.Figure:
         # Plotly looks for a class of pandas wherever something has begun to import it, such as
@@ -123,6 +126,8 @@ class _Drawing:
                 f"xaxis{name}": {**across, "anchor": f"y{name}"},
                 f"yaxis{name}": {**up, "anchor": f"x{name}"},
             }
+        for key, left, top in self._keys:
+            key |= {"x": left / width, "y": 1 - top / height}
         return go.Figure(
             data=self._traces,
             layout={
@@ -171,6 +176,10 @@ class _Drawing:
         number = self._area((left, top, space.width, space.height), across, up)
         for cells in chart.layers:
             self._traces.append(self._cells(chart, cells, number))
+        if chart.key:
+            key = self._key(chart, space.height)
+            self._traces[-len(chart.layers)] |= {"showscale": True, "colorbar": key}
+            self._keys.append((key, left + space.width + space.right - KEY + 16, top))
         refs = _refs(number)
         for row, column in chart.missing:
             self._note("–", x=column, y=row, **refs)
@@ -193,6 +202,26 @@ class _Drawing:
         if chart.below:
             below = (left, top + space.height + 8, space.width, _BARS)
             self._bars(chart.below, below, [-0.5, column_count(chart) - 0.5])
+
+    def _key(self, chart: HeatMap, height: float) -> Part:
+        """A key of the colours of the first layer, to be placed."""
+        look = {"size": _SMALL, "color": self._colours.faint}
+        low, high = chart.layers[0].low, chart.layers[0].high
+        ticks = [tick for tick in _KEY_TICKS if low <= tick <= high]
+        return {
+            "xanchor": "left",
+            "yanchor": "top",
+            "xpad": 0,
+            "ypad": 0,
+            "outlinewidth": 0,
+            "len": height,
+            "lenmode": "pixels",
+            "thickness": 10,
+            "tickvals": ticks,
+            "ticktext": [f"{100 * tick:.0f} %" for tick in ticks],
+            "tickfont": look,
+            "title": {"text": _lines(chart.key), "side": "right", "font": look},
+        }
 
     def _cells(self, chart: HeatMap, cells: Cells, number: int) -> Part:
         columns = len(cells.values[0]) if cells.values else 0

@@ -37,6 +37,10 @@ class Axis:
     title: str = ""
     logarithmic: bool = False
 
+    def percent(self, value: float) -> float:
+        """Where a value stands between the ends, in per cent; beyond them at the end."""
+        return 100 * min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+
 
 # ---------------------------------------------------------------- bars
 
@@ -104,7 +108,8 @@ class HeatMap:
 
     `places` are those of the columns if not 0, 1, 2, …; `missing` are cells (row, column) with a
     dash. With `counted` rows and columns stand for 1, 2, 3, … and rows go upwards. `beside` are
-    notes right of a row, `foot` is one below all.
+    notes right of a row, `foot` is one below all. With a `key` there is one of the colours of the
+    first layer, of that name.
     """
 
     rows: Sequence[Label]
@@ -121,6 +126,7 @@ class HeatMap:
     beside: Sequence[tuple[int, str]] = ()
     foot: str = ""
     below: Bars | None = None
+    key: str = ""
 
 
 # ---------------------------------------------------------------- intervals

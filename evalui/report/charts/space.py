@@ -20,6 +20,7 @@ _MIN_COLUMN, _MIN_SMALL_COLUMN = 44, 24  # pixels of a heat map, with and withou
 BELOW = 56  # pixels of bars below another chart, with their labels
 PANEL_TITLE, PANEL_GAP = 44, 28  # pixels above a panel, and between two
 _LEAST_PLOT = 240  # pixels of a plot with an axis of values, however long the names beside it are
+KEY = 84  # pixels of a key of colours beside a heat map, with its numbers and its name
 _MAX_PANELS_ACROSS = 3
 
 
@@ -83,7 +84,8 @@ def _heat_map_space(chart: HeatMap, paper: Paper) -> Space:
         height=chart.row_height * max(1, len(chart.rows)),
         left=labels_width(chart.rows, paper) + 12 + 30 * bool(chart.row_title),
         top=_HEAD + 22 * bool(chart.column_title),
-        right=max((8 + block_width(text, paper) for _, text in chart.beside), default=0.0),
+        right=max((8 + block_width(text, paper) for _, text in chart.beside), default=0.0)
+        + KEY * bool(chart.key),
         bottom=bottom,
     )
 

@@ -25,19 +25,17 @@ from evalui.report.blocks import (
     Details,
     Heading,
     Headline,
-    Link,
     Links,
     Notes,
     Paragraph,
     Table,
 )
 from evalui.report.charts.figures import PAGE_COLOURS, plotly_figure
-from evalui.report.charts.values import ChartTable, chart_tables
-from evalui.report.html import Html, div, el, join, span
-from evalui.report.icons import status_icon
+from evalui.report.charts.values import chart_tables
+from evalui.report.html import Html, el, join
+from evalui.report.markup import macro
 from evalui.report.render.tables import render_table
 from evalui.report.render.text import merged_signature
-from evalui.report.words import gap_after
 from evalui.shipped_files import ASSETS
 from evalui.types import Language
 
@@ -100,7 +98,8 @@ def document(
 
 def chart_words(t: Messages) -> Mapping[str, str]:
     """The words of the buttons of charts, as attributes of the page's body."""
-    return {"data_chart_image": t("app.chart_image"), "data_chart_data": t("app.chart_data")}
+    names = ("image", "data", "select", "zoom_in", "zoom_out", "reset")
+    return {f"data_chart_{name}": t(f"app.chart_{name}") for name in names}
 
 
 @cache
@@ -153,88 +152,16 @@ class _Renderer:
 
     def block(self, block: Block) -> Html:
         match block:
-            case Headline():
-                return self._headline(block)
-            case Links():
-                return Html("") if self.filed else div(*map(_button, block.links), cls="acts")
-            case Notes():
-                return self._notes(block)
-            case Table():
-                return render_table(block, linked=not self.filed)
-            case ChartBlock():
-                return self._chart(block)
             case Card():
-                return self._card(block)
+                return _made("card", block, self.blocks(block.blocks))
             case Details():
-                return self._details(block)
-            case Bullets() if block.signatures and block.texts and not self.filed:
-                return _signatures(block)
+                name = self._id(block.key) if block.key else ""
+                opened = block.open or self.filed
+                return _made("details", block, name, opened, self.blocks(block.blocks))
+            case Headline():
+                return _made("headline", block, self.headline)
             case _:
-                return _plain(block)
-
-    def _headline(self, block: Headline) -> Html:
-        lead = join(el("b", block.lead), gap_after(block.lead)) if block.lead else None
-        sign = span(status_icon(block.kind), cls=block.kind) if block.kind else None
-        support = el("p", sign, span(lead, block.support), cls="support")
-        supported = block.lead or block.support
-        # In large letters a line often ends between a number and its sign.
-        text = block.text.replace(" %", "\u00a0%")
-        return div(el(self.headline, text), support if supported else None, cls="headline")
-
-    def _notes(self, block: Notes) -> Html:
-        lines = (
-            el(
-                "li",
-                status_icon(line.kind),
-                span(
-                    join(el("b", line.subject), " · ") if line.subject else None,
-                    line.text,
-                    join(gap_after(line.text), _link(line.link))
-                    if line.link and not self.filed
-                    else None,
-                    cls="said",
-                ),
-                cls=line.kind,
-            )
-            for line in block.lines
-        )
-        return el("ul", *lines, cls="know")
-
-    def _chart(self, block: ChartBlock) -> Html:
-        head = el("h3", block.title) if block.title else None
-        caption = el("p", block.caption, cls="meta") if block.caption else None
-        links: Mapping[str, str] = {} if self.filed else block.links
-        drawn = plotly_figure(block.chart, links=links, colours=PAGE_COLOURS)
-        title = block.alt or block.title
-        layout = cast("dict[str, Any]", drawn.to_dict()["layout"])
-        size = f"width:{layout['width']}px;height:{layout['height']}px"
-        plot = el(
-            "ev-plot", data_figure=drawn.to_json(), role="img", aria_label=title or None, style=size
-        )
-        tables = (_same_as_table(table, links) for table in chart_tables(block.chart))
-        same = div(*tables, cls="same")
-        return el("figure", head, caption, div(plot, cls="drawn", tabindex=0), same)
-
-    def _card(self, block: Card) -> Html:
-        title = el("h2", block.title) if block.title else None
-        aside = span(block.aside, cls="meta") if block.aside else None
-        return el(
-            "section",
-            div(title, aside, cls="card-h") if title or aside else None,
-            el("p", block.caption, cls="meta cap") if block.caption else None,
-            self.blocks(block.blocks),
-            cls="card",
-        )
-
-    def _details(self, block: Details) -> Html:
-        sign = span(status_icon(block.kind), cls=block.kind) if block.kind else None
-        return el(
-            "details",
-            el("summary", el("b", block.name), span(sign, block.finding, cls="finding")),
-            div(self.blocks(block.blocks), cls="in"),
-            id=self._id(block.key) if block.key else None,
-            open=block.open or self.filed,
-        )
+                return render_block(block, filed=self.filed)
 
     def _id(self, key: str) -> str:
         """The place of a section in the address: its key, numbered where it comes again."""
@@ -243,66 +170,47 @@ class _Renderer:
         return key + self.suffix + (f"-{number}" if number > 1 else "")
 
 
-def _same_as_table(table: ChartTable, links: Mapping[str, str]) -> Html:
-    """What a chart shows, with the addresses of its cells, for keyboards and readers."""
-    heads = el("tr", *(el("th", head) for head in table.heads))
-    rows = (
-        el(
-            "tr",
-            el("th", name),
-            *(
-                el("td", el("a", value.text, href=links[value.key]))
-                if value.key in links
-                else el("td", value.text)
-                for value in values
-            ),
-        )
-        for name, values in table.rows
-    )
-    caption = el("caption", table.title) if table.title else None
-    return el("table", caption, el("thead", heads), el("tbody", *rows))
-
-
-def _plain(block: Heading | Paragraph | Bullets) -> Html:
+def render_block(
+    block: Heading | Paragraph | Bullets | Links | Notes | Table | ChartBlock,
+    *,
+    filed: bool = False,
+) -> Html:
+    """A block that holds no others; of a `filed` page no link leads to the screen."""
     match block:
         case Heading():
-            return el(f"h{block.level}", block.text)
+            return _made("heading", block)
         case Paragraph():
-            return _paragraph(block)
+            return _made("paragraph", block)
+        case Bullets() if block.signatures and block.texts and not filed:
+            return _made("signatures", block, merged_signature(block.texts))
         case Bullets():
-            return _bullets(block)
+            return _made("bullets", block)
+        case Links():
+            return Html("") if filed else _made("links", block)
+        case Notes():
+            return _made("notes", block, not filed)
+        case Table():
+            return render_table(block, linked=not filed)
+        case ChartBlock():
+            return _chart(block, {} if filed else block.links)
 
 
-def _paragraph(block: Paragraph) -> Html:
-    if not block.text:
-        return Html("")
-    kind = "strong" if block.strong else "meta" if block.small else "dim"
-    return el("p", block.text, cls=kind)
+def render_headline(block: Headline, level: str = "h1") -> Html:
+    """The one sentence that answers, as a title."""
+    return _made("headline", block, level)
 
 
-def _bullets(block: Bullets) -> Html:
-    if not block.texts:
-        return Html("")
-    kind = "signs" if block.signatures else "plain"
-    return el(
-        "ul",
-        *(el("li", text) for text in block.texts),
-        cls=kind,
-    )
+def render_card_head(block: Card) -> Html:
+    """The title of a card, what stands beside it, and its caption."""
+    return _made("card_head", block)
 
 
-def _signatures(block: Bullets) -> Html:
-    """All signatures in one line, which opens to each of them in full."""
-    line = el("summary", merged_signature(block.texts))
-    return el("details", line, _bullets(block), cls="signed")
+def _chart(block: ChartBlock, links: Mapping[str, str]) -> Html:
+    drawn = plotly_figure(block.chart, links=links, colours=PAGE_COLOURS)
+    layout = cast("dict[str, Any]", drawn.to_dict()["layout"])
+    size = layout["width"], layout["height"]
+    return _made("chart", block, drawn.to_json(), *size, [*chart_tables(block.chart)], links)
 
 
-def _button(link: Link) -> Html:
-    current = "true" if link.current else None
-    return el(
-        "a", link.text, href=link.href, download=link.download, aria_current=current, cls="btn"
-    )
-
-
-def _link(link: Link) -> Html:
-    return el("a", link.text, href=link.href, download=link.download)
+def _made(name: str, *values: Any) -> Html:
+    return macro("blocks.html", name, *values)

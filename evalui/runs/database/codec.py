@@ -168,6 +168,7 @@ def request_key(fingerprint: str, request: Request) -> bytes:
                 *([request.json_schema] if request.json_schema or request.settings else []),
                 *([request.settings] if request.settings else []),
                 *([{"repeat": request.repeat}] if request.repeat else []),
+                *([{"seed": request.seed}] if request.seed else []),
             ]
     return hashlib.sha256(_json([fingerprint, *parts]).encode()).digest()
 

@@ -28,6 +28,7 @@ _SEEN_BY_SQL = """
         WHERE kind = 'run' AND team IN (SELECT value FROM json_each(?))
     )
 """
+_IN_STATE_SQL = "WHERE r.state IN (SELECT value FROM json_each(?)) "
 WORKER_TIMEOUT_S = 20.0  # a worker that has reported nothing for so long is not there
 _NO_MODE = ("no-open-mode", "no-choice-mode")
 
@@ -45,6 +46,15 @@ def read_runs(database: Database, person: Person = LOCAL_PERSON) -> list[RunRow]
     rows = database.rows(
         _RUNS_SQL + _SEEN_BY_SQL + "GROUP BY r.id ORDER BY r.created DESC, r.rowid DESC",
         (person.name, json.dumps(sorted(person.teams))),
+    )
+    return [_run_row(row) for row in rows]
+
+
+def read_runs_in(database: Database, states: Collection[str]) -> list[RunRow]:
+    """The runs of all owners that are in one of these states, the oldest first."""
+    rows = database.rows(
+        _RUNS_SQL + _IN_STATE_SQL + "GROUP BY r.id ORDER BY r.created, r.rowid",
+        (json.dumps(sorted(states)),),
     )
     return [_run_row(row) for row in rows]
 

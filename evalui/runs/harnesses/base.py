@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalui.registry import Registry
-from evalui.types import PrintedFigure, Recorded
+from evalui.types import LeftOut, PrintedFigure, Recorded
 
 Evidence = Recorded  # what decides an answer
 # Why an answer of a log cannot be used; each has a sentence, `left-log-…`.
@@ -64,7 +64,8 @@ class LogPart:
     mark that says whether a reply was right, "" if there is none. `repeats`: a question may have
     several answers. `missing` are keys of sentences, `log.missing-…`. `read` may be called again.
     `named_after` is the folder that `model` is the name of where no file states it. `logs` counts
-    those that were joined because they show the same questions in other orders.
+    those that were joined because they show the same questions in other orders. `left_out` is
+    what the reader leaves out of the files beside the parts; one of its parts has it.
     """
 
     harness: str
@@ -83,6 +84,7 @@ class LogPart:
     missing: tuple[str, ...] = ()
     named_after: Path | None = None
     logs: int = 1
+    left_out: tuple[LeftOut, ...] = ()
 
 
 # From the files that were given, folders walked, to the parts among them that a reader knows.

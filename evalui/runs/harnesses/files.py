@@ -53,9 +53,8 @@ def json_lines(path: Path) -> Iterator[tuple[int, JsonObject | None]]:
     """Each line that is not blank with its number from 1; None for one that is no JSON object."""
     with _opened(path) as lines:
         for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            yield number, _object(line)
+            if not line.isspace():
+                yield number, _object(line)
 
 
 @lru_cache(maxsize=4096)
@@ -105,6 +104,8 @@ def as_list(value: Any) -> list[Any]:
 
 def as_text(value: Any) -> str:
     """A JSON value if it is a text or a number, else ""."""
+    if type(value) is str:  # nearly always
+        return value
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return str(value)

@@ -5,8 +5,8 @@ from dataclasses import replace
 from evalui.datasets.questions.option_references import refers_to_other_options
 from evalui.modes import Mode, ModeSettings
 from evalui.runs.harnesses.base import LoggedAnswer, LogPart
-from evalui.scoring.choice.option_scores import normalise_scores, reading_of_scores
-from evalui.types import GeneratedText, Logprob, Reading, Sample, Trial, Variant
+from evalui.scoring.choice.option_scores import label_probs, normalise_scores, reading_of_scores
+from evalui.types import GeneratedText, Reading, Sample, Trial, Variant
 
 HARNESS_READING = "harness"  # the option that the harness read, and the mark that it gave
 _NO_MARK = Reading(None, 0.0, "no-mark")
@@ -37,11 +37,7 @@ def grade_logged(
 ) -> Trial:
     """The trial of an answer in an order of its options; `mode` grades what decides the part."""
     if part.evidence == "letters":
-        greedy = answer.greedy or (False,) * len(answer.totals)
-        scored = [
-            Logprob(total, 1, is_top) for total, is_top in zip(answer.totals, greedy, strict=True)
-        ]
-        trial = mode.grade(sample, order, scored, _UNSET)
+        trial = mode.grade(sample, order, [label_probs(answer.totals, answer.greedy)], _UNSET)
         # Without the greedy letters nothing is known of what the model would have written.
         return (
             trial

@@ -1,10 +1,11 @@
 """HELM: `scenario_state.json`, and `stats.json` and `per_instance_stats.json` beside it.
 
 Of adapters, those that ask for a letter after all options (`multiple_choice_joint`) and those that
-ask for an answer in writing (`generation`) are read.
+ask for an answer in writing (`generation`) are read; a run of another one is left out by name.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from evalui.errors import DataError
@@ -25,7 +26,7 @@ from evalui.runs.harnesses.files import (
     json_object,
 )
 from evalui.runs.harnesses.options import slot_of
-from evalui.types import LETTERS, PrintedFigure
+from evalui.types import LETTERS, LeftOut, PrintedFigure
 
 NAME = "helm"
 _STATE = "scenario_state.json"
@@ -34,22 +35,38 @@ _MARKS = ("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefi
 
 
 def read_helm(files: Sequence[Path]) -> tuple[LogPart, ...]:
-    """A part for each run among the files.
+    """A part for each run among the files whose adapter is read; the first names the others.
 
     Raises:
-        DataError: a run is damaged, or of an adapter that is not read.
+        DataError: a run is damaged, or no adapter of any run is read.
     """
-    return tuple(_part(path) for path in files if path.name == _STATE)
+    parts: list[LogPart] = []
+    others: list[LeftOut] = []
+    for path in files:
+        if path.name == _STATE:
+            read = _part(path)
+            if isinstance(read, LogPart):
+                parts.append(read)
+            else:
+                others.append(read)
+    if others and not parts:
+        first = others[0]
+        raise DataError("log-helm-method", file=first.dataset, method=first.what)
+    return tuple(
+        replace(part, left_out=() if place else tuple(others)) for place, part in enumerate(parts)
+    )
 
 
-def _part(path: Path) -> LogPart:
+def _part(path: Path) -> LogPart | LeftOut:
+    """One run, or what is said of it if its adapter is not read."""
     state = json_object(path)
     if state is None or not as_list(state.get("request_states")):
         raise DataError("log-damaged", file=f"{path.parent.name}/{path.name}", reason="JSON?")
     adapter = as_object(state.get("adapter_spec"))
     method = as_text(adapter.get("method"))
     if method not in (_JOINT, _GENERATION):
-        raise DataError("log-helm-method", file=path.parent.name, method=method)
+        n_requests = len(as_list(state["request_states"]))
+        return LeftOut("log-helm-method", path.parent.name, method, rows=n_requests)
     has_options = method == _JOINT
     marks = _instance_marks(path.parent)
     figures = tuple(_figures(path.parent))

@@ -186,7 +186,7 @@ def _import_parts(
     for part in parts:
         one = _PartImport(database, lease, owner, part, place=len(sources), progress=progress)
         sources += one.run(names)
-        left_out += one.left_out
+        left_out += (*part.left_out, *one.left_out)
         flaws += one.flaws
     if not sources:
         why = joined_reasons(flaws) if flaws else sentence("error.log-flaw-empty")

@@ -8,6 +8,7 @@ A task of several filters has a line for each filter.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -376,7 +377,12 @@ def _calls(sample: JsonObject) -> list[tuple[str, Any]]:
 
 def _letters(calls: Sequence[tuple[str, Any]]) -> tuple[str, ...]:
     """The continuations if they are A, B, C, ...; else ()."""
-    named = tuple([str(call[1]).strip().strip("().") for call in calls])
+    return _letters_of(tuple([str(call[1]) for call in calls]))
+
+
+@lru_cache(maxsize=256)  # a task has few
+def _letters_of(continuations: tuple[str, ...]) -> tuple[str, ...]:
+    named = tuple([each.strip().strip("().") for each in continuations])
     return named if len(named) > 1 and named == tuple(LETTERS[: len(named)]) else ()
 
 

@@ -80,7 +80,7 @@ def _last_options(prompt: str) -> tuple[int, tuple[str, ...]]:
     for line in reversed(lines):
         start = end - len(line)
         end = start - 1
-        option = _OPTION.fullmatch(line)
+        option = _OPTION.fullmatch(line) if line else None
         if option is None:
             continue
         after.append((option[1], option[2].rstrip(" \t")))

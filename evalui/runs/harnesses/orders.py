@@ -119,6 +119,7 @@ def _joined(members: Sequence[_Shown]) -> LogPart:
         repeats=True,
         logs=len(parts),
         missing=tuple(each for each in first.missing if each != _ONE_ORDER),
+        left_out=tuple(each for part in parts for each in part.left_out),
     )
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
-from evalui.types import Reading
+from evalui.types import LETTERS, LabelProbs, Reading
 
 NORMALISATIONS = ("raw", "un", "ln_token", "ln_char", "ln_byte")
 
@@ -64,3 +64,17 @@ _reading = lru_cache(maxsize=1024)(Reading)
 def _log_ratio(total: float, unconditional: float) -> float:
     # Impossible with the question stays impossible: -inf minus -inf would be no number at all.
     return total if total == -math.inf else total - unconditional
+
+
+def label_probs(
+    totals: tuple[float, ...], greedy: Sequence[bool], *, truncated: bool = False
+) -> LabelProbs:
+    """What scored letters say: their natural log-probabilities, and which would be written."""
+    return LabelProbs(
+        totals,
+        mass=min(1.0, math.fsum(map(math.exp, totals))),
+        top_token="".join(
+            [letter for letter, is_top in zip(LETTERS, greedy, strict=False) if is_top]
+        ),
+        truncated=truncated,
+    )

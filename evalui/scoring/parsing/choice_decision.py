@@ -6,8 +6,9 @@ the one that is left, the one whose words the reply says. Contradictions have no
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from evalui.scoring.parsing.mentions import MENTION, MENTIONS, Kind, characters, kind_of, slot_of
 from evalui.scoring.parsing.negation import holds_negation, is_supposed
@@ -110,16 +111,22 @@ def _sentences(text: str, options: Options, *, is_end: bool = False) -> list[_Se
     for line in options.marked(lines(text)):
         for written in _split(line):
             lower = written.lower()
-            stated: Iterable[Statement] = ()
+            stated: tuple[Statement, ...] = ()
             mentions_any = mentions_any or MENTIONS.search(lower) is not None
             if mentions_any:
-                stated = statements(
-                    lower,
-                    is_first=not sentences and not is_end,
-                    is_question=written.rstrip("\"'”’)]」』").endswith("?"),
-                )
-            sentences.append(_Sentence(lower, written, tuple(stated)))
+                is_question = written.rstrip("\"'”’)]」』").endswith("?")
+                read = _statements_of_short if len(lower) <= _MAX_KEPT else _statements
+                stated = read(lower, not sentences and not is_end, is_question)
+            sentences.append(_Sentence(lower, written, stated))
     return sentences
+
+
+def _statements(sentence: str, is_first: bool, is_question: bool) -> tuple[Statement, ...]:
+    return tuple(statements(sentence, is_first=is_first, is_question=is_question))
+
+
+_MAX_KEPT = 200  # characters of a sentence; models write the short ones again and again
+_statements_of_short = lru_cache(maxsize=4096)(_statements)
 
 
 def _is_torn(sentence: _Sentence) -> bool:

@@ -1,11 +1,12 @@
 """What keeps a sentence from saying what its words say: negation, a condition, second thoughts.
 
-All patterns expect sentences in lower case whose mentions are marked (`option_mentions.py`).
+All patterns expect sentences in lower case whose mentions are marked (`option_mentions.py`). The
+stems of a pattern are looked for first: most sentences hold none, and a search takes much longer.
 """
 
 import re
 
-from evalui.scoring.parsing.patterns import either
+from evalui.scoring.parsing.patterns import Stems, either
 
 # ---------------------------------------------------------------- negation
 
@@ -30,6 +31,67 @@ _NEGATION = re.compile(
     没有?(?!错|问题) | 别(?!的|人) | 勿
     """)
 )
+_NEGATION_STEMS = Stems(
+    (
+        "arent",
+        "barely",
+        "basis",
+        "by no means",
+        "cant",
+        "couldnt",
+        "deny",
+        "didnt",
+        "disagree",
+        "doesnt",
+        "dont",
+        "doubt",
+        "evidence",
+        "hardly",
+        "hint",
+        "indication",
+        "isnt",
+        "least",
+        "n't",
+        "neither",
+        "never",
+        "no one",
+        "no way",
+        "nobody",
+        "none",
+        "nor",
+        "not",
+        "oppose",
+        "poorest",
+        "proof",
+        "rarely",
+        "reason",
+        "refuse",
+        "scarcely",
+        "seldom",
+        "sign",
+        "support",
+        "surprised",
+        "unlikely",
+        "wasnt",
+        "weakest",
+        "wont",
+        "worst",
+        "wouldnt",
+    ),
+    (
+        "不",
+        "从未",
+        "决非",
+        "别",
+        "勿",
+        "并非",
+        "无法",
+        "未必",
+        "没",
+        "绝非",
+        "难以",
+    ),
+)
 _ANY_NEGATION = re.compile(
     r"n't\b|\b"
     + either("""
@@ -48,7 +110,7 @@ _NAMES_WRONG_ONE = re.compile(
 
 def is_negated(lead: str) -> bool:
     """Whether the clause that leads to a mention is negated: "I don't think it's"."""
-    if not _NEGATION.search(lead):
+    if not _NEGATION_STEMS.may_be_in(lead) or not _NEGATION.search(lead):
         return False
     clause = _last_clause(lead)
     return bool(_NEGATION.search(clause)) and not _NAMES_WRONG_ONE.search(clause)
@@ -105,10 +167,118 @@ _SUPPOSED = re.compile(
     + "$"
 )
 
+_SUPPOSED_STEMS = Stems(
+    (
+        " said",
+        "albeit",
+        "allegedly",
+        "almost",
+        "answer was",
+        "assuming",
+        "at first",
+        "beginner",
+        "considered",
+        "despite",
+        "distractor",
+        "earlier",
+        "error",
+        "even ",
+        "first ",
+        "if",
+        "in case",
+        "incorrect",
+        "initially",
+        "many",
+        "might ",
+        "misconception",
+        "mistake",
+        "nearly",
+        "one",
+        "originally",
+        "others",
+        "people",
+        "previous",
+        "silly",
+        "some",
+        "student",
+        "suppose",
+        "supposing",
+        "tempting",
+        "they",
+        "though",
+        "trap",
+        "unless",
+        "unwise",
+        "was going to",
+        "whether",
+        "while",
+        "wrong",
+        "you",
+    ),
+    (
+        "一开始",
+        "不少人",
+        "与其",
+        "为什么",
+        "为何",
+        "之前",
+        "乍",
+        "他们",
+        "你也许",
+        "你可能",
+        "假如",
+        "假定",
+        "假设",
+        "先前",
+        "刚开始",
+        "初看",
+        "别人",
+        "前面",
+        "即使",
+        "即便",
+        "原以为",
+        "原本",
+        "可能会",
+        "同学",
+        "听说",
+        "固然",
+        "大家",
+        "如果",
+        "学生",
+        "容易",
+        "尽管",
+        "岂",
+        "干扰项",
+        "很多人",
+        "怎么会",
+        "怎么可能",
+        "据说",
+        "是不是",
+        "是否",
+        "最初",
+        "有些人",
+        "有人",
+        "有的人",
+        "本来",
+        "考生",
+        "能否",
+        "若",
+        "虽",
+        "要是",
+        "许多人",
+        "误",
+        "谁说",
+        "起初",
+        "除非",
+        "陷阱",
+        "难道",
+    ),
+)
+
 
 def is_supposed(lead: str) -> bool:
     """Whether what follows is a condition, or what others think: "students often choose"."""
-    return bool(_SUPPOSED.search(OPPOSED.split(lead)[-1]))
+    return _SUPPOSED_STEMS.may_be_in(lead) and bool(_SUPPOSED.search(OPPOSED.split(lead)[-1]))
 
 
 # ---------------------------------------------------------------- second thoughts
@@ -134,12 +304,75 @@ _TAKES_BACK = re.compile(
     收回 | 当我没说 | 定不下来
     """)
 )
+_TAKES_BACK_STEMS = Stems(
+    (
+        " thought",
+        "absolutely",
+        "ah",
+        "at all",
+        "back and forth",
+        "believe",
+        "certainly",
+        "changed my mind",
+        "correction",
+        "definitely",
+        "edit:",
+        "ever",
+        "forget ",
+        "hm",
+        "hold on",
+        "i doubt",
+        "i meant",
+        "i retract",
+        "i take ",
+        "ignore ",
+        "incorrect",
+        "let me ",
+        "likely",
+        "no,",
+        "no.",
+        "not right",
+        "of course",
+        "on reflection",
+        "oops",
+        "ope",
+        "or ",
+        "probably",
+        "quite",
+        "really",
+        "scratch that",
+        "sorry",
+        "surely",
+        "think",
+        "wait",
+        "wrong",
+    ),
+    (
+        "不,",
+        "不不",
+        "不对",
+        "再想",
+        "哦不",
+        "定不下来",
+        "当我没说",
+        "忽略",
+        "打错了",
+        "收回",
+        "改主意",
+        "更正",
+        "等一下",
+        "等等",
+        "算了",
+        "让我再",
+        "说错了",
+    ),
+)
 _NO = re.compile(r"\W*(?:不是|不可能|不会|并不是?|当然不是?)\W*")
 
 
 def takes_back(words: str) -> bool:
     """Whether the words between or behind mentions take back what was said before."""
-    return bool(_TAKES_BACK.search(words))
+    return _TAKES_BACK_STEMS.may_be_in(words) and bool(_TAKES_BACK.search(words))
 
 
 def is_no(sentence: str) -> bool:

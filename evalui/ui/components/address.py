@@ -1,9 +1,11 @@
 """The address of a page as a component: what the page shows stands in it, and can be linked."""
 
 import time
+from typing import Any
 from urllib.parse import parse_qsl
 
 import gradio as gr
+from gradio.events import EventListener
 
 from evalui.types import Language
 from evalui.ui.components.form import Form, read_form
@@ -12,10 +14,17 @@ from evalui.ui.components.format import DOCUMENT_LANGUAGES
 _SCRIPT = """
 const root = document.documentElement;
 const here = () => location.search.slice(1);
-const go = (how, query) => {
-  const address = location.pathname + (query ? '?' + query : '');
-  if (query !== here()) history[how](null, '', address);
+// Other pages lead back to what was shown.
+const keep = () => {
+  sessionStorage.setItem(`evalui.${location.pathname.split('/').pop()}`, location.search);
 };
+const go = (how, query, hash = '') => {
+  const address = location.pathname + (query ? '?' + query : '') + hash;
+  if (query !== here() || hash !== location.hash) history[how](null, '', address);
+  keep();
+};
+// Another page of the same name begins at its top.
+const place = query => ['run', 'sub'].map(name => new URLSearchParams(query).get(name)).join();
 document.title = props.title;
 root.lang = props.language;
 // Gradio writes the browser's own language there when it starts.
@@ -24,18 +33,39 @@ const speaks = new MutationObserver(() => {
   else if (root.lang !== props.language) root.lang = props.language;
 });
 speaks.observe(root, {attributeFilter: ['lang']});
-const open = () => trigger('open', {query: here()});
+// Gradio 6.31 names the search field of a table by its title alone, which readers may leave out.
+const label = () => {
+  for (const field of document.querySelectorAll('.search-input[title]:not([aria-label])')) {
+    field.setAttribute('aria-label', field.title);
+  }
+};
+new MutationObserver(label).observe(document.body, {childList: true, subtree: true});
+const open = () => {
+  keep();
+  trigger('open', {query: here()});
+};
 document.addEventListener('click', event => {
   const link = event.target.closest('a[href]');
   if (!link || event.defaultPrevented || event.button || link.target || link.download) return;
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   if (link.origin !== location.origin || link.pathname !== location.pathname) return;
+  // A place of what is shown: the browser finds it.
+  if (link.hash && link.search === location.search) return;
   event.preventDefault();
-  go('pushState', link.search.slice(1));
+  const [from, hash] = [place(here()), link.hash];
+  go('pushState', link.search.slice(1), hash);
+  if (!hash && place(here()) !== from) scrollTo(0, 0);
+  if (hash) dispatchEvent(new HashChangeEvent('hashchange'));
   open();
 });
 addEventListener('popstate', open);
-watch('value', () => go('pushState', props.value.replace(/^.*?[?]/s, '')));
+watch('value', () => {
+  const [, moment, how, target] = props.value.match(/^(.*?)([?>])(.*)$/s);
+  if (how === '>') location.assign(target);
+  else go(moment.endsWith('=') ? 'replaceState' : 'pushState', target);
+  if (how === '?' && moment.endsWith('!')) open();
+});
+watch('title', () => { document.title = props.title; });
 open();
 """
 
@@ -45,7 +75,8 @@ def address(title: str, language: Language) -> gr.HTML:
 
     Its event `open` comes with every way in which a visitor gets to an address of the page, with
     the `query`: the page has been loaded, a link of it was followed, back and forward. `leads_to`
-    gives the value that leads to another address without it.
+    gives the value that leads to another address without it, `leaves_for` one that leads to
+    another page.
     """
     # No subclass: for each one Gradio writes a stub beside its module, whenever it is imported.
     return gr.HTML(
@@ -59,9 +90,29 @@ def address(title: str, language: Language) -> gr.HTML:
     )
 
 
-def leads_to(query: str) -> str:
-    """The value that leads to a query, another one each time: the same again is no change."""
-    return f"{time.monotonic_ns()}?{query}"
+def opening(of: gr.HTML) -> Any:
+    """The event `open` of an address, among the triggers of `gr.render`."""
+    event: Any = EventListener("open")
+    event.__self__ = of  # as on the events that a component declares
+    return event
+
+
+def leads_to(query: str, *, replaces: bool = False) -> str:
+    """The value that leads to a query, another one each time: the same again is no change.
+
+    Back leads over one that `replaces` what was there, as each letter of a search does.
+    """
+    return f"{time.monotonic_ns()}{'=' * replaces}?{query}"
+
+
+def leaves_for(target: str) -> str:
+    """The value that leads to another page, relative to this one."""
+    return f"{time.monotonic_ns()}>{target}"
+
+
+def opens(query: str) -> str:
+    """The value that leads to a query, and opens it as a link would."""
+    return f"{time.monotonic_ns()}!?{query}"
 
 
 def read_query(query: object) -> Form:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from typing import cast
 
 from evalui.errors import EvaluiError
 from evalui.messages import sentence
@@ -24,6 +25,19 @@ def read_form(parameters: Iterable[tuple[str, str]]) -> Form:
     form: Form = {}
     for name, value in parameters:
         form[name] = [*field_values(form, name), value] if name in form else value
+    return form
+
+
+def read_values(sent: object) -> Form:
+    """The fields that a browser sends as an object; what is no text, or list of texts, is none."""
+    given = cast("dict[object, object]", sent) if isinstance(sent, dict) else {}
+    form: Form = {}
+    for name, value in given.items():
+        if isinstance(value, str):
+            form[str(name)] = value
+        elif isinstance(value, list):
+            parts = cast("list[object]", value)
+            form[str(name)] = [part for part in parts if isinstance(part, str)]
     return form
 
 

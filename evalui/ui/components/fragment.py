@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from evalui.report.html import Html, el
-from evalui.ui.components.form import Form
+from evalui.ui.components.form import Form, read_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Action:
         return cls(
             do=str(sent.get("do", "")),
             data={key: value for key, value in sent.items() if isinstance(value, str)},
-            form=_fields(form) if isinstance(form, dict) else {},  # pyright: ignore[reportUnknownArgumentType] # of the browser's own types
+            form=read_values(form),
         )
 
     def value(self, name: str) -> str:
@@ -41,16 +41,5 @@ class Action:
 
 
 def go(address: str) -> Html:
-    """An answer that leads to another address, such as "?run=k3f&tab=runs", without a reload."""
+    """An answer that leads to another address, such as "?run=k3f&tab=results"."""
     return el("a", href=address, data_go=True)
-
-
-def _fields(form: dict[Any, Any]) -> Form:
-    fields: Form = {}
-    for name, value in form.items():
-        if isinstance(value, str):
-            fields[str(name)] = value
-        elif isinstance(value, list):
-            parts: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
-            fields[str(name)] = [part for part in parts if isinstance(part, str)]
-    return fields

@@ -4,12 +4,16 @@ from typing import Any
 
 import gradio as gr
 
+# Of every component with markup of ours: what is unfolded and has an id is unfolded again wherever
+# it stands in this browser.
 # `data-do="ask"` unfolds the question of its row, whose answers are buttons, too.
-_SCRIPT = """
-const opened = new Set();
+FOLDS = """
+const KEPT = 'evalui.opened';
+const kept = () => JSON.parse(localStorage.getItem(KEPT) ?? '[]');
+const opened = new Set(kept());
 let asked = '';
 const key = node => node.closest('[data-key]')?.dataset.key ?? '';
-const name = fold => key(fold) || fold.className;
+const name = fold => fold.id || `${key(fold)} ${fold.className}`;
 const question = () => {
   for (const row of element.querySelectorAll('[data-key]')) {
     const question = row.querySelector('[data-question]');
@@ -24,13 +28,30 @@ element.addEventListener('toggle', ({target}) => {
   if (!target.matches?.('details')) return;
   if (target.open === target.hasAttribute('data-opened')) opened.delete(name(target));
   else opened.add(name(target));
+  if (!target.id) return;
+  const ids = kept().filter(id => id !== target.id);
+  if (opened.has(target.id)) ids.push(target.id);
+  localStorage.setItem(KEPT, JSON.stringify(ids));
 }, true);
+// What had the focus has it again when it is drawn anew.
+let focused = null;
+element.addEventListener('focusin', ({target}) => {
+  const {do: act} = target.dataset;
+  const address = JSON.stringify(target.getAttribute('href') ?? '');
+  const control = act ? `[data-do="${act}"]` : `[href=${address}]`;
+  focused = `[data-key="${CSS.escape(key(target))}"] ${control}`;
+});
+element.addEventListener('focusout', ({target}) => { if (target.isConnected) focused = null; });
+const refocus = () => {
+  if (focused && document.activeElement === document.body) element.querySelector(focused)?.focus();
+};
 const redraw = () => {
   for (const fold of element.querySelectorAll('details')) {
     if (fold.open) fold.setAttribute('data-opened', '');
     if (opened.has(name(fold))) fold.open = !fold.open;
   }
   question();
+  refocus();
 };
 element.addEventListener('click', event => {
   const button = event.target.closest('button[data-do]');
@@ -41,16 +62,29 @@ element.addEventListener('click', event => {
   if (act === 'ask') button.closest('[data-key]').querySelector('[data-question] button').focus();
   else if (act !== 'keep') trigger('act', {...button.dataset});
 });
-watch('value', redraw);
+watch(['value', 'markup'], redraw);
 redraw();
 """
 
 # The link to a new evaluation leads to the files that were dropped there; tests wait for `ready`.
 _BAR = """
+const send = window.fetch;
+// Whose session has ended signs in again, and comes back to the same address.
+window.fetch = async (...sent) => {
+  const answer = await send(...sent);
+  if (answer.status === 401) location.reload();
+  return answer;
+};
 watch('value', () => {
-  const link = element.querySelector('[data-to=evaluate]');
+  const link = element.querySelector('[data-kept]');
   const kept = sessionStorage.getItem('evalui.evaluate');
   if (link && kept) link.search = kept;
+  // On a phone the places scroll sideways, and the open one may be out of sight.
+  const open = element.querySelector('.tabs [aria-current]');
+  if (open) {
+    const {offsetLeft: left, offsetWidth: width, parentElement: places} = open;
+    places.scrollLeft = Math.max(0, left + width - places.clientWidth + 16);
+  }
   document.body.dataset.ready = '';
 });
 """
@@ -71,4 +105,4 @@ def listing() -> gr.HTML:
 
     Its event `act` carries the data of a pressed button; its `do` says what is wanted.
     """
-    return gr.HTML(visible=False, js_on_load=_SCRIPT, apply_default_css=False)
+    return gr.HTML(visible=False, js_on_load=FOLDS, apply_default_css=False)

@@ -2,7 +2,7 @@
 
 HTML in the text is shown as the characters it consists of. Nothing is loaded from anywhere: an
 image becomes a link that says what the text says. A formula becomes `<ev-math>` around its own
-source, which assets/js/annotate.js draws with the KaTeX that comes with Gradio; without that it
+source, which `components/ballot.py` draws with the KaTeX that comes with Gradio; without that it
 stays TeX. Differences are found word by word.
 """
 

@@ -6,6 +6,7 @@ from evalui.messages import LANGUAGES, Messages
 from evalui.report.html import Attribute, Child, Html, div, el, join, span
 from evalui.report.icons import status, status_icon
 from evalui.types import Language, RunState
+from evalui.ui.components.templates import fill
 
 RUN_STATE_KINDS: Mapping[RunState, str] = {
     "queued": "na",
@@ -19,7 +20,7 @@ UPLOAD = Html(
     '<path d="M16 21V6m-6 6l6-6 6 6M5 20v6h22v-6" fill="none" stroke="var(--accent)" '
     'stroke-width="2"/></svg>'
 )
-_MAGNIFIER = Html(
+MAGNIFIER = Html(
     '<svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">'
     '<circle cx="7" cy="7" r="4.5" fill="none" stroke="currentColor" stroke-width="1.6"/>'
     '<path d="M10.5 10.5L14 14" stroke="currentColor" stroke-width="1.6"/></svg>'
@@ -28,31 +29,13 @@ _MAGNIFIER = Html(
 
 def theme_button(t: Messages) -> Html:
     """Changes between light and dark; the script beside it knows how."""
-    words = (span(t(f"app.{theme}"), cls=f"to-{theme}") for theme in ("dark", "light"))
-    return el("button", *words, type="button", cls="theme", data_theme=True)
+    return fill("theme_button.html", t=t)
 
 
 def language_links(t: Messages, address: Callable[[Language], str]) -> Html:
     """The languages, that of the page as plain text; `address` gives the page in another."""
-    names: dict[Language, str] = {
-        language: t(f"app.{language}") for language in reversed(LANGUAGES)
-    }
-    return span(
-        *(
-            el("b", name)
-            if language == t.language
-            else el(
-                "a",
-                name,
-                href=address(language),
-                hreflang=language,
-                lang=language,
-                data_language=language,
-            )
-            for language, name in names.items()
-        ),
-        cls="languages",
-    )
+    languages = tuple(reversed(LANGUAGES))
+    return fill("languages.html", t=t, languages=languages, address=address)
 
 
 def card(*children: Child, cls: str = "", **attributes: Attribute) -> Html:
@@ -199,7 +182,7 @@ def search_field(
         autocomplete="off",
         **attributes,
     )
-    return el("label", _MAGNIFIER, box, cls="inp grow")
+    return el("label", MAGNIFIER, box, cls="inp grow")
 
 
 def field(label: str, control: Html, *, hint: Child = None, key: str | None = None) -> Html:

@@ -1,5 +1,6 @@
 """What every page has: its language, and the use cases of whoever sends an event."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import gradio as gr
@@ -12,22 +13,30 @@ from evalui.ui.top_bar import top_bar
 from evalui.web.sender import sender_of
 
 
+def _nothing() -> None:
+    """Nothing is to be started."""
+
+
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """One language of the application."""
+    """One language of the application. `warm` starts what whoever starts a run may soon need."""
 
     service_of_all: AppService
     t: Messages
+    warm: Callable[[], None] = _nothing
 
-    def service(self, request: gr.Request) -> AppService:
-        """The use cases of who sends an event.
+    def service(self, request: gr.Request, *, ballot_of: str = "") -> AppService:
+        """The use cases of who sends an event; guests of the run `ballot_of` have it, too.
 
         Raises:
             NotAllowed: they may not look at anything.
         """
         assert request.request is not None, "an event comes by a request"
         service = self.service_of_all.acting_for(sender_of(request.request.scope))
-        service.require("see")
+        if ballot_of and service.person.is_guest:
+            service.require("annotate", ballot_of)
+        else:
+            service.require("see")
         return service
 
     def bar(self, service: AppService, page: str, form: Form) -> Html:

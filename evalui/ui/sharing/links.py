@@ -63,7 +63,6 @@ def share_panel(
         return None
     words: Mapping[str, str] = {str(n): t("share.days", n=n) for n in SHARE_DAYS}
     days = field_value(form, "days") or str(DEFAULT_SHARE_DAYS)
-    rows = [_row(service, t, share) for share in list_shares(service.database, address=page.links)]
     return titled(
         t("share.title"),
         el("p", t("share.about"), cls="dim"),
@@ -74,11 +73,17 @@ def share_panel(
             copy_button(t, page.copied),
             cls="acts field",
         ),
-        table(_heads(t), rows, cls="runs-list") if rows else None,
+        links_table(service, t, page),
         more,
         aside=el("a", t("share.close"), href=page.address),
         cls="share-panel",
     )
+
+
+def links_table(service: AppService, t: Messages, page: SharedPage) -> Html | None:
+    """The links to a page, the newest first; None of none."""
+    rows = [_row(service, t, share) for share in list_shares(service.database, address=page.links)]
+    return table(_heads(t), rows, cls="runs-list") if rows else None
 
 
 def _heads(t: Messages) -> list[Html]:

@@ -1,11 +1,11 @@
 """That runs of a person have ended, above every page until they are seen or closed."""
 
-from evalui.accounts.notes.notices import Notice
 from evalui.app.notices import unseen_notices
 from evalui.app.service import AppService
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el, span
+from evalui.report.html import Html
 from evalui.report.icons import status_icon
+from evalui.ui.components.templates import fill
 
 _SHOWN = 3  # notes
 
@@ -15,31 +15,11 @@ def notice_line(service: AppService, t: Messages, tab: str, run_id: str) -> Html
     left = unseen_notices(service, run_id, shows_all=tab == "runs")
     if not left:
         return None
-    more = len(left) - _SHOWN
-    may_close = not service.settings.read_only
-    return div(
-        *(_note(t, note, may_close=may_close) for note in left[:_SHOWN]),
-        el("a", t("notice.more", n=more), href="?tab=runs") if more > 0 else None,
-        cls="notices",
-        role="status",
-    )
-
-
-def _note(t: Messages, note: Notice, *, may_close: bool) -> Html:
-    tab = "results" if note.state == "done" else "runs"
-    close = el(
-        "button",
-        "×",
-        type="button",
-        cls="link",
-        aria_label=t("notice.close", name=note.name),
-        data_close=f"../notices/{note.id}/close",
-    )
-    return span(
-        status_icon("ok" if note.state == "done" else "bad"),
-        t(f"notice.{note.state}", name=note.name),
-        " ",
-        el("a", t("notice.open"), href=f"?run={note.run}&tab={tab}"),
-        close if may_close else None,
-        cls="notice",
+    return fill(
+        "notices.html",
+        t=t,
+        icon=status_icon,
+        notices=left[:_SHOWN],
+        more=len(left) - _SHOWN,
+        may_close=not service.settings.read_only,
     )

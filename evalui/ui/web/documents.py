@@ -34,11 +34,8 @@ _SHEETS = (
     "css/samples.css",
     "css/statistics.css",
     "css/arena.css",
-    "css/annotate.css",
     "css/compare.css",
     "css/models.css",
-    "css/admin.css",
-    "css/evaluate.css",
     "css/shell.css",
     "css/tabs.css",
 )
@@ -47,9 +44,15 @@ _PAGE_SHEETS = (
     "css/parts.css",
     "css/blocks.css",
     "css/pages.css",
+    "css/open.css",
     "css/models.css",
+    "css/evaluate.css",
+    "css/runs.css",
+    "css/admin.css",
+    "css/annotate.css",
     "css/shell.css",
     "css/gradio.css",
+    "css/documents.css",
 )
 _PLAIN_SHEETS = ("css/tokens.css", "css/parts.css", "css/shell.css", "css/sign_in.css")
 # The first ones before anything is drawn: the theme, and what hides the tables beside charts.
@@ -58,11 +61,11 @@ _SCRIPTS = (
     *_AT_ONCE,
     "js/morph.js",
     "js/wire.js",
+    "js/copy.js",
     "js/images.js",
     "js/page.js",
     "js/notices.js",
     "js/samples.js",
-    "js/annotate.js",
 )
 _ICON = "icons/evalui.svg"
 _CHARSET = Html(
@@ -79,12 +82,20 @@ def document(page: Page, language: Language) -> Html:
         data_tab=page.tab,
         data_script=gradio_script(),
         data_lost=messages(language)("app.lost"),
-        data_image=messages(language)("app.image"),
-        data_image_copied=messages(language)("app.image_copied"),
-        data_plotly=_versioned(CHART_SCRIPTS[0]),
-        **chart_words(messages(language)),
+        **_for_scripts(language),
     )
     return _whole(body, page.title, language, _SHEETS, _SCRIPTS)
+
+
+def _for_scripts(language: Language) -> dict[str, str]:
+    """What the scripts of charts and pictures read of the body of a page."""
+    t = messages(language)
+    return {
+        "data_image": t("app.image"),
+        "data_image_copied": t("app.image_copied"),
+        "data_plotly": _versioned(CHART_SCRIPTS[0]),
+        **chart_words(t),
+    }
 
 
 def plain_answer(
@@ -124,7 +135,15 @@ def _whole(
 @cache
 def page_head() -> bytes:
     """What stands in the head of a page of Gradio: our style sheets, and the theme at once."""
-    return join(*_head(_PAGE_SHEETS, (_AT_ONCE[0], "js/notices.js"))).encode()
+    return join(
+        *_head(_PAGE_SHEETS, (*_AT_ONCE, "js/notices.js", "js/copy.js", "js/images.js"))
+    ).encode()
+
+
+@cache
+def page_body(language: Language) -> bytes:
+    """The beginning of the body of a page of Gradio, with what our scripts read of it."""
+    return el("body", **_for_scripts(language)).removesuffix("></body>").encode()
 
 
 @cache

@@ -22,7 +22,7 @@ from evalui.messages import Messages
 from evalui.types import Language
 from evalui.ui.components.format import DOCUMENT_LANGUAGES
 from evalui.ui.top_bar import PAGES
-from evalui.ui.web.documents import page_head
+from evalui.ui.web.documents import page_body, page_head
 from evalui.web.middleware import route_of, status_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ class Event(BaseModel):
 
     data: list[str | bool | int | float | list[str] | None]
     fn_index: int
-    event_data: dict[str, _Item | list[_Item] | _Fields] | None = None
+    # Of Gradio's own events it is a value, which the fields have, too.
+    event_data: dict[str, _Item | list[_Item] | _Fields] | _Item | list[_Item] = None
     trigger_id: int | None = None
     session_hash: str | None = Field(default=None, exclude=True)
 
@@ -137,7 +138,7 @@ def _is_readable(scope: Scope, rest: str) -> bool:
 
 def listeners_of(blocks: "gr.Blocks") -> Listeners:
     """What `EventMiddleware` has to know of a page."""
-    return {index: len(fn.inputs) for index, fn in blocks.fns.items()}
+    return {index: len(fn.inputs) for index, fn in blocks.fns.items() if fn.fn}
 
 
 def translate_errors(blocks: "gr.Blocks", t: Messages) -> None:
@@ -175,13 +176,16 @@ def _read(body: bytes, listeners: Listeners) -> Event | None:
     if listeners.get(event.fn_index) != len(event.data) or _mentions_file(event):
         return None
     return event.model_copy(
-        update={"data": ["" if value is None else value for value in event.data]}
+        update={
+            "data": ["" if value is None else value for value in event.data],
+            "event_data": event.event_data if isinstance(event.event_data, dict) else None,
+        }
     )
 
 
 def _mentions_file(event: Event) -> bool:
     # Gradio takes every object with a path for one of its own files.
-    sent = event.event_data or {}
+    sent = event.event_data if isinstance(event.event_data, dict) else {}
     return "path" in sent or any(
         isinstance(part, dict) and "path" in part for part in sent.values()
     )
@@ -203,6 +207,7 @@ def with_head(send: Send, language: Language) -> Send:
         body += message.get("body", b"")
         if not message.get("more_body"):
             content = bytes(body).replace(b"</head>", page_head() + b"</head>", 1)
+            content = content.replace(b"<body", page_body(language), 1)
             content = content.replace(
                 b'lang="en"', f'lang="{DOCUMENT_LANGUAGES[language]}"'.encode(), 1
             )

@@ -64,8 +64,8 @@ class _GuestPages:
         return answer
 
     def _ballot(self, request: Request, secret: str, run_id: str, own: str) -> Response:
-        query = urlencode({"run": run_id, "tab": "annotate"})
-        answer = RedirectResponse(f"../{self._messages(request).language}/?{query}", 303)
+        page = f"annotate?{urlencode({'run': run_id})}"
+        answer = RedirectResponse(f"../{self._messages(request).language}/{page}", 303)
         self._keep(request, answer, secret, own)
         return answer
 

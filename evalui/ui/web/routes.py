@@ -18,6 +18,7 @@ from evalui.ui.web.account import add_account_page
 from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.guest_pages import add_guest_pages
 from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
+from evalui.ui.web.progress import add_progress
 from evalui.ui.web.shared_pages import add_shared_pages
 from evalui.version import __version__
 from evalui.web.middleware import status_of
@@ -34,6 +35,7 @@ def add_routes(app: FastAPI, service: AppService) -> None:
     app.get("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
     app.post("/notices/{number}/close", status_code=204)(_close_notice(service))
+    add_progress(app, service)
     add_downloads(app, service)
     add_guest_pages(app, service)
     add_shared_pages(app, service)

@@ -3,6 +3,7 @@
 from starlette.testclient import TestClient
 
 from evalui.ui.deeds import _OF_ALL, DEEDS
+from evalui.ui.pages.admin.changes import CHANGES
 
 SHOWS = "it changes the form in the browser, or what of a page is in view"
 POLLS = "GET /runs/{run_id}/events"
@@ -20,43 +21,25 @@ ROUTES: dict[tuple[str, str], str] = {
     ("evaluate", "ungrant"): "PUT /datasets/{upload_id}/rights/{team}",
     ("evaluate", "questions"): "POST /datasets/{upload_id}/columns",
     ("evaluate", "set"): "POST /runs/plan",  # each choice is planned anew
-    ("runs", "stop"): "POST /runs/{run_id}/stop",
-    ("runs", "resume"): "POST /runs/{run_id}/resume",
-    ("runs", "delete"): "DELETE /runs/{run_id}",
-    ("runs", "poll"): POLLS,
     ("results", "poll"): POLLS,
     ("results", "watch"): POLLS,
     ("results", "share"): "POST /runs/{run_id}/links",
     ("results", "withdraw"): "DELETE /links/{link_id}",
     ("results", "grant"): TEAMS,
     ("results", "ungrant"): TEAMS,
-    ("annotate", ""): "GET /runs/{run_id}/ballot",
-    ("annotate", "vote"): "POST /runs/{run_id}/votes",
-    ("annotate", "undo"): "DELETE /runs/{run_id}/votes/last",
-    ("annotate", "finish"): "POST /runs/{run_id}/votes/finish",
-    ("annotate", "uploaded"): "POST /runs/{run_id}/votes/import",
-    ("annotate", "assign"): "PUT /runs/{run_id}/voters",
-    ("annotate", "link"): "POST /runs/{run_id}/guest-links",
-    ("annotate", "revoke"): "DELETE /runs/{run_id}/guest-links/{link_id}",
-    ("annotate", "free"): "DELETE /runs/{run_id}/guest-links/{link_id}/guests",
-    ("annotate", "close"): "POST /runs/{run_id}/votes/close",
-    ("annotate", "decide"): "PUT /runs/{run_id}/disagreements/{pair}",
     ("compare", "set"): "GET /comparisons.csv",
     ("compare", "share"): "POST /comparisons/links",
     ("compare", "withdraw"): "DELETE /links/{link_id}",
-    ("admin", ""): "GET /people",
-    ("admin", "limits"): "PUT /people/{name}/limits",
+    ("admin", "person"): "PUT /people/{name}/limits",
     ("admin", "invite"): "POST /people/{invite_name}",
     ("admin", "remove"): "DELETE /people/{person}",
     ("admin", "link"): "POST /people/{person}/invitation",
     ("admin", "withdraw"): "DELETE /people/{person}/invitation",
-    ("admin", "role"): "PUT /people/{person}/role/{role}",
     ("admin", "disable"): "POST /people/{person}/disable",
     ("admin", "enable"): "POST /people/{person}/enable",
     ("admin", "add_team"): "POST /teams/{team_name}",
     ("admin", "remove_team"): "DELETE /teams/{team}",
-    ("admin", "join"): "PUT /teams/{team}/members/{person}",
-    ("admin", "leave"): "DELETE /teams/{team}/members/{person}",
+    ("admin", "members"): "PUT /teams/{team}/members/{person}",
     ("admin", "queue"): "PUT /queue/{state}",
     ("admin", "stop"): "POST /queue/runs/{target}/stop",
     ("admin", "priority"): "PUT /queue/runs/{target}/priority/{priority}",
@@ -71,9 +54,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("evaluate", "open"): SHOWS,
     ("evaluate", "preset"): "it fills in the form: a specification states its settings itself",
     ("evaluate", "forget"): SHOWS,
-    ("annotate", "open"): SHOWS,
-    ("annotate", "ask"): SHOWS,
-    ("annotate", "rename"): "a request has the name of its token",
 }
 
 
@@ -83,6 +63,7 @@ def test_each_action_of_the_screen_has_a_route_or_a_reason(api: TestClient):
 
     assert sorted(set(ROUTES.values()) - routes) == []
     actions = {(tab, do) for tab, own in DEEDS.items() for do in own}
+    actions |= {("admin", do) for do in CHANGES}
     general = {(tab, do) for tab in DEEDS for do in _OF_ALL}
     missing = actions - ROUTES.keys() - REASONS.keys()
     # What all tabs have: another form, a look, a question before a change.

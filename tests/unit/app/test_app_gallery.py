@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
+from ui_annotate_screen import Screen
 
 from evalui.app import gallery as gallery_module
 from evalui.app.gallery import Gallery, gallery_settings, read_gallery
@@ -28,10 +29,8 @@ from evalui.runs.database.voting.votes import (
 )
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.run_form import read_run_form
 from evalui.ui.shell import AppShell
-from evalui.ui.tabs.annotate import AnnotateTab
 from evalui.ui.tabs.compare import CompareTab
 
 SENTENCE = "This server is read-only"
@@ -79,7 +78,7 @@ def test_its_addresses_show_a_comparison_and_what_people_said(
 ):
     compared = CompareTab(service, messages("en")).render(form_of(gallery.compared))
     assert "<h1>steady beats all others" in compared
-    people = AnnotateTab(service, messages("en")).render(form_of(gallery.people))
+    people = Screen(service).render(form_of(gallery.people))
     assert "<h1>You preferred " in people
     assert "Most people and the panel say the same" in people
 
@@ -164,10 +163,9 @@ def test_models_cannot_be_added(service: AppService):
 
 
 def test_a_voter_is_told_on_the_page(service: AppService, gallery: Gallery):
-    tab = AnnotateTab(service, messages("zh"))
-    form = form_of(gallery.judged) | {"voter": "Zoe"}
-    pair = re.search(r'data-pair="(\w+)"', tab.render(form))
+    screen = Screen(service, "zh")
+    pair = re.search(r'data-pair="(\w+)"', screen.render(form_of(gallery.judged), kept="Zoe"))
     assert pair
-    page = tab.act(Action("vote", {"pair": pair[1], "choice": "a"}, form))
+    page = screen.vote(pair=pair[1], choice="a")
     assert "本服务器是只读的" in page
     assert f'data-pair="{pair[1]}"' in page

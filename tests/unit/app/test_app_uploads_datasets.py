@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from ui_evaluate_screen import Screen
 from ui_examples import FAULTY, GOOD
 
 from evalui.app.service import AppService
@@ -20,7 +21,6 @@ from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.run_form import read_run_form
-from evalui.ui.tabs.evaluate import EvaluateTab
 from evalui.ui.tabs.results import ResultsTab
 from evalui.ui.web.routes import add_routes
 
@@ -49,8 +49,8 @@ def packed() -> tuple[str, bytes]:
 
 
 @pytest.fixture
-def tab(desk: AppService) -> EvaluateTab:
-    return EvaluateTab(desk, messages("en"))
+def tab(desk: AppService) -> Screen:
+    return Screen(desk)
 
 
 def started(desk: AppService, upload: str) -> str:
@@ -66,7 +66,7 @@ def started(desk: AppService, upload: str) -> str:
 
 @pytest.mark.parametrize("files", [LOOSE, [packed()]], ids=["files", "zip"])
 def test_each_entry_of_a_configuration_has_a_card_of_its_own(
-    tab: EvaluateTab, desk: AppService, act: MakeAct, files: list[tuple[str, bytes]]
+    tab: Screen, desk: AppService, act: MakeAct, files: list[tuple[str, bytes]]
 ):
     page = tab.act(act("uploaded", upload=desk.store_upload(files)))
     assert page.count('name="uploads"') == 2
@@ -75,9 +75,7 @@ def test_each_entry_of_a_configuration_has_a_card_of_its_own(
     assert page.count("was left out") == 0
 
 
-def test_one_entry_can_be_removed_without_the_other(
-    tab: EvaluateTab, desk: AppService, act: MakeAct
-):
+def test_one_entry_can_be_removed_without_the_other(tab: Screen, desk: AppService, act: MakeAct):
     parts = desk.parts(desk.store_upload(LOOSE))
     page = tab.act(act("remove", {"uploads": list(parts)}, upload=parts[0]))
     assert "<b>written</b>" not in page
@@ -95,7 +93,7 @@ def test_both_entries_become_one_run_with_the_modes_that_fit(desk: AppService):
     ]
 
 
-def test_the_run_can_be_repeated_from_its_page(tab: EvaluateTab, desk: AppService):
+def test_the_run_can_be_repeated_from_its_page(tab: Screen, desk: AppService):
     upload = desk.store_upload(LOOSE)
     _, uploads, _ = desk.uploads_of(started(desk, upload))
     assert uploads == desk.parts(upload)

@@ -1,9 +1,20 @@
 """Where the small parts of published sets lie, and what a hub says of files."""
 
 import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import pyarrow
+from pyarrow import parquet
+
+from evalui.settings import Settings
+
+# What the authors of sets publish, where this machine has it: it may not be part of the project.
+REALDATA = Path(os.environ.get("EVALUI_REALDATA", Path(__file__).parents[4] / "shared/realdata"))
 GOLDEN = Path(__file__).parents[2] / "golden" / "benchmarks"
 HUB = GOLDEN / "hub"
 
@@ -37,3 +48,39 @@ class FakeHub:
             if self.commit(revision) == commit and name in files:
                 return self.served.get(name, files[name])
         return None
+
+
+def lay_out(settings: Settings, place: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows where files that were fetched lie."""
+    path = settings.data_dir / "benchmarks/hub" / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parquet.write_table(pyarrow.Table.from_pylist(list(rows)), path)
+
+
+def published_arc() -> list[dict[str, Any]]:
+    """The dev questions of ARC-Challenge as the hub has them."""
+    return [_as_on_the_hub(row) for row in _lines("arc/ARC-Challenge-Dev.jsonl")]
+
+
+def published_csqa() -> list[dict[str, Any]]:
+    """The validation questions of CommonsenseQA as the hub has them."""
+    return [
+        _as_on_the_hub(row) | {"question_concept": row["question"]["question_concept"]}
+        for row in _lines("csqa/dev_rand_split.jsonl")
+    ]
+
+
+def _lines(file: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (REALDATA / file).read_text("utf-8").splitlines()]
+
+
+def _as_on_the_hub(row: Mapping[str, Any]) -> dict[str, Any]:
+    question = row["question"]
+    return {
+        "id": row["id"],
+        "question": question["stem"],
+        "choices": {
+            name: [option[name] for option in question["choices"]] for name in ("text", "label")
+        },
+        "answerKey": row["answerKey"],
+    }

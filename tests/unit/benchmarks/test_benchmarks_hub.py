@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from benchmark_examples import FakeHub
 
-from evalui.benchmarks.hub import fetch
+from evalui.benchmarks.hub import download_sizes, fetch
 from evalui.benchmarks.index import find
 from evalui.benchmarks.places import MANIFEST
 from evalui.benchmarks.preparing import resolve, task_data
@@ -129,3 +129,11 @@ def test_a_fetched_file_that_has_changed_since_is_refused(
     (place / "main/train-00000-of-00001.parquet").replace(test)
     with pytest.raises(DataError, match="not the file that was fetched"):
         resolve("gsm8k", settings)
+
+
+def test_what_a_fetch_would_get_is_known_before(settings: Settings, hub: FakeHub, published: Files):
+    files = published("tau/commonsense_qa")
+    hub.files["main"] = files | CODE | {"data/test-00000-of-00001.parquet": b"unused"}
+    sizes = download_sizes(find("csqa"), task_data(settings))
+    assert sizes == {name: len(data) for name, data in files.items()}
+    assert not any("/resolve/" in asked for asked in hub.asked)

@@ -1,9 +1,12 @@
 """The index is whole: every name of the source documents, and nothing that no reader knows."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
+from benchmark_examples import GOLDEN
+from test_benchmarks_questions import ROWS
 
 from evalui.benchmarks.harness import harness_index
 from evalui.benchmarks.index import find, is_name, read_index, search
@@ -36,6 +39,39 @@ def test_the_table_of_the_documents_is_that_of_the_index():
         shown = f"{benchmark.place}{parts}" if len(benchmark.configs) < 5 else benchmark.place
         assert place == shown, name
         assert task == (f"`{benchmark.lm_eval}`" if benchmark.lm_eval else "none"), name
+
+
+def test_how_a_set_is_tested_is_what_the_tests_use():
+    """The last column: "a row" is one of `ROWS`, a figure one that lm_eval has printed."""
+    (table,) = re.findall(r"^\| in the sources \|.*?\n\n", DOCS, re.MULTILINE | re.DOTALL)
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:-1]]
+    with_rows = {name for name, *_ in ROWS}
+    printed = json.loads((GOLDEN / "official.json").read_text("utf-8"))["models"]["demo-late"]
+    for name, _, _, _, tested in cells:
+        benchmark = find(name.strip("`"))
+        words = tested.replace(":", ";").split(";")[0]
+        if "a row" in words:
+            assert benchmark.name in with_rows, name
+        elif "as published" in words or "files of" in words:
+            assert benchmark.name in PUBLISHED, name
+        else:
+            assert "not run" in words or "official figure only" in words, (name, words)
+            assert benchmark.unsupported, name
+        has_figure = any(
+            task == benchmark.lm_eval or task.startswith(f"{benchmark.lm_eval}_")
+            for task in printed["results"]
+        )
+        assert ("official figure" in tested) == (bool(benchmark.lm_eval) and has_figure), name
+
+
+# Sets that test_benchmarks_preparing.py reads as their authors publish them.
+PUBLISHED = re.findall(
+    r"def test_(\w+?)_as_published",
+    (Path(__file__).parent / "test_benchmarks_preparing.py")
+    .read_text("utf-8")
+    .replace("test_arc_as", "test_arc_challenge_as")
+    .replace("test_commonsense_as", "test_commonsense_qa_as"),
+)
 
 
 def test_each_other_set_is_in_the_documents():

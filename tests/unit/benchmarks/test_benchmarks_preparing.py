@@ -1,22 +1,17 @@
 """A name becomes files that every part of evalui reads, the same on every machine."""
 
 import json
-import os
 import shutil
 from pathlib import Path
 
-import pyarrow
 import pytest
-from benchmark_examples import HUB
-from pyarrow import parquet
+from benchmark_examples import HUB, REALDATA, lay_out, published_arc, published_csqa
 
 from evalui.benchmarks.index import find
 from evalui.benchmarks.preparing import availability, is_benchmark, resolve, task_data
 from evalui.datasets import load
 from evalui.errors import DataError, UnknownName
 from evalui.settings import Settings
-
-REALDATA = Path(os.environ.get("EVALUI_REALDATA", Path(__file__).parents[4] / "shared/realdata"))
 
 
 def write(settings: Settings, place: str, rows: list[dict[str, object]]) -> None:
@@ -151,30 +146,9 @@ def test_what_is_here_is_told_with_its_files(here: Settings, settings: Settings)
     assert availability(find("mmlu"), task_data(settings)).origin == ""
 
 
-# What its authors publish, where this machine has it: it may not be part of the project.
-
-
-def lay_out(settings: Settings, place: str, rows: list[dict[str, object]]) -> None:
-    path = settings.data_dir / "benchmarks/hub" / place
-    path.parent.mkdir(parents=True, exist_ok=True)
-    parquet.write_table(pyarrow.Table.from_pylist(rows), path)
-
-
 @pytest.mark.skipif(not (REALDATA / "arc").is_dir(), reason="the published files are not here")
 def test_arc_as_published_has_questions_of_three_to_five_options(settings: Settings):
-    lines = (REALDATA / "arc/ARC-Challenge-Dev.jsonl").read_text("utf-8").splitlines()
-    rows: list[dict[str, object]] = []
-    for each in map(json.loads, lines):
-        options = each["question"]["choices"]
-        choices = {name: [option[name] for option in options] for name in ("text", "label")}
-        rows.append(
-            {
-                "id": each["id"],
-                "question": each["question"]["stem"],
-                "choices": choices,
-                "answerKey": each["answerKey"],
-            }
-        )
+    rows = published_arc()
     lay_out(settings, "allenai/ai2_arc/ARC-Challenge/validation-00000-of-00001.parquet", rows)
     prepared = resolve("ARC_c:validation", settings)
     samples = load(prepared.paths).dataset.samples
@@ -186,6 +160,21 @@ def test_arc_as_published_has_questions_of_three_to_five_options(settings: Setti
         assert isinstance(sample.target, int)
         right = choices["label"].index(row["answerKey"])
         assert sample.choices[sample.target] == choices["text"][right]
+
+
+@pytest.mark.skipif(not (REALDATA / "csqa").is_dir(), reason="the published files are not here")
+def test_commonsense_as_published_has_the_questions_of_the_index(settings: Settings):
+    rows = published_csqa()
+    lay_out(settings, "tau/commonsense_qa/data/validation-00000-of-00001.parquet", rows)
+    prepared = resolve("csqa", settings)
+    samples = load(prepared.paths).dataset.samples
+    assert (prepared.questions, prepared.unreadable, len(samples)) == (1221, 0, 1221)
+    assert prepared.note is None
+    for sample, row in zip(samples, rows, strict=True):
+        assert isinstance(sample.target, int)
+        right = row["choices"]["label"].index(row["answerKey"])
+        assert sample.choices == tuple(row["choices"]["text"])
+        assert sample.choices[sample.target] == row["choices"]["text"][right]
 
 
 @pytest.mark.skipif(not (REALDATA / "cmmlu").is_dir(), reason="the published files are not here")

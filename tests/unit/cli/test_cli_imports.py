@@ -72,6 +72,27 @@ def test_a_gate_takes_logs_and_ids(tmp_path: Path, capsys: pytest.CaptureFixture
     assert ElementTree.parse(junit).getroot()[0].get("tests") == "1"
 
 
+def test_a_gate_that_fails_exits_with_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    table = "id,question,A,B,key,reply\n" + "".join(
+        f"{n},Is {n} even?,yes,no,{'AB'[n % 2]},{{}}\n" for n in range(60)
+    )
+    for name, replies in (("old", "AB"), ("new", "AA")):
+        folder = tmp_path / name
+        folder.mkdir()
+        rows = table.format(*(replies[n % 2] for n in range(60)))
+        (folder / "answers.csv").write_text(rows)
+        mapping = ["question=question", "options=A,B", "answer=key", "reply=reply", "id=id"]
+        store = str(folder / "evalui.sqlite")
+        imported = ["import", str(folder / "answers.csv"), "--database", store]
+        assert main([*imported, "--mapping", *mapping]) == 0
+    junit = tmp_path / "gate.xml"
+    gate = ["gate", str(tmp_path / "old"), str(tmp_path / "new"), "--allow", "2"]
+    capsys.readouterr()
+    assert main([*gate, "--junit", str(junit)]) == 1
+    assert capsys.readouterr().out.startswith("worse: ")
+    assert ElementTree.parse(junit).getroot()[0].get("failures") == "1"
+
+
 def test_a_gate_takes_a_folder_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     for name in ("before", "after"):
         main(

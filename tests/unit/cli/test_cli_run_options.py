@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from adapter_examples import make_adapter
 from endpoint_server_examples import MODEL, Behaviour, Json, ToyServer
 
 from evalui.cli.main import main
+from evalui.shipped_files import ASSETS
 
 _CHOICES = "question,A,B,C,D,answer\n" + "".join(
     f"What is {n} plus one?,{n},{n + 1},{n + 2},{n + 3},B\n" for n in range(1, 6)
@@ -120,6 +122,23 @@ def test_a_model_without_probabilities_replies_where_no_mode_is_named(place: Pat
     report = _report()
     assert [cell["mode"] for cell in report["cells"]] == ["generation"]
     assert [cell["mode"] for cell in report["answers"]] == ["question_answer"]
+
+
+@pytest.mark.slow
+def test_a_folder_with_an_adapter_is_another_model_than_its_base(place: Path):
+    base = ASSETS / "models" / "demo-late"
+    adapter = make_adapter(base, place / "lora")
+    run = ["run", "--model", str(base), "--dataset", "sums.csv", "--mode", "multiple_choice"]
+    assert main([*run, "--adapter", str(adapter), "--out", "tuned"]) == 0
+    assert main([*run, "--out", "plain"]) == 0
+    (tuned,), (plain,) = (_report(Path(name))["cells"] for name in ("tuned", "plain"))
+    assert (tuned["model"], plain["model"]) == ("demo-late+lora", "demo-late")
+    scored = [
+        [json.loads(line)["probabilities"] for line in path.read_text().splitlines()]
+        for path in (place / "tuned/trials.jsonl", place / "plain/trials.jsonl")
+    ]
+    assert len(scored[0]) == len(scored[1]) == 5
+    assert all(one != other for one, other in zip(*scored, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from evalui.types import Ability, CellState, DatasetKind, Language, Pattern, Run
 
 PRODUCT = Path(evalui.__file__).parent
 SOURCES = sorted(PRODUCT.rglob("*.py"))
+TEMPLATES = sorted((PRODUCT / "ui" / "templates").rglob("*.html"))
 ENGLISH = messages("en").by_key
 CHINESE = messages("zh").by_key
 # Chinese writes the tenths in its own numerals, and does not name the kind of what is unknown.
@@ -50,7 +51,9 @@ def keys_of(path: Path) -> list[str]:
 
 
 def literals() -> Iterator[str]:
-    """Every text of the product's code; where an f-string puts something in, a tab."""
+    """Every text of code and templates; where an f-string puts something in, a tab."""
+    for path in (PRODUCT / "ui" / "templates").rglob("*.html"):
+        yield from re.findall(r'"([\w.-]+)"', path.read_text(encoding="utf-8"))
     for path in SOURCES:
         for node in nodes_of(path):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -60,9 +63,18 @@ def literals() -> Iterator[str]:
                 yield "".join(str(part) for part in parts)
 
 
+def template_keys() -> Iterator[tuple[str, bool]]:
+    """What templates hand to `t`; whether it is a whole key, or the beginning of one."""
+    for path in TEMPLATES:
+        for call in re.finditer(r"\bt(?:\.count)?\(([^,)]*)", path.read_text(encoding="utf-8")):
+            for text, rest in re.findall(r'"([\w.-]+)"( ~)?', call[1]):
+                yield text, not rest
+
+
 def used() -> tuple[set[str], list[re.Pattern[str]]]:
     """The keys that stand in the code, and patterns of those that it puts together."""
     texts = {text for text in literals() if re.fullmatch(r"[\w.\t-]+", text)}
+    texts |= {key if is_whole else key + "\t" for key, is_whole in template_keys()}
     whole = {text for text in texts if "\t" not in text}
     put_together = [
         re.compile(re.escape(text).replace("\\\t", ".+"))
@@ -109,6 +121,7 @@ def test_every_key_that_the_code_names_exists():
         and ast.unparse(node.func) in ("t", "t.count", "localized", "sentence")
         and isinstance(node.args[0], ast.Constant)
     }
+    named |= {key for key, is_whole in template_keys() if is_whole}
     assert len(named) > 1000
     assert sorted(key for key in named if key not in ENGLISH) == []
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from evalui.modes import MODES, ModeSettings
+from evalui.modes.cloze_settings import ClozeSettings
 from evalui.modes.prompts.templates import TEMPLATES
 from evalui.types import (
     Generate,
@@ -155,7 +156,9 @@ class TestCloze:
         assert len(requests) == 8
 
     def test_the_empty_unconditional_context_is_allowed(self):
-        requests = self.mode.plan(CITY, ORIGIN, ModeSettings(shots={}, unconditional=""))
+        requests = self.mode.plan(
+            CITY, ORIGIN, ModeSettings(shots={}, generation=ClozeSettings(unconditional=""))
+        )
         assert requests[4] == Loglik("", " Rome")
 
     def test_every_normalisation_comes_from_the_same_sums(self):

@@ -1,14 +1,19 @@
-"""No module outside `evalui/modes/` knows the name of a mode, or one mode's module."""
+"""No module outside `evalui/modes/` knows the name of a mode, one mode's module, or a property that
+one mode alone has.
+"""
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from source_trees import nodes_of, tree_of
 
-from evalui.modes import MODES
+from evalui.generation import SETTINGS, declared_settings
+from evalui.modes import MODES, ModeSettings, ModeTraits, traits_of
+from evalui.modes.own_settings import settings_of
 
 _PRODUCT = Path(__file__).parents[3] / "evalui"
 _NAMES = tuple(name for name in MODES if not MODES.package_of(name))
@@ -35,12 +40,29 @@ _EXEMPT: tuple[tuple[str, str, str], ...] = (
     ("library/scores.py", "judge", "a column: who judged"),
     ("runs/signature.py", "judge", "a part of a signature: who judged"),
     ("ui/run_form.py", "cloze", "the part of a prompt template"),
-    ("ui/tabs/evaluate/mode_choice.py", "cloze", "the part of a prompt template"),
-    ("ui/tabs/evaluate/judge_choice.py", "judge", "a style class, and reading a rubric's replies"),
+    ("ui/pages/evaluate/form.py", "cloze", "the part of a prompt template"),
+    ("ui/pages/evaluate/", "judge", "a style class, and reading a rubric's replies"),
     ("ui/tabs/arena/leaderboard.py", "judge", "a field of the filter: who judged"),
     ("app/gallery_builder.py", "multiple_choice", "content of the gallery"),
     ("app/gallery_builder.py", "cloze", "content of the gallery"),
     ("app/gallery_builder.py", "question_answer", "content of the gallery"),
+)
+
+# Properties that one of our modes alone has, and others can have all the same: why they are known.
+_SHARED: Mapping[str, str] = {
+    "credit": "which score stands for a written answer: each mode that writes them says its own",
+    "contestants": "of every mode that gives verdicts",
+    "rubric": "of every mode that gives verdicts",
+    "rubric_version": "of every mode that gives verdicts",
+    "output": "of every mode that gives verdicts",
+    "seed": "of every mode that draws something itself",
+}
+# Where the name of such a property is that of something else.
+_NAMESAKES: tuple[tuple[str, str, str], ...] = (
+    ("ui/run_form.py", "unconditional", "the part of a prompt template"),
+    ("ui/pages/evaluate/form.py", "unconditional", "the part of a prompt template"),
+    ("scoring/choice/option_scores.py", "unconditional", "scores without the question"),
+    ("runs/harnesses/", "unconditional", "scores without the question"),
 )
 
 
@@ -132,3 +154,108 @@ def test_a_docstring_and_another_word_are_no_names(tmp_path: Path):
     path.write_text('"""judge"""\nVERB = "judged"\nfrom evalui.modes import MODES\n')
     assert tree_of(path)
     assert list(names_of_modes(path)) == []
+
+
+# ---------------------------------------------------------------- properties of one mode alone
+
+
+def properties_of_one_mode(
+    traits: Mapping[str, object], reads: Mapping[str, set[str]], own: Mapping[str, set[str]]
+) -> set[str]:
+    """The names that belong to one mode alone: a trait that no other sets, a field of
+    `ModeSettings` that no other reads, a setting that no other has. By the modes' names or modules:
+    their `traits`, what they read, their `own` settings.
+    """
+    usual = ModeTraits()
+    names: list[str] = []
+    for each in traits.values():
+        declared = {one.name for one in fields(ModeTraits)}
+        names += [name for name in declared if getattr(each, name) != getattr(usual, name)]
+    names += [name for each in (*reads.values(), *own.values()) for name in each]
+    return {name for name in names if names.count(name) == 1}
+
+
+def _reads() -> dict[str, set[str]]:
+    """The fields of `ModeSettings` that each mode's module reads, or a mode's that it imports."""
+    known = {each.name for each in fields(ModeSettings)}
+    reads: dict[str, set[str]] = {}
+    imports: dict[str, set[str]] = {}
+    for module in _OWN_MODULES:
+        path = _PRODUCT / "modes" / f"{module.rpartition('.')[2]}.py"
+        nodes = list(nodes_of(path))
+        reads[module] = {
+            node.attr
+            for node in nodes
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "setting"
+            and node.attr in known
+        }
+        imports[module] = {
+            node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)
+        } & {*_OWN_MODULES}
+    return {
+        module: reads[module].union(*(reads[other] for other in imports[module]))
+        for module in reads
+    }
+
+
+def names_of_properties(path: Path, names: set[str]) -> Iterator[tuple[int, str]]:
+    """Where a module reads, passes, declares or names one of these."""
+    for node in nodes_of(path):
+        found = ""
+        if isinstance(node, ast.Attribute):
+            found = node.attr
+        elif isinstance(node, ast.keyword):
+            found = node.arg or ""
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found = node.target.id
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found = node.value
+        if found in names:
+            yield getattr(node, "lineno", 0), found
+
+
+def _lonely() -> set[str]:
+    own = {name: {*declared_settings(settings_of(name))} - {*SETTINGS} for name in _NAMES}
+    traits = {name: traits_of(name) for name in _NAMES}
+    return properties_of_one_mode(traits, _reads(), own)
+
+
+def test_no_module_outside_modes_knows_a_property_that_one_mode_alone_has():
+    names = _lonely() - {*_SHARED}
+    known = [
+        f"{own}:{line} {name}"
+        for path in sorted(_PRODUCT.rglob("*.py"))
+        if not (own := path.relative_to(_PRODUCT).as_posix()).startswith("modes/")
+        for line, name in names_of_properties(path, names)
+        if not any(own.startswith(place) and name == word for place, word, _ in _NAMESAKES)
+    ]
+    assert known == []
+
+
+def test_each_shared_property_is_one_that_would_be_found():
+    assert {*_SHARED} <= _lonely()
+
+
+def test_a_property_is_of_one_mode_until_another_has_it():
+    alone = ModeTraits(needs_references=True)
+    assert properties_of_one_mode({"a": alone, "b": ModeTraits()}, {}, {}) == {"needs_references"}
+    assert properties_of_one_mode({"a": alone, "b": alone}, {}, {}) == set()
+    assert properties_of_one_mode({}, {"a": {"shots"}, "b": {"shots", "chat"}}, {}) == {"chat"}
+    assert properties_of_one_mode({}, {}, {"a": {"tone"}}) == {"tone"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "blind = traits_of(mode).hidden_of",
+        "ModeSettings(hidden_of=mode.chat)",
+        "class Spec:\n    hidden_of: str | None = None",
+        'TRAITS = {"hidden_of": 1}',
+    ],
+)
+def test_a_property_is_found_wherever_it_stands(source: str, tmp_path: Path):
+    path = tmp_path / "module.py"
+    path.write_text(source)
+    assert [name for _, name in names_of_properties(path, {"hidden_of"})] == ["hidden_of"]

@@ -1,16 +1,20 @@
 """A mode of another package declares settings of its own, and everything is derived from them."""
 
 import argparse
+import asyncio
 import json
 import pickle
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import gradio as gr
 import pytest
 from endpoint_server_examples import MODEL, ToyServer
 from hypothesis import given
 from hypothesis import strategies as st
+from open_run_examples import capitals
 from pydantic import Field
 from runs_examples import dataset
 from settings_examples import table_of
@@ -31,15 +35,20 @@ from evalui.generation import (
     SETTINGS,
     GenerationSettings,
     Setting,
+    check_declaration,
     declared_settings,
 )
-from evalui.messages import messages
-from evalui.modes import MODES, ModeSettings, plan_requests
-from evalui.modes.own_settings import all_settings
+from evalui.messages import Messages, messages
+from evalui.models.base import BACKENDS, ModelEntry, sampling_seed
+from evalui.models.scripted import ScriptedBackend
+from evalui.modes import MODES, ModeSettings, plan_requests, usual_max_tokens
+from evalui.modes.own_settings import all_settings, settings_of
 from evalui.registry import PLUGINS
 from evalui.runs.database.codec import request_key
+from evalui.runs.plan import plan_run
 from evalui.runs.signature import labels, signature
 from evalui.runs.spec import ModeSpec, RunSpec, read_spec, with_generation, write_spec
+from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.types import (
     Ability,
@@ -54,8 +63,9 @@ from evalui.types import (
     Trial,
     Variant,
 )
+from evalui.ui.pages.evaluate.form import RunFields
+from evalui.ui.pages.evaluate.mode_list import offered_settings
 from evalui.ui.run_form import form_from_spec, generation_field, read_run_form
-from evalui.ui.tabs.evaluate.generation_fields import generation_fold
 
 _QUESTIONS = [{"query": f"What is {n} plus {n}?", "response": f"{2 * n}"} for n in (1, 2)]
 _PLACE = Variant(())
@@ -240,14 +250,20 @@ def test_they_are_options_of_the_command() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_they_are_fields_of_the_page_where_the_mode_is_chosen(language: Any) -> None:
-    t = messages(language)
-    shown = str(generation_fold(t, {"modes": ["question_answer", "toned"], "gen_words": "7"}))
-    label = {"en": "Tone", "zh": "语气"}[language]
-    assert label in shown
+    fields = asyncio.run(_fields_of(messages(language)))
     for name in _OWN:
-        assert f'name="{generation_field(name)}"' in shown
-    other = str(generation_fold(t, {"modes": ["question_answer"]}))
-    assert label not in other
+        assert generation_field(name) in fields.fields
+    tone: Any = fields.component(generation_field("tone"))
+    assert tone.label == {"en": "Tone", "zh": "语气"}[language]
+    assert {*_OWN} <= {*offered_settings({"modes": ["question_answer", "toned"]})}
+    assert not {*_OWN} & {*offered_settings({"modes": ["question_answer"]})}
+
+
+async def _fields_of(t: Messages) -> RunFields:
+    with gr.Blocks(analytics_enabled=False):
+        fields = RunFields(t)
+        fields.generation(judge=False)
+        return fields
 
 
 def test_a_form_is_read_and_written_again() -> None:
@@ -461,3 +477,113 @@ def test_no_name_that_means_something_else_is_left_to_modes() -> None:
     options = {action.dest for action in commands.choices["run"]._actions}
     fields = {*RunSpec.model_fields, *ModeSpec.model_fields} - {*SETTINGS}
     assert (options | fields) - RESERVED_NAMES == set()
+
+
+def test_their_values_reach_the_server_through_the_interface(
+    desk: tuple[Path, ToyServer], tmp_path: Path
+) -> None:
+    folder, server = desk
+    settings = Settings(data_dir=tmp_path / "data", models=folder / "models.toml")
+    service = AppService(settings, open_database(settings.database))
+    api = TestClient(create_api(service))
+    questions = (folder / "qa.jsonl").read_bytes()
+    sent = api.post("/datasets", files=[("files", ("qa.jsonl", questions))])
+    spec = {
+        "version": 3,
+        "datasets": [{"upload": sent.json()["id"]}],
+        "models": ["toy"],
+        "modes": [{"mode": "toned", "temperature": 0.5, "max_tokens": 77, **_GIVEN}],
+        "seed": 9,
+    }
+    started = api.post("/runs", json=spec)
+    assert started.status_code == 201, started.text
+    assert Worker(service.database, service.catalog).run_once()
+    assert sorted(asked(server)) == [_TOLD + each["query"] for each in _QUESTIONS]
+    bodies = [body for body in server.posts("chat/completions") if "What is" in str(body)]
+    assert {(body["temperature"], body["max_tokens"]) for body in bodies} == {(0.5, 77)}
+    seeds = [
+        sampling_seed(0, Generate(_TOLD + each["query"], temperature=0.5, seed=9), bits=31)
+        for each in _QUESTIONS
+    ]
+    assert sorted(body["seed"] for body in bodies) == sorted(seeds)
+
+
+class PenaltySettings(GenerationSettings):
+    """A setting that a backend must have."""
+
+    penalty: Annotated[
+        float | None, Field(ge=0, le=2), Setting("penalty", label={"en": "Penalty"})
+    ] = None
+
+
+class Penal(Toned):
+    settings: type[GenerationSettings] = PenaltySettings
+
+
+class HonouringBackend(ScriptedBackend):
+    """A backend that has the setting."""
+
+    def honours(self, entry: ModelEntry) -> frozenset[str]:
+        """Those of a rule, and the penalty."""
+        return super().honours(entry) | {"penalty"}
+
+
+@pytest.fixture
+def _penal() -> Iterator[None]:
+    MODES.register("penal")(Penal())
+    BACKENDS.register("honouring")(HonouringBackend())
+    yield
+    remove("penal")
+    BACKENDS._entries.pop("honouring")
+
+
+@pytest.mark.usefixtures("_penal")
+def test_a_setting_of_the_backend_is_in_requests_where_that_has_it_and_refused_elsewhere() -> None:
+    data = replace(dataset(2), kind="general_qa", samples=capitals().samples, shots=())
+    options = {"rule": "perfect"}
+    catalog = {
+        name: ModelEntry(name, backend, options=options)
+        for name, backend in (("has", "honouring"), ("lacks", "scripted"))
+    }
+    spec = RunSpec.model_validate(
+        {
+            "datasets": [{"path": "sums.csv"}],
+            "models": ["has", "lacks"],
+            "modes": [{"mode": "penal", "penalty": 0.5}],
+        }
+    )
+    has, lacks = plan_run(spec, {"sums.csv": data}, catalog)
+    (request,) = plan_requests(MODES["penal"], data.samples[0], _PLACE, has.setting)
+    assert isinstance(request, Generate)
+    assert request.settings == (("penalty", 0.5),)
+    assert "|penalty:0.5|" in has.cell.signature
+    assert has.impossible == ""
+    assert "Penalty" in lacks.impossible
+    assert keyed_of(request) != keyed_of(replace(request, settings=(("penalty", 0.6),)))
+
+
+def keyed_of(request: Generate) -> bytes:
+    """The key under which the reply is kept."""
+    return request_key("m", request)
+
+
+@pytest.mark.parametrize("mode", [name for name in MODES if not MODES.package_of(name)])
+def test_what_modes_of_ours_declare_holds_what_is_asked_of_packages(mode: str) -> None:
+    others = [settings_of(name) for name in MODES if name != mode]
+    check_declaration(settings_of(mode), others)
+
+
+@pytest.mark.parametrize("mode", ["multiple_choice", "generation", "question_answer", "cloze"])
+def test_plans_and_specifications_of_earlier_versions_may_state_what_only_one_mode_uses(
+    mode: str,
+) -> None:
+    old = {"mode": mode, "unconditional": None, "max_tokens": usual_max_tokens(mode)}
+    assert dict(ModeSpec.model_validate(old).given) == {}
+    stated = ModeSpec.model_validate(old | {"unconditional": ""})
+    assert dict(stated.given) == ({"unconditional": ""} if mode == "cloze" else {})
+
+
+def test_the_empty_text_goes_through_a_form_where_it_is_not_the_default() -> None:
+    declared = declared_settings(settings_of("cloze"))["unconditional"]
+    assert (declared.write(None), declared.write(""), declared.write("x")) == ("", '""', "x")
+    assert [declared.read(text) for text in ("", '""', "x")] == [None, "", "x"]

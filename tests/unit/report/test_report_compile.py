@@ -83,6 +83,7 @@ def test_every_part_of_a_report_is_a_registered_analysis():
         "people",
         "left_out",
         "imported",
+        "published",
         "statistics",
         "position_bias",
         "calibration",

@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema
 import pandas as pd
 import pytest
+from log_examples import HARNESSES, LOGS
 
 import evalui
 from evalui.cli.main import main
@@ -112,6 +113,40 @@ def test_every_eval_ever_is_valid_against_its_schema_and_has_our_figures(place: 
         found = [key for key in scores if key.endswith(":acc_origin") and cell["model"] in key]
         assert found, label
         assert cell["figures"]["acc_origin"] in [scores[key] for key in found]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("harness", HARNESSES)
+def test_an_imported_run_of_each_harness_leaves_valid_and_is_read_again(
+    harness: str, tmp_path: Path
+):
+    (tmp_path / "out").mkdir()
+    store = str(tmp_path / "out" / "evalui.sqlite")
+    assert main(["import", str(LOGS / harness), "--database", store]) == 0
+    assert _check_every_eval_ever(_export(tmp_path, "eee.zip"))
+    again = str(tmp_path / "again.sqlite")
+    assert main(["import", str(_export(tmp_path, "lm-eval.zip")), "--database", again]) == 0
+    with evalui.open(tmp_path / "out") as own, evalui.open(again) as read:
+        shown = [set(run.trials(["id", "choice"])["choice"].dropna()) for run in (own, read)]
+        assert len(read.trials(["id"])) == len(own.trials(["id"]))
+        assert shown[0] == shown[1]
+
+
+def _check_every_eval_ever(path: Path) -> int:
+    """Validate each object and line; how many there are."""
+    whole, line = (
+        jsonschema.Draft7Validator(json.loads((_SCHEMAS / f"{name}.schema.json").read_text()))
+        for name in ("eval", "instance_level_eval")
+    )
+    n = 0
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            content = archive.read(name).decode()
+            texts = [content] if name.endswith(".json") else content.splitlines()
+            for text in texts:
+                (whole if name.endswith(".json") else line).validate(json.loads(text))
+                n += 1
+    return n
 
 
 def test_a_bundle_keeps_every_figure_in_another_store(place: Path, tmp_path: Path):

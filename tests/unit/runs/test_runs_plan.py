@@ -8,13 +8,15 @@ from runs_examples import CATALOG, dataset, plans_of, sample, spec
 from evalui.errors import SpecError, UnknownName
 from evalui.messages import messages
 from evalui.models import ModelEntry
+from evalui.models.base import sampling_seed
 from evalui.models.catalog import ModelState
-from evalui.modes import MODES
+from evalui.modes import MODES, plan_requests
 from evalui.runs.cells import blocking_reason, mode_settings, trials_to_run
 from evalui.runs.contest import JudgingSpec
+from evalui.runs.database.codec import request_key
 from evalui.runs.plan import plan_run
-from evalui.runs.spec import ModeSpec
-from evalui.types import Dataset, Request, Variant
+from evalui.runs.spec import ModeSpec, RunSpec
+from evalui.types import Dataset, Generate, Request, Variant
 
 
 def test_the_cells_of_a_model_stand_together() -> None:
@@ -285,3 +287,30 @@ def test_a_server_that_draws_at_its_own_temperature_may_repeat() -> None:
 def test_a_judge_does_not_repeat() -> None:
     with pytest.raises(ValueError, match="A judge has no use for “Replies to each question”"):
         JudgingSpec(judges=["j"], repeats=2)
+
+
+def test_the_seed_of_a_run_reaches_each_reply_that_is_drawn() -> None:
+    def seeds(**fields: Any) -> tuple[set[int], int | None]:
+        run = {"datasets": [{"path": "sums.csv"}], "models": ["perfect"]} | fields
+        (plan,) = plans_of(RunSpec.model_validate(run))
+        asked = plan_requests(
+            MODES["generation"], dataset().samples[0], Variant((0, 1, 2, 3)), plan.setting
+        )
+        return {each.seed for each in asked if isinstance(each, Generate)}, plan.mode.seed
+
+    drawn = {"mode": "generation", "temperature": 0.5}
+    assert seeds(**drawn) == ({0}, None)
+    assert seeds(**drawn, seed=7) == ({7}, 7)
+    assert seeds(modes=[{**drawn, "seed": 3}], seed=7) == ({3}, 3)
+    # Where nothing is drawn kept replies stay those of any seed.
+    assert seeds(mode="generation", seed=7) == ({0}, 7)
+
+
+def test_each_seed_of_a_run_is_a_draw_of_its_own() -> None:
+    request = Generate("x", temperature=0.5)
+    seeded = [sampling_seed(4, replace(request, seed=seed)) for seed in (0, 1, 2)]
+    assert seeded[0] == sampling_seed(4, request)
+    assert len(set(seeded)) == 3
+    keys = [request_key("m", replace(request, seed=seed)) for seed in (0, 1, 2)]
+    assert keys[0] == request_key("m", request)
+    assert len(set(keys)) == 3

@@ -49,7 +49,7 @@ def test_the_signature_says_how_a_figure_was_made() -> None:
         ({"mode": "generation", "max_tokens": 9}, "max:9"),
         ({"mode": "cloze", "pattern": "circular"}, "orders:origin"),
         ({"spellings": "lm_eval"}, "spell:lm_eval"),
-        ({"unconditional": ""}, "un:"),
+        ({"mode": "cloze", "unconditional": ""}, '|un:""|'),
         ({"template": "ceval-zh.1"}, "prompt:ceval-zh.1|"),
         ({"template": TEMPLATE}, "prompt:mine.1@"),
         ({"chat": True}, "chat:yes"),

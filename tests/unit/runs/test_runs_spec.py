@@ -5,7 +5,8 @@ import pytest
 from runs_examples import TEMPLATE
 
 from evalui.errors import SpecError, UnknownName
-from evalui.runs.spec import ModeSpec, RunSpec, read_spec, write_spec
+from evalui.generation import GenerationSettings
+from evalui.runs.spec import ModeSpec, RunSpec, read_spec, with_generation, write_spec
 
 FLAT = {"datasets": ["a.csv"], "models": ["m"], "mode": "cloze", "shots": 5}
 
@@ -110,3 +111,29 @@ def test_an_unknown_version_is_one_sentence(version: object) -> None:
         f"The run specification has version {json.dumps(version)}. "
         "This evalui reads versions 1 to 3; a specification without a version is of version 1."
     )
+
+
+def _run(**fields: Any) -> RunSpec:
+    return RunSpec.model_validate({"datasets": ["a.csv"], "models": ["m"], **fields})
+
+
+def test_the_longest_reply_of_earlier_versions_is_read_with_modes_that_write_nothing():
+    flat = _run(mode=["multiple_choice", "cloze", "generation"], max_tokens=9)
+    assert [mode.max_tokens for mode in flat.modes] == [64, 64, 9]
+    listed = _run(modes=[{"mode": "cloze", "max_tokens": 9}, {"mode": "question_answer"}])
+    assert [(mode.max_tokens, dict(mode.given)) for mode in listed.modes] == [(64, {}), (512, {})]
+    stored = ModeSpec(mode="question_answer").model_dump_json()
+    assert '"max_tokens":512' in stored
+    assert dict(ModeSpec.model_validate_json(stored).given) == {}
+
+
+def test_a_seed_at_the_top_is_that_of_the_run_and_the_command_sets_it():
+    plain = _run(mode="generation", seed=7, temperature=0.5)
+    assert (plain.seed, plain.modes[0].seed) == (7, None)
+    own = _run(modes=[{"mode": "generation", "temperature": 0.5, "seed": 3}], seed=7)
+    assert own.modes[0].seed == 3
+    set_ = with_generation(own, GenerationSettings(seed=9, max_tokens=5))
+    assert (set_.seed, set_.modes[0].seed, set_.modes[0].max_tokens) == (9, None, 5)
+    assert with_generation(_run(mode="cloze"), GenerationSettings(seed=9)).seed == 9
+    with pytest.raises(ValueError, match="no use for “Seed”"):
+        _run(modes=[{"mode": "cloze", "seed": 3}])

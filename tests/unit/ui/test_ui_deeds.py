@@ -51,12 +51,12 @@ def test_every_action_that_a_tab_knows_is_listed(tab: str):
 
 
 def test_actions_are_found_in_the_source():
-    assert {"sample", "start", "columns", "preset"} <= compared_with_do("evaluate")
+    assert {"share", "withdraw"} <= compared_with_do("compare")
 
 
 def test_an_unknown_action_is_refused():
     with pytest.raises(SpecError):
-        required_deed("runs", Action("drop", {}, {}))
+        required_deed("results", Action("drop", {}, {}))
 
 
 @pytest.mark.parametrize(

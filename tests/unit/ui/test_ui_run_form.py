@@ -18,10 +18,9 @@ FORM: Form = {
     "template": "plain-en.1",
     "chat": "yes",
     "spellings": "lm_eval",
-    "max_tokens": "32",
     "limit": "20",
     "limit_per": "dataset",
-    "seed": "7",
+    "gen_seed": "7",
     "name": "Midterm",
     "metrics": "acc_circular, perf_circular",
     "summary_groups": "ceval",
@@ -144,7 +143,7 @@ def test_a_temperature_that_is_none_is_named():
         ("shots", "five", "Worked examples: “five”"),
         ("shots", "-1", "Worked examples"),
         ("limit", "1.5", "Questions: “1.5” is not a whole number"),
-        ("seed", "٣", "Seed"),
+        ("gen_seed", "x", "Seed"),
     ],
 )
 def test_a_field_that_holds_no_number_is_named(field: str, value: str, message: str):
@@ -154,7 +153,7 @@ def test_a_field_that_holds_no_number_is_named(field: str, value: str, message: 
 
 def test_empty_fields_mean_the_usual():
     draft = read_run_form({"uploads": ["x"], "models": ["demo"], "modes": ["cloze"]})
-    assert (draft.shots, draft.limit, draft.seed, draft.max_tokens) == ((0,), None, 0, None)
+    assert (draft.shots, draft.limit, draft.generation.given) == ((0,), None, {})
     assert draft.pattern == "circular"
 
 
@@ -171,10 +170,8 @@ OPEN: Form = {
     "template": "",
     "chat": "",
     "spellings": "common",
-    "max_tokens": "",
     "limit": "",
     "limit_per": "subject",
-    "seed": "0",
     "name": "",
     "col_columns_0123456789abcdef": "answer=gold",
     "col_sheet_0123456789abcdef": "second",
@@ -193,7 +190,7 @@ OPEN: Form = {
     "judge_sample": "50",
     "judge_gen_temperature": "0.2",
     "judge_conflict": "half",
-    "judge_tokens": "256",
+    "judge_gen_max_tokens": "256",
     "judge_output": "probabilities",
     "judge_strong": "3",
 }
@@ -331,7 +328,7 @@ def test_a_weight_that_the_page_does_not_offer_is_kept(field: str, weight: int):
 
 
 def test_open_questions_have_no_worked_examples_and_longer_replies():
-    modes = spec_of(FORM | {"modes": ["cloze", "question_answer"], "max_tokens": ""}).modes
+    modes = spec_of(FORM | {"modes": ["cloze", "question_answer"]}).modes
     assert [(mode.mode, mode.shots, mode.max_tokens) for mode in modes] == [
         ("cloze", 0, 64),
         ("cloze", 5, 64),
@@ -355,3 +352,15 @@ def test_a_field_of_judging_that_holds_no_number_is_named():
 @pytest.mark.parametrize("name", ["given_fedcba9876543210_x", "given_fedcba9876543210_-1"])
 def test_a_field_that_names_no_place_is_no_file(name: str):
     assert len(read_answer_sources(OPEN | {name: "?"})) == 3
+
+
+def test_the_longest_reply_and_the_seed_are_settings_like_the_others():
+    form = FORM | {"modes": ["cloze", "generation"], "gen_max_tokens": "32"}
+    spec = spec_of(form)
+    assert [mode.max_tokens for mode in spec.modes] == [64, 64, 32, 32]
+    assert (spec.seed, {mode.seed for mode in spec.modes}) == (7, {None})
+    assert form_from_spec(spec, form["uploads"]) == form
+    with pytest.raises(SpecError, match="Longest reply: "):
+        read_run_form(form | {"gen_max_tokens": "0"})
+    with pytest.raises(SpecError, match="None of the modes has any use for “Longest reply”"):
+        spec_of(form | {"modes": ["cloze"]})

@@ -19,6 +19,7 @@ from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
+from evalui.ui.run_form import read_run_form
 from evalui.ui.shell import TABS, AppShell, sections
 from evalui.ui.web.documents import document
 
@@ -43,51 +44,74 @@ def test_an_address_shows_its_tab_and_no_other(shell: AppShell):
 @pytest.mark.parametrize(
     ("form", "tab"),
     [
-        ({}, "evaluate"),
         ({"tab": "arena"}, "arena"),
-        ({"tab": "nonsense"}, "evaluate"),
+        ({"tab": "nonsense", "run": "gone"}, "results"),
         ({"run": "gone"}, "results"),
-        ({"run": "gone", "tab": "runs"}, "runs"),
+        ({"tab": "runs"}, "results"),
+        ({"run": "gone", "tab": "runs"}, "results"),
     ],
 )
 def test_an_address_names_its_tab(shell: AppShell, form: dict[str, str], tab: str):
     assert shell.page(form).tab == tab  # pyright: ignore[reportArgumentType] # texts only
 
 
+def test_a_run_that_goes_on_is_shown_by_its_progress(
+    desk: AppService, form_for: Callable[..., Form]
+):
+    shell, run_id = AppShell(desk, "en"), desk.start(read_run_form(form_for()))
+    assert shell.place({"run": run_id}) == "runs"
+    assert shell.place({"run": run_id, "sub": "samples"}) == "results"
+    assert shell.place({"run": run_id, "tab": "results"}) == "results"
+    assert shell.place({"tab": "runs"}) == "runs"
+    queue.cancel(desk.database, run_id)
+    assert shell.place({"run": run_id}) == "results"
+
+
 def test_a_finished_run_is_shown_by_its_results(shell: AppShell, finished: Callable[..., str]):
     assert shell.page({"run": finished()}).tab == "results"
 
 
-def test_a_run_is_in_the_document_with_its_verdict_and_first_table(
+def test_a_run_is_in_the_document_with_its_questions(
     desk: AppService, finished: Callable[..., str]
 ):
-    page = AppShell(desk, "en").page({"run": finished(name="Midterm")})
-    whole = document(page, "en")
-    assert whole.index("Midterm") < whole.index("<h1") < whole.index("<table")
+    form: Form = {"run": finished(name="Midterm"), "tab": "results", "sub": "samples"}
+    whole = document(AppShell(desk, "en").page(form), "en")
+    assert whole.index("Midterm") < whole.index("Capital of Norway?")
     assert "biased" in whole
 
 
-def test_who_votes_finds_no_name_anywhere_in_the_document(
-    desk: AppService, finished: Callable[..., str]
+@pytest.mark.parametrize(
+    ("form", "page"),
+    [
+        ({"tab": "results"}, "results"),
+        ({"run": "gone"}, "results"),
+        ({"run": "gone", "tab": "results", "sub": "bias"}, "results"),
+        ({"run": "gone", "tab": "results", "sub": "samples"}, ""),
+        ({"run": "gone", "sub": "duels"}, ""),
+        ({"run": "gone", "tab": "runs"}, "runs"),
+        ({"tab": "models", "add": "hub"}, "models"),
+        ({}, "evaluate"),
+    ],
+)
+def test_old_addresses_lead_to_the_pages_that_have_moved(
+    shell: AppShell, form: dict[str, str], page: str
 ):
-    form: Form = {"run": finished(), "tab": "annotate", "voter": "ann"}
-    whole = document(AppShell(desk, "en").page(form), "en")
-    assert "biased" not in whole
-    assert "always-A" not in whole
+    assert shell.page_of({**form}) == page
 
 
 def test_links_to_tabs_keep_the_run_where_it_matters(shell: AppShell):
     bar = shell.page({"run": "k3f", "tab": "results", "sub": "bias"}).bar
     assert 'href="?run=k3f&amp;tab=arena"' in bar
-    assert 'href="?tab=evaluate"' in bar
-    assert 'href="?run=k3f&amp;tab=results" id="tab-results-link"' in bar
+    assert 'href="evaluate" id="tab-evaluate-link"' in bar
+    assert 'href="results?run=k3f" id="tab-results-link"' in bar
     assert bar.count('aria-current="page"') == 1
 
 
 def test_the_other_language_shows_the_same_address(shell: AppShell):
     bar = shell.page({"run": "k3f", "cells": ["1", "2"]}).bar
-    assert 'href="../?lang=zh&amp;run=k3f&amp;cells=1&amp;cells=2"' in bar
-    assert 'href="../?lang=zh"' in shell.page({"lang": "en"}).bar
+    assert 'href="../?lang=zh&amp;tab=results&amp;run=k3f&amp;cells=1&amp;cells=2"' in bar
+    bar = shell.page({"tab": "compare", "lang": "en"}).bar
+    assert 'href="../?lang=zh&amp;tab=compare"' in bar
 
 
 def test_runs_that_go_on_are_counted_beside_their_tab(
@@ -121,7 +145,7 @@ def counted(desk: AppService, language: Language = "en") -> tuple[AppShell, Coun
     return shell, tab
 
 
-@pytest.mark.parametrize("tab", ["results", "arena", "runs", "compare"])
+@pytest.mark.parametrize("tab", ["results", "arena", "compare"])
 def test_fifty_who_open_one_revision_have_it_rendered_once(
     desk: AppService, finished: Callable[..., str], tab: str
 ):
@@ -181,7 +205,7 @@ def test_people_who_may_do_the_same_share_what_is_rendered(
     assert len(tab.rendered) == 2  # they may vote, too
 
 
-@pytest.mark.parametrize(("tab", "renders"), [("results", 1), ("runs", 20), ("compare", 20)])
+@pytest.mark.parametrize(("tab", "renders"), [("results", 1), ("compare", 20)])
 def test_two_hundred_watchers_of_twenty_people_share_a_run_and_nobody_a_list_of_runs(
     desk: AppService, finished: Callable[..., str], tab: str, renders: int
 ):
@@ -213,14 +237,6 @@ def test_what_failed_is_rendered_again(desk: AppService, finished: Callable[...,
     assert len(tab.rendered) == 3
 
 
-@pytest.mark.parametrize("tab", ["evaluate", "annotate", "admin"])
-def test_what_is_personal_or_changes_unseen_is_never_shared(desk: AppService, tab: str):
-    shell, shown = counted(desk)
-    for voter in ("ann", "ann", "bob"):
-        shell.page({"tab": tab, "voter": voter})
-    assert [form["voter"] for form in shown.rendered] == ["ann", "ann", "bob"]
-
-
 def test_other_prices_are_another_page(desk: AppService, finished: Callable[..., str]):
     form: Form = {"run": finished(), "tab": "results"}
     shell, tab = counted(desk)
@@ -246,9 +262,9 @@ def test_pages_of_one_moment_share_the_figures_of_a_run_that_goes_on(
 
     def look(moment: int | None) -> None:
         for language in LANGUAGES:
-            for sub in ("overview", "bias", "statistics"):
+            for _ in range(3):
                 with desk.runs.at(moment):
-                    AppShell(desk, language).page({"run": run_id, "tab": "results", "sub": sub})
+                    desk.report(run_id, language)
                 with desk.database.writing() as connection:
                     connection.execute("UPDATE cell SET started = started + 1")
                     queue.bump_revision(connection, run_id)
@@ -291,7 +307,7 @@ def test_a_refused_action_is_answered_by_a_sentence(shell: AppShell):
 
 def test_an_action_can_lead_elsewhere(shell: AppShell):
     told = shell.answer("compare", Action("share", {}, {}))
-    assert '<a href="?run=k3f&amp;tab=runs" data-go></a>' in told
+    assert '<a href="runs?run=k3f" data-go></a>' in told
 
 
 def test_a_run_that_is_deleted_while_it_is_read_is_reported(

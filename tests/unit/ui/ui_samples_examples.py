@@ -1,11 +1,11 @@
 """The view of a run's questions for tests, by the id of the run."""
 
+from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.html import Html
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
-from evalui.ui.tabs.results.run_view import RunView
 from evalui.ui.tabs.results.samples import SamplesView
 
 

@@ -17,7 +17,7 @@ class ExampleTab:
     def act(self, action: Action) -> Html | None:
         match action.do:
             case "share":
-                return go("?run=k3f&tab=runs")
+                return go("runs?run=k3f")
             case "poll":
                 return None
             case _:

@@ -155,7 +155,7 @@ def _letters(recalls: Sequence[tuple[Interval, int]], value: float, language: La
 
 def with_question(summaries: Sequence[Summary]) -> list[Summary]:
     """The cells that show their question; all if none does."""
-    shown = [each for each in summaries if not traits_of(each.cell.mode).without_question_of]
+    shown = [each for each in summaries if "question" not in traits_of(each.cell.mode).omits]
     return shown or list(summaries)
 
 

@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 
 from evalui.types import Cell, Language
 
+_TABS = ("samples", "duels")  # the views that are no part of the page of results
+
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -16,7 +18,9 @@ class Places:
 
     def view(self, sub: str, **more: str) -> str:
         """The address of a view of the run, with what decides what it shows."""
-        return "?" + urlencode({"run": self.run, "tab": "results", "sub": sub} | more)
+        if sub in _TABS:
+            return "?" + urlencode({"run": self.run, "tab": "results", "sub": sub} | more)
+        return "results?" + urlencode({"run": self.run, "sub": sub} | more)
 
     def samples(self, cell: Cell, **filters: str) -> str:
         """The address of the questions of a cell."""

@@ -91,7 +91,7 @@ def notes(summary: Summary, language: Language) -> tuple[ReportNote, ...]:
 def evidence(summary: Summary, accuracy: Interval) -> CautionEvidence:
     """What the rules of `scoring.cautions` look at."""
     form, bias, done = summary.format, summary.main_bias, max(1, summary.done)
-    blind = bool(traits_of(summary.cell.mode).without_question_of)
+    blind = "question" in traits_of(summary.cell.mode).omits
     prior = bias.prior if bias else None
     moved = summary.cell.pattern != "origin"
     share = summary.unreadable / done

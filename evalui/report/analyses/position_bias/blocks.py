@@ -5,7 +5,7 @@ their questions, with the grid of steady answers and the lesser figures.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import picks_subtitle
@@ -208,7 +208,9 @@ def _picks(subject: BiasSubject, language: Language, links: BiasLinks | None) ->
     """The heat map of right and picked positions; each cell leads to its questions."""
     table, cell = subject.bias.position, subject.summary.cell
     leads: dict[str, str] = {}
+    picks = picks_heat_map(table, language, colour=subject.colour)
     if links:
+        picks = replace(picks, key=localized("picks-key", language))
         for gold, counts in enumerate(table.counts):
             for picked, number in enumerate(counts):
                 if number:
@@ -227,11 +229,12 @@ def _picks(subject: BiasSubject, language: Language, links: BiasLinks | None) ->
             ChartBlock(
                 f"positions{subject.suffix}.png",
                 picks_text(subject.bias, language),
-                picks_heat_map(table, language, colour=subject.colour),
+                picks,
                 _caption(picks_subtitle(table, language), language, leads),
                 links=leads,
             ),
         ),
+        open=links is not None,
     )
 
 

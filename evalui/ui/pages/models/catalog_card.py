@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from evalui.messages import Messages
 from evalui.report.html import Html, el
+from evalui.ui.components.rows import demo_group, model_group
 from evalui.ui.components.widgets import empty, titled
 from evalui.ui.pages.models.model_line import model_line
 from evalui.ui.pages.models.model_row import ModelRow, RowContext
-from evalui.ui.tabs.evaluate.rows import demo_group, model_group
 
 
 def catalog_card(t: Messages, models: Sequence[ModelRow], context: RowContext) -> Html:

@@ -238,7 +238,7 @@ def _clock(t: Messages, at: float) -> str:
 
 def _worker_link(t: Messages, worker: WorkerView) -> Html:
     work = (
-        el("a", worker.run_name, href=f"?run={worker.row.run}&tab=runs")
+        el("a", worker.run_name, href=f"runs?run={worker.row.run}")
         if worker.row.run
         else t("device.tries")
     )

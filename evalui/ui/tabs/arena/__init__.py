@@ -4,6 +4,7 @@ While a run goes on, its standings are drawn again when verdicts have come in.
 """
 
 from evalui.app.leaderboard import has_duels
+from evalui.app.open_run_view import OpenRunView
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
@@ -11,7 +12,7 @@ from evalui.report.html import Html, div, el
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import page_head, segments
-from evalui.ui.tabs.arena.arena_view import OpenRunView, open_overview
+from evalui.ui.tabs.arena.arena_view import open_overview
 from evalui.ui.tabs.arena.duels import changed_form, duels_page
 from evalui.ui.tabs.arena.leaderboard import leaderboard_page
 
@@ -36,7 +37,8 @@ class ArenaTab:
         # The report of a run of multiple choice need not be worked out to know that it has none.
         if run is None or not has_duels(self.service, run.id):
             return leaderboard_page(self.service, t, form, run=run)
-        view = OpenRunView(self.service, t, run.id, form, tab="arena", duels=True)
+        part = field_value(form, "arena")
+        view = OpenRunView(self.service, t, run.id, part, tab="arena", duels=True)
         # Votes on what the run does not have are no duels.
         if not view.offered:
             return leaderboard_page(self.service, t, form, run=run)

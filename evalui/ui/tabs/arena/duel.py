@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from evalui.app.open_run_view import OpenRunView
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.icons import model_name
@@ -13,7 +14,6 @@ from evalui.types import Duel, Message, Outcome, Sample, Verdict
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.format import short_id, source
 from evalui.ui.components.widgets import card, copy_button, definitions, note, status
-from evalui.ui.tabs.arena.arena_view import OpenRunView
 
 OUTCOMES = ("left", "right", "tie", "neither", "changed", "unreadable", "unreferenced", "injected")
 _SIDES: Mapping[Outcome, str] = {"a": "left", "b": "right", "tie": "tie", "neither": "neither"}

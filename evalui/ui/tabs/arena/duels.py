@@ -5,6 +5,7 @@ The address is the whole state: each filter, page and duel has its own.
 
 from collections.abc import Sequence
 
+from evalui.app.open_run_view import OpenRunView
 from evalui.report.html import Html, div, el, span
 from evalui.report.icons import icon
 from evalui.scoring.arena.figures import PEOPLE
@@ -13,7 +14,7 @@ from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import short_id
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card, labelled, pager, search_field, select
-from evalui.ui.tabs.arena.arena_view import OpenRunView, part_switch
+from evalui.ui.tabs.arena.arena_view import part_switch
 from evalui.ui.tabs.arena.duel import (
     OUTCOMES,
     DuelFilters,

@@ -25,7 +25,8 @@ _COOKIE = "evalui-guest-"
 _MOST_COOKIES = 8  # that are looked at
 _OPEN = re.compile(r"/[a-z]{2}/(?P<rest>.*)")  # of which the events' middleware lets little through
 _FILES = "/static/"
-_PARAMETERS = frozenset({"run", "tab", "lang"})  # of a ballot
+_BALLOT = "annotate"  # the page of it; in old links, the tab
+_PARAMETERS = frozenset({"run", "lang"})  # of a ballot
 
 
 def guest_cookie(link: str) -> str:
@@ -46,26 +47,32 @@ def find_guest(database: Database, scope: Scope) -> Person | None:
     route, page = route_of(scope), _OPEN.fullmatch(route_of(scope))
     if secrets and route.startswith(_FILES):
         return ANONYMOUS  # files of the program, the same for everybody
-    if not secrets or page is None or page["rest"] in PAGES:
+    if not secrets or page is None or page["rest"] in set(PAGES) - {_BALLOT}:
         return None
     known = (person_of_guest(database, secret) for secret in secrets[:_MOST_COOKIES])
     guests = [one for one in known if one is not None]
-    if page["rest"] and scope["method"] != "POST":  # Gradio's files and what its page is
+    is_page = page["rest"] in ("", _BALLOT)
+    if not is_page and scope["method"] != "POST":  # Gradio's files and what its page is
         return next(iter(guests), None)
-    return _of_ballot(guests, _ballot(scope, headers))
+    return _of_ballot(guests, *_opened(scope, headers))
 
 
-def _ballot(scope: Scope, headers: Headers) -> dict[str, str]:
-    """The parameters of the page that is opened, or that sends something."""
-    query = scope.get("query_string", b"").decode("latin-1")
+def _opened(scope: Scope, headers: Headers) -> tuple[str, dict[str, str]]:
+    """The page that is opened, or that sends something, and its parameters."""
+    path, query = route_of(scope), scope.get("query_string", b"").decode("latin-1")
     if scope["method"] == "POST":
+        path = query = ""
         with suppress(ValueError):  # half an address in brackets
-            query = urlsplit(headers.get("referer", "")).query
-    return dict(parse_qsl(query, keep_blank_values=True))
+            sent_by = urlsplit(headers.get("referer", ""))
+            path, query = sent_by.path, sent_by.query
+    return path.rpartition("/")[2], dict(parse_qsl(query, keep_blank_values=True))
 
 
-def _of_ballot(guests: Sequence[Person], parameters: Mapping[str, str]) -> Person | None:
+def _of_ballot(guests: Sequence[Person], page: str, parameters: Mapping[str, str]) -> Person | None:
     """The guest of the run that a page is about, if it is a ballot."""
-    if not parameters.keys() <= _PARAMETERS or parameters.get("tab") != "annotate":
+    known = {name: value for name, value in parameters.items() if name != "tab"}
+    if _BALLOT not in (page, None if page else parameters.get("tab")):
         return None
-    return next((one for one in guests if one.guest_of == parameters.get("run")), None)
+    if not known.keys() <= _PARAMETERS:
+        return None
+    return next((one for one in guests if one.guest_of == known.get("run")), None)

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 KEPT = 12  # requests of each task, with what HFLM answered
+FIGURES_ALONE = ("arc_challenge",)  # of texts that may not be part of the project
 
 
 def main(target: Path, outputs: dict[str, Path]) -> None:
@@ -21,7 +22,8 @@ def main(target: Path, outputs: dict[str, Path]) -> None:
                 for row in rows
                 for arguments, response in zip(row["arguments"].values(), row["resps"], strict=True)
             ]
-            requests[task] = asked[:KEPT]
+            if task not in FIGURES_ALONE:
+                requests[task] = asked[:KEPT]
         models[model] = {"results": results["results"], "requests": requests}
     whole = {"lm_eval": results["lm_eval_version"], "models": models}
     target.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -14,15 +14,26 @@ TASKS = {
         ("train", "validation"),
     ),
     "gsm8k": ("gsm8k/gsm8k.yaml", "openai/gsm8k/main", ("train", "test")),
+    "lambada_openai": (
+        "lambada/lambada_openai.yaml",
+        "EleutherAI/lambada_openai/default",
+        ("test",),
+    ),
+    "arc_challenge": ("arc/arc_challenge.yaml", "allenai/ai2_arc/ARC-Challenge", ("test",)),
 }
+
+UNUSED = {"arc_challenge": ("training_split", "validation_split")}
 
 hub, target = Path(sys.argv[1]).absolute(), Path(sys.argv[2])
 target.mkdir(parents=True, exist_ok=True)
-for name, (file, folder, splits) in TASKS.items():
+here = {name: task for name, task in TASKS.items() if (hub / task[1]).is_dir()}
+for name, (file, folder, splits) in here.items():
     files = "".join(
         f"    {split}: {hub}/{folder}/{split}-00000-of-00001.parquet\n" for split in splits
     )
     (target / f"{name}.yaml").write_text(
         f"include: {ROOT / file}\ntask: {name}\ndataset_path: parquet\ndataset_name: null\n"
         f"dataset_kwargs:\n  data_files:\n{files}"
+        # The harness opens every split that a task names, those too that it does not use.
+        + "".join(f"{key}: null\n" for key in UNUSED.get(name, ()))
     )

@@ -76,3 +76,12 @@ def test_the_key_names_what_may_change_an_answer():
     one = RequestExtras(body={"a": 1, "b": 2}, query={"v": "1"})
     assert one.key == RequestExtras(body={"b": 2, "a": 1}, query={"v": "1"}).key
     assert one.key != RequestExtras(body={"a": 1, "b": 3}, query={"v": "1"}).key
+
+
+def test_the_key_has_the_values_of_headers_that_are_no_secrets(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("GATEWAY_API_KEY", "s3cret")
+    one, other = (read_extras({}, {"X-Variant": each}, {}, "").key for each in "ab")
+    assert one != other
+    secret = read_extras({}, {"X-Gateway-Key": "$GATEWAY_API_KEY"}, {}, "").key
+    monkeypatch.setenv("GATEWAY_API_KEY", "another")
+    assert read_extras({}, {"X-Gateway-Key": "$GATEWAY_API_KEY"}, {}, "").key == secret

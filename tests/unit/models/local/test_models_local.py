@@ -170,8 +170,13 @@ def without_template(small_folder: Path, tmp_path: Path) -> Path:
 
 def test_the_fingerprint_tells_what_changes_an_answer(small: Model, small_entry: ModelEntry):
     assert open_model(small_entry).fingerprint == small.fingerprint
-    for change in ({"dtype": "bfloat16"}, {"max_length": 64}):
+    for change in ({"dtype": "bfloat16"}, {"max_length": 64}, {"options": {"seed": 1}}):
         assert open_model(replace(small_entry, **change)).fingerprint != small.fingerprint
+
+
+def test_a_seed_that_is_not_stated_changes_no_fingerprint(small: Model, small_entry: ModelEntry):
+    stated = replace(small_entry, options={**small_entry.options, "seed": 0})
+    assert open_model(stated).fingerprint == small.fingerprint
 
 
 def test_the_name_does_not_change_the_fingerprint(small: Model, small_entry: ModelEntry):

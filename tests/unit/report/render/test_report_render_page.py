@@ -36,7 +36,7 @@ class _Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
         self.links += [str(value) for key, value in attrs if key in ("src", "srcset", "href")]
-        if tag not in ("meta", "img", "source"):
+        if tag not in ("meta", "img", "source", "col"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 from harness_examples import LOGS, figures_of, imported
 
 from evalui.errors import DataError
+from evalui.report.analyses.overview.document import left_out_sentences
 from evalui.runs.database.connection import Database
 from evalui.runs.database.trials import read_results
 
@@ -44,6 +45,27 @@ def test_the_order_of_the_references_is_the_own_one(database: Database, tmp_path
     trial = result.trials[0]
     assert (trial.variant.permutation, trial.target) == ((1, 2, 3, 0), 3)
     assert result.samples["geography-0"].choices == ("Paris", "Rome", "Madrid", "Berlin")
+
+
+def test_a_run_of_another_adapter_is_left_out_of_a_suite_by_name(
+    database: Database, tmp_path: Path
+):
+    state = {"adapter_spec": {"method": "ranking_binary"}, "request_states": [{}, {}]}
+    for name in ("a_ranked", "z_ranked"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "scenario_state.json").write_text(json.dumps(state))
+    copytree(LOGS / "helm/geography", tmp_path / "geography")
+    run = imported(database, tmp_path)
+    assert [cell.dataset for cell, _ in run.sources] == ["geography"]
+    others = [(each.rule, each.dataset, each.what, each.rows) for each in run.left_out]
+    assert others == [
+        ("log-helm-method", "a_ranked", "ranking_binary", 2),
+        ("log-helm-method", "z_ranked", "ranking_binary", 2),
+    ]
+    assert left_out_sentences(run.left_out, "en")[0] == (
+        "a_ranked was run with the adapter ranking_binary, which is not read: 2 answers."
+        " Those with multiple_choice_joint and generation are."
+    )
 
 
 def test_another_adapter_is_named(database: Database, tmp_path: Path):

@@ -1,7 +1,10 @@
 """What every import does, whoever wrote the log: recognise, keep apart, leave nothing half done."""
 
+import gc
+import tracemalloc
 import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -151,3 +154,30 @@ def test_slow_answers_are_written_as_they_come(database: Database, monkeypatch: 
     part = part_of(*(answer(f"q{number}") for number in range(3)))
     imported(database, "lmeval", reader=lambda _: (part,), progress=reported.append)
     assert reported == [1, 1, 1, 0]
+
+
+_MOST_BYTES = 400  # of memory for one more sample: its id, and a share of what is written
+
+
+@pytest.mark.slow
+def test_one_more_sample_takes_few_bytes_while_a_log_is_read(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    # A million are to fit into a gigabyte with all else.
+    monkeypatch.setattr(importing, "_BATCH", 512)
+
+    def peak(n: int) -> int:
+        def read() -> Iterator[LoggedAnswer]:
+            for number in range(n):
+                yield answer(f"{n}/{number}", (f"x{number}", f"y{number}"))
+
+        part = replace(part_of(), read=read)
+        gc.collect()
+        tracemalloc.start()
+        imported(database, "lmeval", reader=lambda _: (part,))
+        reached = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return reached
+
+    peak(1024)  # what is made once
+    assert (peak(8192) - peak(2048)) / 6144 < _MOST_BYTES

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from ui_results_screen import ResultsScreen
 
 from evalui.access import Person
 from evalui.accounts import shares
@@ -18,9 +19,7 @@ from evalui.messages import messages
 from evalui.runs.database.queue import delete
 from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.shell import AppShell
 from evalui.ui.tabs.compare import CompareTab
-from evalui.ui.tabs.results import ResultsTab
 from evalui.ui.web.routes import add_routes
 
 ADMIN = Person("ann", "admin")
@@ -34,23 +33,25 @@ def client(desk: AppService) -> TestClient:
 
 
 def opened(run_id: str, **more: str) -> dict[str, Any]:
-    return {"run": run_id, "tab": "results", "panel": "share", **more}
+    return {"run": run_id, "panel": "share", **more}
 
 
-def answered(desk: AppService, run_id: str, do: str, **data: str) -> str:
-    form = opened(run_id, **({"days": data.pop("days")} if "days" in data else {}))
-    return AppShell(desk, "en").answer("results", Action(do, data, form))
+def screen(desk: AppService, run_id: str) -> ResultsScreen:
+    """The page of a run whose panel is open."""
+    shown = ResultsScreen(desk, messages("en"))
+    shown.render(opened(run_id))
+    return shown
 
 
 def test_a_link_shows_the_run_to_who_has_it(desk, finished, client):
     run_id = finished()
-    page = answered(desk, run_id, "share", days="7")
+    page = screen(desk, run_id).share("7")
     (link,) = re.findall(r'href="\.\.(/s/[^"]+)"', page)
     shown = client.get(link)
     assert shown.status_code == 200
     assert shown.headers["x-robots-tag"] == "noindex, nofollow"
     assert "Read-only" in shown.text
-    headline = re.search(r"<h1>(.*?)</h1>", ResultsTab(desk, messages("en")).render(opened(run_id)))
+    headline = re.search(r"<h1>(.*?)</h1>", screen(desk, run_id).around())
     assert headline
     assert headline[1] in shown.text
     assert "今天" not in client.get(f"{link}?lang=zh").text
@@ -60,7 +61,7 @@ def test_a_link_shows_the_run_to_who_has_it(desk, finished, client):
     sheet = client.get(f"/s/{table}")
     assert sheet.headers["content-type"].startswith("text/csv")
     assert "biased" in sheet.text
-    assert "opened 4 times" in answered(desk, run_id, "set")
+    assert "opened 4 times" in screen(desk, run_id).around()
 
 
 def test_a_link_survives_its_run_and_ends_when_it_is_withdrawn(desk, finished, client):
@@ -71,7 +72,7 @@ def test_a_link_survives_its_run_and_ends_when_it_is_withdrawn(desk, finished, c
     assert client.get(f"/s/{link}").text == before
     other = finished()
     kept = share_run(desk, other, 30)
-    page = answered(desk, other, "withdraw", link=kept.partition(".")[0])
+    page = screen(desk, other).withdraw(kept.partition(".")[0])
     assert "ended" in page
     gone = client.get(f"/s/{kept}")
     assert gone.status_code == 410
@@ -129,9 +130,11 @@ def test_who_may_not_change_a_run_shares_nothing_of_it(desk, finished):
         connection.execute("INSERT INTO team VALUES ('law', 0)")
         connection.execute("INSERT INTO team_right VALUES ('run', ?, 'law', 'view')", (run_id,))
     with acting_as(Person("bob", "annotator", frozenset({"law"}))):
-        assert "share-panel" not in ResultsTab(desk, messages("en")).render(opened(run_id))
-        for do in ("share", "withdraw", "grant", "ungrant"):
-            assert 'data-kind="problem"' in answered(desk, run_id, do, team="law", right="run")
+        shown = screen(desk, run_id)
+        assert not shown.is_sharing()
+        for do in (shown.share, shown.withdraw, shown.give):
+            with pytest.raises(NotAllowed):
+                do("law/annotate")
         with pytest.raises(NotAllowed):
             share_run(desk, run_id, 30)
     assert len(list_shares(desk.database)) == 1
@@ -140,13 +143,13 @@ def test_who_may_not_change_a_run_shares_nothing_of_it(desk, finished):
 def test_a_link_of_another_page_cannot_be_withdrawn_here(desk, finished):
     one, other = finished(), finished()
     link = share_run(desk, one, 30).partition(".")[0]
-    assert "There is no link" in answered(desk, other, "withdraw", link=link)
+    assert "There is no link" in screen(desk, other).withdraw(link)
     assert list_shares(desk.database)[0].ended is None
 
 
 @pytest.mark.parametrize("days", ["31", "0", "-1", "x", "٣"])
 def test_only_offered_days_are_taken(desk, finished, days: str):
-    assert "7, 30, 90" in answered(desk, finished(), "share", days=days)
+    assert "7, 30, 90" in screen(desk, finished()).share(days)
     assert list_shares(desk.database) == ()
 
 

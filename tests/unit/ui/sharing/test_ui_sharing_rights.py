@@ -1,8 +1,9 @@
 """An owner lets teams of theirs see, use or vote on a run, and takes it back."""
 
-import re
+from typing import Any
 
 import pytest
+from ui_results_screen import ResultsScreen
 
 from evalui.access import Person
 from evalui.accounts.people import add_person
@@ -12,10 +13,7 @@ from evalui.app.sharing import share_run
 from evalui.errors import NotAllowed
 from evalui.messages import messages
 from evalui.runs.database.runs import read_revision
-from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.shell import AppShell
-from evalui.ui.tabs.results import ResultsTab
 
 ADMIN = Person("admin", "admin")
 ANN = Person("ann", "annotator", frozenset({"law"}))
@@ -33,64 +31,60 @@ def run_id(desk, finished):
         return finished()
 
 
-def pressed(desk, run_id: str, do: str, team: str, right: str) -> str:
-    data = {"team": team, "right": right}
-    form = {"run": run_id, "tab": "results", "panel": "share"}
-    return AppShell(desk, "en").answer("results", Action(do, data, form))
+def screen(desk, run_id: str) -> ResultsScreen:
+    """The page of a run whose panel is open."""
+    shown = ResultsScreen(desk, messages("en"))
+    shown.render({"run": run_id, "panel": "share"})
+    return shown
+
+
+def teams(shown: ResultsScreen) -> dict[str, Any]:
+    """What the boxes of teams show."""
+    return shown.update(shown.page.sharing.teams)
 
 
 def test_a_team_is_given_a_right_and_loses_it(desk, run_id):
     with acting_as(ANN):
         before = read_revision(desk.database)
-        assert 'aria-pressed="true"' in pressed(desk, run_id, "grant", "law", "view")
+        shown = screen(desk, run_id)
+        shown.give("law/view")
+        assert teams(shown)["value"] == ["law/view"]
         assert read_revision(desk.database) > before  # lists of others are drawn again
     with acting_as(BOB):
         assert desk.run(run_id).id == run_id
-        assert "share-panel" not in ResultsTab(desk, messages("en")).render({"run": run_id})
+        assert not screen(desk, run_id).is_sharing()
     with acting_as(ANN):
-        pressed(desk, run_id, "ungrant", "law", "view")
+        screen(desk, run_id).give()
     assert rights_of(desk.database, "run", run_id) == {}
 
 
-@pytest.mark.parametrize(("team", "right"), [("art", "view"), ("none", "view")])
-def test_only_own_teams_are_given_rights(desk, run_id, team: str, right: str):
+@pytest.mark.parametrize("held", ["art/view", "none/view", "law/own", "law"])
+def test_only_own_teams_are_given_rights_and_only_those_that_are_offered(desk, run_id, held: str):
     with acting_as(ANN):
-        assert "There is no team" in pressed(desk, run_id, "grant", team, right)
+        screen(desk, run_id).give(held)
     assert rights_of(desk.database, "run", run_id) == {}
 
 
-@pytest.mark.parametrize("layer", ["shell", "tab"])
-def test_naming_a_run_of_one_s_own_too_changes_none_of_another(desk, run_id, finished, layer: str):
+def test_what_another_s_run_shows_is_changed_by_nobody_else(desk, run_id):
     with acting_as(ANN):
-        pressed(desk, run_id, "grant", "law", "view")
+        screen(desk, run_id).give("law/view")
         link = share_run(desk, run_id, 30).partition(".")[0]
     with acting_as(BOB):
-        own = finished()
-        for do in ("grant", "withdraw", "share"):
-            data = {"team": "law", "right": "run", "link": link, "run": own}
-            action = Action(do, data, {"run": run_id, "days": "30"})
-            if layer == "tab":
-                with pytest.raises(NotAllowed):
-                    ResultsTab(desk, messages("en")).act(action)
-            else:
-                assert "Only its owner" in AppShell(desk, "en").answer("results", action)
+        shown = screen(desk, run_id)
+        for change in (shown.give, shown.withdraw, shown.share):
+            with pytest.raises(NotAllowed):
+                change(link)
     assert rights_of(desk.database, "run", run_id) == {"law": {"view"}}
     assert [share.ended for share in list_shares(desk.database)] == [None]
 
 
-def test_an_unknown_right_changes_nothing(desk, run_id):
-    with acting_as(ANN):
-        pressed(desk, run_id, "grant", "law", "own")
-    assert rights_of(desk.database, "run", run_id) == {}
-
-
 def test_no_right_is_offered_that_lets_a_team_do_nothing_more(desk, run_id):
     with acting_as(ANN):
-        page = pressed(desk, run_id, "grant", "law", "view")
-    assert re.findall(r'data-right="(\w+)"', page) == ["view", "annotate"]
+        shown = screen(desk, run_id)
+    assert teams(shown)["choices"] == [("law: View", "law/view"), ("law: Annotate", "law/annotate")]
 
 
 def test_where_nobody_has_an_account_there_are_no_switches(desk, finished):
-    page = ResultsTab(desk, messages("en")).render({"run": finished(), "panel": "share"})
-    assert "share-panel" in page
-    assert "team-rights" not in page
+    shown = screen(desk, finished())
+    assert shown.is_sharing()
+    assert teams(shown)["visible"] is False

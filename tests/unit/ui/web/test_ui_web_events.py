@@ -203,7 +203,6 @@ def event(site: Site, tab: str, **sent: Any) -> dict[str, Any]:
         {"data": [7], "fn_index": 1},
         {"data": [{"path": "/etc/passwd"}], "fn_index": 1},
         {"data": [], "fn_index": 1, "event_data": {"do": "\ud800"}},
-        {"data": [], "fn_index": 1, "event_data": "x"},
         {"data": [], "fn_index": 1, "event_data": {"do": {"a": {}}}},
         {"data": [], "fn_index": 1, "event_data": {"path": "/etc/passwd"}},
         {"data": [], "fn_index": 1, "event_data": {"form": {"path": "/etc/passwd"}}},
@@ -233,23 +232,38 @@ def test_no_name_of_a_session_is_kept(site: Site, monkeypatch: pytest.MonkeyPatc
         made.append(name)
 
     monkeypatch.setattr("gradio.state_holder.StateHolder.__getitem__", kept)
-    sent = event(site, "runs", do="poll") | {"session_hash": "x" * 1000, "batched": True}
+    sent = event(site, "compare", do="poll") | {"session_hash": "x" * 1000, "batched": True}
     assert site.send(sent).status_code == 200
     assert made == []
 
 
+def vote(site: Site, comment: str = "", **sent: Any) -> dict[str, Any]:
+    """A vote as the ballot sends it."""
+    found = next(each for each in site.listeners if each["api_name"] == "annotate_vote")
+    values = [f"run={site.runs[1]}", "ann", comment]
+    return {"data": values, "event_data": {"pair": "x", **sent}, "fn_index": found["id"]}
+
+
 def test_a_note_on_a_pair_that_no_page_sends_is_refused(site: Site):
-    form = {"run": site.runs[1], "voter": "ann"}
-    note = "x" * (MAX_COMMENT + 1)
-    sent = event(site, "annotate", do="vote", choice="a", pair="x", comment=note, form=form)
+    sent = vote(site, "x" * (MAX_COMMENT + 1), choice="a")
     assert "What the page sent does not fit" in site.send(sent).text
 
 
 def test_a_vote_that_no_button_sends_is_refused_in_the_language_of_the_page(site: Site):
-    form = {"run": site.runs[1], "voter": "ann"}
-    sent = event(site, "annotate", do="vote", choice="x", pair="x", form=form)
+    sent = vote(site, choice="x")
     assert "What the page sent does not fit" in site.send(sent).text
     assert "页面" in site.send(sent, "zh").text
+
+
+def test_what_only_the_browser_does_is_no_event(site: Site):
+    (kept,) = (each for each in site.listeners if not each["backend_fn"])
+    assert site.send({"data": ["ann"], "fn_index": kept["id"]}).status_code == 400
+
+
+def test_a_value_that_gradio_sends_with_its_own_events_goes_no_further(site: Site):
+    name = next(each for each in site.listeners if each["api_name"] == "annotate_begin")
+    sent = {"data": ["", "ann"], "fn_index": name["id"], "event_data": "ann"}
+    assert site.send(sent).status_code == 200
 
 
 def test_our_own_mistake_keeps_its_traceback_on_the_log_alone(
@@ -258,8 +272,8 @@ def test_our_own_mistake_keeps_its_traceback_on_the_log_alone(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a secret of the server")
 
-    monkeypatch.setattr("evalui.ui.tabs.runs.RunsTab.render", broken)
-    answer = site.send(event(site, "runs", do=""))
+    monkeypatch.setattr("evalui.ui.tabs.compare.CompareTab.render", broken)
+    answer = site.send(event(site, "compare", do=""))
     assert answer.status_code == 500
     assert "secret" not in answer.text
     assert "ZeroDivisionError: a secret of the server" in capfd.readouterr().err
@@ -289,12 +303,10 @@ def test_routes_of_gradio_that_no_page_uses_are_closed(site: Site, method: str, 
 
 
 ADDRESSES = (
-    "tab=runs",
     "tab=results",
     *(f"tab=results&sub={sub}" for sub in ("samples", "bias", "statistics", "report")),
     "tab=arena",
     "tab=arena&sub=duels",
-    "tab=annotate&voter=ann",
     "tab=compare",
 )
 
@@ -307,7 +319,7 @@ def test_the_address_of_an_unknown_run_is_answered_in_words(site: Site, address:
     assert "Traceback" not in shown.text
 
 
-@pytest.mark.parametrize("address", ADDRESSES[1:])  # the list of runs just lacks it
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_an_action_on_a_deleted_run_is_answered_in_words(site: Site, address: str):
     form = dict(parse_qsl(address)) | {"run": "nowhere00"}
     answer = site.send(event(site, form["tab"], do="set", name="find", form=form))

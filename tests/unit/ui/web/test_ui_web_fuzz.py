@@ -28,7 +28,8 @@ from evalui.server import create_app
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.ui.run_form import read_run_form
-from evalui.ui.shell import TABS
+from evalui.ui.shell import TAB_VIEWS, TABS
+from evalui.ui.top_bar import PAGES
 from evalui.web.address import access_token
 
 DEMO = f"""
@@ -105,7 +106,7 @@ BODIES = (
 )
 # What the page itself reads of Gradio, and its one kind of event.
 OPEN = re.compile(
-    r"/?|/models|/(theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*)"
+    rf"/?|/({'|'.join(PAGES)})|/(theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*)"
     r"|/gradio_api/(app_id|info|startup-events|heartbeat/.*|run/.*)"
 )
 
@@ -265,8 +266,7 @@ def test_a_query_that_is_no_text_breaks_no_redirect(server: Server, path: str):
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_page_names_a_folder(server: Server, language: str):
     pages = [f"tab={tab}{run}" for tab in TABS for run in ("", f"&run={server.run}")]
-    subs = ("overview", "samples", "statistics", "bias", "calibration", "health", "report", "duels")
-    pages += [f"run={server.run}&tab=results&sub={sub}" for sub in subs]
+    pages += [f"run={server.run}&tab=results&sub={sub}" for sub in TAB_VIEWS]
     pages += [f"tab=evaluate&uploads={server.upload}", f"tab=evaluate&again={server.run}"]
     addresses = [f"/{language}/?{page}" for page in pages]
     addresses += [

@@ -34,6 +34,32 @@ def browser(desk: AppService) -> Iterator[TestClient]:
         yield it
 
 
+def send(browser: TestClient, run_id: str, name: str, values: list[str], **sent: str) -> str:
+    """What an event of the guest's page is answered."""
+    listeners = browser.get("/en/config").json()["dependencies"]
+    here = next(each for each in listeners if each["api_name"] == "annotate_finish")["inputs"]
+    found = next(
+        each
+        for each in listeners
+        if each["api_name"].startswith(name) and (name != "apply" or each["inputs"][:2] == here)
+    )
+    event = {"data": values, "fn_index": found["id"], "event_data": sent or None}
+    headers = {"referer": f"http://localhost/en/annotate?run={run_id}"}
+    answer = browser.post("/en/gradio_api/run/predict", json=event, headers=headers)
+    assert answer.status_code == 200
+    return answer.text.replace('\\"', '"')
+
+
+def opened(browser: TestClient, run_id: str) -> str:
+    """What the page shows when it is opened."""
+    return send(browser, run_id, "annotate_open", [""], query=f"run={run_id}")
+
+
+def drawn(browser: TestClient, run_id: str) -> str:
+    """The result, whose components come with an event of their own."""
+    return send(browser, run_id, "apply", [f"run={run_id}", "", "1"])
+
+
 def test_a_guest_states_a_name_and_sees_the_first_pair(
     browser: TestClient, desk: AppService, run_id: str, link: str
 ):
@@ -45,14 +71,15 @@ def test_a_guest_states_a_name_and_sees_the_first_pair(
     assert browser.get("/static/css/tokens.css").status_code == 200
     entered = browser.post(f"/vote/{link}", data={"name": "Mia"})
     assert entered.status_code == 303
-    assert entered.headers["location"] == f"../en/?run={run_id}&tab=annotate"
+    assert entered.headers["location"] == f"../en/annotate?run={run_id}"
     cookie = entered.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
     guest = person_of_guest(desk.database, browser.cookies[guest_cookie(link)])
     assert guest
     assert (guest.name, guest.guest_of) == ("guest:Mia", run_id)
-    ballot = browser.get(f"/en/?run={run_id}&tab=annotate").text
+    assert browser.get(f"/en/annotate?run={run_id}").status_code == 200
+    ballot = opened(browser, run_id)
     assert 'class="pair now"' in ballot
     assert "late-model" not in ballot
     assert "Talk" not in ballot.replace("talk.jsonl", "")  # the name of the run may name models
@@ -84,8 +111,15 @@ def test_a_link_that_is_none_says_so_in_both_languages(browser: TestClient):
     assert browser.post("/vote/none", data={"name": "Mia"}).status_code == 404
 
 
+def test_an_old_link_to_a_ballot_leads_to_its_page(browser: TestClient, run_id: str, link: str):
+    browser.post(f"/vote/{link}", data={"name": "Mia"})
+    moved = browser.get(f"/en/?run={run_id}&tab=annotate&lang=en")
+    assert moved.headers["location"] == f"annotate?run={run_id}&lang=en"
+
+
 def test_without_a_link_the_ballot_is_closed(browser: TestClient, run_id: str):
     assert browser.get(f"/en/?run={run_id}&tab=annotate").status_code == 401
+    assert browser.get(f"/en/annotate?run={run_id}").status_code == 401
 
 
 def test_names_and_votes_of_others_stay_hidden_until_and_after_the_end(
@@ -95,13 +129,12 @@ def test_names_and_votes_of_others_stay_hidden_until_and_after_the_end(
     for key in pairs:
         cast_vote(desk.database, run_id, "zoe", VoteInput(key, "a", "a secret"), pairs=pairs)
     browser.post(f"/vote/{link}", data={"name": "Mia"})
-    address = f"/en/?run={run_id}&tab=annotate"
     cast_vote(desk.database, run_id, "guest:Mia", VoteInput(next(iter(pairs)), "a"), pairs=pairs)
-    before = browser.get(address).text
+    before = opened(browser, run_id)
     assert "late-model" not in before
     with desk.database.writing() as connection:
         connection.execute("INSERT INTO voter VALUES (?, 'guest:Mia', 1)", (run_id,))
-    after = browser.get(address).text
+    after = opened(browser, run_id) + drawn(browser, run_id)
     assert "late-model" in after
     assert "1 vote" in after
     for page in (before, after):
@@ -109,7 +142,7 @@ def test_names_and_votes_of_others_stay_hidden_until_and_after_the_end(
         assert "a secret" not in page
         assert "Talk" not in page.replace("talk.jsonl", "")
         assert "/votes/" not in page
-        assert 'type="file"' not in page
+        assert "a file" not in page  # to add votes from
 
 
 def test_over_https_the_cookie_of_a_guest_is_of_this_host_alone(browser: TestClient, link: str):

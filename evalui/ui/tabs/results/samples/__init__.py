@@ -6,6 +6,7 @@ The address is the whole state: every filter, the opened question, and the way i
 from collections.abc import Sequence
 
 from evalui.app.run_labels import mode_label
+from evalui.app.run_view import RunView, first_real
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Child, Html, div, el, span
@@ -13,7 +14,6 @@ from evalui.runs.database.records import CellRow, QuestionFilter
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import card
-from evalui.ui.tabs.results.run_view import RunView, first_real
 from evalui.ui.tabs.results.samples.address import (
     PAGE_ROWS,
     SamplesAddress,

@@ -30,7 +30,7 @@ def test_a_note_leads_to_the_answers_it_is_about():
     assert "sub=samples" in line.link.href
     assert "outcome=unreadable" in line.link.href
     (health,) = next(block.links for block in details.blocks if isinstance(block, Links))
-    assert health.href == "?run=k3f&tab=results&sub=health"
+    assert health.href == "results?run=k3f&sub=health"
 
 
 def test_all_well_is_said_with_a_tick():

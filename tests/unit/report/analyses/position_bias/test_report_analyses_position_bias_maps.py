@@ -76,7 +76,7 @@ def test_categories_come_first_and_lead_to_their_subjects(by_subject):
     assert section.name == "By category"
     assert section.finding == "Other costs m most: 100.0 points."
     assert not section.open
-    stem = "?run=r1&tab=results&sub=bias&cell=1&gap_of=stem#by-subject"
+    stem = "results?run=r1&sub=bias&cell=1&gap_of=stem#by-subject"
     assert _chart(section).links["stem,0"] == stem
     everything = section.blocks[-1]
     assert isinstance(everything, Links)

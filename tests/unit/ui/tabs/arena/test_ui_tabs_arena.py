@@ -9,6 +9,7 @@ import pytest
 from ui_arena_examples import add_run, begin, better, end, judge_some, judged, open_desk, questions
 from ui_examples import GOOD, HOSTILE
 
+from evalui.app.open_run_view import OpenRunView
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.html import Html
@@ -18,7 +19,7 @@ from evalui.runs.database.voting.imported_votes import add_imported_votes
 from evalui.types import Duel, Outcome, Verdict
 from evalui.ui.components.fragment import Action
 from evalui.ui.tabs.arena import SUBS, ArenaTab
-from evalui.ui.tabs.arena.arena_view import OpenRunView, open_overview
+from evalui.ui.tabs.arena.arena_view import open_overview
 
 MakeAct = Callable[..., Action]
 
@@ -283,10 +284,10 @@ def test_each_judge_is_held_against_people(arena_desk: AppService):
     add_imported_votes(
         arena_desk.database, run_id, {"": votes}, pairs=voting_pairs(arena_desk.database, run_id)
     )
-    view = OpenRunView(arena_desk, messages("en"), run_id, {})
+    view = OpenRunView(arena_desk, messages("en"), run_id, "")
     assert [part.judge for part in view.parts] == ["panel", "judge", "second", "people"]
     for place, agrees in enumerate((True, True, True, False)):
-        view = OpenRunView(arena_desk, messages("en"), run_id, {"arena": str(place)})
+        view = OpenRunView(arena_desk, messages("en"), run_id, str(place))
         assert ("Agrees with people" in open_overview(view)) == agrees
 
 

@@ -1,23 +1,18 @@
-"""What the Results tab says of a run, in every view."""
+"""What has not moved to the Results page: samples, in the frame of every view."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from ui_examples import HOSTILE
-from ui_open_examples import finish, open_desk, open_form
 
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database import queue
-from evalui.runs.database.runs import read_cells
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.run_form import read_run_form
-from evalui.ui.tabs.results import VIEWS, ResultsTab
+from evalui.ui.tabs.results import ResultsTab
 
 Finished = Callable[..., str]
-MakeAct = Callable[..., Action]
 
 
 @pytest.fixture
@@ -25,62 +20,22 @@ def tab(desk: AppService) -> ResultsTab:
     return ResultsTab(desk, messages("en"))
 
 
-def test_the_head_says_what_ran_and_leads_to_each_view(tab: ResultsTab, finished: Finished):
+def test_the_samples_stand_in_the_frame_of_the_run(tab: ResultsTab, finished: Finished):
     run_id = finished(name="Midterm")
-    page = tab.render({"run": run_id})
+    page = tab.render({"run": run_id, "sub": "samples"})
     assert "<b>Midterm</b>" in page
-    (dataset,) = {cell.cell.dataset for cell in read_cells(tab.service.database, run_id)}
-    assert f">{dataset} · 4 questions · 2 models · today" in page
-    assert f"{dataset} · 4 questions" not in tab.render({"run": finished(name=dataset)})
-    for view in VIEWS:
-        assert f'href="?run={run_id}&amp;tab=results&amp;sub={view}"' in page
-    assert 'sub=overview" aria-current="page">Overview' in page
+    assert f'href="results?run={run_id}&amp;sub=bias">Bias' in page
+    assert 'aria-current="page">Samples' in page
 
 
-@pytest.mark.parametrize("view", [*VIEWS, "calibration", "health"])
-def test_an_address_shows_its_view(tab: ResultsTab, finished: Finished, view: str):
-    asked = tab.render({"run": finished(), "sub": view})
-    current = {"calibration": "Statistics", "health": "Overview"}.get(view, view.capitalize())
-    assert f'aria-current="page">{current}</a>' in asked
-
-
-def test_an_unknown_view_is_the_overview(tab: ResultsTab, finished: Finished):
-    assert 'aria-current="page">Overview' in tab.render({"run": finished(), "sub": "nonsense"})
-
-
-def test_a_run_without_answers_has_every_view(
+def test_a_live_run_fills_in_place(
     tab: ResultsTab, desk: AppService, form_for: Callable[..., Form]
 ):
-    run_id = desk.start(read_run_form(form_for()))
-    shown = {view: tab.render({"run": run_id, "sub": view}) for view in (*VIEWS, "calibration")}
-    assert "Nothing to test yet" in shown["statistics"]
-    assert "No probabilities to judge" in shown["calibration"]
-    assert "4 questions, as this run asked them" in tab.render({"run": run_id, "sub": "health"})
-
-
-def test_an_unknown_run_is_reported_and_recent_ones_are_offered(
-    tab: ResultsTab, finished: Finished
-):
-    run_id = finished()
-    page = tab.render({"run": "nothing-here"})
-    assert "There is no run" in page
-    assert f"?run={run_id}&amp;tab=results" in page
-
-
-def test_no_run_offers_the_recent_ones(tab: ResultsTab, finished: Finished):
-    run_id = finished()
-    assert f"?run={run_id}&amp;tab=results" in tab.render({})
-
-
-def test_written_answers_have_their_own_views(tmp_path: Path):
-    desk = open_desk(tmp_path)
-    run_id = finish(desk, open_form(desk))
-    tab = ResultsTab(desk, messages("en"))
-    page = tab.render({"run": run_id, "sub": "bias"})
-    assert 'aria-current="page">Overview' in page
-    assert f'href="?run={run_id}&amp;tab=results&amp;sub=duels">Duels' in page
-    assert f'href="?run={run_id}&amp;tab=annotate">Annotate' in page
-    assert "Statistics" not in page
+    run_id = desk.start(read_run_form(form_for(models=["biased"], modes=["multiple_choice"])))
+    assert queue.claim(desk.database, "worker-1")
+    assert 'data-watch="500"' in tab.render({"run": run_id, "sub": "samples"})
+    samples = ResultsTab(desk, messages("zh")).render({"run": run_id, "sub": "samples"})
+    assert "仍在运行：已完成 0 / 16。" in samples
 
 
 def test_nothing_in_questions_or_replies_becomes_markup(tab: ResultsTab, finished: Finished):
@@ -88,13 +43,10 @@ def test_nothing_in_questions_or_replies_becomes_markup(tab: ResultsTab, finishe
     row = f'"1{cell}","Which? {cell}","{cell}",b,c,d,B,"{cell}"'
     hostile = f"id,question,A,B,C,D,answer,explanation\n{row}\n"
     run_id = finished(hostile, modes=["multiple_choice", "generation"], name=HOSTILE[:100])
-    views = ("samples", *VIEWS, "calibration", "health")
-    pages = [tab.render({"run": run_id, "sub": view}) for view in views]
-    assert "onerror=" in pages[0]
-    for page in pages:
-        assert "<img" not in page
-        assert "<script" not in page
-        assert "<iframe" not in page
+    page = tab.render({"run": run_id, "sub": "samples"})
+    assert "onerror=" in page
+    for mark in ("<img", "<script", "<iframe"):
+        assert mark not in page
 
 
 @pytest.mark.parametrize(
@@ -107,38 +59,3 @@ def test_an_address_that_asks_for_nonsense_still_shows_the_samples(
 ):
     page = tab.render({"run": finished(), "sub": "samples"} | asked)
     assert " of 4</h2>" in page
-
-
-def test_a_waiting_run_says_that_it_has_not_begun(
-    tab: ResultsTab, desk: AppService, form_for: Callable[..., Form]
-):
-    run_id = desk.start(read_run_form(form_for()))
-    page = tab.render({"run": run_id})
-    assert "Not begun: this run waits for its turn." in page
-    assert f'href="?run={run_id}&amp;tab=runs"' in page
-
-
-def test_a_live_run_fills_in_place(
-    tab: ResultsTab, desk: AppService, form_for: Callable[..., Form]
-):
-    run_id = desk.start(read_run_form(form_for(models=["biased"], modes=["multiple_choice"])))
-    assert queue.claim(desk.database, "worker-1")
-    page = tab.render({"run": run_id})
-    assert "0 of 16 answers are in. The verdict comes with the last one." in page
-    assert 'data-watch="500"' in page  # its first figure is waited for
-    assert tab.render({"run": run_id}) == page
-    samples = ResultsTab(desk, messages("zh")).render({"run": run_id, "sub": "samples"})
-    assert "仍在运行：已完成 0 / 16。" in samples
-
-
-def test_a_finished_run_is_not_watched(tab: ResultsTab, finished: Finished):
-    assert "data-watch" not in tab.render({"run": finished()})
-
-
-def test_runs_of_one_file_differ_in_head_and_list(tab: ResultsTab, finished: Finished):
-    plain, seeded = finished(), finished(seed="7")
-    assert "seed 7" in tab.render({"run": seeded})
-    assert "seed 7" not in tab.render({"run": plain}).partition("</nav>")[0]
-    listed = tab.render({})
-    assert listed.count("biased, always-A · letters, circular; cloze") == 2
-    assert listed.count("seed 7") == 1

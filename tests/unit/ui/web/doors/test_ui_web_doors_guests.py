@@ -22,8 +22,8 @@ from evalui.ui.web.doors.guests import guest_cookie
 from evalui.ui.web.monitoring import Monitoring
 from evalui.web.address import access_token, cookie_of
 
-BALLOT = "/en/?run=k3f&tab=annotate"
-EVENT = "/en/gradio_api/run/act_annotate"
+BALLOT = "/en/annotate?run=k3f"
+EVENT = "/en/gradio_api/run/annotate_vote"
 
 
 async def who(request: Request) -> PlainTextResponse:
@@ -74,7 +74,8 @@ def test_the_page_of_a_ballot_and_what_it_fetches_are_a_guests(
     browser: TestClient, database: Database
 ):
     invite(database, browser, "k3f")
-    for path in (BALLOT, BALLOT + "&lang=zh", "/zh/?tab=annotate&run=k3f"):
+    old = "/zh/?tab=annotate&run=k3f"  # it leads to the page
+    for path in (BALLOT, BALLOT + "&lang=zh", old):
         assert browser.get(path).text == "<guest:Mia of k3f>"
     assert event(browser, BALLOT) == "<guest:Mia of k3f>"
     assert browser.get("/en/config").text == "<guest:Mia of k3f>"
@@ -87,11 +88,18 @@ def test_the_page_of_a_ballot_and_what_it_fetches_are_a_guests(
         "/",
         "/en/",
         "/en/?tab=runs",
+        "/en/runs",
+        "/progress/k3f",
         "/en/?run=k3f",
         "/en/?run=k3f&tab=results",
         "/en/?run=m4g&tab=annotate",
         "/en/?run=k3f&tab=annotate&sub=team",
-        "/en/?run=k3f&tab=annotate&run=m4g",
+        "/en/annotate",
+        "/en/annotate?run=m4g",
+        "/en/annotate?run=k3f&sub=team",
+        "/en/annotate?run=k3f&panel=name",
+        "/en/annotate?run=k3f&run=m4g",
+        "/en/models?run=k3f",
         "/r/k3f",
         "/export/k3f.json",
         "/votes/k3f.jsonl",
@@ -113,7 +121,9 @@ def test_no_other_address_is_answered_to_a_guest(
         assert "alone" not in answer.text
 
 
-@pytest.mark.parametrize("referer", ["", "/", "/en/?run=m4g&tab=annotate", "/en/?run=k3f&tab=runs"])
+@pytest.mark.parametrize(
+    "referer", ["", "/", "/en/annotate?run=m4g", "/en/?run=k3f&tab=runs", "/en/models?run=k3f"]
+)
 def test_events_of_other_pages_are_no_guests(browser: TestClient, database: Database, referer: str):
     invite(database, browser, "k3f")
     assert "guest:" not in event(browser, referer)
@@ -125,7 +135,7 @@ def test_who_came_by_two_links_is_on_each_page_the_guest_of_its_run(
     invite(database, browser, "k3f")
     invite(database, browser, "m4g", "Mia L")
     assert browser.get(BALLOT).text == "<guest:Mia of k3f>"
-    assert event(browser, "/en/?run=m4g&tab=annotate") == "<guest:Mia L of m4g>"
+    assert event(browser, "/en/annotate?run=m4g") == "<guest:Mia L of m4g>"
 
 
 def test_without_a_cookie_of_an_open_link_nobody_is_a_guest(

@@ -1,0 +1,111 @@
+"""The runs that a person sees: the queue with its places, and those that have ended."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalui.app.permissions import requires
+from evalui.app.run_labels import LIVE_STATES
+from evalui.app.run_progress import known_catalog
+from evalui.app.service import AppService
+from evalui.errors import SpecError
+from evalui.runs.database.records import CellRow, RunRow
+from evalui.runs.database.runs import read_cells_of, read_runs
+from evalui.runs.database.throughput import remaining_seconds_of
+from evalui.runs.database.usage import TokenCost, model_waits, run_costs
+from evalui.runs.fair_queue.limits import usual_limits
+from evalui.runs.fair_queue.place import QueuePlace, queue_order, queue_places
+from evalui.runs.spec import read_spec
+
+ENDED_STATES = ("done", "failed", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedRun:
+    """A run that waits or is at work.
+
+    `place` is None once it is taken, `seconds_left` where that is not known. `is_waiting`: one of
+    its models does not answer now.
+    """
+
+    row: RunRow
+    place: QueuePlace | None
+    seconds_left: float | None
+    is_waiting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRuns:
+    """The newest of the ended runs that were looked for; `matching` are how many there are.
+
+    `cells` and `charges` are by the id of a run; one without counted tokens has no charge.
+    """
+
+    rows: Sequence[RunRow]
+    matching: int
+    cells: Mapping[str, Sequence[CellRow]]
+    charges: Mapping[str, TokenCost]
+    baselines: frozenset[str]
+
+
+@requires("see")
+def list_runs(service: AppService) -> Sequence[RunRow]:
+    """The runs of the person and of their teams, the newest first."""
+    return read_runs(service.database, service.person)
+
+
+@requires("see")
+def order_queue(service: AppService, rows: Sequence[RunRow]) -> list[QueuedRun]:
+    """Those of the runs that wait or are at work, the next one first."""
+    live = [row for row in reversed(rows) if row.state in LIVE_STATES]
+    if not live:
+        return []
+    places = queue_places(service.database, usual_limits(service.settings))
+    seconds = remaining_seconds_of(service.database, [row.id for row in live])
+    live.sort(key=lambda row: queue_order(places.get(row.id)))
+    return [
+        QueuedRun(
+            row,
+            places.get(row.id),
+            seconds[row.id],
+            bool(model_waits(service.database, row.id)),
+        )
+        for row in live
+    ]
+
+
+@requires("see")
+def find_ended(
+    service: AppService, rows: Sequence[RunRow], *, find: str = "", state: str = "", most: int
+) -> EndedRuns:
+    """Those of the runs that have ended, in `state` if it is one; `find` is looked for in the name
+    of a run, of its owner and of its models, or is an id.
+    """
+    states = {state} & set(ENDED_STATES) or set(ENDED_STATES)
+    words = find.casefold().split()
+    ended = [row for row in rows if row.state in states]
+    matching = [row for row in ended if _matches(service, row, words)] if words else ended
+    shown = matching[:most]
+    catalog = known_catalog(service)
+    return EndedRuns(
+        rows=shown,
+        matching=len(matching),
+        cells=read_cells_of(service.database, [row.id for row in shown]),
+        charges=run_costs(service.database, service.owner, catalog),
+        baselines=frozenset(entry.name for entry in catalog.values() if entry.baseline),
+    )
+
+
+def _matches(service: AppService, row: RunRow, words: Sequence[str]) -> bool:
+    """Whether each word stands in one of the names."""
+    names = [row.id, row.name, row.owner, *_models(service, row)]
+    text = "\n".join(names).casefold()
+    return all(word in text for word in words)
+
+
+def _models(service: AppService, row: RunRow) -> list[str]:
+    try:
+        spec = service.cache.memoize(read_spec)(row.spec)
+    except SpecError:
+        return []  # written by another version of evalui
+    judges = spec.judging.judges if spec.judging else ()
+    return [*spec.models, *(each.model for each in spec.answers), *judges]

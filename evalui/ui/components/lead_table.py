@@ -1,0 +1,23 @@
+"""Chart and table in one as a component: rows of models with their marks on one axis."""
+
+from typing import Any
+
+import gradio as gr
+
+from evalui.messages import Messages
+from evalui.report.blocks import Table
+from evalui.report.html import join
+from evalui.report.render.tables import render_table
+from evalui.ui.components.listing import markup
+from evalui.ui.components.templates import fill
+
+
+def lead_table(t: Messages, table: Table, **settings: Any) -> gr.HTML:
+    """The table, and the button that copies the card around it as a picture (js/images.js)."""
+    shown = join(render_table(table), fill("copy_image.html", word=t("app.image")))
+    return markup(shown, elem_classes="ev lead-table", **settings)
+
+
+def html_table(table: Table, **settings: Any) -> gr.HTML:
+    """A short table that nobody has to sort or search."""
+    return markup(render_table(table), elem_classes="ev", **settings)

@@ -1,0 +1,125 @@
+"""The people of a server: who they are, what they use, their teams, and links to their pages."""
+
+import time
+from collections.abc import Sequence
+
+from evalui.access import ROLES
+from evalui.accounts.secrets import SEEN_EVERY_S
+from evalui.accounts.shares import Share
+from evalui.app.administration import count_week, list_share_links, read_disk
+from evalui.app.people import list_people, list_teams
+from evalui.app.queue import list_live_runs
+from evalui.app.readings import LiveRun, PersonUse
+from evalui.app.service import AppService
+from evalui.messages import Messages
+from evalui.report.html import Html
+from evalui.ui.components.format import format_time
+from evalui.ui.pages.admin.changes import GIGABYTE
+from evalui.ui.pages.admin.view import Markup, View, used_of
+
+_SOON_S = 7 * 24 * 3600.0
+
+
+class UsersView(View):
+    """The sentence of the moment, three figures, everybody, and what is looked at rarely."""
+
+    name = "users"
+    lists = ("figures", "people")
+    folds = ("roles", "teams", "links")
+    acting = ("people", "teams", "links")
+
+    def read(self, service: AppService) -> Markup:
+        """What each component shows now."""
+        t, made = self.t, self.made
+        people, live = list_people(service), list_live_runs(service)
+        by_arrival = sorted(people, key=lambda each: each.is_new)  # who was never here comes last
+        return {
+            self.verdict: self.answer(
+                _headline(t, people, live), link=(t("admin.invite"), "admin?add=person")
+            ),
+            made["figures"]: self._figures(service, people, live),
+            made["people"]: self.fill(
+                "people",
+                people=by_arrival,
+                seen={each.account.name: _last_seen(t, each) for each in people},
+                hours={each.account.name: _hours(t, each) for each in people},
+                stored={each.account.name: _stored(t, each) for each in people},
+                has_passwords=service.settings.auth == "password",
+            ),
+            made["roles"]: self.fill("roles", roles=ROLES),
+            made["teams"]: self.fill("teams", teams=list_teams(service)),
+            made["links"]: self._links(list_share_links(service)),
+        }
+
+    def _figures(
+        self, service: AppService, people: Sequence[PersonUse], live: Sequence[LiveRun]
+    ) -> Html:
+        t, hardware, disk = self.t, service.models.hardware(), read_disk(service)
+        devices = hardware.gpus or (hardware.machine,)
+        hours = sum(each.week.device_s for each in people) / 3600
+        limits = [
+            each.limits.gpu_hours_week
+            for each in people
+            if each.account.role != "reader" and not each.is_new
+        ]
+        total = 0.0 if None in limits else sum(limit for limit in limits if limit is not None)
+        runs, owners = count_week(service)
+        return self.fill(
+            "figures",
+            gpus=len(hardware.gpus),
+            memory=(sum(each.used for each in devices), sum(each.total for each in devices)),
+            running=t.count("admin.running_jobs", _at_work(live)),
+            disk=disk,
+            stored=sum(each.stored for each in people),
+            hours=f"{hours:.1f}",
+            limit=f"{total:g}" if total else "",
+            share=hours / total if total else None,
+            week=t("admin.week_about", runs=runs, people=owners),
+        )
+
+    def _links(self, shares: Sequence[Share]) -> Html:
+        t, working = self.t, [share for share in shares if share.ended is None]
+        soon = sum(share.expires - time.time() < _SOON_S for share in working)
+        unseen = sum(not share.opened for share in working)
+        finding = t("admin.links_finding", soon=soon, unseen=unseen)
+        return self.fill("share_links", shares=shares, n=len(working), finding=finding)
+
+
+def busy_sentence(t: Messages, live: Sequence[LiveRun]) -> str:
+    """How many runs are at work and wait."""
+    running = _at_work(live)
+    jobs = t.count("admin.running_jobs", running)
+    return t("admin.jobs", running=jobs, waiting=len(live) - running)
+
+
+def _at_work(live: Sequence[LiveRun]) -> int:
+    return sum(each.row.state == "running" for each in live)
+
+
+def _headline(t: Messages, people: Sequence[PersonUse], live: Sequence[LiveRun]) -> str:
+    jobs = busy_sentence(t, live)
+    spent = [each for each in people if each.used_up]
+    if not spent:
+        return jobs
+    first, others = spent[0], len(spent) - 1
+    gone = t(f"admin.gone.{first.used_up}", name=first.account.name)
+    more = t.count("admin.gone_more", others) if others else ""
+    return t("admin.headline", jobs=jobs, gone=gone, more=more)
+
+
+def _hours(t: Messages, use: PersonUse) -> tuple[str, float | None]:
+    return used_of(t, "hours", use.week.device_s / 3600, use.limits.gpu_hours_week)
+
+
+def _stored(t: Messages, use: PersonUse) -> tuple[str, float | None]:
+    return used_of(t, "bytes", use.stored, use.limits.stored_bytes, GIGABYTE)
+
+
+def _last_seen(t: Messages, use: PersonUse) -> str:
+    seen = use.account.seen
+    if use.account.invited and use.is_new:
+        return t("admin.invited")
+    if seen is None:
+        return "–"
+    is_here = time.time() - seen < 2 * SEEN_EVERY_S
+    return t("admin.now") if is_here else format_time(t, seen)

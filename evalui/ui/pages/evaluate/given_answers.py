@@ -1,0 +1,89 @@
+"""Answers that are there already: what files of them hold, and those of earlier runs."""
+
+from collections.abc import Sequence
+
+from evalui.app.files.views import AnswersFile, EarlierRun
+from evalui.messages import Messages
+from evalui.report.html import Html, div, join, span
+from evalui.types import Fault
+from evalui.ui.components.choice_list import Choice, ChoiceGroup, choice_list
+from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.components.format import fault_text
+from evalui.ui.components.named_texts import NamedText, named_texts
+from evalui.ui.components.widgets import note, status
+from evalui.ui.run_form import answer_name_field
+
+_SHOWN_UNKNOWN = 5
+_SHOWN_FAULTS = 5
+
+
+def answers_files(t: Messages, files: Sequence[AnswersFile]) -> Html:
+    """A field for the model of each file, what the file holds, and the button that drops it."""
+    return named_texts(
+        NamedText(
+            answer_name_field(file.upload, file.place),
+            t("answers.model"),
+            file.name,
+            below=_matched(t, file),
+            remove=t("file.remove"),
+            data={"do": "forget", "upload": file.upload, "place": str(file.place)},
+        )
+        for file in files
+    )
+
+
+def picked_run(form: Form) -> str:
+    """The earlier run whose models are listed."""
+    chosen = field_values(form, "earlier")
+    first = next((entry.partition("/")[0] for entry in chosen), "")
+    return field_value(form, "earlier_run") or first
+
+
+def earlier_models(t: Messages, runs: Sequence[EarlierRun], form: Form) -> Html:
+    """The models of the run that is picked; those ticked in other runs stay ticked."""
+    picked, chosen = picked_run(form), field_values(form, "earlier")
+    rows = [
+        Choice(value, model, t("answers.of_run", n=f"{count:,}", run=run.name))
+        for run in runs
+        for model, count in run.models
+        if (value := f"{run.id}/{model}") in chosen or run.id == picked
+    ]
+    return choice_list("earlier", [ChoiceGroup(rows)]) if rows else Html("")
+
+
+def _matched(t: Messages, file: AnswersFile) -> Html:
+    if file.problem:
+        return div(note("bad", t.translate(file.problem)), cls="gap-s")
+    whole = file.matched == file.questions
+    words = t("answers.matched", n=f"{file.matched:,}", total=f"{file.questions:,}")
+    unknown = t("list.comma").join(file.unknown[:_SHOWN_UNKNOWN])
+    more = " …" if file.n_unknown > _SHOWN_UNKNOWN else ""
+    return join(
+        div(status("ok" if whole else "warn" if file.matched else "bad", words), cls="gap-s"),
+        div(t.count("answers.unknown", file.n_unknown, ids=unknown + more), cls="meta")
+        if file.unknown
+        else None,
+        _faults(t, file) if file.faults else None,
+    )
+
+
+def _faults(t: Messages, file: AnswersFile) -> Html:
+    """How many rows cannot be used, and where and why the first of them."""
+    n = len(file.faults) + file.unlisted
+    rest = n - _SHOWN_FAULTS
+    return join(
+        div(t.count("answers.faults", n), cls="meta"),
+        *(_fault(t, fault) for fault in file.faults[:_SHOWN_FAULTS]),
+        div(t("preview.more", n=f"{rest:,}"), cls="meta") if rest > 0 else None,
+    )
+
+
+def _fault(t: Messages, fault: Fault) -> Html:
+    actual, expected = fault_text(t, fault)
+    place = t("answers.line", n=f"{fault.line:,}") if fault.line else t("answers.whole")
+    return div(
+        span(place, cls="nw"),
+        " · ",
+        t("answers.fault", found=actual, expected=expected),
+        cls="meta",
+    )

@@ -1,0 +1,137 @@
+"""A dropped log of another harness: what it is, what it lacks, and the button that imports it."""
+
+from evalui.app.files.views import LogChoices, LoggedRun, LogView, UnnamedModel
+from evalui.messages import Messages
+from evalui.report.html import Html, div, el, span
+from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.components.named_texts import NamedText, named_texts
+from evalui.ui.components.rows import details_summary, remark
+from evalui.ui.components.widgets import card, link_button, note, table
+
+_SHOWN_NAMES = 3
+_SHOWN_FILES = 3
+_MAX_NAME = 120  # characters, as of a run that is started here
+
+
+def log_card(t: Messages, upload: str, view: LogView, *, opened: bool) -> Html:
+    """The card of an upload that is a finished run; what it lacks is asked below the opened one."""
+    choose = link_button(t("log.import"), "open_log", data_upload=upload)
+    return card(
+        div(
+            el("b", view.bundle or _names(t, [run.dataset for run in view.runs])),
+            span(t("log.own" if view.bundle else "log.finished"), cls="chip on"),
+            span(_facts(t, view), cls="meta"),
+            span(
+                None if opened else choose,
+                link_button(t("file.remove"), "remove", data_upload=upload),
+                cls="acts",
+            ),
+            cls="l1",
+        ),
+        el(
+            "details",
+            details_summary(
+                span(_names(t, [_model_name(t, view, run) for run in view.runs])),
+                t("file.details"),
+            ),
+            div(_runs(t, view), cls="in"),
+            cls="l2",
+            data_key=f"log_{upload}",
+        ),
+        *(div(each, cls="gap-s") for each in _notes(t, view)),
+        cls="ds log",
+    )
+
+
+def unnamed_models(t: Messages, upload: str, view: LogView) -> Html:
+    """A field for each model that no file of the log names."""
+    return named_texts(
+        NamedText(model_field(upload, place), t("log.model_name"), _hint(t, model))
+        for place, model in enumerate(view.unnamed)
+    )
+
+
+def model_field(upload: str, place: int) -> str:
+    """The field for the name of a model that no file of a log states."""
+    return f"log_model_{upload}_{place}"
+
+
+def run_name(t: Messages, view: LogView) -> str:
+    """What the run is called unless it is given a name."""
+    return view.bundle or _names(t, [run.dataset for run in view.runs])
+
+
+def read_choices(form: Form, upload: str, view: LogView | None) -> LogChoices:
+    """What the fields of a card say."""
+    models = (
+        field_value(form, model_field(upload, place))
+        for place in range(len(view.unnamed) if view else 0)
+    )
+    return LogChoices(
+        field_value(form, "log_name").strip()[:_MAX_NAME],
+        tuple(name[:_MAX_NAME] for name in models),
+        field_values(form, "log_without"),
+    )
+
+
+def _facts(t: Messages, view: LogView) -> str:
+    harnesses = dict.fromkeys(_harness(t, run) for run in view.runs)
+    facts = [
+        t("list.comma").join(harnesses),
+        t.count("log.models", view.n_models),
+        t.count("log.datasets", view.n_datasets),
+    ]
+    return " · ".join(facts)
+
+
+def _harness(t: Messages, run: LoggedRun) -> str:
+    key = f"harness.{run.harness}"
+    return f"{t(key) if key in t else run.harness} {run.version}".strip()
+
+
+def _names(t: Messages, names: list[str]) -> str:
+    """The first distinct names, and how many more there are."""
+    distinct = list(dict.fromkeys(names))
+    more = len(distinct) - _SHOWN_NAMES
+    return t("list.comma").join(distinct[:_SHOWN_NAMES]) + (f" (+{more})" if more > 0 else "")
+
+
+def _runs(t: Messages, view: LogView) -> Html:
+    heads = (t("log.dataset"), t("log.model"), t("log.harness"))
+    rows = ((run.dataset, _model_name(t, view, run), _harness(t, run)) for run in view.runs)
+    more = view.n_runs - len(view.runs)
+    return div(
+        table(heads, rows, repeats=True),
+        el("p", t.count("log.more", more), cls="meta gap-s") if more > 0 else None,
+    )
+
+
+def _model_name(t: Messages, view: LogView, run: LoggedRun) -> str:
+    unnamed = next((each for each in view.unnamed if each.label == run.model), None)
+    return run.model if unnamed is None else unnamed.guess or t("log.unnamed")
+
+
+def _notes(t: Messages, view: LogView) -> list[Html]:
+    """What the log lacks, and what of the drop is no part of it."""
+    missing = dict.fromkeys(key for run in view.runs for key in run.missing)
+    notes = [_remark(t(f"log.missing-{key}")) for key in missing]
+    if view.beside:
+        more = view.n_beside - len(view.beside)
+        names = t("list.comma").join(view.beside) + (f" (+{more})" if more > 0 else "")
+        notes.append(_remark(t("log.beside", files=names)))
+    if not view.has_folders and (view.unnamed or "results" in missing):
+        notes.append(note("warn", t("log.folders")))
+    if view.apart:
+        notes.append(note("warn", t("log.apart")))
+    return notes
+
+
+def _remark(text: str) -> Html:
+    return div(remark("na", text), cls="meta")
+
+
+def _hint(t: Messages, model: UnnamedModel) -> str:
+    more = len(model.files) - _SHOWN_FILES
+    files = t("list.comma").join(model.files[:_SHOWN_FILES])
+    files += f" (+{more})" if more > 0 else ""
+    return t("log.model_folder" if model.guess else "log.model_missing", files=files)

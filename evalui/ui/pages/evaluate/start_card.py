@@ -1,0 +1,98 @@
+"""Before the start: what the run will send, take and cost, where it goes, and the button."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalui.messages import Messages
+from evalui.proportions import smallest_visible_gap
+from evalui.report.html import Html, join
+from evalui.report.numbers import dollars
+from evalui.runs.estimate import Estimate, TimeRange
+from evalui.runs.fair_queue.place import QueueAhead
+from evalui.ui.components.format import duration, format_large_count
+from evalui.ui.components.rows import remark
+from evalui.ui.components.widgets import definitions
+
+_NOTHING = "–"
+_LARGE_SAMPLE = 10_000  # questions from which on the smallest visible gap is no news
+
+
+@dataclass(frozen=True, slots=True)
+class StartNotes:
+    """What is to be known before the start: `away` names where questions go, `hindrance` is why
+    it cannot start, "" if it can.
+    """
+
+    away: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    hindrance: str = ""
+
+
+def cost_rows(
+    t: Messages, cost: Estimate, ahead: QueueAhead, priced: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """What the run will send, take and cost, in words and figures."""
+    judged = ((t("cost.judged"), f"{cost.judged:,}"),) if cost.judged else ()
+    cached = ((t("cost.cached"), f"{cost.cached:,}"),) if cost.cached else ()
+    price = t("cost.about_dollars", n=dollars(cost.dollars)) if cost.dollars is not None else ""
+    names = priced[0] if len(priced) == 1 else t("cost.models", n=len(priced))
+    return (
+        (t("cost.requests"), f"{cost.requests:,}"),
+        *judged,
+        *cached,
+        (t("cost.tokens"), format_large_count(cost.tokens)),
+        (t("cost.time"), _time(t, cost.range) if cost.range else t("cost.unknown")),
+        (t("cost.queue"), _ahead(t, ahead)),
+        *(((t("cost.dollars", names=names), price),) if price else ()),
+    )
+
+
+def gap_remark(t: Messages, questions: int) -> Html | None:
+    """How large a difference must be to be seen with so many questions."""
+    if not questions or questions > _LARGE_SAMPLE:
+        return None
+    points = f"{100 * smallest_visible_gap(questions):.0f}"
+    return remark("na", t("cost.gap", n=f"{questions:,}", points=points))
+
+
+@dataclass(frozen=True, slots=True)
+class StartCard:
+    """What stands above and below the name of the run, and why it cannot start, "" if it can."""
+
+    cost: Html
+    remarks: Html
+    hindrance: str = ""
+
+
+def start_card(
+    t: Messages,
+    notes: StartNotes,
+    *,
+    rows: Sequence[tuple[str, str]] = (),
+    gap: Html | None = None,
+) -> StartCard:
+    """The card at the right; `rows` are those of `cost_rows`, () while the cost is not known."""
+    unknown = [(t(f"cost.{name}"), _NOTHING) for name in ("requests", "tokens", "time")]
+    away = [remark("warn", sentence) for sentence in notes.away]
+    warnings = (remark("warn", warning) for warning in notes.warnings)
+    return StartCard(
+        definitions(rows or unknown),
+        join(gap, *warnings, *(away or [remark("ok", t("away.stays"))])),
+        notes.hindrance,
+    )
+
+
+def _time(t: Messages, span: TimeRange) -> str:
+    """From the least to the most, and whether it was measured."""
+    low, high = duration(t, span.low), duration(t, span.high)
+    words = t("cost.about", time=low) if low == high else t("cost.from_to", low=low, high=high)
+    return t(f"cost.{span.source}", time=words)
+
+
+def _ahead(t: Messages, ahead: QueueAhead) -> str:
+    if not ahead.runs:
+        return t("cost.none")
+    runs = t.count("cost.runs", ahead.runs)
+    if ahead.seconds is None:
+        return runs
+    return t("list.comma").join((runs, duration(t, ahead.seconds)))

@@ -1,0 +1,72 @@
+"""The start card of a form, worked out: its cost, what hinders it, and what is to be known."""
+
+from evalui.app.evaluations import hindrance_of, runs_ahead, warnings_of
+from evalui.app.files.views import PlannedRun
+from evalui.app.run_form import RunForm
+from evalui.app.service import AppService
+from evalui.errors import EvaluiError
+from evalui.messages import Messages
+from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.pages.evaluate.judging import is_single
+from evalui.ui.pages.evaluate.model_list import remote_destinations
+from evalui.ui.pages.evaluate.start_card import (
+    StartCard,
+    StartNotes,
+    cost_rows,
+    gap_remark,
+    start_card,
+)
+from evalui.ui.run_form import read_run_form
+
+
+def start_plan(service: AppService, t: Messages, form: Form) -> StartCard:
+    """The card of a form whose files can be read."""
+    away = remote_destinations(t, service.catalog(), form, service.settings)
+    try:
+        run_form = read_run_form(form)
+        if missing := _missing(run_form, form):
+            return start_card(t, StartNotes(away, hindrance=t(missing)))
+        planned = service.plan(run_form)
+    except EvaluiError as error:
+        hindrance = t.translate(error.sentence)
+        return start_card(t, StartNotes(away, hindrance=hindrance))
+    ahead = runs_ahead(service, planned)
+    return start_card(
+        t,
+        StartNotes(
+            away,
+            [*warnings_of(t, planned), *filter(None, [t.translate(ahead.held)])],
+            hindrance_of(service, t, planned),
+        ),
+        rows=cost_rows(t, planned.cost, ahead, _priced(planned)),
+        gap=gap_remark(t, _questions(planned)),
+    )
+
+
+def _missing(run_form: RunForm, form: Form) -> str:
+    """What the user has still to choose: the key of its sentence."""
+    if not run_form.models and not run_form.answers:
+        return "cost.no_model"
+    if not run_form.modes:
+        return "cost.no_mode"
+    if "yes" in field_values(form, "judging"):
+        if not field_values(form, "judges"):
+            return "cost.no_judge"
+        contestants = len(run_form.models) + len(run_form.answers)
+        if contestants < 2 and not is_single(field_value(form, "rubric"), form):
+            return "cost.one_contestant"
+    return ""
+
+
+def _priced(planned: PlannedRun) -> list[str]:
+    """The models that cost money."""
+    able = [cell for cell in planned.cells if cell.has_price and not cell.impossible]
+    return list(dict.fromkeys(cell.model for cell in able))
+
+
+def _questions(planned: PlannedRun) -> int:
+    """The questions of all datasets of a run, each counted once however many answer it."""
+    counted: dict[str, int] = {}
+    for cell in planned.cells:
+        counted[cell.dataset_key] = max(cell.questions, counted.get(cell.dataset_key, 0))
+    return sum(counted.values())

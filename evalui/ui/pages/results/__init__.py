@@ -1,0 +1,336 @@
+"""The Results page: one run, at its own address, in the views of its figures.
+
+The frame and what can be picked are fixed; the document of a view is drawn by `gr.render`. While
+answers are still to come the page looks again, and only what has changed is drawn.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import urlencode
+
+import gradio as gr
+
+from evalui.app.results import list_runs
+from evalui.app.run_labels import owned_label
+from evalui.app.run_view import RunView, still_there
+from evalui.app.service import AppService
+from evalui.errors import EvaluiError, UnknownRun
+from evalui.report.html import Html
+from evalui.ui.components.address import address, opening, opens, read_query
+from evalui.ui.components.fold import folds
+from evalui.ui.components.form import Form, field_value
+from evalui.ui.components.format import format_time
+from evalui.ui.components.fragment import Action
+from evalui.ui.components.listing import bar, markup
+from evalui.ui.components.templates import fill
+from evalui.ui.pages.context import PageContext
+from evalui.ui.pages.results import bias, calibration, health, overview, report, statistics
+from evalui.ui.pages.results.report import Downloads
+from evalui.ui.pages.results.sharing import SharingPanel
+from evalui.ui.run_frame import run_frame, view_name
+
+Updates = dict[Any, Any]
+_NAME = "results"
+_RECENT = 10  # runs
+_LOOK_S = 2.0  # between looks at a run that is not finished
+_FIRST_LOOK_S = 0.5  # the same while it has no answer, and somebody waits for its first figure
+_WATCH_S = 1.0  # between looks at a file that is being sent
+
+
+@dataclass(frozen=True, slots=True)
+class SubView:
+    """A view of a run: what `draw` makes below its frame, and what stands above as `top`."""
+
+    draw: Callable[[RunView, Form], None]
+    top: Callable[[RunView, Form], Html | None] | None = None
+
+
+VIEWS: Mapping[str, SubView] = {
+    "overview": SubView(overview.draw, overview.top),
+    "bias": SubView(bias.draw),
+    "statistics": SubView(statistics.draw, statistics.top),
+    "report": SubView(report.draw),
+    "calibration": SubView(calibration.draw),
+    "health": SubView(health.draw),
+}
+
+
+def make_page(context: PageContext) -> None:
+    """The page, where Gradio is to draw it."""
+    ResultsPage(context).wire()
+
+
+class ResultsPage:
+    """Its components, and what changes them."""
+
+    def __init__(self, context: PageContext) -> None:
+        t = context.t
+        self.context = context
+        self.address = address(f"{t(f'tab.{_NAME}')} · {t('app.name')}", t.language)
+        self.bar = bar()
+        folds()
+        with gr.Column(elem_classes="page document results-page"):
+            self.frame = markup(elem_classes="ev")
+            self.bias = bias.bias_pickers(t)
+            self.top = markup(visible=False, elem_classes="ev")
+            self.sharing = SharingPanel(t)
+            self.statistics = statistics.statistics_pickers(t)
+            self.files = Downloads(t)
+            # What the page shows by now: the server keeps nothing of a visitor.
+            self.query = gr.Textbox(visible="hidden", elem_classes="hidden-field")
+            self.seen = gr.Textbox(visible="hidden", elem_classes="hidden-field")
+            self.changed = gr.Textbox(visible="hidden", elem_classes="hidden-field")
+            gr.render(
+                inputs=[self.query],
+                triggers=[opening(self.address), self.changed.change],
+                queue=False,
+                show_progress="hidden",
+            )(self._draw)
+        self.timer = gr.Timer(_LOOK_S, active=False)
+
+    def wire(self) -> None:
+        """Say what happens on which event."""
+        events: dict[str, Any] = {
+            "queue": False,
+            "show_progress": "hidden",
+            "api_visibility": "private",
+            "preprocess": False,
+        }
+        changing: list[Any] = [self.frame, self.top, self.timer, self.seen]
+        shown: list[Any] = [
+            *(self.address, self.bar, self.query, *changing),
+            *(*self.sharing.outputs, *self.bias.outputs, *self.statistics.outputs),
+            *self.files.outputs,
+        ]
+        self.address.open(
+            self._open, None, shown, api_name=f"{_NAME}_open", trigger_mode="multiple", **events
+        )
+        self.timer.tick(
+            self._look,
+            [self.query, self.seen],
+            [*changing, self.changed, *self.files.outputs],
+            api_name=f"{_NAME}_look",
+            **events,
+        )
+        for name, pickers, pick in (
+            ("bias", self.bias, self._pick_bias),
+            ("statistics", self.statistics, self._pick_statistics),
+        ):
+            lists: list[Any] = list(pickers.lists.values())
+            gr.on(
+                [each.input for each in lists],
+                pick,
+                [self.query, *lists],
+                self.address,
+                api_name=f"{_NAME}_{name}",
+                **events,
+            )
+        panel = self.sharing.outputs
+        self.sharing.make.click(
+            self._share,
+            [self.query, self.sharing.days],
+            panel,
+            api_name=f"{_NAME}_share",
+            **events,
+        )
+        self.sharing.links.act(
+            self._act_on_link,
+            [self.query],
+            panel,
+            api_name=f"{_NAME}_link",
+            trigger_mode="multiple",
+            **events,
+        )
+        self.sharing.teams.input(
+            self._give_rights,
+            [self.query, self.sharing.teams],
+            panel,
+            api_name=f"{_NAME}_rights",
+            **events,
+        )
+        # A link that was just followed is known to the server a moment later.
+        followed: list[Any] = [self.files.first.click, self.files.others.click]
+        gr.on(followed, self._watch, None, self.timer, api_name=f"{_NAME}_watch", **events)
+
+    # ------------------------------------------------------------ what an address shows
+
+    def _open(self, event: gr.EventData, request: gr.Request) -> Updates:
+        """What stands around the document of an address: the frame, what can be picked."""
+        service, query = self.context.service(request), _query(event)
+        form = read_query(query)
+        known = {self.bar: self.context.bar(service, _NAME, form), self.query: query}
+        try:
+            with still_there(service, field_value(form, "run")):
+                return self._hidden() | known | self._shown(service, form)
+        except EvaluiError as error:
+            return self._hidden() | known | self._without_run(service, error)
+
+    def _shown(self, service: AppService, form: Form) -> Updates:
+        if not field_value(form, "run"):
+            return self._without_run(service)
+        view = self._view(service, form)
+        name = self._name(view, form)
+        shown: Updates = self._framed(view, form)
+        if name == "overview":
+            shown |= self.sharing.shown(view, form)
+        elif name == "bias":
+            shown |= self.bias.shown(bias.offered(view, form))
+        elif name == "statistics":
+            shown |= self.statistics.shown(statistics.offered(view, form))
+        elif name == "report":
+            shown |= self.files.shown(view)
+        title = self._title(view)
+        return shown | {self.seen: _version(view), self.address: gr.update(title=title)}
+
+    def _hidden(self) -> Updates:
+        """Nothing of what only some views have."""
+        return {
+            self.top: gr.update(visible=False),
+            self.timer: gr.update(active=False),
+            **self.sharing.hidden(),
+            **self.bias.shown({}),
+            **self.statistics.shown({}),
+            **self.files.hidden(),
+        }
+
+    def _framed(self, view: RunView, form: Form) -> Updates:
+        """What changes while answers come in, without the document."""
+        name = self._name(view, form)
+        made = VIEWS[name].top
+        top = made(view, form) if made else None
+        pause = _LOOK_S if view.run.done else _FIRST_LOOK_S
+        is_weighed = name == "report" and not view.is_live
+        return {
+            self.frame: run_frame(view, name),
+            self.top: gr.update(value=top or Html(""), visible=bool(top)),
+            self.timer: gr.update(
+                value=_WATCH_S if is_weighed else pause, active=view.is_live or is_weighed
+            ),
+        }
+
+    def _without_run(self, service: AppService, error: EvaluiError | None = None) -> Updates:
+        """The newest runs in place of one."""
+        t = self.context.t
+        rows = [
+            {
+                "name": row.name,
+                "href": f"{_NAME}?{urlencode({'run': row.id})}",
+                "label": owned_label(t, row, service.owner),
+                "done": row.state == "done",
+                "state": t(f"runstate.{row.state}"),
+                "when": format_time(t, row.created),
+            }
+            for row in list_runs(service)
+            if row.done
+        ]
+        recent = fill(
+            "results/recent.html",
+            title=t("results.title"),
+            promise=t("results.promise"),
+            recent=t("results.recent"),
+            nothing=t("results.nothing"),
+            heads=[t("runs.run"), t("runs.state"), t("runs.when")],
+            problem=t.translate(error.sentence) if error else "",
+            rows=rows[:_RECENT],
+        )
+        title = f"{t(f'tab.{_NAME}')} · {t('app.name')}"
+        return {self.frame: recent, self.address: gr.update(title=title)}
+
+    def _draw(self, query: object, event: gr.EventData, request: gr.Request) -> None:
+        """The document of a view; a change of its run is told without an address."""
+        service = self.context.service(request)
+        form = read_query(_query(event) or query)
+        if not field_value(form, "run"):
+            return
+        try:
+            with still_there(service, field_value(form, "run")):
+                view = self._view(service, form)
+                VIEWS[self._name(view, form)].draw(view, form)
+        except UnknownRun:
+            return  # the frame states it
+
+    def _view(self, service: AppService, form: Form) -> RunView:
+        return RunView(service, self.context.t, field_value(form, "run"))
+
+    def _name(self, view: RunView, form: Form) -> str:
+        """The view of an address, of those that this page has."""
+        name = view_name(view, field_value(form, "sub"))
+        return name if name in VIEWS else "overview"
+
+    def _title(self, view: RunView) -> str:
+        """What a browser calls the page: the run it is about, and how far that is."""
+        t, run = self.context.t, view.run
+        far = f"{100 * run.done // run.total} %" if run.total and run.state == "running" else ""
+        parts = (far or t(f"title.{run.state}"), run.name, t(f"tab.{_NAME}"), t("app.name"))
+        return " · ".join(parts)
+
+    # ------------------------------------------------------------ what changes
+
+    def _look(self, request: gr.Request, query: object, seen: object) -> Any:
+        """What is new since the page has `seen` it: figures, or how far files are."""
+        service, form = self.context.service(request), read_query(query)
+        if not field_value(form, "run"):
+            return {self.timer: gr.update(active=False)}
+        with still_there(service, field_value(form, "run")):
+            view = self._view(service, form)
+            changed: Updates = {}
+            if (version := _version(view)) != seen:
+                changed |= self._framed(view, form) | {self.seen: version, self.changed: version}
+            if self._name(view, form) == "report":
+                changed |= self._weighed(view)
+        return changed or gr.skip()  # pyright: ignore[reportUnknownVariableType] # of Gradio
+
+    def _weighed(self, view: RunView) -> Updates:
+        """The files with about their sizes; they change with each answer of a run that goes on."""
+        if view.is_live:
+            return {}
+        sizes = view.service.export_sizes(view.run.id, view.language)
+        is_sent = bool(view.service.exports.progress(view.run.id))
+        return self.files.shown(view, sizes) | {self.timer: gr.update(active=is_sent)}
+
+    def _watch(self) -> Any:
+        return gr.update(value=_WATCH_S, active=True)
+
+    def _pick_bias(self, query: object, *values: object) -> str:
+        return opens(urlencode(self.bias.picked(read_query(query), values), doseq=True))
+
+    def _pick_statistics(self, query: object, *values: object) -> str:
+        return opens(urlencode(self.statistics.picked(read_query(query), values), doseq=True))
+
+    def _share(self, request: gr.Request, query: object, days: object) -> Updates:
+        view, form = self._changed(request, query)
+        return self.sharing.add_link(view, form, days)
+
+    def _act_on_link(self, event: gr.EventData, request: gr.Request, query: object) -> Updates:
+        view, form = self._changed(request, query)
+        action = Action.read(event._data)  # pyright: ignore[reportPrivateUsage] # no other name
+        return self.sharing.act(view, form, action)
+
+    def _give_rights(self, request: gr.Request, query: object, held: object) -> Updates:
+        view, form = self._changed(request, query)
+        return self.sharing.give_rights(view, form, held)
+
+    def _changed(self, request: gr.Request, query: object) -> tuple[RunView, Form]:
+        """The run that is to be changed.
+
+        Raises:
+            NotAllowed, UnknownRun: the person may not change it, or sees none.
+        """
+        service, form = self.context.service(request), read_query(query)
+        service.require("change", field_value(form, "run"))
+        return self._view(service, form), form
+
+
+def _version(view: RunView) -> str:
+    """Another text for each other state of a run."""
+    _, version = view.service.state(view.run.id)
+    return hashlib.sha256(repr(version).encode()).hexdigest()[:16]
+
+
+def _query(event: gr.EventData) -> str:
+    """The query that an event of the address carries, "" of other events."""
+    sent: Any = event._data  # pyright: ignore[reportPrivateUsage] # no other name
+    query: object = cast("dict[str, object]", sent).get("query") if isinstance(sent, dict) else ""
+    return query if isinstance(query, str) else ""

@@ -1,0 +1,151 @@
+"""Results, Bias: does a model prefer a position? Its figures lead to their questions."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from evalui.app.run_view import RunView
+from evalui.app.service import AppService
+from evalui.messages import Messages
+from evalui.report.analyses.overview.narrative import names
+from evalui.report.analyses.position_bias.blocks import (
+    BiasChoice,
+    BiasLinks,
+    BiasSubject,
+    bias_page,
+)
+from evalui.report.analyses.position_bias.figures import GridCell, grid_places, questions_in
+from evalui.report.analyses.position_bias.maps import model_maps
+from evalui.report.blocks import Block
+from evalui.runs.database.records import CellRow
+from evalui.scoring.cell_summary import Summary
+from evalui.scoring.position_bias.summary import StratumBias
+from evalui.ui.blocks import show
+from evalui.ui.components.form import Form, field_value, parse_whole_number
+from evalui.ui.pages.results.empty import show_empty
+from evalui.ui.pages.results.pickers import Pickers, Words
+
+
+@dataclass(frozen=True, slots=True)
+class BiasSelection:
+    """One cell of a run and its questions with one number of options."""
+
+    cell_id: int
+    summary: Summary
+    bias: StratumBias
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of options that questions of the cell have."""
+        strata = self.summary.bias.strata if self.summary.bias else ()
+        return tuple(each.n_options for each in strata)
+
+    @property
+    def address(self) -> Mapping[str, str]:
+        """What names it in an address: the cell, and the number of options if there are several."""
+        size = {"bias_k": str(self.bias.n_options)} if len(self.sizes) > 1 else {}
+        return {"cell": str(self.cell_id), **size}
+
+
+def bias_pickers(t: Messages) -> Pickers:
+    """Which cell and which number of options."""
+    return Pickers({"cell": t("bias.model"), "bias_k": t("maps.options")})
+
+
+def offered(view: RunView, form: Form) -> dict[str, Words]:
+    """What can be picked where there are several, and what is."""
+    chosen = select_bias(view.with_question, form, view.baselines)
+    if chosen is None:
+        return {}
+    able = {id_: s for id_, s in view.with_question.items() if s.bias and s.bias.strata}
+    called = names(list(able.values()), view.language)
+    cells = {str(id_): " · ".join(filter(None, called[s.cell])) for id_, s in able.items()}
+    several = any(distinct for _, distinct in called.values())
+    sizes = {str(size): view.t("file.options", n=size) for size in chosen.sizes}
+    word = view.t("bias.cell" if several else "bias.model")
+    pickers: dict[str, Words] = {}
+    if len(able) > 1:
+        pickers["cell"] = Words(cells, str(chosen.cell_id), word)
+    if len(sizes) > 1:
+        pickers["bias_k"] = Words(sizes, str(chosen.bias.n_options))
+    return pickers
+
+
+def draw(view: RunView, form: Form) -> None:
+    """Verdict, chart and table, sections, for what the form selects."""
+    if blocks := bias_document(view, form):
+        show(view.t, blocks, scope="bias")
+        return
+    t = view.t
+    waits = any(s.state in ("waiting", "running") for s in view.with_question.values())
+    show_empty(t("bias.none"), t("front.no_order_done") if waits else t("bias.none_about"))
+
+
+def bias_document(view: RunView, form: Form) -> list[Block]:
+    """The blocks of what the form selects, none if the run has no orders.
+
+    `cell` and `bias_k` select the cell and its number of options, `slots` and `options` a cell of
+    the grid, `gap_of` the category whose subjects are shown.
+    """
+    chosen = select_bias(view.with_question, form, view.baselines)
+    if chosen is None:
+        return []
+    model = chosen.summary.cell.model
+    is_baseline = model in view.baselines
+    subject = BiasSubject(chosen.summary, chosen.bias, view.markers.place(model), is_baseline)
+    links, choice = BiasLinks(view.places, chosen.address), _choice(view, chosen, form)
+    maps = model_maps(
+        subject,
+        list(view.with_question.values()),
+        view.language,
+        baselines=view.baselines,
+        links=links,
+        group=choice.group,
+    )
+    return bias_page(subject, view.language, links, choice=choice, maps=maps)
+
+
+def select_bias(
+    summaries: Mapping[int, Summary], form: Form, baselines: Collection[str]
+) -> BiasSelection | None:
+    """The cell and the number of options that a form selects, else the most biased.
+
+    That is one of a real model if there is one; of models that are alike, the first.
+    """
+    able = {id_: s for id_, s in summaries.items() if s.bias and s.bias.strata}
+    if not able:
+        return None
+    requested = parse_whole_number(field_value(form, "cell"))
+    cell_id = requested if requested in able else _most_biased(able, baselines)
+    summary = able[cell_id]
+    size = parse_whole_number(field_value(form, "bias_k"))
+    stratum = (summary.bias_of(size) if size is not None else None) or summary.main_bias
+    assert stratum is not None, "a cell with strata has a largest one"
+    return BiasSelection(cell_id, summary, stratum)
+
+
+def _most_biased(able: Mapping[int, Summary], baselines: Collection[str]) -> int:
+    real = [id_ for id_, summary in able.items() if summary.cell.model not in baselines]
+    biases = {id_: able[id_].main_bias for id_ in real or able}
+    strengths = {id_: bias.strength for id_, bias in biases.items() if bias}
+    return max(strengths, key=strengths.__getitem__)
+
+
+def read_grid_cell(form: Form) -> GridCell | None:
+    """The cell of the grid that an address selects, None if it selects none."""
+    slots, options = (parse_whole_number(field_value(form, name)) for name in ("slots", "options"))
+    return None if slots is None or options is None else GridCell(slots, options)
+
+
+def _choice(view: RunView, chosen: BiasSelection, form: Form) -> BiasChoice:
+    """What the address opens; the trials are read once, for the first cell of a grid."""
+    group, grid_cell = field_value(form, "gap_of"), read_grid_cell(form)
+    if grid_cell is None:
+        return BiasChoice(group=group)
+    row = next(cell for cell in view.cells if cell.id == chosen.cell_id)
+    places = view.service.cache.memoize(_read_places)(view.service, row, chosen.bias.n_options)
+    questions = questions_in(view.service.result(row).samples, places, grid_cell)
+    return BiasChoice(grid_cell, questions, group)
+
+
+def _read_places(service: AppService, row: CellRow, n_options: int) -> Mapping[str, GridCell]:
+    return grid_places(service.result(row), n_options)

@@ -1,0 +1,35 @@
+"""Results, Dataset health: what the questions give away, with and without a model."""
+
+from collections.abc import Mapping
+
+from evalui.app.run_view import RunView
+from evalui.report.analyses.health import choices_only_blocks, health_blocks
+from evalui.report.blocks import Paragraph
+from evalui.types import Sample
+from evalui.ui.blocks import show
+from evalui.ui.components.form import Form
+from evalui.ui.pages.results.empty import show_empty
+
+
+def draw(view: RunView, form: Form) -> None:
+    """The health of each dataset of a run, as this run used it."""
+    del form
+    by_name = datasets(view)
+    if not by_name:
+        show_empty(view.t("dataset.none"))
+    summaries = list(view.summaries.values())
+    for place, (name, samples) in enumerate(by_name.items()):
+        blind = choices_only_blocks(summaries, name, view.language, markers=view.markers)
+        heading = [Paragraph(name, small=True)] if len(by_name) > 1 else []
+        blocks = health_blocks(samples, view.language, blind=blind)
+        show(view.t, [*heading, *blocks], scope=f"health-{place}", suffix=f"-{place}" * bool(place))
+
+
+def datasets(view: RunView) -> Mapping[str, tuple[Sample, ...]]:
+    """The multiple-choice questions of the run, by dataset."""
+    cells = {summary.cell for summary in view.summaries.values()}
+    by_name: dict[str, tuple[Sample, ...]] = {}
+    for result in view.report.results:
+        if result.cell in cells:
+            by_name.setdefault(result.cell.dataset, tuple(result.samples.values()))
+    return by_name

@@ -1,0 +1,151 @@
+"""The rows of the Runs page, in the words of a language."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalui.app.run_labels import owned_label
+from evalui.app.run_lists import EndedRuns, QueuedRun
+from evalui.app.service import AppService
+from evalui.messages import Messages
+from evalui.report.html import Html
+from evalui.report.icons import status
+from evalui.runs.database.records import RunRow
+from evalui.ui.components.format import format_time
+from evalui.ui.components.progress_document import charge_text, left_text, work_text
+from evalui.ui.components.templates import fill
+from evalui.ui.components.widgets import RUN_STATE_KINDS, note, run_state
+from evalui.ui.pages.runs.outcome import outcome
+from evalui.ui.pages.runs.place_text import held_text, place_text, start_text
+
+_COUNTS = {"done": "runs.answers", "failed": "runs.kept", "cancelled": "runs.kept"}
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """A run of the queue; `starts` is when it will begin, "" if that is not known."""
+
+    id: str
+    name: str
+    label: str
+    place: str
+    state: Html
+    work: str
+    left: str
+    starts: str
+    is_shown: bool
+    may_stop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRow:
+    """A run that has ended: what came of it, its details, and what may be done with it."""
+
+    id: str
+    name: str
+    label: str
+    when: str
+    state: Html
+    result: str
+    details: tuple[str, ...]
+    has_answers: bool
+    may_resume: bool
+    may_repeat: bool
+    may_delete: bool
+
+
+class RunRows:
+    """Makes rows for the person of `service`."""
+
+    def __init__(self, service: AppService, t: Messages) -> None:
+        self.service = service
+        self.t = t
+
+    def queue(self, queue: Sequence[QueuedRun], shown: RunRow | None) -> Html:
+        """The queue; the run that is shown in full has its buttons there."""
+        shared = self.service.settings.auth != "token"
+        reasons = dict.fromkeys(held_text(self.t, each.place) for each in queue)
+        return fill(
+            "runs/queue.html",
+            t=self.t,
+            about=self.t("runs.queue_turns" if shared else "runs.queue_about"),
+            held=[note("warn", why) for why in reasons if why],
+            rows=[
+                self._queued(each, shown is not None and each.row.id == shown.id) for each in queue
+            ],
+        )
+
+    def run_head(self, run: RunRow, queued: QueuedRun | None) -> Html:
+        """The name of the run in full, since when it runs, and what may be done with it."""
+        t = self.t
+        place = place_text(t, queued.place if queued else None)
+        began = run.started if run.state != "queued" else None
+        return fill(
+            "runs/run_head.html",
+            t=t,
+            run=run,
+            label=owned_label(t, run, self.service.owner),
+            since=t("runs.started", moment=format_time(t, began)) if began else place,
+            may_stop=queued is not None and not run.cancelling and self._may_change(run),
+        )
+
+    def ended(self, ended: EndedRuns, of: int) -> Html:
+        """The ended runs that were looked for, `of` those that there are."""
+        return fill(
+            "runs/ended.html",
+            t=self.t,
+            rows=[self._ended(row, ended) for row in ended.rows],
+            matching=ended.matching,
+            of=of,
+        )
+
+    def _queued(self, queued: QueuedRun, is_shown: bool) -> QueueRow:
+        row, place, t = queued.row, queued.place, self.t
+        return QueueRow(
+            id=row.id,
+            name=row.name,
+            label=owned_label(t, row, self.service.owner),
+            place=f"{place.place:,}" if place and place.place else "–",
+            state=self._state(queued),
+            work=work_text(t, row),
+            left=left_text(t, queued.seconds_left),
+            starts=start_text(t, place) if place else "",
+            is_shown=is_shown,
+            may_stop=self._may_change(row),
+        )
+
+    def _state(self, queued: QueuedRun) -> Html:
+        row, t = queued.row, self.t
+        if row.cancelling:
+            return status(RUN_STATE_KINDS[row.state], t("runs.stopping"))
+        return (
+            status("warn", t("charges.waiting")) if queued.is_waiting else run_state(t, row.state)
+        )
+
+    def _ended(self, row: RunRow, ended: EndedRuns) -> EndedRow:
+        t, service = self.t, self.service
+        key = _COUNTS[row.state] if row.done else "runs.none_kept"
+        count = t(key, done=f"{row.done:,}", total=f"{row.total:,}")
+        came = outcome(t, ended.cells[row.id], ended.baselines) if row.state == "done" else ""
+        charge = ended.charges.get(row.id)
+        may_change = not service.settings.read_only and self._may_change(row)
+        details = (
+            count if came else "",
+            charge_text(t, charge) if charge else "",
+            t.translate(row.error),
+        )
+        return EndedRow(
+            id=row.id,
+            name=row.name,
+            label=owned_label(t, row, service.owner),
+            when=format_time(t, row.finished or row.created),
+            state=run_state(t, row.state),
+            result=came or count,
+            details=tuple(filter(None, details)),
+            has_answers=row.done > 0,
+            may_resume=may_change and row.state in ("failed", "cancelled"),
+            may_repeat=may_change and service.may_repeat(row),
+            may_delete=may_change,
+        )
+
+    def _may_change(self, row: RunRow) -> bool:
+        return "change" in self.service.deeds(row)

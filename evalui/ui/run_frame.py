@@ -1,0 +1,69 @@
+"""The frame of every view of a run: its line, the ways to its views, what to know of its state."""
+
+from evalui.app.leaderboard import has_duels
+from evalui.app.run_labels import LIVE_STATES
+from evalui.app.run_view import RunView
+from evalui.report.html import Html
+from evalui.runs.upkeep.retention import announced_deletion
+from evalui.ui.components.format import format_time
+from evalui.ui.components.templates import fill
+
+VIEWS = ("overview", "samples", "bias", "statistics", "report")
+JUDGED_VIEWS = ("overview", "duels", "samples", "annotate", "report")  # of written answers alone
+# Views that are reached from others, and the one of `VIEWS` they belong to.
+WITHIN = {"calibration": "statistics", "health": "overview"}
+
+
+def offered_views(view: RunView) -> tuple[str, ...]:
+    """The views of a run; of answers that were only marked one by one none shows duels."""
+    if view.has_choices:
+        return VIEWS
+    duels = has_duels(view.service, view.run.id)
+    return tuple(each for each in JUDGED_VIEWS if duels or each != "duels")
+
+
+def view_name(view: RunView, requested: str) -> str:
+    """The view that is shown: written answers have no positions and are not right or wrong."""
+    known = requested in offered_views(view) or (view.has_choices and requested in WITHIN)
+    return requested if known and requested != "annotate" else VIEWS[0]
+
+
+def run_frame(view: RunView, name: str) -> Html:
+    """What stands above the view of this name."""
+    t, run = view.t, view.run
+    current = WITHIN.get(name, name)
+    views = [
+        (t(f"tab.{each}"), _address(view, each), each == current) for each in offered_views(view)
+    ]
+    kind, state, is_watched = _state(view, name)
+    at = announced_deletion(view.service.database, view.service.settings.retention_days, run)
+    return fill(
+        "results/frame.html",
+        name=run.name,
+        facts=" · ".join(view.facts(format_time(t, view.moment))),
+        label=t("results.views"),
+        views=views,
+        kind=kind,
+        state=state,
+        watch=f"runs?run={run.id}" if is_watched else "",
+        watch_word=t("results.watch"),
+        deletion=t("upkeep.deletion", date=format_time(t, at)) if at is not None else "",
+    )
+
+
+def _address(view: RunView, name: str) -> str:
+    return f"annotate?run={view.run.id}" if name == "annotate" else view.address(name)
+
+
+def _state(view: RunView, name: str) -> tuple[str, str, bool]:
+    """Kind and sentence of a state that is not done, and whether the run can be watched."""
+    t, run = view.t, view.run
+    if run.state == "failed":
+        return ("bad", t.translate(run.error), False) if run.error else ("", "", False)
+    if run.state not in LIVE_STATES:
+        return "", "", False
+    if run.state == "queued" and not run.done:
+        return "na", t("results.queued_of"), True
+    if name == VIEWS[0]:
+        return "", "", True  # its sentence says how far the run is
+    return "na", t("results.live_of", done=f"{run.done:,}", total=f"{run.total:,}"), True

@@ -1,0 +1,94 @@
+"""The Statistics view: pairs with their tests, ranks, clustered errors, what may be missed."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from ui_choice_examples import MANY, new_desk, ran
+from ui_examples import GOOD, MODELS
+from ui_results_screen import ResultsScreen
+
+from evalui.app.service import AppService
+from evalui.messages import messages
+from evalui.ui.components.fragment import Action
+
+MakeAct = Callable[..., Action]
+SECOND = '\n[second]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> AppService:
+    """A desk that all tests share, since none of them changes a run."""
+    return new_desk(tmp_path_factory.mktemp("room"), MODELS + SECOND)
+
+
+@pytest.fixture(scope="module")
+def many(room: AppService) -> str:
+    """120 questions, every order, two models."""
+    return ran(room, ("many.csv", MANY), models=["biased", "second"])
+
+
+def page(room: AppService, run_id: str, **form: str) -> str:
+    tab = ResultsScreen(room, messages("en"))
+    return tab.render({"run": run_id, "sub": "statistics", **form})
+
+
+def test_the_page_opens_with_who_leads_by_how_much(room: AppService, many: str):
+    shown = page(room, many)
+    assert re.search(r"<h1>second leads biased by \d+ points \(\d+–\d+\)\.</h1>", shown)
+    assert "Paired on the same questions, p &lt; .001." in shown
+
+
+def test_every_pair_has_its_difference_its_tests_and_its_finding(room: AppService, many: str):
+    shown = page(room, many)
+    assert "second − biased" in shown
+    assert 'class="plot"' in shown  # the difference is drawn in its row
+    assert "told apart" in shown
+    assert "exact p &lt; .001" in shown
+
+
+def test_each_figure_has_its_clustered_error_and_design_effect(room: AppService, many: str):
+    shown = page(room, many)
+    for head in ("Error, clustered", "Design effect", "Worth"):
+        assert head in shown
+    assert ">480</td>" in shown
+
+
+def test_few_questions_are_tested_too(room: AppService):
+    shown = page(room, ran(room, ("capitals.csv", GOOD), models=["biased", "second"]))
+    assert "too few questions" not in shown
+    assert "p = .250" in shown
+
+
+def test_another_measure_is_another_address_and_another_difference(room: AppService, many: str):
+    screen = ResultsScreen(room, messages("en"))
+    robust = screen.render({"run": many, "sub": "statistics"})
+    opened = screen.page._pick_statistics(screen.query, "", "accuracy", "500")
+    assert opened.endswith(f"!?run={many}&sub=statistics&measure=accuracy&size=500")
+    written = page(room, many, measure="accuracy", size="500")
+    assert robust.partition("<h1>")[2] != written.partition("<h1>")[2]
+
+
+def test_another_number_of_questions_is_planned_with(room: AppService, many: str):
+    assert "With 10,000 questions" in page(room, many, size="10000")
+    assert "With 200 questions" in page(room, many, size="nonsense")
+
+
+def test_a_figure_that_a_mode_lacks_is_not_offered_for_it(room: AppService):
+    models, modes = ["biased", "second"], ["multiple_choice", "cloze"]
+    run_id = ran(room, ("many.csv", MANY), models=models, modes=modes)
+    letters = page(room, run_id, compared="many|multiple_choice")
+    cloze = page(room, run_id, compared="many|cloze", measure="robust")
+    assert 'value="robust"' in letters
+    assert 'value="robust"' not in cloze
+
+
+def test_one_model_alone_has_errors_and_no_pair(room: AppService):
+    shown = page(room, ran(room, ("many.csv", MANY), models=["biased"]))
+    assert "Two models are needed for a comparison." in shown
+    assert "Design effect" in shown
+
+
+def test_a_script_has_no_rank_beside_a_real_model(room: AppService):
+    run_id = ran(room, ("many.csv", MANY), models=["biased", "second", "always-A"])
+    assert "a script" in page(room, run_id)

@@ -1,0 +1,140 @@
+"""The Results page as a visitor has it: its frame, what can be picked, and the document drawn."""
+
+import asyncio
+from collections.abc import Callable
+from html import escape
+from types import SimpleNamespace
+from typing import Any, cast
+from urllib.parse import urlencode
+
+import gradio as gr
+
+from evalui.app.run_view import RunView
+from evalui.app.service import AppService
+from evalui.messages import Messages
+from evalui.ui.components.form import Form
+from evalui.ui.pages.context import PageContext
+from evalui.ui.pages.results import ResultsPage
+from evalui.web.sender import with_sender
+
+
+def drawn(draw: Callable[..., None], *arguments: Any) -> str:
+    """What a view makes in `gr.render`, as text: markup, names of sections, cells of tables."""
+
+    async def made() -> gr.Blocks:
+        # Where no loop is running, Gradio begins one that nobody closes.
+        with gr.Blocks(analytics_enabled=False) as page:
+            draw(*arguments)
+        return page
+
+    return "".join(_text(each) for each in asyncio.run(made()).config["components"])
+
+
+def view_of(view: RunView, draw: Callable[[RunView, Form], None], form: Form | None = None) -> str:
+    """What a view of a run shows."""
+    return drawn(draw, view, form or {})
+
+
+def _text(component: dict[str, Any]) -> str:
+    props = component["props"]
+    match component["type"]:
+        case "html":
+            return str(props["value"])
+        case "accordion":
+            name, _, finding = props["label"].partition("\u2003")
+            return f'<fold id="{props.get("elem_id", "")}">{escape(name)}: {escape(finding)}</fold>'
+        case "dataframe":
+            value = props["value"]
+            heads = "".join(f"<th>{escape(head)}</th>" for head in value["headers"])
+            rows = ("".join(row) for row in value["metadata"]["display_value"])
+            return heads + "".join(rows)
+        case _:
+            return ""
+
+
+class ResultsScreen:
+    """One page in one browser."""
+
+    def __init__(self, service: AppService, t: Messages) -> None:
+        async def made() -> ResultsPage:
+            with gr.Blocks(analytics_enabled=False):
+                return ResultsPage(PageContext(service, t))
+
+        self.service = service
+        self.page = asyncio.run(made())
+        self.query = ""
+        self.shown: dict[Any, Any] = {}
+
+    @property
+    def request(self) -> gr.Request:
+        """The request of an event of whoever acts now."""
+        scope = with_sender({}, self.service.person)
+        return cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))
+
+    def render(self, form: Form) -> str:
+        """What an address shows."""
+        named = {name: value for name, value in form.items() if name != "tab"}
+        self.query = urlencode(named, doseq=True)
+        event = cast("gr.EventData", SimpleNamespace(_data={"query": self.query}))
+        self.shown = self.page._open(event, self.request)  # pyright: ignore[reportPrivateUsage]
+        document = drawn(self.page._draw, self.query, event, self.request)  # pyright: ignore[reportPrivateUsage]
+        return self.around() + document
+
+    def share(self, days: str) -> str:
+        """The panel after a link was made."""
+        return self._changed(self.page._share(self.request, self.query, days))  # pyright: ignore[reportPrivateUsage]
+
+    def withdraw(self, link: str) -> str:
+        """The panel after a link was ended."""
+        sent = cast("gr.EventData", SimpleNamespace(_data={"do": "withdraw", "link": link}))
+        return self._changed(self.page._act_on_link(sent, self.request, self.query))  # pyright: ignore[reportPrivateUsage]
+
+    def give(self, *held: str) -> str:
+        """The panel after these rights of teams were ticked, and no others."""
+        return self._changed(self.page._give_rights(self.request, self.query, [*held]))  # pyright: ignore[reportPrivateUsage]
+
+    def _changed(self, updates: dict[Any, Any]) -> str:
+        self.shown |= updates
+        return self.around()
+
+    def is_sharing(self) -> bool:
+        """Whether the panel of who else may see the run is open."""
+        return bool(self.update(self.page.sharing.panel).get("visible"))
+
+    def look(self) -> bool:
+        """Whether the page finds something new when it looks by itself."""
+        seen = self.update(self.page.seen).get("value", "")
+        found = self.page._look(self.request, self.query, seen)  # pyright: ignore[reportPrivateUsage]
+        is_new = isinstance(found, dict) and "__type__" not in found
+        if is_new:
+            self.shown |= cast("dict[Any, Any]", found)
+        return is_new
+
+    def is_looking(self) -> bool:
+        """Whether it looks by itself."""
+        return bool(self.update(self.page.timer).get("active"))
+
+    def around(self) -> str:
+        """What the events changed around the document: markup, and what can be picked."""
+        page = self.page
+        parts = [page.frame, page.top, page.sharing.head, page.sharing.problem]
+        parts += [page.sharing.here, page.sharing.links, page.files.note, page.files.first]
+        parts += [page.files.others, *page.bias.lists.values(), *page.statistics.lists.values()]
+        return "".join(self._part(each) for each in parts)
+
+    def update(self, component: Any) -> dict[str, Any]:
+        """The properties of a component that the last events changed."""
+        value = self.shown.get(component, {})
+        return value if isinstance(value, dict) else {"value": value}
+
+    def _part(self, component: Any) -> str:
+        update = self.update(component)
+        if update.get("visible") is False or "value" not in update:
+            return ""
+        if "choices" in update:
+            words = "".join(
+                f'<option value="{escape(value)}">{escape(word)}</option>'
+                for word, value in update["choices"]
+            )
+            return f"{escape(str(update.get('label', '')))}{words}"
+        return str(update["value"])
