@@ -74,7 +74,7 @@ class ResultsPage:
         with gr.Column(elem_classes="page document results-page"):
             self.frame = markup(elem_classes="ev")
             self.bias = bias.bias_pickers(t)
-            self.top = markup(visible=False, elem_classes="ev")
+            self.top = markup(visible=False, elem_classes="ev verdict-above")
             self.sharing = SharingPanel(t)
             self.statistics = statistics.statistics_pickers(t)
             self.files = Downloads(t)
