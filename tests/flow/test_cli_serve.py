@@ -74,7 +74,7 @@ def test_the_printed_address_opens_the_pages_also_after_a_restart(folder: Path):
             assert "evalui serve" in error.read().decode()
         with browser.open(address) as page:
             assert page.status == 200
-            assert page.url == f"{plain}en/"
+            assert page.url == f"{plain}en/evaluate"
         process.terminate()
         said = "".join(process.communicate(timeout=60))
         assert address.partition("token=")[2] not in said
