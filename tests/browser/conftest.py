@@ -25,7 +25,8 @@ ARGUMENTS = [
     "--disable-dev-shm-usage",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
-# Scripted models answer at once; `slow` leaves time to stop a run or to close the page.
+# Scripted models answer at once; `slow` leaves time to stop a run or to close the page. What was
+# kept of one run is not asked again, so all runs of a server have its two minutes together.
 MODELS = """
 [steady]
 backend = "scripted"
@@ -40,7 +41,7 @@ options = { rule = "always-A" }
 [slow]
 backend = "scripted"
 baseline = true
-options = { rule = "noisy", delay = 0.02 }
+options = { rule = "noisy", delay = 0.1 }
 """
 
 

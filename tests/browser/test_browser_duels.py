@@ -1,6 +1,7 @@
 """A workbook of open questions by hand: duels, until somebody chooses another way to judge."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +82,17 @@ def switch_judge_on(page: Any) -> None:
     """Let the judge by reference judge; the rubric stays as the page has it."""
     page.get_by_label("Let a judge read the answers").set_checked(True)
     page.get_by_label("reference-judge", exact=True).set_checked(True)
-    expect(page.locator("select[name=rubric]")).to_be_visible()
+    expect(rubric(page)).to_be_visible()
+
+
+def rubric(page: Any) -> Any:
+    """The form that judges fill in, among those that fit."""
+    return page.get_by_label("What it is asked").first
 
 
 def assert_three_models_duel(page: Any) -> None:
     """Start, wait for the end, and find each model with its ELO, those with fewer errors first."""
-    expect(page.locator("select[name=rubric]")).to_have_value("")
+    expect(rubric(page)).to_have_value(re.compile("^four choices, "))
     start = page.get_by_role("button", name="Start evaluation")
     expect(start).to_be_enabled()
     start.click()

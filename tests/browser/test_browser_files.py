@@ -47,7 +47,7 @@ def test_columns_called_option_a_lead_from_the_drop_to_the_bias_page(page: Any):
     finish(page, "option_a")
     page.get_by_role("link", name="Bias", exact=True).click()
     page.wait_for_url("**sub=bias**")
-    expect(page.locator(".headline h1")).to_contain_text("steady")
+    expect(page.locator(".headline h1:visible")).to_contain_text("steady")
 
 
 def test_a_sheet_under_a_title_goes_through_the_card_to_a_run(page: Any):

@@ -39,6 +39,7 @@ def test_all_that_a_package_brings_is_on_the_pages(tab: Any, tmp_path: Path):
         ("en", "One letter", "Reply length", "Never answered correctly"),
         ("zh", "单个字母", "回答长度", "无人答对"),
     ):
+        tab.evaluate("localStorage.clear()")  # what was unfolded is remembered
         tab.goto(f"/{language}/?run={run_id}&sub=overview")
         tab.locator("#hardest > button").wait_for()
         tab.evaluate("document.querySelectorAll('.fold > button').forEach(each => each.click())")

@@ -69,16 +69,17 @@ def test_a_link_opens_in_a_private_window_until_it_is_withdrawn(
 def test_a_link_survives_the_deletion_of_its_run(page: Any, private: Any):
     start_sample(page, "always-A")
     run_id = re.search(r"run=([^&]+)", page.url)[1]
-    page.locator(f'[data-do=ask][data-target="{run_id}"]').wait_for(timeout=60_000)
+    row = page.locator(f'[data-key="{run_id}"]')
+    row.get_by_role("button", name="Delete", exact=True).wait_for(timeout=60_000)
     page.goto(f"/r/{run_id}")
     link = made_link(page)
     shown = private.new_page()
     shown.goto(link)
     before = shown.locator("main").inner_text()
     page.goto(f"/en/?run={run_id}&tab=runs")
-    page.locator(f'[data-key="{run_id}"] [data-do=ask]').click()
-    page.locator(f'[data-do=delete][data-target="{run_id}"]').click()
-    expect(page.locator(f'[data-target="{run_id}"]')).to_have_count(0)
+    row.get_by_role("button", name="Delete", exact=True).click()
+    row.get_by_role("button", name="Delete for good").click()
+    expect(row).to_have_count(0)
     assert page.request.get(f"/export/{run_id}.json").status == 404
     assert shown.goto(link).status == 200
     assert shown.locator("main").inner_text() == before

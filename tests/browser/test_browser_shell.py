@@ -1,5 +1,6 @@
 """What stands around every tab: first page, links, history, fields that keep what is in them."""
 
+import re
 from typing import Any
 
 import pytest
@@ -136,7 +137,10 @@ def test_the_first_language_is_the_browser_s_and_a_choice_is_kept(
     tab.goto(f"/r/{run_id}?token={TOKEN}")
     expect(tab.locator("html")).to_have_attribute("lang", "zh-CN")
     tab.get_by_role("link", name="偏差").click()
-    tab.wait_for_url("**sub=bias**")
+    expect(tab.get_by_role("heading", level=1)).to_contain_text("steady")
+    expect(tab.get_by_role("link", name="EN", exact=True)).to_have_attribute(
+        "href", re.compile("sub=bias")
+    )
     tab.get_by_role("link", name="EN", exact=True).click()
     tab.wait_for_url("**/en/**sub=bias**")
     assert f"run={run_id}" in tab.url
@@ -162,7 +166,8 @@ def test_the_theme_changes_at_once_and_stays(counted: Any):
 
 def test_what_takes_longer_shows_that_it_works(page: Any, run_id: str):
     held: list[Any] = []
-    page.goto(f"/en/?run={run_id}&tab=runs")
+    page.goto(f"/en/?run={run_id}&tab=arena")
+    ready(page)
     page.route("**tab=compare**", lambda route: held.append(route))
     page.get_by_role("link", name="Compare").click()
     expect(page.get_by_role("status")).to_have_text("Working")
