@@ -74,7 +74,6 @@ def settings_summary(t: Messages, form: Form, *, choice: bool) -> str:
         t(f"set.orders_{pattern}") if choice else "",
         (t("set.no_shots") if shots == "0" else t("set.some_shots", n=shots)) if choice else "",
         t(f"set.first_{per}", n=limit) if limit else t("set.all_questions"),
-        t("set.seed_is", n=field_value(form, generation_field("seed")) or "0"),
     ]
     return " · ".join(part for part in parts if part)
 
