@@ -3,13 +3,10 @@
 import re
 from collections.abc import Sequence
 from functools import cached_property, partial
-from urllib.parse import urlencode
 
 from evalui.app.leaderboard import run_arenas
-from evalui.app.run_labels import LIVE_STATES
 from evalui.app.service import AppService
 from evalui.messages import Messages
-from evalui.report.analyses.arena.narrative import judged_by
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.chosen_metrics import chosen_blocks
 from evalui.report.analyses.cost import cost_blocks
@@ -18,7 +15,7 @@ from evalui.report.analyses.open_run import OpenPart, open_parts, part_blocks
 from evalui.report.analyses.overview.places import Places
 from evalui.report.blocks import Block, Bullets
 from evalui.runs.database.records import RunRow
-from evalui.scoring.arena.figures import PEOPLE, Arena
+from evalui.scoring.arena.figures import Arena
 
 _PLACE = re.compile(r"[0-9]{1,9}")
 
@@ -26,8 +23,7 @@ _PLACE = re.compile(r"[0-9]{1,9}")
 class OpenRunView:
     """The parts of a run of written answers, of which one is shown: at the place `wanted`.
 
-    `tab` is that of the page, whose addresses keep the part. `duels`: only parts with duels are
-    shown.
+    `duels`: only parts with duels are shown.
 
     Raises:
         UnknownRun: there is no run of that id.
@@ -40,11 +36,9 @@ class OpenRunView:
         run_id: str,
         wanted: str,
         *,
-        tab: str = "results",
         duels: bool = False,
     ) -> None:
         self.t = t
-        self.tab = tab
         self.duels = duels
         self.run: RunRow = service.run(run_id)
         self._service = service
@@ -82,11 +76,6 @@ class OpenRunView:
         assert arena is not None, "only parts with duels are opened here"
         return arena
 
-    @property
-    def live(self) -> bool:
-        """Whether verdicts may still come by themselves."""
-        return self.run.state in LIVE_STATES
-
     @cached_property
     def context(self) -> OpenContext:
         """How tables and charts name the models, with links to the duels."""
@@ -102,9 +91,7 @@ class OpenRunView:
         """The address of a view of a part, that which is shown if no other."""
         shown = self.place if place is None else place
         more = {"arena": str(shown)} | {key: value for key, value in more.items() if value}
-        if self.tab == "results":
-            return Places(self.run.id).view(sub, **more)
-        return f"?{urlencode({'run': self.run.id, 'tab': self.tab, 'sub': sub} | more)}"
+        return Places(self.run.id).view(sub, **more)
 
     def links(self, sub: str) -> Sequence[tuple[str, str, bool]]:
         """Word and address of each part that can be shown, and whether it is; of one alone none."""
@@ -119,28 +106,6 @@ class OpenRunView:
         datasets = {one.dataset for one in self.parts}
         judge = part.label(self.t.language, self.context.rules)
         return " · ".join(filter(None, (part.dataset if len(datasets) > 1 else "", judge)))
-
-    def facts(self) -> str:
-        """ "arena-demo · 120 questions · 3 pairs · both orders · 720 verdicts · judge: local"."""
-        t, arena = self.t, self.arena
-        judge = judged_by(arena, t.language, rule_based=self.context.rules)
-        parts = [
-            arena.dataset if arena.dataset != self.run.name else "",
-            t.count("arena.meta.questions", arena.questions) if arena.questions else "",
-            t.count("arena.meta.pairs", arena.pairs) if arena.pairs else "",
-            t(f"arena.meta.{arena.orders}") if arena.by != PEOPLE else "",
-            _verdicts(t, arena),
-            judge,
-        ]
-        return " · ".join(part for part in parts if part)
-
-
-def _verdicts(t: Messages, arena: Arena) -> str:
-    if arena.done < arena.planned:
-        return t("arena.live", done=f"{arena.done:,}", total=f"{arena.planned:,}")
-    k = arena.reliability.unreferenced
-    count = t.count("arena.meta.verdicts", len(arena.verdicts) - k)
-    return f"{count} · {t('arena.meta.unreferenced', k=f'{k:,}')}" if k else count
 
 
 def part_document(view: OpenRunView) -> tuple[Block, ...]:

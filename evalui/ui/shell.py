@@ -26,12 +26,11 @@ from evalui.ui.top_bar import PAGES, takes_run, top_bar
 # By name, because the first page need not wait for the modules of the other tabs.
 TABS = {
     "results": "ResultsTab",  # its views that have not moved to the page
-    "arena": "ArenaTab",
     "compare": "CompareTab",
 }
 TAB_VIEWS = ("samples", "duels")  # of results
 # Tabs whose page depends on the run of its address, or on all runs, and on nobody who looks at it.
-_OF_RUN = ("results", "arena")
+_OF_RUN = ("results",)
 _OF_RUNS = ("compare",)
 
 
@@ -187,6 +186,8 @@ class AppShell:
     def place(self, form: Form) -> str:
         """Which tab or page an address of the tabs leads to."""
         requested, run = field_value(form, "tab"), field_value(form, "run")
+        if requested == "arena" and run:
+            return "results"  # where one judged run is read
         if requested in TABS or requested in PAGES:
             return requested
         if not run:

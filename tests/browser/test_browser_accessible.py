@@ -26,8 +26,8 @@ PAGES = (
 JUDGED = (
     "run={run}&tab=results",
     "run={run}&tab=results&sub=samples",
-    "run={run}&tab=arena",
-    "run={run}&tab=arena&sub=duels",
+    "run={run}&tab=results&sub=duels",
+    "tab=arena",
     "run={run}&tab=annotate",
 )
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from browser_examples import pick
 from open_browser_examples import (
     CONTESTANTS,
     JUDGES,
@@ -103,33 +104,40 @@ def test_a_duel_opens_from_the_list_by_key_and_by_address(page: Any, run_id: str
     expect(duel).to_contain_text("Question en-7")
 
 
-def test_the_arena_lists_judged_runs_and_shows_the_same_figures(page: Any, run_id: str):
+def test_the_arena_filters_all_judged_runs_and_leads_to_each(page: Any, run_id: str):
     page.goto("/en/?tab=arena")
+    board = page.locator(".arena-page")
+    expect(board.locator("table.lead tbody tr")).to_have_count(len(CONTESTANTS))
+    every = board.locator("table.lead").inner_text()
+    pick(page, "Language", "Chinese")
+    page.wait_for_url("**/arena?board_language=zh")
+    expect(board.locator("table.lead")).not_to_have_text(every)
+    page.go_back()
+    expect(page.get_by_label("Language").first).to_have_value("all")
     page.get_by_role("link", name="squares").first.click()
-    page.wait_for_url(f"**run={run_id}**")
-    expect(page.get_by_role("heading", name="Arena · squares")).to_be_visible()
-    expect(page.locator("#main")).to_contain_text("panel of 2 judges")
+    page.wait_for_url(f"**/results?run={run_id}**")
+    expect(page.locator(".results-page")).to_contain_text("panel of 2 judges")
     page.get_by_role("link", name="Duels").click()
     expect(page.locator("#main")).to_contain_text(f"{PAIRS * QUESTIONS} duels")
 
 
 def test_the_language_changes_and_the_view_stays(page: Any, run_id: str):
-    page.goto(f"/en/?run={run_id}&tab=arena&sub=duels&arena=1")
+    page.goto(f"/en/?run={run_id}&tab=arena&sub=duels&arena=1")  # as old links have it
     expect(page.locator("#main")).to_contain_text("Duels")
     page.get_by_role("link", name="中文").click()
-    page.wait_for_url(f"**/zh/?run={run_id}&tab=arena&sub=duels&arena=1")
-    expect(page.get_by_role("heading", name="竞技场 · squares")).to_be_visible()
+    page.wait_for_url(f"**/zh/?run={run_id}&tab=results&sub=duels&arena=1")
+    expect(page.locator("#main")).to_contain_text("逐场")
 
 
 @pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["390"])
 def test_a_phone_never_scrolls_sideways_in_a_judged_run(page: Any, run_id: str):
     ready = {
-        "tab=results": "table.lead",
-        "tab=results&sub=duels": ".two-pane .list",
+        f"run={run_id}&tab=results": "table.lead",
+        f"run={run_id}&tab=results&sub=duels": ".two-pane .list",
         "tab=arena": "table.lead",
     }
     for address, part in ready.items():
-        page.goto(f"/zh/?run={run_id}&{address}")
+        page.goto(f"/zh/?{address}")
         expect(page.locator(f"{part}:visible").first).to_be_visible()
         page.wait_for_timeout(300)
         assert overflow(page) == 0, address

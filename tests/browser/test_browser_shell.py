@@ -166,7 +166,7 @@ def test_the_theme_changes_at_once_and_stays(counted: Any):
 
 def test_what_takes_longer_shows_that_it_works(page: Any, run_id: str):
     held: list[Any] = []
-    page.goto(f"/en/?run={run_id}&tab=arena")
+    page.goto(f"/en/?run={run_id}&tab=results&sub=samples")
     ready(page)
     page.route("**tab=compare**", lambda route: held.append(route))
     page.get_by_role("link", name="Compare").click()

@@ -454,11 +454,11 @@ def test_each_action_is_done_for_those_who_may(box: Box, tab: str, do: str):
     def send(visitor: str) -> Any:
         run_id = box.fresh_run() if (required and required.run) else ""
         fields = {"run": run_id, "target": run_id}
-        if tab in ("results", "arena"):
+        if tab == "results":
             fields = {"run": box.run}
         return box.act(visitor, tab, do, fields if fields["run"] else {})
 
-    on_run = tab in ("results", "arena") and kind == "page"
+    on_run = tab == "results" and kind == "page"
     assert of_all(send) == EXPECTED["see" if on_run else kind]
 
 
@@ -568,6 +568,8 @@ PAGE_EVENTS = [
     ("annotate_close", {}, "change"),
     *((f"annotate_decide_{outcome}", {}, "change") for outcome in ("a", "b", "tie", "neither")),
     ("annotate_result", {}, "annotate"),
+    ("arena_open", {"query": ""}, "page"),
+    ("arena_open", {"query": "board_judge=x"}, "page"),
     ("models_open", {"query": ""}, "page"),
     ("models_open", {"query": "add=endpoint"}, "page"),
     ("models_act", {"do": "test", "model": "always-A"}, "start"),
@@ -719,6 +721,7 @@ def test_the_page_of_administrators_tells_others_nothing(box: Box):
         *("runs_open", "runs_act_ended", "runs_follow", "runs_search"),
         *("admin_open", "admin_act_people", "admin_person", "admin_members", "admin_filter"),
         *("annotate_vote", "annotate_import"),
+        *("arena_open", "arena_pick"),
         *(name for name, *_ in RUN_EVENTS),
     ],
 )

@@ -1,7 +1,7 @@
 """The address of a page as a component: what the page shows stands in it, and can be linked."""
 
 import time
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
 import gradio as gr
@@ -113,6 +113,13 @@ def leaves_for(target: str) -> str:
 def opens(query: str) -> str:
     """The value that leads to a query, and opens it as a link would."""
     return f"{time.monotonic_ns()}!?{query}"
+
+
+def query_of(event: gr.EventData) -> str:
+    """The query that an event of the address carries, "" of other events."""
+    sent: Any = event._data  # pyright: ignore[reportPrivateUsage] # no other name
+    query: object = cast("dict[str, object]", sent).get("query") if isinstance(sent, dict) else ""
+    return query if isinstance(query, str) else ""
 
 
 def read_query(query: object) -> Form:

@@ -42,7 +42,7 @@ _EXEMPT: tuple[tuple[str, str, str], ...] = (
     ("ui/run_form.py", "cloze", "the part of a prompt template"),
     ("ui/pages/evaluate/form.py", "cloze", "the part of a prompt template"),
     ("ui/pages/evaluate/", "judge", "a style class, and reading a rubric's replies"),
-    ("ui/tabs/arena/leaderboard.py", "judge", "a field of the filter: who judged"),
+    ("ui/pages/arena.py", "judge", "a field of the filter: who judged"),
     ("app/gallery_builder.py", "multiple_choice", "content of the gallery"),
     ("app/gallery_builder.py", "cloze", "content of the gallery"),
     ("app/gallery_builder.py", "question_answer", "content of the gallery"),

@@ -44,7 +44,7 @@ def test_an_address_shows_its_tab_and_no_other(shell: AppShell):
 @pytest.mark.parametrize(
     ("form", "tab"),
     [
-        ({"tab": "arena"}, "arena"),
+        ({"tab": "compare"}, "compare"),
         ({"tab": "nonsense", "run": "gone"}, "results"),
         ({"run": "gone"}, "results"),
         ({"tab": "runs"}, "results"),
@@ -90,6 +90,9 @@ def test_a_run_is_in_the_document_with_its_questions(
         ({"run": "gone", "sub": "duels"}, ""),
         ({"run": "gone", "tab": "runs"}, "runs"),
         ({"tab": "models", "add": "hub"}, "models"),
+        ({"tab": "arena", "board_language": "zh"}, "arena"),
+        ({"tab": "arena", "run": "gone", "arena": "1"}, "results"),
+        ({"tab": "arena", "run": "gone", "sub": "duels"}, ""),
         ({}, "evaluate"),
     ],
 )
@@ -101,7 +104,8 @@ def test_old_addresses_lead_to_the_pages_that_have_moved(
 
 def test_links_to_tabs_keep_the_run_where_it_matters(shell: AppShell):
     bar = shell.page({"run": "k3f", "tab": "results", "sub": "bias"}).bar
-    assert 'href="?run=k3f&amp;tab=arena"' in bar
+    assert 'href="arena" id="tab-arena-link"' in bar
+    assert 'href="annotate?run=k3f"' in bar
     assert 'href="evaluate" id="tab-evaluate-link"' in bar
     assert 'href="results?run=k3f" id="tab-results-link"' in bar
     assert bar.count('aria-current="page"') == 1
@@ -145,7 +149,7 @@ def counted(desk: AppService, language: Language = "en") -> tuple[AppShell, Coun
     return shell, tab
 
 
-@pytest.mark.parametrize("tab", ["results", "arena", "compare"])
+@pytest.mark.parametrize("tab", ["results", "compare"])
 def test_fifty_who_open_one_revision_have_it_rendered_once(
     desk: AppService, finished: Callable[..., str], tab: str
 ):

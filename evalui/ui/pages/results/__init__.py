@@ -7,7 +7,7 @@ answers are still to come the page looks again, and only what has changed is dra
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
 import gradio as gr
@@ -18,7 +18,7 @@ from evalui.app.run_view import RunView, still_there
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.report.html import Html
-from evalui.ui.components.address import address, opening, opens, read_query
+from evalui.ui.components.address import address, opening, opens, query_of, read_query
 from evalui.ui.components.fold import folds
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import format_time
@@ -158,7 +158,7 @@ class ResultsPage:
 
     def _open(self, event: gr.EventData, request: gr.Request) -> Updates:
         """What stands around the document of an address: the frame, what can be picked."""
-        service, query = self.context.service(request), _query(event)
+        service, query = self.context.service(request), query_of(event)
         form = read_query(query)
         known = {self.bar: self.context.bar(service, _NAME, form), self.query: query}
         try:
@@ -241,7 +241,7 @@ class ResultsPage:
     def _draw(self, query: object, event: gr.EventData, request: gr.Request) -> None:
         """The document of a view; a change of its run is told without an address."""
         service = self.context.service(request)
-        form = read_query(_query(event) or query)
+        form = read_query(query_of(event) or query)
         if not field_value(form, "run"):
             return
         try:
@@ -327,10 +327,3 @@ def _version(view: RunView) -> str:
     """Another text for each other state of a run."""
     _, version = view.service.state(view.run.id)
     return hashlib.sha256(repr(version).encode()).hexdigest()[:16]
-
-
-def _query(event: gr.EventData) -> str:
-    """The query that an event of the address carries, "" of other events."""
-    sent: Any = event._data  # pyright: ignore[reportPrivateUsage] # no other name
-    query: object = cast("dict[str, object]", sent).get("query") if isinstance(sent, dict) else ""
-    return query if isinstance(query, str) else ""

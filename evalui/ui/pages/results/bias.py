@@ -21,8 +21,8 @@ from evalui.scoring.cell_summary import Summary
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.ui.blocks import show
 from evalui.ui.components.form import Form, field_value, parse_whole_number
+from evalui.ui.components.pickers import Pickers, Words
 from evalui.ui.pages.results.empty import show_empty
-from evalui.ui.pages.results.pickers import Pickers, Words
 
 
 @dataclass(frozen=True, slots=True)

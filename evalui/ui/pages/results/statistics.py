@@ -29,9 +29,9 @@ from evalui.scoring.cell_summary import Measure
 from evalui.types import Cell
 from evalui.ui.blocks import show
 from evalui.ui.components.form import Form, field_value, parse_whole_number
+from evalui.ui.components.pickers import Pickers, Words
 from evalui.ui.pages.results.calibration import calibration_section
 from evalui.ui.pages.results.empty import show_empty
-from evalui.ui.pages.results.pickers import Pickers, Words
 
 
 @dataclass(frozen=True, slots=True)

@@ -305,8 +305,7 @@ def test_routes_of_gradio_that_no_page_uses_are_closed(site: Site, method: str, 
 ADDRESSES = (
     "tab=results",
     *(f"tab=results&sub={sub}" for sub in ("samples", "bias", "statistics", "report")),
-    "tab=arena",
-    "tab=arena&sub=duels",
+    "tab=results&sub=duels",
     "tab=compare",
 )
 

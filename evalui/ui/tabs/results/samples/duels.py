@@ -75,5 +75,5 @@ def _winner(t: Messages, verdict: Verdict) -> str:
 
 
 def _link(t: Messages, run: str, arena: int, duel: str) -> Html:
-    address = {"run": run, "tab": "arena", "sub": "duels", "arena": arena, "duel": duel}
+    address = {"run": run, "tab": "results", "sub": "duels", "arena": arena, "duel": duel}
     return el("a", t("samples.see_duel"), href=f"?{urlencode(address)}")

@@ -13,8 +13,8 @@ from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import duel_lines, write
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_results
-from evalui.ui.tabs.arena import ArenaTab
 from evalui.ui.tabs.compare import CompareTab
+from evalui.ui.tabs.results import ResultsTab
 
 _CAPITALS = (
     ("中国", "北京"),
@@ -77,8 +77,9 @@ def _overview(desk: AppService, run_id: str, language: str) -> str:
     return ResultsScreen(desk, messages(language)).render({"run": run_id})  # type: ignore[arg-type]
 
 
-def _arena(desk: AppService, run_id: str, language: str, **form: str) -> str:
-    return ArenaTab(desk, messages(language)).render({"run": run_id, **form})  # type: ignore[arg-type]
+def _duels(desk: AppService, run_id: str, **form: str) -> str:
+    form |= {"run": run_id, "sub": "duels"}
+    return ResultsTab(desk, messages("en")).render(form)  # type: ignore[arg-type]
 
 
 def _report(desk: AppService, run_id: str, language: str) -> str:
@@ -127,7 +128,7 @@ def test_what_lacks_a_reference_was_not_judged_and_is_not_unreadable(
     row = next(row for row in read_cells(desk.database, run_id) if row.cell.mode == "judge")
     assert (row.unreadable, row.unreferenced) == (0, k)
     told = _report(desk, run_id, language)
-    page = _arena(desk, run_id, language)
+    page = _overview(desk, run_id, language)
     for whole in (told, page):
         assert _NOT_JUDGED[language] in whole.casefold()
     # 12 questions with a reference in both orders, and all of these could be read.
@@ -139,8 +140,7 @@ def test_what_lacks_a_reference_was_not_judged_and_is_not_unreadable(
 
 def test_the_duels_have_a_filter_for_each_of_the_two(desk: AppService, run_id: str):
     pages = {
-        name: _arena(desk, run_id, "en", sub="duels", duel_outcome=name)
-        for name in ("unreferenced", "unreadable")
+        name: _duels(desk, run_id, duel_outcome=name) for name in ("unreferenced", "unreadable")
     }
     assert "4 duels" in pages["unreferenced"]
     assert "写第 0 首诗" in pages["unreferenced"]

@@ -14,16 +14,16 @@ from ui_examples import GOOD
 from ui_open_examples import finish, open_desk, open_form
 from ui_results_screen import ResultsScreen
 
-from evalui.app.open_run_view import OpenRunView
+from evalui.app.open_run_view import OpenRunView, part_document
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.messages import LANGUAGES, messages
 from evalui.report.analyses.base import Report
 from evalui.report.export.files import write
+from evalui.report.render.page import render_blocks
 from evalui.scoring.metrics import METRICS, Metric
 from evalui.scoring.statistics.intervals import share_interval
 from evalui.types import Interval, Language, Trial
-from evalui.ui.tabs.arena.arena_view import open_overview
 
 LABELS: dict[Language, str] = {"en": "First slot chosen", "zh": "选中首位"}
 DOCS: dict[Language, str] = {"en": "Trials that chose slot A.", "zh": "选择 A 位的次数比例。"}
@@ -90,7 +90,7 @@ def test_a_registered_metric_of_texts_stands_on_the_page_and_in_every_file(tmp_p
     report = view.report
     wanted = [summary.figures["mean_length"] for summary in report.answers]
     assert all(isinstance(value, float) and value > 0 for value in wanted)
-    page = open_overview(OpenRunView(desk, messages("zh"), run_id, ""))
+    page = render_blocks(part_document(OpenRunView(desk, messages("zh"), run_id, "")))
     assert ">mean_length</th>" in page
     for extension in ("html", "md"):
         assert "mean" in write(report, extension, "zh").decode()

@@ -105,7 +105,7 @@ def test_verdicts_lead_to_their_duels(samples: ShownSamples, desk: AppService):
     (href,) = re.findall(r'<a href="([^"]+)"', verdicts)
     assert parse_qs(unescape(href).lstrip("?")) == {
         "run": [run_id],
-        "tab": ["arena"],
+        "tab": ["results"],
         "sub": ["duels"],
         "arena": ["0"],
         "duel": ["talk/en-2|perfect|handmade"],

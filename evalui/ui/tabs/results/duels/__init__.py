@@ -6,7 +6,7 @@ from evalui.report.html import Html, div, el
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import titled
-from evalui.ui.tabs.arena.duels import changed_form, duels_page
+from evalui.ui.tabs.results.duels.listing import changed_form, duels_page
 
 
 def render(view: RunView, form: Form) -> Html:

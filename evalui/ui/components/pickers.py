@@ -41,13 +41,13 @@ class Pickers:
         }
 
     def picked(self, form: Form, values: Sequence[object]) -> Form:
-        """The form with what the visible lists hold."""
+        """The form with what the lists hold; the name of an empty one leaves it."""
         texts = {
             name: value
             for name, value in zip(self.lists, values, strict=True)
-            if isinstance(value, str) and value
+            if isinstance(value, str)
         }
-        return {**form, **texts}
+        return {name: value for name, value in {**form, **texts}.items() if value}
 
 
 def _list(words: Words | None) -> dict[str, Any]:

@@ -13,9 +13,8 @@ from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import short_id
 from evalui.ui.components.fragment import Action
-from evalui.ui.components.widgets import card, labelled, pager, search_field, select
-from evalui.ui.tabs.arena.arena_view import part_switch
-from evalui.ui.tabs.arena.duel import (
+from evalui.ui.components.widgets import card, labelled, pager, search_field, segments, select
+from evalui.ui.tabs.results.duels.duel import (
     OUTCOMES,
     DuelFilters,
     JudgedPair,
@@ -50,7 +49,7 @@ def duels_page(view: OpenRunView, form: Form) -> Html:
     opened = next((one for one in every if one.key == requested), next(iter(rows), None))
     address = _Address(view, filters)
     return div(
-        part_switch(view, "duels"),
+        segments(parts, view.t("arena.judge")) if (parts := view.links("duels")) else None,
         _filter_bar(view, every, filters),
         div(
             _listing(address, rows, opened, total=len(listed)),

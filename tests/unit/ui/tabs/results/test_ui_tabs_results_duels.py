@@ -26,8 +26,8 @@ from evalui.runs.database.voting.ballots import voting_pairs
 from evalui.runs.database.voting.imported_votes import add_imported_votes
 from evalui.types import Duel, Outcome, Reading, Trial, Variant, Verdict
 from evalui.ui.components.fragment import Action
-from evalui.ui.tabs.arena import ArenaTab
-from evalui.ui.tabs.arena.duels import PAGE_SIZE
+from evalui.ui.tabs.results import ResultsTab
+from evalui.ui.tabs.results.duels.listing import PAGE_SIZE
 
 MakeAct = Callable[..., Action]
 
@@ -38,9 +38,9 @@ def arena_desk(tmp_path_factory: pytest.TempPathFactory) -> AppService:
 
 
 @pytest.fixture(scope="module")
-def tab(arena_desk: AppService) -> ArenaTab:
+def tab(arena_desk: AppService) -> ResultsTab:
     """Not laid out: what its handlers return holds the head and the open view alone."""
-    return ArenaTab(arena_desk, messages("en"))
+    return ResultsTab(arena_desk, messages("en"))
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +66,8 @@ def said(number: int, first: str, second: str) -> Outcome | None:
     return rare.get(number, better(number, first, second))
 
 
-def duels(tab: ArenaTab, run_id: str, **form: str) -> Html:
-    return tab.render({"run": run_id, "tab": "arena", "sub": "duels", **form})
+def duels(tab: ResultsTab, run_id: str, **form: str) -> Html:
+    return tab.render({"run": run_id, "tab": "results", "sub": "duels", **form})
 
 
 def listed(shown: str) -> int:
@@ -97,18 +97,18 @@ def listed(shown: str) -> int:
     ],
 )
 def test_filters_leave_the_duels_that_fit(
-    tab: ArenaTab, varied: str, wish: dict[str, str], shown: int
+    tab: ResultsTab, varied: str, wish: dict[str, str], shown: int
 ):
     assert listed(duels(tab, varied, **wish)) == shown
 
 
-def test_wins_are_counted_for_the_right_model_whatever_was_shown_first(tab: ArenaTab, plain: str):
+def test_wins_are_counted_for_the_right_model_whatever_was_shown_first(tab: ResultsTab, plain: str):
     shown = duels(tab, plain, duel_pair="late|early")
     assert shown.count("late – early · late wins") == 12
     assert ">early wins</option>" in shown
 
 
-def test_a_page_holds_fifty_duels_and_leads_to_the_next(tab: ArenaTab, many: str):
+def test_a_page_holds_fifty_duels_and_leads_to_the_next(tab: ResultsTab, many: str):
     first = duels(tab, many)
     assert listed(first) == PAGE_SIZE
     assert "1–50 of 150" in first
@@ -120,19 +120,19 @@ def test_a_page_holds_fifty_duels_and_leads_to_the_next(tab: ArenaTab, many: str
     assert "101–150 of 150" in last
 
 
-def test_a_filter_begins_again_at_the_first_page(tab: ArenaTab, many: str, act: MakeAct):
+def test_a_filter_begins_again_at_the_first_page(tab: ResultsTab, many: str, act: MakeAct):
     form = {"run": many, "sub": "duels", "page": "1", "duel": "open/q49|late|weak"}
     shown = tab.act(act("set", form | {"duel_pair": "late|weak"}, name="duel_pair"))
     assert shown is not None
     assert listed(shown) == 50
     assert "Question q0</h2>" in shown
     assert (
-        f'data-address="run={many}&amp;tab=arena&amp;sub=duels&amp;arena=0'
+        f'data-address="run={many}&amp;tab=results&amp;sub=duels&amp;arena=0'
         '&amp;duel_pair=late%7Cweak"' in shown
     )
 
 
-def test_keys_lead_to_the_duel_before_and_after_across_pages(tab: ArenaTab, many: str):
+def test_keys_lead_to_the_duel_before_and_after_across_pages(tab: ResultsTab, many: str):
     shown = duels(tab, many, duel="open/q16|late|weak")  # the last of the first page
     (before,) = re.findall(r'href="([^"]*)" data-hotkey="k"', shown)
     (after,) = re.findall(r'href="([^"]*)" data-hotkey="j"', shown)
@@ -144,7 +144,7 @@ def test_keys_lead_to_the_duel_before_and_after_across_pages(tab: ArenaTab, many
 
 
 def test_a_duel_shows_both_answers_and_what_the_judge_wrote_of_each_order(
-    tab: ArenaTab, varied: str
+    tab: ResultsTab, varied: str
 ):
     shown = duels(tab, varied, duel="open/q0|late|early").partition('class="card detail')[2]
     for part in (
@@ -172,14 +172,14 @@ def test_a_duel_shows_both_answers_and_what_the_judge_wrote_of_each_order(
     ("number", "words"),
     [(1, "Both good"), (2, "Both bad"), (3, "Unreadable"), (5, "The same outcome in every order.")],
 )
-def test_each_outcome_has_its_words(tab: ArenaTab, varied: str, number: int, words: str):
+def test_each_outcome_has_its_words(tab: ResultsTab, varied: str, number: int, words: str):
     shown = duels(tab, varied, duel=f"open/q{number}|late|early").partition("detail")[2]
     assert words in shown
     assert ("The same outcome" in shown) == (number != 3)
 
 
 def test_an_answer_that_speaks_to_the_judge_is_flagged_with_icon_and_word(
-    tab: ArenaTab, varied: str
+    tab: ResultsTab, varied: str
 ):
     shown = duels(tab, varied, duel="open/q4|late|early")
     assert shown.count('title="an answer speaks to the judge"') == 3
@@ -187,21 +187,21 @@ def test_an_answer_that_speaks_to_the_judge_is_flagged_with_icon_and_word(
     assert "<svg" in flagged
 
 
-def test_a_duel_has_an_address_of_its_own(tab: ArenaTab, plain: str):
+def test_a_duel_has_an_address_of_its_own(tab: ResultsTab, plain: str):
     shown = duels(tab, plain, duel="open/q7|early|weak")
     assert "Question q7</h2>" in shown
     assert (
-        f'data-copy="?run={plain}&amp;tab=arena&amp;sub=duels&amp;arena=0&amp;'
+        f'data-copy="?run={plain}&amp;tab=results&amp;sub=duels&amp;arena=0&amp;'
         'duel=open%2Fq7%7Cearly%7Cweak"' in shown
     )
     assert shown.count("duel=open%2Fq7%7Cearly%7Cweak") == 3  # in the list, to copy, and its own
 
 
-def test_an_unknown_duel_shows_the_first(tab: ArenaTab, plain: str):
+def test_an_unknown_duel_shows_the_first(tab: ResultsTab, plain: str):
     assert "Question q0</h2>" in duels(tab, plain, duel="nope")
 
 
-def test_people_are_named_with_what_they_saw_on_the_left(tab: ArenaTab, arena_desk: AppService):
+def test_people_are_named_with_what_they_saw_on_the_left(tab: ResultsTab, arena_desk: AppService):
     run_id = judged(arena_desk)
     votes = [
         Verdict(Duel("open/q0", "late", "early"), "a", "ann", "vote", "clearer"),
@@ -222,7 +222,7 @@ def test_people_are_named_with_what_they_saw_on_the_left(tab: ArenaTab, arena_de
         assert part in shown.partition("detail")[2]
 
 
-def test_a_panel_shows_the_verdict_of_each_judge(tab: ArenaTab, arena_desk: AppService):
+def test_a_panel_shows_the_verdict_of_each_judge(tab: ResultsTab, arena_desk: AppService):
     run_id = judged(arena_desk, said, judges=["judge", "second"])
     shown = duels(tab, run_id, arena="0", duel="open/q3|late|early").partition("detail")[2]
     assert "No majority" in shown
@@ -232,7 +232,7 @@ def test_a_panel_shows_the_verdict_of_each_judge(tab: ArenaTab, arena_desk: AppS
 
 
 def test_a_verdict_without_words_shows_how_probable_each_outcome_was(
-    tab: ArenaTab, arena_desk: AppService
+    tab: ResultsTab, arena_desk: AppService
 ):
     run_id = add_run(arena_desk, questions(1))
     lease = begin(arena_desk, run_id)

@@ -1,0 +1,129 @@
+"""The Arena page: the standings of all judged runs, by filters, and the runs behind them."""
+
+import asyncio
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import gradio as gr
+import pytest
+from ui_arena_examples import add_run, judged, open_desk, questions
+from ui_examples import HOSTILE
+from ui_results_screen import drawn
+
+from evalui.app.service import AppService
+from evalui.messages import messages
+from evalui.types import Language
+from evalui.ui.components.address import read_query
+from evalui.ui.pages.arena import ArenaPage
+from evalui.ui.pages.context import PageContext
+from evalui.web.sender import with_sender
+
+
+class ArenaScreen:
+    """The page in one browser."""
+
+    def __init__(self, service: AppService, language: Language = "en") -> None:
+        async def made() -> ArenaPage:
+            with gr.Blocks(analytics_enabled=False):
+                return ArenaPage(PageContext(service, messages(language)))
+
+        self.service = service
+        self.page = asyncio.run(made())
+        self.query = ""
+        self.shown: dict[Any, Any] = {}
+
+    def render(self, query: str = "") -> str:
+        """What an address shows."""
+        scope = with_sender({}, self.service.person)
+        request = cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))
+        event = cast("gr.EventData", SimpleNamespace(_data={"query": query}))
+        self.query = query
+        self.shown = self.page._open(event, request)  # pyright: ignore[reportPrivateUsage]
+        return drawn(self.page._draw, query, event, request) + str(self.shown[self.page.runs])  # pyright: ignore[reportPrivateUsage]
+
+    def offered(self) -> dict[str, list[str]]:
+        """The words of each list that is seen, by the name that it has in the address."""
+        updates = {name: self.shown[each] for name, each in self.page.pickers.lists.items()}
+        return {
+            name: [word for word, _ in update["choices"]]
+            for name, update in updates.items()
+            if update["visible"]
+        }
+
+    def pick(self, **chosen: str) -> str:
+        """The query after lists were set to these values, the others as they stand."""
+        lists = self.page.pickers.lists
+        held = {name: self.shown[each].get("value") for name, each in lists.items()}
+        values = [chosen.get(name, value) for name, value in held.items()]
+        to = self.page._pick(self.query, *values)  # pyright: ignore[reportPrivateUsage]
+        return to.partition("?")[2]
+
+
+def standings(said: str) -> list[str]:
+    """The models of the first table, best first."""
+    body = said.partition("<tbody>")[2].partition("</tbody>")[0]
+    return re.findall(r">\s*(late|early|weak)\s*<", body)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> AppService:
+    return open_desk(tmp_path)
+
+
+def test_without_a_judged_run_the_next_step_is_shown(desk: AppService):
+    screen = ArenaScreen(desk)
+    said = screen.render()
+    assert "No duels yet" in said
+    assert "Start a run with open questions and a judge, or try the sample." in said
+    assert 'href="evaluate"' in said
+    assert not screen.offered()
+
+
+def test_runs_with_duels_lead_to_their_results(desk: AppService):
+    run_id, rated = judged(desk), judged(desk, template="score10-en.1")
+    said = ArenaScreen(desk).render()
+    assert f'href="results?run={run_id}"' in said
+    assert rated not in said
+
+
+def test_the_standings_are_of_what_passes_the_filters(desk: AppService):
+    judged(desk)
+    screen = ArenaScreen(desk)
+    every = screen.render()
+    assert standings(every)[:3] == ["late", "early", "weak"]
+    assert "from 72 verdicts, judge: judge (rule-based)" in every
+    assert "1 ended run together." in every
+    offered = screen.offered()
+    assert offered["board_language"] == ["all", "English", "Chinese"]
+    assert "board_judge" not in offered  # there is one
+    query = screen.pick(board_language="zh")
+    assert query == "board_language=zh"
+    assert "from 36 verdicts" in screen.render(query)
+    assert screen.pick(board_language="") == ""
+    assert screen.pick(board_days="30") == "board_language=zh&board_days=30"
+
+
+def test_a_filter_that_nothing_passes_can_be_taken_away(desk: AppService):
+    judged(desk)
+    screen = ArenaScreen(desk)
+    assert "No verdict fits" in screen.render("board_judge=nobody")
+    assert "board_judge" in screen.offered()
+    assert read_query(screen.pick(board_judge="")) == {}
+
+
+def test_a_run_counts_when_it_has_ended(desk: AppService):
+    add_run(desk)
+    said = ArenaScreen(desk).render()
+    assert "No verdict fits" in said
+    assert "Recent runs with duels" in said
+
+
+def test_nothing_of_a_run_becomes_markup(desk: AppService):
+    judged(desk, data=questions(8, text=HOSTILE, capability=HOSTILE), text=HOSTILE)
+    screen = ArenaScreen(desk, "zh")
+    said = screen.render()
+    assert "名次" in said
+    for tag in ("<img", "<script", "<iframe", 'href="javascript'):
+        assert tag not in said
