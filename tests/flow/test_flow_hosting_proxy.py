@@ -145,7 +145,10 @@ def test_the_cookie_is_for_https_and_the_sub_path_alone(box: Box):
 
 def test_a_page_and_all_that_it_names_come_below_the_sub_path(box: Box):
     assert box.send("GET", "/evalui").headers["location"].endswith("/evalui/")
-    page = box.send("GET", f"/evalui/en/?run={box.run_id}&tab=results")
+    old = box.send("GET", f"/evalui/en/?run={box.run_id}&tab=results")
+    assert old.headers["location"] == f"results?run={box.run_id}"
+    assert box.send("GET", f"/evalui/en/results?run={box.run_id}").status == 200
+    page = box.send("GET", f"/evalui/en/?run={box.run_id}&tab=results&sub=samples")
     assert page.status == 200
     text = page.body.decode()
     assert "sums" in text

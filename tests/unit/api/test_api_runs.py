@@ -16,7 +16,6 @@ from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
 from evalui.runs.database.throughput import RequestSize, Throughput, store_throughput
 from evalui.runs.worker.worker import Worker
-from evalui.ui.tabs.results import ResultsTab
 
 OPEN = '{"query": "Who wrote Faust?", "response": "Goethe"}\n{"query": "2+2?", "response": "4"}\n'
 ANSWERS = '{"index": 1, "model": "mine", "answer": "Goethe"}\n'
@@ -378,4 +377,4 @@ def test_groups_are_declared_in_the_specification_that_is_sent(
     (cell,) = made["cells"]
     assert (group["group"], group["model"], group["mean"]) == ("Sets", "biased", "micro")
     assert group["figures"]["robust"]["value"] == pytest.approx(cell["figures"]["robust"])
-    assert "Sets" in ResultsTab(desk, messages("en")).render({"run": run})
+    assert "Sets" in api.get(f"/runs/{run}/report.md").text

@@ -180,7 +180,12 @@ def test_no_event_of_any_contents_is_answered_by_a_traceback(
 
 def event(site: Site, tab: str, **sent: Any) -> dict[str, Any]:
     """An action of a tab."""
-    found = next(each for each in site.listeners if each["api_name"] == f"act_{tab}")
+    return named(site, f"act_{tab}", sent)
+
+
+def named(site: Site, name: str, sent: dict[str, Any]) -> dict[str, Any]:
+    """The event of a name, which has no fields."""
+    found = next(each for each in site.listeners if each["api_name"] == name)
     return {"data": [], "event_data": sent or None, "fn_index": found["id"]}
 
 
@@ -302,18 +307,23 @@ def test_routes_of_gradio_that_no_page_uses_are_closed(site: Site, method: str, 
     assert "content-security-policy" in answer.headers
 
 
-ADDRESSES = (
-    "tab=results",
-    *(f"tab=results&sub={sub}" for sub in ("samples", "bias", "statistics", "report")),
-    "tab=results&sub=duels",
-    "tab=compare",
-)
+ADDRESSES = ("tab=results&sub=samples", "tab=results&sub=duels", "tab=compare")
+UNKNOWN = ("nowhere00", "../x", "x" * 500, "\0")
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-@pytest.mark.parametrize("run", ["nowhere00", "../x", "x" * 500, "\0"])
+@pytest.mark.parametrize("run", UNKNOWN)
 def test_the_address_of_an_unknown_run_is_answered_in_words(site: Site, address: str, run: str):
     shown = site.client.get(f"/en/?{address}&{urlencode({'run': run})}")
+    assert "There is no" in shown.text
+    assert "Traceback" not in shown.text
+
+
+@pytest.mark.parametrize("sub", ["overview", "bias", "statistics", "report"])
+@pytest.mark.parametrize("run", UNKNOWN)
+def test_the_results_of_an_unknown_run_are_answered_in_words(site: Site, sub: str, run: str):
+    shown = site.send(named(site, "results_open", {"query": urlencode({"run": run, "sub": sub})}))
+    assert shown.status_code == 200
     assert "There is no" in shown.text
     assert "Traceback" not in shown.text
 
