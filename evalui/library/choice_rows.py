@@ -89,7 +89,7 @@ def _orders(
     else:
         raise DataError("frame-options")
     known: dict[tuple[tuple[Any, ...], int], int] = {}
-    repeats = _repeats(frame)
+    repeats = read_repeats(frame)
     places = [known.setdefault(each, len(known)) for each in zip(given, repeats, strict=True)]
     for (permutation, _), first in zip(known, _firsts(places), strict=True):
         if sorted(permutation) != list(range(len(permutation))) or len(permutation) < 2:
@@ -98,8 +98,12 @@ def _orders(
     return tuple(Variant(*each) for each in known), np.array(places, dtype=np.int32)
 
 
-def _repeats(frame: pd.DataFrame) -> list[int]:
-    """Which repeat of its order each row is, from 0; the column counts from 1."""
+def read_repeats(frame: pd.DataFrame) -> list[int]:
+    """Which repeat of its order each row is, from 0; the column counts from 1.
+
+    Raises:
+        DataError: the first row whose `repeat` is no whole number from 1, by its index.
+    """
     if "repeat" not in frame.columns:
         return [0] * len(frame)
     values = pd.to_numeric(frame["repeat"], errors="coerce").astype("float64")

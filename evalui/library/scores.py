@@ -12,7 +12,7 @@ from typing import Any, cast
 import pandas as pd
 
 from evalui.errors import DataError, SpecError
-from evalui.library.choice_rows import choice_result, require_columns
+from evalui.library.choice_rows import choice_result, read_repeats, require_columns
 from evalui.modes import MODES, ModeSettings, grader_of
 from evalui.report.analyses.statistics import (
     MEASURES,
@@ -142,7 +142,8 @@ def compare(
     (else "first" and "second"). `measure` is accuracy, robust (right in every order) or
     mean_over_orders, whose interval and p are those of a paired t test over questions, beside
     McNemar's test, and whose row names the model with the higher mean first; or the name of any
-    metric of options (docs/metrics.md), tested by a jackknife over groups of questions. None takes
+    metric of options (docs/metrics.md), tested by the bootstrap and sign flips where it is a mean
+    over questions, else by a jackknife over groups of questions. None takes
     robust where both have it, else accuracy.
 
     Raises:
@@ -234,11 +235,14 @@ def score_texts(rows: pd.DataFrame) -> pd.DataFrame:
     """ROUGE, BLEU, exact match and token F1 of written answers, as a report has them.
 
     `rows` has `prediction`, a text, and `reference`, a text or a list of texts of which the closest
-    counts. A row of the result is a metric: its mean over the rows with a 95 % interval of the
-    bootstrap, or sacreBLEU's corpus BLEU and chrF.
+    counts. With `id`, the question, and `repeat`, which reply to it from 1, questions weigh the
+    same, and pass@k, majority and agreement of replies come, too. A row of the result is a metric:
+    its mean over the rows with a 95 % interval of the bootstrap, or sacreBLEU's corpus BLEU and
+    chrF.
 
     Raises:
-        DataError: a column is missing, or the first row that does not fit, by its index.
+        DataError: a column is missing, or the first row that does not fit, by its index: a repeat
+            that is no whole number from 1, another reference of the same question.
     """
     result = _answers(rows)
     figures = encode(summarise_answers(result))
@@ -384,11 +388,17 @@ def _answers(rows: pd.DataFrame) -> CellResult:
     mode, setting = MODES[name], ModeSettings(shots={}, chat=True)  # texts stay as they are
     samples: dict[str, Sample] = {}
     trials: list[Trial] = []
-    for number, row in enumerate(_json_rows(rows[["prediction", "reference"]])):
-        sample = Sample(str(number), "", target=_references(row))
-        samples[sample.id] = sample
+    repeats = read_repeats(rows)
+    if any(repeats):
+        require_columns(rows, "id")
+    ids = [str(each) for each in rows["id"]] if any(repeats) else map(str, range(len(rows)))
+    given = _json_rows(rows[["prediction", "reference"]])
+    for id_, repeat, row in zip(ids, repeats, given, strict=True):
+        sample = Sample(id_, "", target=_references(row))
+        if samples.setdefault(id_, sample) != sample:
+            raise DataError("row-other-reference", place=row.location, id=id_)
         reply = GeneratedText(row.text("prediction"))
-        trials.append(mode.grade(sample, Variant(()), [reply], setting))
+        trials.append(mode.grade(sample, Variant((), repeat), [reply], setting))
     cell = Cell("", "", name, name, "origin", "", mode.gives)
     return CellResult(cell, samples, trials, len(trials))
 

@@ -4,6 +4,8 @@ An analysis of another package stands in the files of a report, behind those of 
 the page of the run, below the sections of its overview:
 
     ANALYSES.register("hardest")(Analysis(lambda report: report.has_choices, hardest_questions))
+
+A mode declares those that speak of its own cells, see `HasAnalyses`.
 """
 
 import json
@@ -13,8 +15,9 @@ from typing import Any
 
 from evalui.messages import localized
 from evalui.models.base import ModelUsage
+from evalui.modes import MODES
 from evalui.registry import Registry
-from evalui.report.analyses.base import NO_VOTES, Analysis, Figures, Report
+from evalui.report.analyses.base import NO_VOTES, Analysis, Figures, HasAnalyses, Report
 from evalui.report.analyses.calibration import CALIBRATION
 from evalui.report.analyses.chosen_metrics import CHOSEN_METRICS
 from evalui.report.analyses.cost import COST
@@ -166,10 +169,17 @@ def meanings(report: Report) -> tuple[str, ...]:
 
 
 def added_blocks(report: Report, language: Language) -> dict[str, tuple[Block, ...]]:
-    """What the analyses of other packages say of the run, by their names."""
-    added = (name for name in ANALYSES if name not in _BUILT_IN)
+    """What the analyses of other packages say of the run, by their names, then those of its modes.
+
+    An analysis that a mode declares goes by both names, as in "one_line.lengths".
+    """
+    added = {name: (ANALYSES[name], report) for name in ANALYSES if name not in _BUILT_IN}
+    for mode in dict.fromkeys(result.cell.mode for result in report.results):
+        if mode in MODES and isinstance(declared := MODES[mode], HasAnalyses):
+            own = report.of_mode(mode)
+            added |= {f"{mode}.{name}": (one, own) for name, one in declared.analyses().items()}
     return {
-        name: tuple(ANALYSES[name].blocks(report, language))
-        for name in added
-        if ANALYSES[name].speaks(report)
+        name: tuple(analysis.blocks(of, language))
+        for name, (analysis, of) in added.items()
+        if analysis.speaks(of)
     }

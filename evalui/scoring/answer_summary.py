@@ -83,7 +83,12 @@ def summarise_answers(result: CellResult, tally: TextTally | None = None) -> Ans
     `tally` is that of all their texts, where it is known: else every text is read.
     """
     columns = columns_of(result.trials)
-    made = CellTrials(columns, result.cell.pattern, result.samples) if columns else None
+    unfinished = result.state in ("waiting", "running")
+    made = (
+        CellTrials(columns, result.cell.pattern, result.samples, unfinished=unfinished)
+        if columns
+        else None
+    )
     tally = tally or tally_texts(columns, result.samples)
     return AnswerSummary(
         cell=result.cell,

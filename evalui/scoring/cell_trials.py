@@ -25,9 +25,11 @@ from evalui.scoring.choice.trial_grid import (
     strata_of_grids,
     trial_grids,
 )
+from evalui.scoring.repeats import Repeats, repeats_of_grids
 from evalui.scoring.scorers import values_without_reference
 from evalui.scoring.statistics.intervals import mean_intervals
-from evalui.scoring.trial_columns import Ragged, TrialColumns, columns_of
+from evalui.scoring.text_metrics import normalised_words
+from evalui.scoring.trial_columns import NO_CHOICE, Ragged, TrialColumns, columns_of
 from evalui.types import Interval, Pattern, Sample, Trial
 
 
@@ -85,7 +87,7 @@ class CellTrials(Sequence[Trial]):
 
     A metric of another package reads it as a plain sequence of trials, as `columns`, and the
     questions beside them as `questions`. `samples` are those of the cell by id; None where only
-    the trials are known.
+    the trials are known. `unfinished`: further trials will come, and what reads every text waits.
     """
 
     def __init__(
@@ -93,12 +95,15 @@ class CellTrials(Sequence[Trial]):
         trials: Sequence[Trial],
         pattern: Pattern,
         samples: Mapping[str, Sample] | None = None,
+        *,
+        unfinished: bool = False,
     ) -> None:
         assert trials, "no trials, no figures"
         self.trials = trials
         self.columns = columns_of(trials)
         self.pattern: Pattern = pattern
         self.samples = samples
+        self.unfinished = unfinished
 
     @overload
     def __getitem__(self, index: int) -> Trial: ...
@@ -221,6 +226,51 @@ class CellTrials(Sequence[Trial]):
     def n_repeats(self) -> int:
         """How often questions were asked."""
         return self.columns.n_repeats
+
+    @cached_property
+    def repeated_choices(self) -> tuple[Repeats, ...]:
+        """The chosen options of questions that have every repeat, by their number of options."""
+        return repeats_of_grids(self.grids)
+
+    def repeated_scores(self, name: str) -> Repeats:
+        """The scores of that name of questions that have it in every repeat, without the texts."""
+        rows, values = score_values(self.columns, name)
+        credit = np.full(len(self.columns), np.nan)
+        credit[rows] = values
+        return self._repeats(credit, np.full(len(self.columns), NO_CHOICE, dtype=np.intp))
+
+    def repeated_texts(self, name: str = "") -> Repeats:
+        """The written answers of questions that have every repeat, each beside its score of a name.
+
+        Two answers are equal if their words are, as in exact match, in a conversation those of
+        every turn. A blank reply gives no answer. Without a name no reply has a credit.
+        """
+        scored = self.repeated_scores(name) if name else None
+        every = self._repeats(np.zeros(len(self.columns)), self._text_codes)
+        if scored is None:
+            return every
+        having = np.isin(every.ids, scored.ids)
+        return Repeats(scored.ids, every.answers[having], scored.credit)
+
+    def _repeats(self, credit: NDArray[np.float64], answers: NDArray[np.intp]) -> Repeats:
+        """The questions that have a credit, which is a number, in every repeat, by code."""
+        columns = self.columns
+        place = np.full((len(columns.ids), self.n_repeats), -1, dtype=np.intp)
+        there = np.flatnonzero(~np.isnan(credit))
+        place[columns.sample[there], columns.repeat[there]] = there
+        whole = (place >= 0).all(axis=1)
+        ids = np.array(columns.ids, dtype=np.object_)[whole]
+        return Repeats(ids, answers[place[whole]], credit[place[whole]])
+
+    @cached_property
+    def _text_codes(self) -> NDArray[np.intp]:
+        """A number for each answer, the same for equal ones; NO_CHOICE of a blank one."""
+        known: dict[tuple[tuple[str, ...], ...], int] = {}
+        codes: list[int] = []
+        for trial in self.columns:
+            words = tuple(map(normalised_words, trial.answers))
+            codes.append(known.setdefault(words, len(known)) if any(words) else NO_CHOICE)
+        return np.array(codes, dtype=np.intp)
 
     @cached_property
     def text_means(self) -> Mapping[str, Interval]:

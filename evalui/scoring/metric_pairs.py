@@ -7,19 +7,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.cell_trials import CellTrials, scores_by_question
+from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.metrics import Metric, can_compute
 from evalui.scoring.statistics.intervals import t_quantile
 from evalui.scoring.statistics.paired_tests import MeanDifference, holm, paired_bootstrap
 from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.types import CellResult, Interval
 
-# The metrics of choices that are means of a value per question, by the name of that value.
-_BY_QUESTION = {
-    "acc_origin": "accuracy",
-    "robust": "robust",
-    "mean_over_orders": "mean_over_orders",
-}
 _GROUPS = 20  # of questions, each of which is left out once
 _SAME = 1e-12  # sums in another order may differ in the last digits
 
@@ -83,12 +77,10 @@ def _difference(first: CellResult, second: CellResult, metric: Metric) -> MeanDi
 
 def _values(result: CellResult, metric: Metric) -> Mapping[str, float] | None:
     """The value of each question, of which the metric is the mean; None where it is no mean."""
-    if metric.answers == "texts":
-        return scores_by_question(result.trials, metric.name) or None
-    name = _BY_QUESTION.get(metric.name)
+    if metric.by_question is None:
+        return None
     cell = CellTrials(result.trials, result.cell.pattern, result.samples)
-    outcomes = {str(measure): values for measure, values in cell.outcomes.items()}
-    return outcomes.get(name) if name else None
+    return metric.by_question(cell) if can_compute(metric, cell) else {}
 
 
 def _jackknife(first: CellResult, second: CellResult, metric: Metric) -> MeanDifference | None:

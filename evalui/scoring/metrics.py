@@ -16,9 +16,22 @@ from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evalui.registry import Registry
-from evalui.scoring.cell_trials import CellTrials, cell_trials
-from evalui.scoring.repeats import PASS_AT, majority_accuracy, pass_at, repeat_agreement
+from evalui.scoring.cell_trials import CellTrials, cell_trials, scores_by_question
+from evalui.scoring.choice.circular import Measure
+from evalui.scoring.repeats import (
+    PASS_AT,
+    QuestionValues,
+    Repeats,
+    agreeing_pairs,
+    majority_credit,
+    mean_over_questions,
+    pass_at,
+    spread,
+)
 from evalui.scoring.scorers import OUR_VALUES, ScoreValue, declared_values
 from evalui.types import Interval, Language, Pattern, Trial
 
@@ -52,7 +65,8 @@ class Metric:
     must have: without them there is no figure, and the reason is told; one that needs repeats has
     no place in tables of questions that were asked once. `answers` are those it
     belongs to: chosen options or written texts. `ranged`: its value is an `Interval` wherever it
-    has one.
+    has one. `by_question` gives what it is the mean of, by the ids of questions; it has none where
+    it is no mean over questions, and is then compared by leaving groups of questions out.
 
     `key` is that of its labels in the catalogue of messages; a metric without one is called by its
     `label` in the language of the page, or by its name. `docs` says in a line what it is.
@@ -70,6 +84,7 @@ class Metric:
     key: str = ""
     label: Mapping[Language, str] = field(default_factory=dict[Language, str])
     docs: Mapping[Language, str] = field(default_factory=dict[Language, str])
+    by_question: Callable[[CellTrials], QuestionValues] | None = None
 
     def own_label(self, language: Language) -> str:
         """Its label in a language, else in the other one, else its name."""
@@ -88,7 +103,7 @@ METRICS: Registry[Metric] = Registry("metric")
 def metrics_in(view: View, answers: Answers = "choices") -> list[Metric]:
     """The metrics that a view shows, in its order; those with a label of their own come last."""
     known = known_metrics()
-    placed = _VIEWS[view] if answers == "choices" else tuple(OUR_VALUES)
+    placed = _VIEWS[view] if answers == "choices" else _OF_TEXTS
     added = [] if view in _CLOSED_VIEWS else [name for name in known if is_added(known[name])]
     names = dict.fromkeys((*placed, *added))
     return [known[name] for name in names if known[name].answers == answers]
@@ -103,7 +118,7 @@ def metrics_of_texts(figures: Iterable[str]) -> list[Metric]:
     known = metrics_in("files", "texts")
     names = {metric.name for metric in known}
     return known + [
-        _score_metric(name, ScoreValue(), needs_reference=True)
+        _score_mean(name, ScoreValue(), needs_reference=True)
         for name in dict.fromkeys(figures)
         if name not in names
     ]
@@ -183,8 +198,8 @@ def known_metrics() -> dict[str, Metric]:
         for one in (METRICS[name],)
     }
     for name, (value, scorer) in declared_values().items():
-        if name not in known:
-            known[name] = _score_metric(name, value, needs_reference=scorer.needs_reference)
+        for metric in _score_metrics(name, value, needs_reference=scorer.needs_reference):
+            known.setdefault(metric.name, metric)
     return known
 
 
@@ -200,6 +215,7 @@ def _share(
     direction: Direction = "higher",
     needs: Needs = "",
     ranged: bool = True,
+    by_question: Callable[[CellTrials], QuestionValues] | None = None,
 ) -> Metric:
     return Metric(
         name,
@@ -209,7 +225,12 @@ def _share(
         ranged=ranged,
         key=key,
         docs={"en": docs},
+        by_question=by_question,
     )
+
+
+def _outcome(measure: Measure) -> Callable[[CellTrials], QuestionValues]:
+    return lambda cell: cell.outcomes.get(measure, {})
 
 
 def _count(
@@ -246,6 +267,7 @@ def _choice_metrics() -> Iterable[Metric]:
         lambda cell: cell.intervals.accuracy,
         "questions right in the order as written",
         key="accuracy",
+        by_question=_outcome("accuracy"),
     )
     yield _share(
         "robust",
@@ -253,6 +275,7 @@ def _choice_metrics() -> Iterable[Metric]:
         "questions right in every order",
         key="robust",
         needs="orders",
+        by_question=_outcome("robust"),
     )
     yield _share(
         "order_sensitivity",
@@ -268,6 +291,7 @@ def _choice_metrics() -> Iterable[Metric]:
         "mean over questions of the share of orders that are right",
         key="circular",
         needs="orders",
+        by_question=_outcome("mean_over_orders"),
     )
     yield _share(
         "chance",
@@ -320,33 +344,58 @@ def _choice_metrics() -> Iterable[Metric]:
 
 
 def _repeat_metrics() -> Iterable[Metric]:
-    yield _share(
+    yield _of_repeats(
         "majority",
-        lambda cell: majority_accuracy(cell.grids),
+        partial(_choice_values, value=majority_credit),
         "questions whose most frequent answer over all repeats is right",
         key="majority",
-        needs="repeats",
     )
     for k in PASS_AT:
-        yield _share(
+        yield _of_repeats(
             f"pass_at_{k}",
-            partial(_pass_at, k=k),
+            partial(_choice_values, value=partial(pass_at, k=k), least=k),
             f"chance that one of {k} replies to a question is right",
             key=f"pass_at_{k}",
-            needs="repeats",
         )
-    yield _share(
+    yield _of_repeats(
         "repeat_agreement",
-        lambda cell: repeat_agreement(cell.grids),
+        partial(_choice_values, value=agreeing_pairs),
         "pairs of replies to a question that choose the same option",
         key="repeat_agreement",
         direction="none",
-        needs="repeats",
     )
 
 
-def _pass_at(cell: CellTrials, *, k: int) -> Interval | None:
-    return pass_at(cell.grids, k)
+def _of_repeats(
+    name: str,
+    by_question: Callable[[CellTrials], QuestionValues],
+    docs: str,
+    *,
+    key: str = "",
+    direction: Direction = "higher",
+    answers: Answers = "choices",
+) -> Metric:
+    """The mean over questions of what the replies to each come to."""
+    return Metric(
+        name,
+        lambda cell: mean_over_questions(by_question(cell)),
+        direction=direction,
+        needs="repeats",
+        answers=answers,
+        ranged=True,
+        key=key,
+        docs={"en": docs},
+        by_question=by_question,
+    )
+
+
+def _choice_values(
+    cell: CellTrials, *, value: Callable[[Repeats], NDArray[np.float64]], least: int = 2
+) -> QuestionValues:
+    if cell.n_repeats < least:
+        return {}
+    parts = (replies.each(value) for replies in cell.repeated_choices)
+    return {name: number for part in parts for name, number in part.items()}
 
 
 def _format_metrics() -> Iterable[Metric]:
@@ -392,27 +441,91 @@ def _format_metrics() -> Iterable[Metric]:
 # ---------------------------------------------------------------- the figures of written answers
 
 
-def _text_mean(name: str) -> Callable[[CellTrials], Figure]:
-    return lambda cell: cell.text_means.get(name)
-
-
 def _text_metrics() -> Iterable[Metric]:
     for name, value in OUR_VALUES.items():
-        yield _score_metric(name, value, needs_reference=True)
+        yield _score_mean(name, value, needs_reference=True)
+    yield _of_repeats(
+        "answer_agreement",
+        partial(_text_values, value=agreeing_pairs),
+        "pairs of replies to a question that are the same normalised words",
+        direction="none",
+        answers="texts",
+    )
+    for name, value in OUR_VALUES.items():
+        yield from _scores_of_repeats(name, value)
 
 
-def _score_metric(name: str, value: ScoreValue, *, needs_reference: bool) -> Metric:
-    """The mean over answers of a value that a scorer gives each of them."""
+def _score_metrics(name: str, value: ScoreValue, *, needs_reference: bool) -> Iterable[Metric]:
+    """All that is made of a value that a scorer gives each answer."""
+    yield _score_mean(name, value, needs_reference=needs_reference)
+    yield from _scores_of_repeats(name, value)
+
+
+def _score_mean(name: str, value: ScoreValue, *, needs_reference: bool) -> Metric:
+    """The mean of a value over answers."""
     return Metric(
         name,
-        _text_mean(name),
+        lambda cell: cell.text_means.get(name),
         direction=value.direction,
         needs="references" if needs_reference else "",
         answers="texts",
         ranged=True,
         label=value.label,
         docs=value.docs,
+        by_question=lambda cell: scores_by_question(cell.columns, name),
     )
+
+
+def _scores_of_repeats(name: str, value: ScoreValue) -> Iterable[Metric]:
+    """What a value of several replies to each question comes to.
+
+    Only a value that says right or wrong has a pass@k and a majority: a threshold on any other
+    would be invented.
+    """
+    if not value.right_or_wrong:
+        yield replace(
+            _of_repeats(
+                f"{name}_spread",
+                partial(_score_values, name=name, value=spread),
+                f"mean over questions of the standard deviation of `{name}` over repeats",
+                direction="none",
+                answers="texts",
+            ),
+            range=(0.0, round(math.sqrt(0.5), 4)),  # of two repeats, one 0 and one 1
+        )
+        return
+    yield _of_repeats(
+        f"{name}_majority",
+        partial(_text_values, name=name, value=majority_credit),
+        f"mean of `{name}` of the most frequent answer to each question",
+        direction=value.direction,
+        answers="texts",
+    )
+    for k in PASS_AT:
+        yield _of_repeats(
+            f"{name}_pass_at_{k}",
+            partial(_score_values, name=name, value=partial(pass_at, k=k), least=k),
+            f"chance that `{name}` is 1 for one of {k} replies to a question",
+            direction=value.direction,
+            answers="texts",
+        )
+
+
+def _score_values(
+    cell: CellTrials,
+    *,
+    name: str,
+    value: Callable[[Repeats], NDArray[np.float64]],
+    least: int = 2,
+) -> QuestionValues:
+    return cell.repeated_scores(name).each(value) if cell.n_repeats >= least else {}
+
+
+def _text_values(
+    cell: CellTrials, *, value: Callable[[Repeats], NDArray[np.float64]], name: str = ""
+) -> QuestionValues:
+    """What needs every text of a cell, which is not read again with each answer that comes."""
+    return {} if cell.unfinished else cell.repeated_texts(name).each(value)
 
 
 # By name. The registry is not looked into here: that would load the metrics of other packages.
@@ -429,7 +542,10 @@ _FORMAT = (
     "truncated",
     "near_ties",
 )
-_OF_REPEATS = tuple(name for name, one in _BUILT_IN.items() if one.needs == "repeats")
+_OF_TEXTS = tuple(name for name, one in _BUILT_IN.items() if one.answers == "texts")
+_OF_REPEATS = tuple(
+    name for name, one in _BUILT_IN.items() if one.needs == "repeats" and one.answers == "choices"
+)
 _VIEWS: Mapping[View, tuple[str, ...]] = {
     "report": (
         *("n", "acc_origin", *_OF_REPEATS),

@@ -1,10 +1,13 @@
 """Several replies to one question: is one of them right, is the majority, do they agree?
 
-All figures rest on the order as written and on the questions that have every repeat; each question
-gives one value, and questions are what is resampled.
+Every figure is one value for each question that has every repeat, and their mean over questions,
+which are what is resampled. Options count in the order as written. The arrays are of the shape
+(questions, repeats); `answers` are numbers of equal answers, negative where a reply gives none, and
+`right` says which replies are right.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import comb
 
 import numpy as np
@@ -16,59 +19,83 @@ from evalui.types import Interval
 
 # The k of pass@k that have a figure of their own, as far as there are so many repeats.
 PASS_AT = (2, 4, 8, 10, 16, 32, 64, 100, 128, 256)
+QuestionValues = Mapping[str, float]  # by the id of the question
 
 
-def pass_at(tables: Sequence[TrialGrid], k: int) -> Interval | None:
-    """pass@k: the mean chance that of k replies, drawn from those of a question, one is right.
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeats:
+    """The replies to the questions of those `ids`, each of which has every repeat.
+
+    `credit` is what a reply is worth under one rule, 0..1, and 1 where it is right.
+    """
+
+    ids: NDArray[np.object_]
+    answers: NDArray[np.intp]
+    credit: NDArray[np.float64]
+
+    def each(self, values: Callable[["Repeats"], NDArray[np.float64]]) -> QuestionValues:
+        """The value of each question; none where questions were asked once."""
+        if not len(self.ids) or self.credit.shape[1] < 2:
+            return {}
+        return dict(zip(self.ids.tolist(), values(self).tolist(), strict=True))
+
+
+def repeats_of_grids(tables: Sequence[TrialGrid]) -> tuple[Repeats, ...]:
+    """The chosen options of each number of options; an unreadable reply gives no answer."""
+    whole = (table.subset(table.written.sum(axis=1) == table.n_repeats) for table in tables)
+    return tuple(
+        Repeats(
+            table.ids,
+            table.written_choice.astype(np.intp),
+            (table.written_credit == 1).astype(np.float64),
+        )
+        for table in whole
+    )
+
+
+def pass_at(replies: Repeats, k: int) -> NDArray[np.float64]:
+    """pass@k: the chance that of k replies, drawn from those of a question, one is right.
 
     The unbiased estimator 1 - C(n - c, k) / C(n, k) of Chen et al. (arXiv 2107.03374), n the
-    repeats and c those that are right. None with fewer than k repeats.
+    repeats, at least k, and c those that are right.
     """
-    n = max((table.n_repeats for table in tables), default=0)
-    if n < k:
-        return None
+    n = replies.credit.shape[1]
     chances = np.array([1 - comb(n - right, k) / comb(n, k) for right in range(n + 1)])
-    return _mean(tables, lambda table: chances[(table.written_credit == 1).sum(axis=1)])
+    return chances[(replies.credit == 1).sum(axis=1)]
 
 
-def majority_accuracy(tables: Sequence[TrialGrid]) -> Interval | None:
-    """How often the option that most replies to a question choose is the right one.
+def majority_credit(replies: Repeats) -> NDArray[np.float64]:
+    """What the answer that most replies to a question give is worth.
 
-    An unreadable reply has no vote; where t options lead and the right one is among them, it earns
-    1/t. (Self-consistency of Wang et al., arXiv 2203.11171.)
+    A reply without an answer has no vote; where several answers lead, it is their mean. Equal
+    answers of unequal worth count with their mean, too. (Self-consistency of Wang et al., arXiv
+    2203.11171.)
     """
-    return _mean(tables, _majority_credit)
-
-
-def repeat_agreement(tables: Sequence[TrialGrid]) -> Interval | None:
-    """The share of pairs of replies to a question that choose the same option.
-
-    A reply that cannot be read agrees with none.
-    """
-    return _mean(tables, _agreeing_pairs)
-
-
-def _majority_credit(table: TrialGrid) -> NDArray[np.float64]:
-    votes = _votes(table)
+    votes = _votes(replies.answers)
     leading = (votes == votes.max(axis=1, keepdims=True)) & (votes > 0)
-    won = leading[np.arange(table.n), table.target[:, 0]]
-    return won / np.maximum(leading.sum(axis=1), 1)
+    return (replies.credit * leading).sum(axis=1) / np.maximum(leading.sum(axis=1), 1)
 
 
-def _agreeing_pairs(table: TrialGrid) -> NDArray[np.float64]:
-    votes, n = _votes(table), table.n_repeats
-    return (votes * (votes - 1)).sum(axis=1) / (n * (n - 1))
+def agreeing_pairs(replies: Repeats) -> NDArray[np.float64]:
+    """The share of pairs of replies to a question that give the same answer.
+
+    A reply without an answer agrees with none.
+    """
+    votes, n = _votes(replies.answers), replies.answers.shape[1]
+    return np.maximum(votes - 1, 0).sum(axis=1) / (n * (n - 1))
 
 
-def _votes(table: TrialGrid) -> NDArray[np.intp]:
-    """How many replies to each question choose each option; in the order as written, its slot."""
-    chosen = table.written_choice
-    return np.stack([(chosen == slot).sum(axis=1) for slot in range(table.n_options)], axis=1)
+def spread(replies: Repeats) -> NDArray[np.float64]:
+    """The standard deviation of the credit of the replies to a question (n - 1 below)."""
+    return replies.credit.std(axis=1, ddof=1)
 
 
-def _mean(
-    tables: Sequence[TrialGrid], values: Callable[[TrialGrid], NDArray[np.float64]]
-) -> Interval | None:
-    whole = [table.subset(table.written.sum(axis=1) == table.n_repeats) for table in tables]
-    parts = [values(table) for table in whole if table.n and table.n_repeats > 1]
-    return mean_intervals(np.concatenate(parts)[:, None])[0] if parts else None
+def mean_over_questions(values: QuestionValues) -> Interval | None:
+    """The mean with its range over questions; None without any."""
+    return next(iter(mean_intervals(np.array([*values.values()])[:, None])), None)
+
+
+def _votes(answers: NDArray[np.intp]) -> NDArray[np.intp]:
+    """How many replies to its question give the answer of each, itself included."""
+    same = [(answers == column[:, None]).sum(axis=1) for column in answers.T]
+    return np.where(answers >= 0, np.stack(same, axis=1), 0)

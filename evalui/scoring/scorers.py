@@ -38,9 +38,14 @@ Score = float | Mapping[str, float] | None
 
 @dataclass(frozen=True, slots=True)
 class ScoreValue:
-    """What one value of a scorer is: a share in 0..1, of which `direction` says what is better."""
+    """What one value of a scorer is: a share in 0..1, of which `direction` says what is better.
+
+    One that is `right_or_wrong` is 1 or 0, and has pass@k and majority where questions are asked
+    several times; any other has the spread of its repeats.
+    """
 
     direction: Literal["higher", "lower", "none"] = "higher"
+    right_or_wrong: bool = False
     label: Mapping[Language, str] = field(default_factory=dict[Language, str])
     docs: Mapping[Language, str] = field(default_factory=dict[Language, str])
 
@@ -49,22 +54,25 @@ class ScoreValue:
 class ReplyScorer:
     """`score` gives a value in 0..1 to a reply to a sample, or several by name, or None.
 
-    One value goes by the name under which the scorer is registered, and `direction`, `label` and
-    `docs` are its own; several are declared in `values`. A scorer that has `needs_reference` is
-    not called for a question without one. In a conversation whose turns each have a reference,
-    `score` is called for each turn with its own, and the mean counts.
+    One value goes by the name under which the scorer is registered, and `direction`,
+    `right_or_wrong`, `label` and `docs` are its own; several are declared in `values`. A scorer
+    that has `needs_reference` is not called for a question without one. In a conversation whose
+    turns each have a reference, `score` is called for each turn with its own, and the mean counts.
     """
 
     score: Callable[[Sample, str], Score]
     values: Mapping[str, ScoreValue] = field(default_factory=dict[str, ScoreValue])
     needs_reference: bool = True
     direction: Literal["higher", "lower", "none"] = "higher"
+    right_or_wrong: bool = False
     label: Mapping[Language, str] = field(default_factory=dict[Language, str])
     docs: Mapping[Language, str] = field(default_factory=dict[Language, str])
 
     def declared(self, name: str) -> Mapping[str, ScoreValue]:
         """Its values by name, of a scorer that is registered under `name`."""
-        return self.values or {name: ScoreValue(self.direction, self.label, self.docs)}
+        return self.values or {
+            name: ScoreValue(self.direction, self.right_or_wrong, self.label, self.docs)
+        }
 
 
 SCORERS: Registry[ReplyScorer] = Registry("scorer")
@@ -77,7 +85,8 @@ def score_answers(sample: Sample, turns: Sequence[str]) -> dict[str, float]:
     the last reply is scored.
 
     Raises:
-        DataError: a scorer gives what is no share, or a value that it does not declare.
+        DataError: a scorer gives what is no share, or a value that it does not declare, or says
+            that a reply is neither right nor wrong where it declares to decide that.
     """
     references, parts = sample.references, [(sample, turns[-1])]
     if len(turns) == len(references) > 1:
@@ -146,6 +155,8 @@ def _values(name: str, scorer: ReplyScorer, sample: Sample, reply: str) -> dict[
             raise DataError("scorer-undeclared", scorer=name, value=value)
         if not 0 <= number <= 1:  # what is no number is not between them
             raise DataError("scorer-value", scorer=name, value=value, number=str(number))
+        if declared[value].right_or_wrong and number not in (0, 1):
+            raise DataError("scorer-right-or-wrong", scorer=name, value=value, number=str(number))
     return {value: float(number) for value, number in given.items()}
 
 
@@ -177,7 +188,7 @@ _BUILT_IN = {
     "rouge_bleu": ReplyScorer(
         _rouge_and_bleu, {name: ScoreValue(docs=_docs(name)) for name in TEXT_METRICS}
     ),
-    "exact_match": ReplyScorer(_exact_match, docs=_docs("exact_match")),
+    "exact_match": ReplyScorer(_exact_match, right_or_wrong=True, docs=_docs("exact_match")),
     "token_f1": ReplyScorer(_token_f1, docs=_docs("token_f1")),
 }
 for _name, _scorer in _BUILT_IN.items():

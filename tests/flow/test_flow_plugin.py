@@ -287,6 +287,9 @@ def test_a_text_mode_of_one_file_stands_in_table_comparison_and_export(
     for cell in whole["answers"]:
         assert "|plugins:evalui-example 1.0|" in cell["signature"]
         assert "|max:128|" in cell["signature"]
+    ((name, (section,)),) = whole["analyses"].items()
+    assert (name, section["name"]) == ("one_line.lengths", "Length of the lines")
+    assert "Length of the lines" in (report / "report.html").read_text(encoding="utf-8")
     lines = [json.loads(line) for line in (report / "trials.jsonl").read_text().splitlines()]
     paired = {pair["metric"] for pair in whole["chosen_metrics"]["pairs"]}
     assert paired == {"exact_match", "edit_similarity"}

@@ -142,3 +142,52 @@ def test_four_replies_to_each_question(
     for bodies in asked.values():
         assert [body["temperature"] for body in bodies] == [0.7] * 4
         assert len({body["seed"] for body in bodies}) == 4
+
+
+def written_run(desk: Path, out: Path, **settings: Any) -> evalui.Run:
+    """Written answers of the endpoint, of which B is right, led by a metric of repeats."""
+    lines = [{"query": f"Which letter is number {n}?", "response": "B"} for n in range(1, _N + 1)]
+    (desk / "letters.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return evalui.evaluate(
+        desk / "letters.jsonl",
+        models="endpoint",
+        mode="question_answer",
+        models_file=desk / "models.toml",
+        metrics=["exact_match_pass_at_4", "rouge-l-f_spread"],
+        out=out,
+        progress=False,
+        **settings,
+    )
+
+
+def test_written_answers_have_pass_at_k_majority_and_agreement(desk: Path, tmp_path: Path) -> None:
+    with written_run(desk, tmp_path, **_DRAWN) as run:
+        trials, metrics = run.trials(), run.metrics().set_index("metric")["value"]
+        run_id = run.id
+    right = trials.assign(right=trials["reply"] == "B").groupby("id", observed=True)["right"]
+    assert metrics["exact_match_pass_at_4"] == pytest.approx(100 * right.any().mean())
+    assert 0 < metrics["answer_agreement"] < 100
+    assert {"exact_match_majority", "rouge-l-f_spread"} <= set(metrics.index)
+    scored = trials.rename(columns={"reply": "prediction"}).assign(reference="B")
+    again = evalui.score_texts(scored).set_index("metric")["value"]
+    for name in metrics.index[metrics.index.str.contains("_pass_at_|_majority|agreement|_spread")]:
+        assert again[name] == pytest.approx(metrics[name]), name
+    (cell,) = json.loads((tmp_path / "report.json").read_text())["answers"]
+    assert cell["figures"]["means"]["exact_match_pass_at_4"] == metrics["exact_match_pass_at_4"]
+    store = str(tmp_path / "evalui.sqlite")
+    export = ["export", run_id, "csv", "--database", store, "--output", str(tmp_path / "run.csv")]
+    assert main([*export, "--models-file", str(desk / "models.toml")]) == 0
+    assert "exact_match_majority,exact_match_majority_low" in (tmp_path / "run.csv").read_text()
+    page = (tmp_path / "report.md").read_text().replace("\\", "")
+    assert "| Model | exact_match_pass_at_4 |" in page
+    assert "| exact_match_majority | " in page
+
+
+def test_metrics_of_repeats_are_left_out_with_the_reason_where_there_are_none(
+    desk: Path, tmp_path: Path
+) -> None:
+    with written_run(desk, tmp_path) as run:
+        assert not [name for name in run.metrics()["metric"] if "pass_at" in name]
+    reason = "is not shown: each question was asked once, or not often enough"
+    text = (tmp_path / "report.md").read_text().replace("\\", "")
+    assert f"exact_match_pass_at_4 {reason}" in text

@@ -26,7 +26,6 @@ from evalui.runs.database.connection import Database
 from evalui.runs.harnesses import HARNESSES
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.metrics import known_metrics
-from evalui.scoring.scorers import ALL_TEXT_METRICS
 from evalui.settings import Settings
 from evalui.types import Pattern
 
@@ -37,7 +36,9 @@ NOT_LOOKED_AT = "·"
 
 def _one_name(metric: str) -> str:
     """The metric, those of a family that goes on and on under one name."""
-    return re.sub(r"^pass_at_\d+$", "pass_at_k", metric)
+    if metric.endswith("_spread"):
+        return "*_spread"
+    return re.sub(r"^(exact_match_)?pass_at_\d+$", r"\1pass_at_k", metric)
 
 
 # Rows that list a registry: each has to name all of it, in whatever order, and nothing else.
@@ -45,10 +46,12 @@ WHOLE: Mapping[str, Sequence[str]] = {
     "modes": list(MODES),
     "orders of options": get_args(Pattern),
     "figures of choices": [
-        _one_name(name) for name in known_metrics() if name not in ALL_TEXT_METRICS
+        _one_name(name) for name, one in known_metrics().items() if one.answers == "choices"
     ],
     "normalisations of options in cloze": MODES["cloze"].readings,
-    "figures of written answers": list(ALL_TEXT_METRICS),
+    "figures of written answers": [
+        _one_name(name) for name, one in known_metrics().items() if one.answers == "texts"
+    ],
     "trust in a judge": list(RELIABILITY),
     "formats of questions": list(DATASET_FORMATS),
     "answer keys": [*ANSWER_KEYS, PLUGINS["answer key"].name],

@@ -5,12 +5,11 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
 import pytest
-from source_trees import nodes_of, tree_of
+from source_trees import tree_of
 
 from evalui.datasets.base import DATASET_FORMATS
 from evalui.datasets.questions.answers import ANSWER_KEYS
@@ -42,34 +41,6 @@ def test_no_two_public_classes_share_a_name():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(str(path.relative_to(ROOT)))
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
-
-
-# Words for which the field has one that says what is meant: `reported`, `requested`, `interval`.
-VAGUE = {
-    *("told", "asked", "said", "found", "mend", "mended", "dice", "heart", "house", "parting"),
-    *("nobody", "somebody", "whoever", "everybody", "quarrel", "quarrels", "stranger", "strangers"),
-}
-
-
-def names_of(path: Path) -> Iterator[tuple[str, int]]:
-    """Every name that a module binds, with its line."""
-    for node in nodes_of(path):
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield (node.id if isinstance(node, ast.Name) else node.attr), node.lineno
-        elif isinstance(node, ast.arg):
-            yield node.arg, node.lineno
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name, node.lineno
-
-
-def test_names_are_the_words_of_the_field():
-    vague = [
-        f"{path.relative_to(ROOT)}:{line} {name}"
-        for path in PRODUCT
-        for name, line in names_of(path)
-        if VAGUE & set(name.lower().split("_"))
-    ]
-    assert vague == []
 
 
 def test_unit_tests_stand_where_the_product_does():

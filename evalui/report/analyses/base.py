@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import RLock
 from types import MappingProxyType
+from typing import Protocol, runtime_checkable
 
 from evalui.messages import messages
 from evalui.models.base import ModelUsage
@@ -117,6 +118,16 @@ class Figures:
         """The same beside the votes of people."""
         return Figures(self._results, votes, self._base or self)
 
+    def of_cells(self, results: Sequence[CellResult]) -> "Figures":
+        """Those of some of the cells; what is known of a cell is not computed anew."""
+        source = SummarySource(
+            lambda result: next(one for one in self.summaries if one.cell == result.cell),
+            lambda result: next(one for one in self.answers if one.cell == result.cell),
+            (self._base or self)._source.arenas,
+            (self._base or self)._source.pairs,
+        )
+        return Figures(results, self._votes, source=source)
+
 
 @dataclass(frozen=True)
 class Report:
@@ -204,6 +215,11 @@ class Report:
             left_out=tuple(replace(each, why=t.translate(each.why)) for each in self.left_out),
         )
 
+    def of_mode(self, mode: str) -> "Report":
+        """The same with the cells of one mode alone."""
+        results = tuple(result for result in self.results if result.cell.mode == mode)
+        return replace(self, results=results, figures=self.figures.of_cells(results))
+
     def _say(self, text: str) -> str:
         return messages(self.language).translate(text)
 
@@ -217,3 +233,12 @@ class Analysis:
 
     speaks: Callable[[Report], bool]
     blocks: Callable[[Report, Language], Iterable[Block]]
+
+
+@runtime_checkable
+class HasAnalyses(Protocol):
+    """A mode with analyses of its own cells, beside those that speak of what all modes declare."""
+
+    def analyses(self) -> Mapping[str, Analysis]:
+        """By name, in their order; each is given a report of the cells of this mode alone."""
+        ...

@@ -4,7 +4,7 @@ Why it does, and what it costs, is in docs/adr/0015-workbooks.md.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +32,7 @@ _ESCAPES = re.compile('[&<>"]|_x')  # each becomes up to six bytes more
 _PIECE = 2**18  # bytes
 _BOOLEANS = (bool, np.bool_)
 
+_Cell = tuple[str | float | bool, int]  # with the most bytes of XML that it takes
 Named = Iterable[tuple[str, ExportTable]]
 
 
@@ -77,17 +78,18 @@ def _write_table(
         sheet.write_string(0, 0, signed)
         for column, head in enumerate(table.kinds):
             sheet.write_string(1, column, _clean(head), bold)
+        writers: dict[type, Callable[[int, int, Any], Any]] = {
+            str: sheet.write_string,
+            bool: sheet.write_boolean,
+            float: sheet.write_number,
+        }
         place, size = 2, 0
         while waiting is not None and place < _ROW_LIMIT - 1 and size < _SHEET_BYTES:
-            for column, value in enumerate(waiting):
-                size += _CELL_BYTES if value is not None else 0
-                if isinstance(value, str):
-                    sheet.write_string(place, column, value)
-                    size += len(value.encode()) + 6 * len(_ESCAPES.findall(value))
-                elif isinstance(value, bool):
-                    sheet.write_boolean(place, column, value)
-                elif value is not None:
-                    sheet.write_number(place, column, value)
+            for column, cell in enumerate(waiting):
+                if cell:
+                    value, held = cell
+                    writers[type(value)](place, column, value)
+                    size += held
             waiting = next(rows, None)
             place += 1
         if waiting is not None:
@@ -95,18 +97,19 @@ def _write_table(
             sheet.write_string(place, 0, more)
 
 
-def _rows(table: ExportTable) -> Iterator[Sequence[Any]]:
+def _rows(table: ExportTable) -> Iterator[Sequence[_Cell | None]]:
     for chunk in table.chunks():
         yield from zip(*(column.map(_cell).listed() for column in chunk), strict=True)
 
 
-def _cell(value: Any) -> str | float | bool | None:
-    """What a cell holds, None if it is empty."""
+def _cell(value: Any) -> _Cell | None:
+    """What a cell holds with its size, made once for each distinct value; None if it is empty."""
     if is_missing(value) or value == "":
         return None
     if isinstance(value, str):
-        return _clean(value)
-    return bool(value) if type(value) in _BOOLEANS else float(value)
+        text = _clean(value)
+        return text, _CELL_BYTES + len(text.encode()) + 6 * len(_ESCAPES.findall(text))
+    return bool(value) if type(value) in _BOOLEANS else float(value), _CELL_BYTES
 
 
 def _clean(text: str) -> str:

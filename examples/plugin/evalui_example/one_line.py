@@ -1,7 +1,7 @@
 """A mode: written answers of which the first line alone counts."""
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from evalui.modes import ModeSettings, ModeTraits
 from evalui.scoring.scorers import score_answers
@@ -19,6 +19,17 @@ from evalui.types import (
     Trial,
     Variant,
 )
+
+if TYPE_CHECKING:
+    from evalui.report.analyses.base import Analysis, Report
+    from evalui.report.blocks import Block
+
+_NAME: Mapping[Language, str] = {"en": "Length of the lines", "zh": "每行长度"}
+_FINDING: Mapping[Language, str] = {"en": "{n} characters at most.", "zh": "最长 {n} 个字符。"}
+_HEADS: Mapping[Language, tuple[str, str]] = {
+    "en": ("Model", "Longest line"),
+    "zh": ("模型", "最长一行"),
+}
 
 
 class OneLine:
@@ -61,6 +72,24 @@ class OneLine:
             truncated=response.truncated,
             scores={name: (score,) for name, score in scores.items()},
         )
+
+    def analyses(self) -> "Mapping[str, Analysis]":
+        """A section on its own cells; reports are imported only where one is made."""
+        from evalui.report.analyses.base import Analysis
+
+        return {"lengths": Analysis(lambda report: bool(report.answers), _lengths)}
+
+
+def _lengths(report: "Report", language: Language) -> "Iterator[Block]":
+    from evalui.report.blocks import Details, text_table
+
+    longest = {
+        one.cell.model: max((len(trial.reply or "") for trial in one.trials), default=0)
+        for one in report.results
+    }
+    finding = _FINDING[language].format(n=max(longest.values()))
+    rows = tuple((model, str(n)) for model, n in longest.items())
+    yield Details("lengths", _NAME[language], finding, (text_table(_HEADS[language], rows),))
 
 
 ONE_LINE = OneLine()

@@ -304,3 +304,22 @@ def test_each_result_has_its_declared_columns(made: Any, declared: Any):
     assert {name: str(frame[name].dtype) for name in frame} == {
         name: column.dtype for name, column in declared.items()
     }
+
+
+def test_several_replies_to_a_question_have_a_majority():
+    rows = pd.DataFrame(
+        {
+            "id": ["a", "a", "a", "b", "b", "b"],
+            "repeat": [1, 2, 3] * 2,
+            "prediction": ["Rome", "Rome.", "Bern", "4", "5", "5"],
+            "reference": ["Rome"] * 3 + ["4"] * 3,
+        }
+    )
+    made = evalui.score_texts(rows).set_index("metric")["value"]
+    assert made["exact_match_majority"] == 50
+    assert made["exact_match_pass_at_2"] == pytest.approx(100 * (1 + 2 / 3) / 2)
+    assert "exact_match_pass_at_4" not in made
+    with pytest.raises(DataError, match="row 1: question a has another reference than before"):
+        evalui.score_texts(rows.assign(reference=["Rome", "Bern", "Rome", "4", "4", "4"]))
+    with pytest.raises(DataError, match="id"):
+        evalui.score_texts(rows.drop(columns="id"))

@@ -1,11 +1,14 @@
 import json
+from dataclasses import replace
 
 import pytest
 from open_examples import answers_result
 
+from evalui.modes import MODES
+from evalui.modes.open_answer import OpenAnswer
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.blocks import Details, Paragraph
-from evalui.report.compile import ANALYSES, compile_report, markdown
+from evalui.report.compile import ANALYSES, added_blocks, compile_report, markdown
 from evalui.report.export.files import write
 from evalui.report.render.markdown import escaped
 from evalui.types import Language
@@ -133,3 +136,28 @@ def test_an_analysis_that_does_not_speak_of_a_run_is_not_in_its_files():
     report = compile_report("Run", [answers_result("late")])
     assert "cells." not in markdown(report, "en")
     assert "analyses" not in json.loads(write(report, "json", "en"))
+
+
+def test_a_mode_declares_analyses_of_its_own_cells(monkeypatch: pytest.MonkeyPatch):
+    seen: list[Report] = []
+
+    class OwnMode(OpenAnswer):
+        def analyses(self) -> dict[str, Analysis]:
+            return {"silent": Analysis(lambda _: False, blocks), "own": Analysis(has, blocks)}
+
+    def has(report: Report) -> bool:
+        return bool(report.answers)
+
+    def blocks(report: Report, language: Language) -> list[Paragraph]:
+        seen.append(report)
+        return [Paragraph(f"{language}: {len(report.answers)}")]
+
+    monkeypatch.setitem(MODES._entries, "own", OwnMode())
+    theirs, own = answers_result("early"), answers_result("late")
+    own = replace(own, cell=replace(own.cell, mode="own"))
+    report = compile_report("Run", [theirs, own])
+    assert added_blocks(report, "en") == {"own.own": (Paragraph("en: 1"),)}
+    (given,) = seen
+    assert given.results == (own,)
+    assert given.answers[0] == report.answers[1]
+    assert added_blocks(compile_report("Run", [theirs]), "en") == {}

@@ -38,6 +38,18 @@ def test_a_mean_over_questions_is_compared_question_by_question():
     assert pair.value == pytest.approx(20 / 60)  # one question in three
 
 
+def test_a_metric_that_states_its_values_by_question_is_not_computed_anew_for_a_comparison():
+    def compute(cell: CellTrials) -> float:
+        raise AssertionError(len(cell))
+
+    def by_question(cell: CellTrials) -> dict[str, float]:
+        return {t.sample_id: t.reading.credit for t in cell if t.variant.is_origin}
+
+    (pair,) = compare_metric(RESULTS, Metric("own", compute, by_question=by_question))
+    (known,) = compare_metric(RESULTS, known_metrics()["acc_origin"])
+    assert replace(pair, metric="acc_origin") == known
+
+
 def test_the_jackknife_of_a_mean_is_its_standard_error():
     (pair,) = compare_metric(RESULTS, Metric("own_accuracy", accuracy))
     credits = [

@@ -89,7 +89,7 @@ def test_without_trials_counts_are_zero_and_shares_unknown():
 
 def test_written_answers_have_the_text_metrics():
     assert [one.name for one in metrics_in("files", "texts")][:13] == list(TEXT_METRICS)
-    assert {one.needs for one in metrics_in("files", "texts")} == {"references"}
+    assert {one.needs for one in metrics_in("files", "texts")} == {"references", "repeats"}
 
 
 def test_a_metric_of_another_package_comes_last_in_every_open_view(registered: Metric):

@@ -13,13 +13,12 @@ from strata_examples import as_trials, simulated
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.choice.circular import circular_metrics, intervals_of_grids, outcomes_of_grids
 from evalui.scoring.choice.trial_grid import strata, trial_grids
-from evalui.scoring.metrics import compute_figures, metrics_having
+from evalui.scoring.metrics import compute_figures, known_metrics, metrics_having, metrics_of_texts
 from evalui.scoring.position_bias.consistency import consistency, most_frequent
 from evalui.scoring.position_bias.significance import permutation_test
 from evalui.scoring.position_bias.summary import measure_bias
-from evalui.scoring.repeats import majority_accuracy, pass_at, repeat_agreement
 from evalui.scoring.statistics.intervals import wilson_interval
-from evalui.types import Pattern, Trial, Variant
+from evalui.types import Interval, Pattern, Reading, Trial, Variant
 
 
 def asked(choices: dict[str, Sequence[int | None]], target: int = 0) -> list[Trial]:
@@ -54,31 +53,31 @@ MIXED = {"a": (0, 0, 1, 2), "b": (0, 0, 0, 0), "c": (1, 1, 2, None), "d": (0, 1,
 
 
 def test_pass_at_k_is_the_mean_over_all_choices_of_k_replies() -> None:
-    tables = trial_grids(asked(MIXED), "origin")
+    figures = compute_figures(asked(MIXED), "origin")
     for k in (2, 4):
         drawn = [
             fmean(any(each == 0 for each in some) for some in combinations(own, k))
             for own in MIXED.values()
         ]
-        figure = pass_at(tables, k)
-        assert figure
+        figure = figures[f"pass_at_{k}"]
+        assert isinstance(figure, Interval)
         assert figure.value == pytest.approx(fmean(drawn))
         assert (figure.n, figure.low <= figure.value <= figure.high) == (4, True)
-    assert pass_at(tables, 8) is None
+    assert "pass_at_8" not in figures
 
 
 def test_a_majority_needs_the_most_votes_and_shares_where_it_ties() -> None:
-    figure = majority_accuracy(trial_grids(asked(MIXED), "origin"))
-    assert figure
+    figure = compute_figures(asked(MIXED), "origin")["majority"]
+    assert isinstance(figure, Interval)
     assert figure.value == (1 + 1 + 0 + 0.5) / 4
-    silent = majority_accuracy(trial_grids(asked({"a": (None, None)}), "origin"))
-    assert silent
+    silent = compute_figures(asked({"a": (None, None)}), "origin")["majority"]
+    assert isinstance(silent, Interval)
     assert silent.value == 0
 
 
 def test_replies_agree_by_pairs_and_an_unreadable_one_with_none() -> None:
-    figure = repeat_agreement(trial_grids(asked(MIXED), "origin"))
-    assert figure
+    figure = compute_figures(asked(MIXED), "origin")["repeat_agreement"]
+    assert isinstance(figure, Interval)
     assert figure.value == pytest.approx((1 / 6 + 1 + 1 / 6 + 2 / 6) / 4)
 
 
@@ -177,3 +176,94 @@ def test_text_figures_are_means_over_questions() -> None:
     ]
     means = CellTrials(written, "origin").text_means
     assert (means["rouge-l-f"].value, means["rouge-l-f"].n) == (0.5, 2)
+
+
+def written(replies: dict[str, Sequence[tuple[str, float]]], name: str = "exact_match"):
+    """The trials of written answers, each a text and its score."""
+    return [
+        Trial(
+            id_,
+            Variant((), repeat),
+            0,
+            "answer",
+            {"answer": Reading(0, score, "answered")},
+            reply=text,
+            scores={name: (score,)},
+        )
+        for id_, own in replies.items()
+        for repeat, (text, score) in enumerate(own)
+    ]
+
+
+def value_of(trials: Sequence[Trial], name: str) -> float:
+    figure = compute_figures(trials, "origin", answers="texts")[name]
+    assert isinstance(figure, Interval)
+    return figure.value
+
+
+# Paris is right, and so is five; "The Paris!" is Paris in exact match.
+TEXTS: dict[str, Sequence[tuple[str, float]]] = {
+    "a": [("Paris.", 1), ("The Paris!", 1), ("Rome", 0), ("Bern", 0)],
+    "b": [("4", 0), ("4", 0), ("4", 0), ("5", 1)],
+    "c": [("x", 0), ("x", 0), ("y", 1), ("y", 1)],
+    "d": [("", 0), (" ", 0), ("", 0), ("z", 1)],
+}
+
+
+def test_pass_at_k_of_texts_counts_replies_that_a_metric_calls_right() -> None:
+    for k in (2, 4):
+        drawn = [
+            fmean(any(score == 1 for _, score in some) for some in combinations(own, k))
+            for own in TEXTS.values()
+        ]
+        found = value_of(written(TEXTS), f"exact_match_pass_at_{k}")
+        assert found == pytest.approx(fmean(drawn))
+
+
+def test_a_majority_of_texts_is_of_equal_words_and_blank_replies_have_no_vote() -> None:
+    assert value_of(written(TEXTS), "exact_match_majority") == (1 + 0 + 0.5 + 1) / 4
+
+
+def test_a_conversation_is_right_if_every_turn_is() -> None:
+    trials = written({"a": [("x", 0.75), ("x", 0.5)], "b": [("x", 1), ("x", 0.5)]})
+    assert value_of(trials, "exact_match_pass_at_2") == 0.5
+
+
+def test_where_all_replies_are_blank_there_is_no_majority_whatever_they_are_worth() -> None:
+    assert value_of(written({"a": [("", 1), (" ", 1)]}), "exact_match_majority") == 0
+
+
+def test_texts_agree_if_their_words_do_and_blank_ones_never() -> None:
+    found = value_of(written(TEXTS), "answer_agreement")
+    assert found == pytest.approx((1 / 6 + 3 / 6 + 2 / 6 + 0) / 4)
+
+
+def test_a_score_that_says_no_right_or_wrong_has_the_spread_of_its_repeats() -> None:
+    scores = {"a": (0.2, 0.4), "b": (0.5, 0.5)}
+    trials = written({id_: [("x", s) for s in own] for id_, own in scores.items()}, "rouge-l-f")
+    figures = compute_figures(trials, "origin", answers="texts")
+    assert value_of(trials, "rouge-l-f_spread") == pytest.approx(np.std((0.2, 0.4), ddof=1) / 2)
+    assert not [name for name in figures if "pass_at" in name or "majority" in name]
+
+
+def test_a_question_without_every_repeat_counts_in_no_figure_of_repeats() -> None:
+    partly = {"b": [("4", 0), ("4", 0)], "a": TEXTS["a"], "c": [("x", 0)]}
+    assert value_of(written(partly), "exact_match_pass_at_4") == 1
+    assert value_of(written(partly), "exact_match_majority") == 1
+
+
+def test_texts_that_were_asked_once_have_no_figures_of_repeats() -> None:
+    once = compute_figures(written({"a": [("x", 1)]}), "origin", answers="texts")
+    several = compute_figures(written(TEXTS), "origin", answers="texts")
+    assert several.keys() - once.keys() == {
+        *("answer_agreement", "exact_match_majority"),
+        *("exact_match_pass_at_2", "exact_match_pass_at_4"),
+    }
+    shown = {one.name for one in metrics_of_texts(()) if one.needs == "repeats"}
+    assert {"exact_match_pass_at_256", "token_f1_spread"} <= shown
+
+
+def test_while_answers_come_no_text_is_read_again_for_the_figures_of_repeats() -> None:
+    cell = CellTrials(written(TEXTS), "origin", unfinished=True)
+    assert known_metrics()["exact_match_majority"].compute(cell) is None
+    assert known_metrics()["exact_match_pass_at_2"].compute(cell) is not None

@@ -59,7 +59,8 @@ def test_a_scorer_of_another_package_is_scored_and_is_a_metric(added: dict[str, 
         "references",
         "texts",
     )
-    assert metrics_in("files", "texts")[-1].name == "similar"
+    names = [one.name for one in metrics_in("files", "texts")]
+    assert names[-2:] == ["similar", "similar_spread"]
 
 
 def test_the_core_averages_a_value_with_its_range_over_questions(added: dict[str, ReplyScorer]):
@@ -136,6 +137,17 @@ def test_what_is_no_declared_share_is_refused(
     with pytest.raises(DataError) as caught:
         score_answers(_sample("x"), ("x",))
     assert str(caught.value) == problem
+
+
+def test_what_decides_right_or_wrong_has_pass_at_k_and_gives_nothing_between(
+    added: dict[str, ReplyScorer],
+):
+    added["solved"] = ReplyScorer(lambda _, reply: float(reply), right_or_wrong=True)
+    assert {"solved_pass_at_2", "solved_majority"} <= set(known_metrics())
+    assert "solved_spread" not in known_metrics()
+    assert score_answers(_sample("x"), ("1",))["solved"] == 1
+    with pytest.raises(DataError, match=r"gives 0\.5 as solved, which it declares right or wrong"):
+        score_answers(_sample("x"), ("0.5",))
 
 
 def test_a_scorer_with_a_value_of_another_one_is_left_out_and_named(

@@ -152,7 +152,7 @@ def _measure_row(t: Messages, compared: Comparison, pair: PairComparison) -> tup
     )
     values = (
         ValueCell(format_fraction(mean), size="large")
-        if compared.written
+        if compared.scored
         else ValueCell(fixed(100 * mean, 0), "%", size="large")
         for mean in pair.means
     )
@@ -206,7 +206,7 @@ def _axis(compared: Comparison) -> Axis:
     ends = (100 * end for each in compared.rows for end in _ends(each))
     return (
         points_axis(ends, lambda tick: f"{tick / 100:+.2f}")
-        if compared.written
+        if compared.scored
         else points_axis(ends)
     )
 
@@ -221,8 +221,8 @@ def _ends(pair: PairComparison) -> tuple[float, ...]:
 
 
 def _tests(t: Messages, compared: Comparison) -> tuple[Block, ...]:
-    keys = ["ahead", "behind", compared.measure if compared.written else "points", "range"]
-    keys += ["holm", "n"] if compared.written else ["only", "mid", "holm", "n", "least"]
+    keys = ["ahead", "behind", compared.measure if compared.scored else "points", "range"]
+    keys += ["holm", "n"] if compared.scored else ["only", "mid", "holm", "n", "least"]
     heads = [measure_words(t, f"compare.table.{key}", key) for key in keys]
     sentences = [
         mcnemar_sentence(each.result, t.language)
@@ -230,7 +230,7 @@ def _tests(t: Messages, compared: Comparison) -> tuple[Block, ...]:
         if isinstance(each.result, CellComparison)
     ]
     legend = t("compare.table.legend")
-    if compared.written:
+    if compared.scored:
         of_references = compared.measure in FIGURES
         legend = t(f"compare.table.{'legend_rouge' if of_references else 'legend_metric'}")
     return (
@@ -303,7 +303,7 @@ def _each_alone(t: Messages, compared: Comparison) -> Iterator[Details]:
     means = {each: fmean(compared.values[each.id].values()) for each in compared.contenders}
     ranked = sorted(means, key=lambda each: -means[each])
     figures = {
-        each: format_fraction(mean) if compared.written else f"{fixed(100 * mean, 0)} %"
+        each: format_fraction(mean) if compared.scored else f"{fixed(100 * mean, 0)} %"
         for each, mean in means.items()
     }
     finding = t(

@@ -20,12 +20,16 @@ from evalui.scoring.answer_pairs import (
 )
 from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
 from evalui.scoring.cell_summary import Measure, Summary, pair_summary
-from evalui.scoring.cell_trials import scores_by_question
-from evalui.scoring.metrics import is_added, metrics_in
+from evalui.scoring.cell_trials import CellTrials, scores_by_question
+from evalui.scoring.metric_pairs import compare_metric
+from evalui.scoring.metrics import Metric, can_compute, is_added, metrics_in
+from evalui.scoring.statistics.paired_tests import incompatibilities
 from evalui.types import Cell, CellResult, Sample
 
 # What written answers are compared by, and the text figure that it is.
 FIGURES = {"rouge": MAIN, "recall": RECALL}
+# The metrics that measures are, and which are tested with more than a mean.
+_MEASURED = frozenset({"acc_origin", "robust", "mean_over_orders"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,13 @@ class Comparison:
         """Whether these are written answers, which are closer or less close, not right or wrong."""
         return self.results[0].cell.gives == "answers"
 
+    @property
+    def scored(self) -> bool:
+        """Whether the measure is a metric of written answers or of options, in 0..1, compared as a
+        mean over questions, and none of the measures that are right or wrong in some orders.
+        """
+        return self.written or self.measure not in MEASURES
+
     def pair(self, key: str) -> PairComparison | None:
         """The pair of a key in either order, else the widest."""
         ids = set(key.split("-"))
@@ -159,17 +170,79 @@ def _of_choices(
 ) -> Comparison:
     measures: tuple[Measure, ...] = shared_measures(summaries) or ("accuracy",)
     known: Mapping[str, Measure] = {name: name for name in measures}
+    metrics = _metrics_of_options(results, summaries)
+    if preferred in metrics:
+        own = [_by_question(_cell(result), metrics[preferred]) for result in results]
+        pairs = _metric_pairs(contenders, results, metrics[preferred], own)
+        return _compared(contenders, results, (preferred, *measures, *metrics), pairs, own)
     measure = known.get(preferred, measures[0])
     tested = compare_pairs(summaries, measure)
     of = {each.name: (each, summary) for each, summary in zip(contenders, summaries, strict=True)}
     pairs = [_pair(of, each) for each in tested if isinstance(each, CellComparison)]
     values = [summary.outcomes.get(measure, {}) for summary in summaries]
-    whole = _compared(contenders, results, (measure, *measures), pairs, values)
+    whole = _compared(contenders, results, (measure, *measures, *metrics), pairs, values)
     if len(pairs) != 1:
         return whole
     main = next(each for each in tested if isinstance(each, CellComparison))
     one, other = of[main.first.model][1], of[main.second.model][1]
     return replace(whole, rows=(*pairs, *(_pair(of, each) for each in _others(main, one, other))))
+
+
+def _metrics_of_options(
+    results: Sequence[CellResult], summaries: Sequence[Summary]
+) -> dict[str, Metric]:
+    """The further metrics that are a mean over questions and that all cells have, by name.
+
+    Which those are is known of summaries that are whole; of others the trials are read.
+    """
+    metrics = {
+        metric.name: metric
+        for metric in metrics_in("files")
+        if metric.by_question and metric.name not in _MEASURED
+    }
+    for result, summary in zip(results, summaries, strict=True):
+        cell = None if summary.figures or not result.trials else _cell(result)
+        metrics = {
+            name: metric
+            for name, metric in metrics.items()
+            if (_by_question(cell, metric) if cell else summary.figures.get(name) is not None)
+        }
+    return metrics
+
+
+def _cell(result: CellResult) -> CellTrials:
+    return CellTrials(result.trials, result.cell.pattern, result.samples)
+
+
+def _by_question(cell: CellTrials, metric: Metric) -> Mapping[str, float]:
+    """The value of each question; none where the trials lack what the metric needs."""
+    assert metric.by_question, "no other is offered"
+    return metric.by_question(cell) if can_compute(metric, cell) else {}
+
+
+def _metric_pairs(
+    contenders: Sequence[Contender],
+    results: Sequence[CellResult],
+    metric: Metric,
+    values: Sequence[Mapping[str, float]],
+) -> list[PairComparison]:
+    """Every pair in a metric; none of cells whose settings differ, as under any other measure."""
+    of = {each.name: (each, own) for each, own in zip(contenders, values, strict=True)}
+    cells = {result.cell.model: result.cell for result in results}
+    pairs = [
+        _ahead_first(AnswerPair(p.first, p.second, p.metric, p.value, p.low, p.high, p.p, p.n))
+        for p in compare_metric(results, metric)
+        if not incompatibilities(cells[p.first], cells[p.second])
+    ]
+    return [
+        PairComparison(
+            of[each.first][0],
+            of[each.second][0],
+            each,
+            _means(of[each.first][1], of[each.second][1]),
+        )
+        for each in pairs
+    ]
 
 
 def _pair(of: Mapping[str, tuple[Contender, Summary]], result: CellComparison) -> PairComparison:

@@ -47,7 +47,9 @@ def measure_words(t: Messages, key: str, measure: str) -> str:
     if key in t:
         return t(key)
     metric = known_metrics().get(measure)
-    label = metric.own_label(t.language) if metric else measure
+    label = measure
+    if metric:
+        label = t(f"head-{metric.key}") if metric.key else metric.own_label(t.language)
     common = key.removesuffix(measure) + "metric"
     return t(common, metric=label) if common in t else label
 
@@ -181,7 +183,7 @@ def _of_leader(t: Messages, compared: Comparison, best: Contender) -> str:
         k, n = count(len(beaten)), count(others)
         return t("compare.verdict.some", first=best.name, k=k, n=n)
     nearest = min(beaten, key=lambda each: each.difference)
-    if compared.written and compared.measure not in FIGURES:
+    if compared.scored and compared.measure not in FIGURES:
         return t(
             "compare.verdict.all_higher",
             first=best.name,
@@ -190,7 +192,7 @@ def _of_leader(t: Messages, compared: Comparison, best: Contender) -> str:
             metric=measure_words(t, f"compare.measure_short.{compared.measure}", compared.measure),
         )
     return t(
-        "compare.verdict.all_fraction" if compared.written else "compare.verdict.all",
+        "compare.verdict.all_fraction" if compared.scored else "compare.verdict.all",
         first=best.name,
         second=nearest.second.name,
         gap=difference_text(nearest),

@@ -163,8 +163,10 @@ def text_figures(
         yield _text_figures(measured, leading.figure, language)
         yield Paragraph(localized("figures-are", language), small=True)
         metrics = metrics_in("report", "texts")
-        hidden = [one for one in metrics if is_added(one) and not has_figure(one, measured)]
-        shown = [metric for metric in metrics if metric not in hidden]
+        lacking = [one for one in metrics if not has_figure(one, measured)]
+        # What needs repeats has no place where questions were asked once, nor has its absence.
+        hidden = [one for one in lacking if is_added(one) and one.needs != "repeats"]
+        shown = [metric for metric in metrics if metric not in lacking]
         yield Bullets((*metric_notes(shown, language), *hidden_notes(hidden, language)))
         yield from _corpus(measured, language)
     if pairs:

@@ -6,8 +6,6 @@ from functools import partial
 from evalui.messages import localized, messages
 from evalui.report.analyses.base import Analysis
 from evalui.report.analyses.overview.every import every_figure, signatures
-from evalui.report.analyses.overview.guessing import why_guessing
-from evalui.report.analyses.overview.know import GUESSING, what_to_know
 from evalui.report.analyses.overview.lead import lead_card
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.sections import (
@@ -15,9 +13,11 @@ from evalui.report.analyses.overview.sections import (
     every_rule,
     how_sure,
     section,
+    why_guessing,
 )
 from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding, standings
 from evalui.report.analyses.overview.verdict import headline, mode_word
+from evalui.report.analyses.overview.warnings import GUESSING, what_to_know
 from evalui.report.blocks import (
     Block,
     Bullets,
@@ -104,12 +104,6 @@ def _way_to_all(
         yield Links((Link(word, f"{address}#{section}" if section else address),))
 
 
-def _beside(summaries: Sequence[Summary], left_out: Sequence[LeftOut]) -> list[LeftOut]:
-    """What was left out but for models that could not run, whose cells say so."""
-    noted = any(summary.state == "impossible" for summary in summaries)
-    return [each for each in left_out if not (noted and each.rule == "model")]
-
-
 def _sections(
     summaries: Sequence[Summary],
     datasets: Sequence[DatasetStanding],
@@ -130,11 +124,14 @@ def _sections(
         more = partial(_way_to_all, language=language, places=places, section=name)
         if made := section(name, part, datasets, language, kind=kind, more=more):
             yield made
+    # That a model could not run is said by its cells, where there are any.
+    noted = any(summary.state == "impossible" for summary in summaries)
+    beside = [each for each in left_out if not (noted and each.rule == "model")]
     known = what_to_know(
         summaries,
         language,
         baselines=baselines,
-        left_out=left_out_sentences(_beside(summaries, left_out), language),
+        left_out=left_out_sentences(beside, language),
         unless=GUESSING if guessing else (),
         places=places,
     )

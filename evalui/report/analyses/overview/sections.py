@@ -1,4 +1,4 @@
-"""What folds below the lead table: how sure it is, subjects and rules of reading.
+"""What folds below the lead table: why all guess, how sure it is, subjects and rules of reading.
 
 Each is one section for the whole run; of several datasets each has its own table in it.
 """
@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.guessing import needed_share
 from evalui.report.analyses.overview.narrative import group_name, mode_name
+from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.standing import DatasetStanding
 from evalui.report.analyses.overview.verdict import is_plenty, tied, winner
 from evalui.report.analyses.statistics import (
@@ -45,7 +45,7 @@ from evalui.report.words import join_sentences
 from evalui.scoring.cautions import EXPLORATORY_BELOW
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
-from evalui.scoring.statistics.intervals import beats_guessing
+from evalui.scoring.statistics.intervals import beats_guessing, share_interval
 from evalui.types import Interval, Language
 
 _ROUNDING = 1e-9  # below a point that is one only by the last digit of a difference
@@ -80,6 +80,53 @@ def section(
     finding = localized(key, language, k=won, of=len(standings))
     every = [block for dataset, _, own in made for block in (Heading(3, dataset), *own)]
     return Details(name, localized(f"{kind}.name", language), finding, tuple(every))
+
+
+# ---------------------------------------------------------------- why no model may beat guessing
+
+
+def why_guessing(standing: DatasetStanding, language: Language, places: Places | None) -> Details:
+    """Three usual reasons, each with its next step."""
+    shots = _shots(standing.leading[0])
+    kind = f"examples-{'some' if shots else 'none'}"
+    texts = {
+        "examples": localized(f"why.{kind}", language, n=shots),
+        "replies": localized("why.replies-text", language),
+        "difficulty": localized("why.difficulty-text", language),
+    }
+    steps = {key: f"why.{kind if key == 'examples' else key}-do" for key in texts}
+    hrefs = _next_steps(standing, places) if places else {}
+    rows = [
+        (
+            TextCell(localized(f"why.{key}", language), strong=True),
+            text,
+            *([TextCell(localized(steps[key], language), href=hrefs[key])] if hrefs else []),
+        )
+        for key, text in texts.items()
+    ]
+    columns = tuple(Column("", width=width) for width in (200, 0, 0)[: len(rows[0])])
+    return Details(
+        "why",
+        localized("why.name", language),
+        localized("why.finding", language),
+        (Table(columns, tuple(rows)),),
+        open=True,
+    )
+
+
+def _next_steps(standing: DatasetStanding, places: Places) -> dict[str, str]:
+    first = standing.leading[0].cell
+    return {
+        "examples": f"?again={places.run}",
+        "replies": places.samples(first, outcome="wrong"),
+        "difficulty": "?tab=evaluate",
+    }
+
+
+def _shots(summary: Summary) -> int:
+    """The worked examples before each question, as its signature has them."""
+    parts = (part.partition(":") for part in summary.cell.signature.split("|"))
+    return next((int(value) for name, _, value in parts if name == "shots" and value.isdigit()), 0)
 
 
 # ---------------------------------------------------------------- how sure is this?
@@ -166,6 +213,16 @@ def sureness(standing: DatasetStanding, language: Language) -> str:
     assert share is not None, "it has answers"
     width = fixed(100 * (share.high - share.low), 0)
     return localized("sure.alone", language, n=count(share.n), width=width)
+
+
+def needed_share(summary: Summary) -> str:
+    """The least share of right answers, in whole per cent, that would beat guessing."""
+    chance = summary.chance or 0.0
+    for right in range(summary.n + 1):
+        share = share_interval(right, summary.n)
+        if share and beats_guessing(share, chance):
+            return fixed(100 * share.value, 0)
+    return "100"
 
 
 def _gap(pair: CellComparison, language: Language) -> str:

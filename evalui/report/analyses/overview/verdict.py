@@ -258,7 +258,8 @@ def _with_modes(support: str, standing: DatasetStanding, language: Language) -> 
     for label in others:
         if pair := _reversed(standing, label):
             return _other_order(standing, label, pair, language)
-    able = [label for label in others if _contenders(standing, label) > 1]
+    compared = standing.compared
+    able = [label for label in others if label in compared and len(compared[label].ranks) > 1]
     agreeing = [label for label in able if _agrees(standing, label)]
     if not able or standing.comparison is None:
         return support
@@ -287,11 +288,6 @@ def _other_order(
         gap=format_points(pair.paired).lstrip("−"),
         span=format_points_range(pair.paired),
     )
-
-
-def _contenders(standing: DatasetStanding, label: str) -> int:
-    comparison = standing.compared.get(label)
-    return len(comparison.ranks) if comparison else 0
 
 
 def _agrees(standing: DatasetStanding, label: str) -> bool:

@@ -1,16 +1,18 @@
-"""What a reader must know before believing a cell's figures.
+"""What a reader must know before believing the figures of a cell, and of a whole run.
 
 Which rules fire is decided by `scoring.cautions`; here they get their weight and their words.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evalui.messages import localized
+from evalui.messages import localized, messages
 from evalui.modes import traits_of
 from evalui.report.analyses.overview.narrative import above_chance, best_case_accuracy
-from evalui.report.blocks import Kind
+from evalui.report.analyses.overview.places import Places
+from evalui.report.analyses.overview.verdict import mode_word
+from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes
 from evalui.report.numbers import (
     count,
     fixed,
@@ -19,15 +21,27 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
+from evalui.report.words import join_names_shortened, join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW, Caution, CautionEvidence, cautions
 from evalui.scoring.cell_summary import Summary, is_unfinished
 from evalui.scoring.choice.answer_format import FormatMetrics
-from evalui.types import LETTERS, Interval, Language
+from evalui.types import LETTERS, Cell, Interval, Language
 
 Level = Literal["bad", "warn", "info"]
 
 LEVELS: tuple[Level, ...] = ("bad", "warn", "info")
 NOTE_KINDS: Mapping[Level, Kind] = {"bad": "bad", "warn": "warn", "info": "na"}
+GUESSING = ("chance", "below-chance")  # notes on models no better than guessing
+_FILTERS: Mapping[str, str] = {"unreadable-many": "unreadable", "by-number": "", "ties": "tied"}
+_OF_FILE = (
+    "fewer-than-30",
+    "fewer-than-100",
+    "duplicates",
+    "duplicates-text",
+    "naming",
+    "unbalanced",
+    "unbalanced-origin",
+)
 _NEAR_TIES = 0.02  # of all trials
 CHOICES_ONLY_RULE = "choices-only"  # the note on answers that need no question
 _RULES: Mapping[str, tuple[Level, str]] = {
@@ -260,14 +274,6 @@ def severity(rule: str, summary: Summary) -> float:
     return min(1.0, max(0.0, known(summary))) if known else 0.0
 
 
-def _missing_share(s: Summary) -> float:
-    return 1 - s.done / max(1, s.total)
-
-
-def _sample_shortfall(s: Summary) -> float:
-    return 1 - s.n / 30
-
-
 def _share_at_or_below_chance(s: Summary) -> float:
     """How much of the range of the accuracy lies at or under chance."""
     accuracy, chance = s.accuracy, s.chance
@@ -280,33 +286,157 @@ def _format_gap(s: Summary) -> float:
     return s.format.format_gap.value if s.format and s.format.format_gap else 0.0
 
 
-def _answered_by_number(s: Summary) -> float:
-    return s.format.index_hits / max(1, s.done) if s.format else 0.0
-
-
 def _mass_outside_labels(s: Summary) -> float:
     """The probability that the letters do not hold."""
     return 1 - s.format.mass if s.format and s.format.mass is not None else 0.0
 
 
-def _truncated(s: Summary) -> float:
-    return s.format.truncated / max(1, s.done) if s.format else 0.0
-
-
 _SEVERITIES: Mapping[str, Callable[[Summary], float]] = {
     "failed": lambda _: 1.0,
-    "partial": _missing_share,
-    "fewer-than-30": _sample_shortfall,
+    "partial": lambda s: 1 - s.done / max(1, s.total),
+    "fewer-than-30": lambda s: 1 - s.n / 30,
     "chance": _share_at_or_below_chance,
     "below-chance": _share_at_or_below_chance,
     "unreadable-many": lambda s: s.unreadable / max(1, s.done),
     "format": _format_gap,
     "format-index": _format_gap,
-    "by-number": _answered_by_number,
+    "by-number": lambda s: s.format.index_hits / max(1, s.done) if s.format else 0.0,
     "mass": _mass_outside_labels,
     "mass-some": _mass_outside_labels,
     "ties": lambda s: s.ties / max(1, s.done),
     "incomplete": lambda s: len(s.incomplete) / max(1, s.questions),
     CHOICES_ONLY_RULE: above_chance,
-    "truncated": _truncated,
+    "truncated": lambda s: s.format.truncated / max(1, s.done) if s.format else 0.0,
 }
+
+
+# ---------------------------------------------------------------- of a whole run
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A note and the cells that have it, the gravest first."""
+
+    note: ReportNote
+    cells: tuple[Cell, ...]
+    scripted: bool
+
+
+def what_to_know(
+    summaries: Sequence[Summary],
+    language: Language,
+    *,
+    baselines: Collection[str],
+    left_out: Sequence[str] = (),
+    unless: Collection[str] = (),
+    places: Places | None = None,
+) -> Details | None:
+    """The section; None before there is a figure, if nothing stands against the run.
+
+    `left_out` are sentences on what was not evaluated, `unless` rules that stand elsewhere on the
+    page.
+    """
+    known = _known(summaries, language, baselines, unless)
+    lines = [_line(one, summaries, language, places) for one in known]
+    run = localized("know.run", language)
+    lines += [NoteLine("na", sentence, run) for sentence in left_out]
+    blocks: list[Block] = [Notes(tuple(lines))] if lines else []
+    if places:
+        health = Link(localized("know.health", language), places.view("health"))
+        blocks.append(Links((health,)))
+    if not lines and not any(summary.done for summary in summaries):
+        return None
+    if not lines:
+        well = localized("know.well", language)
+        name = localized("know.name-none", language)
+        return Details("what-to-know", name, well, tuple(blocks), kind="ok")
+    first = lines[0]
+    return Details(
+        "what-to-know",
+        localized("know.name", language, n=len(lines)),
+        _finding(first, language),
+        tuple(blocks),
+        kind=first.kind if first.kind in ("bad", "warn") else None,
+    )
+
+
+def first_sentence(text: str) -> str:
+    """A text up to the end of its first sentence."""
+    for stop in ("。", ". ", "; ", "；"):
+        head, ended, _ = text.partition(stop)
+        text = head + ("。" if stop in "。；" else ".") if ended else text
+    return text
+
+
+def _finding(line: NoteLine, language: Language) -> str:
+    finding = first_sentence(line.text)
+    if not line.subject:
+        return finding
+    return localized("of-model", language, model=line.subject, said=finding)
+
+
+def _known(
+    summaries: Sequence[Summary],
+    language: Language,
+    baselines: Collection[str],
+    unless: Collection[str],
+) -> list[_Known]:
+    by_rule: dict[tuple[str, str, bool], list[tuple[Summary, ReportNote]]] = {}
+    for summary in summaries:
+        scripted = summary.cell.model in baselines
+        for note in notes(summary, language):
+            # That a script guesses stands in its row, how far a cell is above all.
+            elsewhere = GUESSING if scripted else unless
+            waits = note.rule == "partial" and is_unfinished(summary)
+            if note.rule not in elsewhere and not waits:
+                # What a file gives is one thing, however many models were asked.
+                key = (note.rule, summary.cell.dataset, scripted)
+                if note.rule in _OF_FILE:
+                    key = (note.rule, "", False)
+                by_rule.setdefault(key, []).append((summary, note))
+    made: list[tuple[_Known, float]] = []
+    for (rule, _, scripted), noted in by_rule.items():
+        noted.sort(key=lambda one: -severity(rule, one[0]))
+        worst, note = noted[0]
+        cells = tuple(summary.cell for summary, _ in noted)
+        made.append((_Known(note, cells, scripted), severity(rule, worst)))
+    made.sort(key=lambda one: (one[0].scripted, LEVELS.index(one[0].note.level), -one[1]))
+    return [one for one, _ in made]
+
+
+def _line(
+    one: _Known, summaries: Sequence[Summary], language: Language, places: Places | None
+) -> NoteLine:
+    names = list(dict.fromkeys(_name(cell, summaries, language) for cell in one.cells))
+    text = one.note.text
+    if one.note.rule in _OF_FILE:
+        subject, *others = dict.fromkeys(cell.dataset for cell in one.cells)
+        if others:
+            also = messages(language).count("know.also-datasets", len(others))
+            text = join_sentences(text, also)
+    elif len(names) > 1:
+        subject = names[0]
+        also = join_names_shortened(names[1:], language)
+        text = join_sentences(text, localized("know.also", language, names=also))
+    else:
+        subject = names[0]
+    return NoteLine(NOTE_KINDS[one.note.level], text, subject, _link(one, language, places))
+
+
+def _link(one: _Known, language: Language, places: Places | None) -> Link | None:
+    outcome = _FILTERS.get(one.note.rule)
+    if places is None or not outcome:
+        return None
+    href = places.samples(one.cells[0], outcome=outcome)
+    return Link(localized("know.read", language), href)
+
+
+def _name(cell: Cell, summaries: Sequence[Summary], language: Language) -> str:
+    """A model, with its dataset and its mode where it has others."""
+    own = [s.cell for s in summaries if s.cell.model == cell.model]
+    parts = [cell.model]
+    if len({each.dataset for each in own}) > 1:
+        parts.append(cell.dataset)
+    if len({each.label for each in own}) > 1:
+        parts.append(mode_word(cell.label, cell.mode, language, capital=False))
+    return " · ".join(parts)

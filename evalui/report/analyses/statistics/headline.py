@@ -1,8 +1,7 @@
 """Who leads in one comparison by how much, in a sentence."""
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.guessing import needed_share
-from evalui.report.analyses.overview.sections import sureness
+from evalui.report.analyses.overview.sections import needed_share, sureness
 from evalui.report.analyses.overview.standing import DatasetStanding
 from evalui.report.analyses.overview.verdict import tied, winner
 from evalui.report.analyses.statistics import (

@@ -70,7 +70,7 @@ def _lines(compared: Comparison, pair: PairComparison) -> list[_QuestionLine]:
         if name in winners
     ]
     # Right and wrong have one difference; of others the widest matter most.
-    return sorted(lines, key=lambda line: -line.gap) if compared.written else lines
+    return sorted(lines, key=lambda line: -line.gap) if compared.scored else lines
 
 
 def _page(lines: Sequence[_QuestionLine], query: CompareQuery) -> int:
@@ -85,7 +85,7 @@ def _filters(view: PairView, every: Sequence[_QuestionLine]) -> Html:
     t = view.t
     of_references = view.compared.measure in FIGURES
     word = "compare.list.closer" if of_references else "compare.list.only"
-    if view.compared.measure == "mean_over_orders" or (view.compared.written and not of_references):
+    if view.compared.measure == "mean_over_orders" or (view.compared.scored and not of_references):
         word = "compare.list.higher"
     parts = {"": t("compare.list.all", n=f"{len(every):,}")}
     for each in view.both:

@@ -1,11 +1,18 @@
 """Every pair of a comparison, and the questions that two part on."""
 
+from dataclasses import replace
+
 import pytest
-from bias_examples import cell_result, fond, halting, right
+from bias_examples import Pick, cell_result, fond, halting, right
 from comparison_examples import CASES, compared, contenders
 
-from evalui.report.analyses.comparison.figures import compare, split_questions
+from evalui.messages import messages
+from evalui.report.analyses.comparison.blocks import comparison_blocks
+from evalui.report.analyses.comparison.figures import Comparison, compare, split_questions
 from evalui.report.analyses.statistics import CellComparison
+from evalui.report.blocks import Details, Headline, Table
+from evalui.scoring.answer_pairs import AnswerPair
+from evalui.types import CellResult, Variant
 
 
 def test_all_pairs_stand_with_the_widest_difference_first():
@@ -79,3 +86,51 @@ def test_cells_of_one_model_keep_their_own_names():
     )
     case = compare((one, other), results)
     assert [(each.first.name, each.second.name) for each in case.pairs] == [("m 1", "m 2")]
+
+
+def drawn(model: str, *picks: Pick) -> CellResult:
+    """The answers of a model that was asked each of 120 questions so often."""
+    parts = [cell_result(pick, model=model, pattern="origin") for pick in picks]
+    trials = [
+        replace(trial, variant=Variant(trial.variant.permutation, repeat))
+        for repeat, part in enumerate(parts)
+        for trial in part.trials
+    ]
+    return replace(parts[0], trials=trials, total=len(trials))
+
+
+@pytest.fixture
+def asked_twice() -> Comparison:
+    """One model is right twice, the other on every second question only once."""
+    results = [drawn("steady", right, right), drawn("loose", right, fond)]
+    return compare(contenders(results), results, "repeat_agreement")
+
+
+def test_options_are_compared_in_any_metric_that_is_a_mean_over_questions(asked_twice: Comparison):
+    assert asked_twice.measures == ("accuracy", "majority", "pass_at_2", "repeat_agreement")
+    assert (asked_twice.measure, asked_twice.scored) == ("repeat_agreement", True)
+    (pair,) = asked_twice.pairs
+    assert isinstance(pair.result, AnswerPair)
+    assert pair.first.name == "steady"
+    assert pair.means == (1, 0.5)
+    assert (pair.difference, pair.result.n) == (0.5, 120)
+    assert 0 < pair.result.low < 0.5 < pair.result.high
+    split = split_questions(asked_twice, pair)
+    assert (len(split.ahead), len(split.behind), len(split.alike)) == (60, 0, 60)
+
+
+def test_a_metric_of_options_is_drawn_as_a_score(asked_twice: Comparison):
+    (pair,) = asked_twice.pairs
+    head, *rest = comparison_blocks(messages("en"), asked_twice, pair)
+    assert isinstance(head, Headline)
+    assert head.text == "steady has the higher Agreement of replies: 0.50 above loose."
+    tests = next(one for one in rest if isinstance(one, Details) and one.key == "sure")
+    table = next(block for block in tests.blocks if isinstance(block, Table))
+    assert {len(row) for row in table.rows} == {len(table.columns)}
+
+
+def test_cells_that_cannot_stand_beside_each_other_have_no_pair_in_a_metric():
+    results = [drawn("steady", right, right), drawn("loose", right, fond)]
+    signature = results[1].cell.signature.replace("prompt:p", "prompt:other")
+    results[1] = replace(results[1], cell=replace(results[1].cell, signature=signature))
+    assert compare(contenders(results), results, "majority").pairs == ()

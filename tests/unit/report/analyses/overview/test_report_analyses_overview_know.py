@@ -2,7 +2,7 @@
 
 from overview_examples import BASE, EARLY, LATE, PLACES, RUNS, fond, halting, mute, right, summary
 
-from evalui.report.analyses.overview.know import first_sentence, what_to_know
+from evalui.report.analyses.overview.warnings import first_sentence, what_to_know
 from evalui.report.blocks import Details, Links, Notes
 
 
