@@ -39,7 +39,7 @@ def _import(given: argparse.Namespace) -> int:
 
     from evalui.runs.database.connection import Database
     from evalui.runs.harnesses import table_reader
-    from evalui.runs.harnesses.importing import import_run
+    from evalui.runs.harnesses.importing import import_run, processes_to_read
 
     path: Path = given.database or load_settings().database
     reader = table_reader(given.mapping) if given.mapping else None
@@ -49,7 +49,12 @@ def _import(given: argparse.Namespace) -> int:
         uncollected(),
     ):
         imported = import_run(
-            database, given.path, name=given.name, reader=reader, progress=bar.update
+            database,
+            given.path,
+            name=given.name,
+            reader=reader,
+            progress=bar.update,
+            processes=processes_to_read(),
         )
     _print(imported)
     return 0
