@@ -68,7 +68,16 @@ def logged_sample(answer: LoggedAnswer, own: tuple[str, ...], place: int) -> Sam
 
 def numbered(sample: Sample, place: int) -> Sample:
     """The same question at a place of the log, counted from 1."""
-    return replace(sample, metadata={**sample.metadata, "line": str(place)})
+    metadata = {**sample.metadata, "line": str(place)}
+    # A third of the time of `replace`; a log has no conversations.
+    return Sample(
+        sample.id,
+        sample.question,
+        sample.choices,
+        sample.target,
+        metadata,
+        sample.refers_to_other_options,
+    )
 
 
 def grade_logged(

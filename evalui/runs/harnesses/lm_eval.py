@@ -244,8 +244,9 @@ def _answers_of_lines(
             continue
         id_ = as_text(sample["doc_id"])
         id_ = f"{log.task}/{id_}" if subject else id_
-        marks = _marks(sample)
-        if _filter(sample) != first_filter:
+        filter_ = _filter(sample)
+        marks = _marks(sample, filter_)
+        if filter_ != first_filter:
             yield LoggedAnswer(id_, subject=subject, marks=marks, marks_only=True)
             continue
         read = _answer(sample, _Known(id_, subject, marks), log.evidence, delimiter)
@@ -314,10 +315,10 @@ def _scored(
 ) -> LoggedAnswer | Flaw:
     scores = [as_list(each) for each in as_list(sample["filtered_resps"])]
     try:
-        totals = tuple(float(each[0]) for each in scores)
+        totals = tuple([float(each[0]) for each in scores])
     except (IndexError, TypeError, ValueError):
         return "damaged"
-    greedy = tuple(str(each[1]) == "True" for each in scores if len(each) > 1)
+    greedy = tuple([str(each[1]) == "True" for each in scores if len(each) > 1])
     unconditional: tuple[float, ...] | None = None
     half = len(calls) // 2
     if len(calls) % 2 == 0 and calls[half][0] == "" != calls[0][0]:
@@ -386,7 +387,7 @@ def _calls(sample: JsonObject) -> list[tuple[str, Any]]:
     listed = list(as_object(arguments).values()) or as_list(arguments)
     calls: list[tuple[str, Any]] = []
     for each in listed:
-        pair = [*as_object(each).values()] or as_list(each)
+        pair: list[Any] = [*each.values()] if isinstance(each, dict) else as_list(each)
         if len(pair) < 2 or not isinstance(pair[0], str):
             return []
         calls.append((pair[0], pair[1]))
@@ -459,10 +460,12 @@ def _metrics(sample: JsonObject) -> list[str]:
     return [name for name in sample if name not in known]
 
 
-def _marks(sample: JsonObject) -> dict[str, float]:
-    filter_ = _filter(sample)
-    numbers = ((name, as_number(sample.get(name))) for name in _metrics(sample))
-    return {f"{name},{filter_}": value for name, value in numbers if value is not None}
+def _marks(sample: JsonObject, filter_: str) -> dict[str, float]:
+    marks: dict[str, float] = {}
+    for name in _metrics(sample):
+        if (mark := as_number(sample.get(name))) is not None:
+            marks[f"{name},{filter_}"] = mark
+    return marks
 
 
 HARNESSES.register(NAME)(read_lm_eval)
