@@ -32,7 +32,7 @@ from evalui.runs.database.imported_runs import (
 from evalui.runs.database.queue import Admit
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_left_out, read_run
-from evalui.runs.database.trials import write_trials
+from evalui.runs.database.trials import read_trials, write_trials
 from evalui.runs.harnesses.base import (
     HARNESSES,
     FlawedAnswer,
@@ -55,6 +55,7 @@ from evalui.runs.harnesses.orders import join_orders, name_in_log
 from evalui.runs.harnesses.reading_ahead import ReadingAhead
 from evalui.runs.signature import imported_signature
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
+from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.choice.permutations import pattern_of
 from evalui.types import (
     Cell,
@@ -493,16 +494,16 @@ class _PartImport:
         figures = tuple(self._figures())
         completed: list[tuple[Cell, LogSource]] = []
         for repeat, open_cell in enumerate(self._cells, start=1):
+            pattern = pattern_of(open_cell.orders)
             source = LogSource(
                 part.harness,
                 part.version,
                 part.files,
-                figures,
+                figures if pattern == "origin" else self._with_circular(figures, open_cell),
                 part.missing,
                 self._flaws.total(),
                 repeat,
             )
-            pattern = pattern_of(open_cell.orders)
             plan = ModeSpec(
                 mode=open_cell.cell.mode,
                 shots=part.shots or 0,
@@ -527,6 +528,22 @@ class _PartImport:
             )
             completed.append((cell, source))
         return completed
+
+    def _with_circular(
+        self, figures: tuple[PrintedFigure, ...], open_cell: _OpenCell
+    ) -> tuple[PrintedFigure, ...]:
+        """With our value of figures of several orders, which OpenCompass prints without marks."""
+        unmarked = {each.name for each in figures if not each.subject and not each.n}
+        if not unmarked:
+            return figures
+        trials = read_trials(self._database, open_cell.id)
+        ours = CellTrials(trials, pattern_of(open_cell.orders)).circular.values
+        return tuple(
+            replace(each, ours=ours[each.name] / 100)
+            if each.name in unmarked & ours.keys() and not each.subject
+            else each
+            for each in figures
+        )
 
     def _figures(self) -> Iterator[PrintedFigure]:
         """What the harness printed, then figures of whole datasets that only its log has."""
