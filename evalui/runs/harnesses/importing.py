@@ -75,8 +75,8 @@ _FLUSH_S = 5.0
 # Where one question has more options, only the order in which it came first is kept: the pages of
 # a question list all orders of a pattern, and seven options have 5,040.
 _MAX_MOVED_OPTIONS = 6
-# Processes start in a second; each takes 100 MB, and more than these wait for the one that writes.
-_MIN_BYTES, _MAX_PROCESSES = 32_000_000, 6
+# Processes start in a second. Each takes 100 MB: with the one that writes they fit into a gigabyte.
+_MIN_BYTES, _MAX_PROCESSES = 32_000_000, 8
 _EQUAL = 1e-9  # a mark that a harness has rounded may differ by this
 Progress = Callable[[int], object]  # how many more answers have been read
 
