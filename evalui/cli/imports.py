@@ -45,7 +45,7 @@ def _import(given: argparse.Namespace) -> int:
     reader = table_reader(given.mapping) if given.mapping else None
     with (
         closing(Database(path)) as database,
-        tqdm(unit=" answers", file=sys.stderr) as bar,
+        tqdm(unit=" answers", file=sys.stderr, delay=1) as bar,
         uncollected(),
     ):
         imported = import_run(
