@@ -178,18 +178,6 @@ def elo_intervals(
     return dict(zip(coded.models, ends, strict=True))
 
 
-def _replay_seeds(kinds: _BattleKinds, seeds: range, size: int, k: float) -> NDArray[np.float64]:
-    """The ratings after the battles in the order of each seed, shape (seeds, models)."""
-    n = len(kinds.of_battle)
-    shuffled = _kept_shuffles if n <= MEDIAN_ELO_MAX_BATTLES else python_shuffles
-    at_once = max(1, _MAX_CHUNK_ELEMENTS // n)
-    parts = [
-        _replay(kinds, kinds.of_battle[shuffled(n, seeds[first : first + at_once])], size, k)
-        for first in range(0, len(seeds), at_once)
-    ]
-    return np.concatenate(parts)
-
-
 def python_shuffles(n: int, seeds: range) -> NDArray[np.uint16 | np.uint32]:
     """The numbers 0 to n-1 as Python shuffles them under each seed, shape (seeds, n).
 
@@ -201,6 +189,18 @@ def python_shuffles(n: int, seeds: range) -> NDArray[np.uint16 | np.uint32]:
         rows = slice(first, first + at_once)
         orders[rows] = _shuffle_together(n, seeds[rows])
     return orders
+
+
+def _replay_seeds(kinds: _BattleKinds, seeds: range, size: int, k: float) -> NDArray[np.float64]:
+    """The ratings after the battles in the order of each seed, shape (seeds, models)."""
+    n = len(kinds.of_battle)
+    shuffled = _kept_shuffles if n <= MEDIAN_ELO_MAX_BATTLES else python_shuffles
+    at_once = max(1, _MAX_CHUNK_ELEMENTS // n)
+    parts = [
+        _replay(kinds, kinds.of_battle[shuffled(n, seeds[first : first + at_once])], size, k)
+        for first in range(0, len(seeds), at_once)
+    ]
+    return np.concatenate(parts)
 
 
 def _shuffle_together(n: int, seeds: range) -> NDArray[np.intp]:
@@ -229,7 +229,8 @@ def _shuffle_together(n: int, seeds: range) -> NDArray[np.intp]:
         if not last.any():
             break
     orders = flat.reshape(len(seeds), n)
-    for row in np.flatnonzero(last).tolist():  # there were too few words
+    unfinished: list[int] = np.flatnonzero(last).tolist()  # there were too few words
+    for row in unfinished:
         places = list(range(n))
         random.Random(seeds[row]).shuffle(places)
         orders[row] = places
