@@ -26,6 +26,7 @@ _STORED = (
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every log is large enough for several processes."""
     monkeypatch.setattr(importing, "_MIN_BYTES", 0)
+    monkeypatch.setattr(importing, "_FLUSH_S", 1e9)  # blocks of columns are those of full batches
 
 
 def reply_line(number: int) -> dict[str, object]:
