@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -83,7 +84,9 @@ def find(name: str) -> Benchmark:
     """
     if benchmark := _by_name().get(_folded(name)):
         return benchmark
-    near = [each.name for each in search(name)] or list(read_index())
+    near = [each.name for each in search(name)] or get_close_matches(name.lower(), read_index())
+    if not near:
+        raise UnknownName("benchmark-unlike", name=name)
     raise UnknownName("benchmark-unknown", name=name, known=", ".join(near))
 
 

@@ -39,17 +39,22 @@ def _import(given: argparse.Namespace) -> int:
 
     from evalui.runs.database.connection import Database
     from evalui.runs.harnesses import table_reader
-    from evalui.runs.harnesses.importing import import_run
+    from evalui.runs.harnesses.importing import import_run, processes_to_read
 
     path: Path = given.database or load_settings().database
     reader = table_reader(given.mapping) if given.mapping else None
     with (
         closing(Database(path)) as database,
-        tqdm(unit=" answers", file=sys.stderr) as bar,
+        tqdm(unit=" answers", file=sys.stderr, delay=1) as bar,
         uncollected(),
     ):
         imported = import_run(
-            database, given.path, name=given.name, reader=reader, progress=bar.update
+            database,
+            given.path,
+            name=given.name,
+            reader=reader,
+            progress=bar.update,
+            processes=processes_to_read(),
         )
     _print(imported)
     return 0

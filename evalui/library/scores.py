@@ -186,7 +186,7 @@ def ratings(battles: pd.DataFrame, *, opencompass_elo: bool = False) -> pd.DataF
     good answers, neither for two bad ones), and in `question` the id of the question, in all rows
     or in none: intervals resample questions. Bradley-Terry is missing where it has no finite value.
     Of more than 500 battles, `opencompass_elo_mean` and `_std` are missing unless `opencompass_elo`
-    asks for them (2.5 s for each 1,000 battles).
+    asks for them (a second for each 1,000 battles).
 
     Raises:
         DataError: a column is missing, or the first row that does not fit, by its index.

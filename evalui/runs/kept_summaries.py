@@ -27,7 +27,12 @@ from evalui.scoring.answer_pairs import (
     ranking_metric,
 )
 from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
-from evalui.scoring.arena.figures import Arena, arena_of_judges, duel_groups
+from evalui.scoring.arena.figures import (
+    Arena,
+    arena_of_judges,
+    duel_groups,
+    with_opencompass_elo,
+)
 from evalui.scoring.arena.record import ArenaRecord
 from evalui.scoring.cell_summary import FIGURES_VERSION, Summary, is_unfinished, summarise
 from evalui.scoring.metrics import known_metrics
@@ -109,10 +114,15 @@ def read_arena(database: Database, ids: Mapping[Cell, int], results: Sequence[Ce
         if one == of:
             return record.arena_of(results)
     arena = arena_of_judges(results)
+    _keep_arena(database, of, arena)
+    return arena
+
+
+def _keep_arena(database: Database, of: _Cells, arena: Arena) -> None:
+    kept = _find(database, *of[0], _Kept) or _Kept()
     others = (each for each in kept.arenas if len(each[0]) != len(of))
     arenas = (*others, (of, ArenaRecord.of(arena)))
     _keep_if_possible(database, *of[0], replace(kept, arenas=arenas))
-    return arena
 
 
 def _read_pairs(
@@ -163,7 +173,7 @@ def _summarise_ending(database: Database, row: CellRow) -> None:
     elif gives == "choices":
         read_summary(database, row.id, result)
     elif duel_groups([result]):
-        read_arena(database, ids, [result])
+        _summarise_arena(database, ids, [result])
     open_ = [each for each in alike if each.state in ("waiting", "running") and each.id != row.id]
     if open_ or gives == "choices":
         return
@@ -173,11 +183,21 @@ def _summarise_ending(database: Database, row: CellRow) -> None:
     ]
     for judges in duel_groups(results):
         if len(judges) > 1:
-            read_arena(database, ids, judges)
+            _summarise_arena(database, ids, judges)
     for group in answer_groups(results):
         if len(group) > 1:
             summaries = [read_answer_summary(database, ids[each.cell], each) for each in group]
             _read_pairs(database, ids, group, ranking_metric(summaries).figure)
+
+
+def _summarise_arena(
+    database: Database, ids: Mapping[Cell, int], results: Sequence[CellResult]
+) -> None:
+    """Keep the arena of judges, with what takes too long for a reader."""
+    arena = read_arena(database, ids, results)
+    whole = with_opencompass_elo(arena)
+    if whole is not arena:
+        _keep_arena(database, _cells(ids, results), whole)
 
 
 class GrowingTexts:

@@ -181,7 +181,8 @@ STANDING_COLUMNS: Mapping[str, FrameColumn] = {
     "elo_low": _LOW,
     "elo_high": _HIGH,
     "opencompass_elo_mean": FrameColumn(
-        "float64", "OpenCompass's elo_score [Mean]; missing of many battles, people, open runs"
+        "float64",
+        "OpenCompass's elo_score [Mean]; missing of people and open runs, and where it is not kept",
     ),
     "opencompass_elo_std": FrameColumn(
         "float64", "its [Std]: noise of the random orders, no error of sampling"

@@ -118,7 +118,7 @@ def battle_statistics(battles: Sequence[Battle], *, opencompass_elo: bool = Fals
     """Everything known of the battles; shares in per cent, models in order of appearance.
 
     OpenCompass's mean and spread of medians is made of up to 500 battles, of more of them where
-    `opencompass_elo` asks for it: 10,000 shuffles take 2.5 s of CPU for each 1,000 battles.
+    `opencompass_elo` asks for it: 10,000 shuffles take a second of CPU for each 1,000 battles.
     """
     counted = tallies(battles)
     coded = encode_battles(battles)

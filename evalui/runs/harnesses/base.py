@@ -55,6 +55,9 @@ class FlawedAnswer:
     flaw: Flaw
 
 
+Block = Callable[[], Iterator[LoggedAnswer | FlawedAnswer]]
+
+
 @dataclass(frozen=True, slots=True)
 class LogPart:
     """One dataset as one model answered it.
@@ -63,6 +66,8 @@ class LogPart:
     `readings` name evalui's reading that corresponds to a figure of the harness; `main_mark` is the
     mark that says whether a reply was right, "" if there is none. `repeats`: a question may have
     several answers. `missing` are keys of sentences, `log.missing-…`. `read` may be called again.
+    `blocks` gives the same answers in blocks, each read when it is called: several processes read
+    a large part of which one answer a question is expected. The part can be pickled then.
     `named_after` is the folder that `model` is the name of where no file states it. `logs` counts
     those that were joined because they show the same questions in other orders. `left_out` is
     what the reader leaves out of the files beside the parts; one of its parts has it.
@@ -81,6 +86,7 @@ class LogPart:
     readings: Mapping[str, str] = field(default_factory=dict[str, str])
     main_mark: str = ""
     repeats: bool = False
+    blocks: Callable[[], Iterator[Block]] | None = None
     missing: tuple[str, ...] = ()
     named_after: Path | None = None
     logs: int = 1

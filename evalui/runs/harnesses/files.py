@@ -21,6 +21,7 @@ MAX_FILES = 200_000  # of a folder; more are no log
 # A JSON object is read whole and takes some times its size; lines are read one by one.
 MAX_OBJECT_BYTES = 2**29
 _COPY_BYTES = 2**20
+_BLOCK_LINES, _BLOCK_BYTES = 512, 2**22
 
 
 @contextmanager
@@ -54,7 +55,30 @@ def json_lines(path: Path) -> Iterator[tuple[int, JsonObject | None]]:
     with _opened(path) as lines:
         for number, line in enumerate(lines, start=1):
             if not line.isspace():
-                yield number, _object(line)
+                yield number, json_line(line)
+
+
+def json_line(line: bytes) -> JsonObject | None:
+    """A line as a JSON object, None if it is none."""
+    values = parsed(line)
+    return cast("JsonObject", values) if isinstance(values, dict) else None
+
+
+def line_blocks(path: Path) -> Iterator[list[tuple[int, bytes]]]:
+    """The lines that are not blank with their numbers from 1, some hundreds at a time."""
+    with _opened(path) as lines:
+        block: list[tuple[int, bytes]] = []
+        left = _BLOCK_BYTES
+        for number, line in enumerate(lines, start=1):
+            if line.isspace():
+                continue
+            block.append((number, line))
+            left -= len(line)
+            if left < 0 or len(block) == _BLOCK_LINES:
+                yield block
+                block, left = [], _BLOCK_BYTES
+        if block:
+            yield block
 
 
 @lru_cache(maxsize=4096)
@@ -126,11 +150,6 @@ def parsed(content: bytes) -> Any:
         return json.loads(content)
     except (ValueError, RecursionError):
         return None
-
-
-def _object(line: bytes) -> JsonObject | None:
-    values = parsed(line)
-    return cast("JsonObject", values) if isinstance(values, dict) else None
 
 
 @contextmanager

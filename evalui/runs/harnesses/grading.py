@@ -1,17 +1,51 @@
 """An answer of a log as a sample and a trial, graded as evalui grades its own."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from evalui.datasets.questions.option_references import refers_to_other_options
-from evalui.modes import Mode, ModeSettings
-from evalui.runs.harnesses.base import LoggedAnswer, LogPart
+from evalui.modes import MODES, Mode, ModeSettings, grader_of
+from evalui.runs.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
+from evalui.runs.harnesses.options import order_of
 from evalui.scoring.choice.option_scores import label_probs, normalise_scores, reading_of_scores
 from evalui.types import GeneratedText, Reading, Sample, Trial, Variant
 
 HARNESS_READING = "harness"  # the option that the harness read, and the mark that it gave
 _NO_MARK = Reading(None, 0.0, "no-mark")
 _UNSET = ModeSettings(shots={})
-_NO_ORDER = Variant(())
+NO_ORDER = Variant(())
+
+
+class GradedAnswer(NamedTuple):
+    """An answer to a question that comes once, read and graded; the question has no place yet."""
+
+    sample: Sample
+    trial: Trial
+    marks: Mapping[str, float]
+
+
+# What is left of a log's answers: those graded, further marks of one, and those of no use.
+ReadAnswer = GradedAnswer | LoggedAnswer | FlawedAnswer
+
+
+def graded_answers(
+    part: LogPart, answers: Iterable[LoggedAnswer | FlawedAnswer]
+) -> Iterator[ReadAnswer]:
+    """The answers of a part whose questions come once, graded."""
+    mode = MODES[grader_of(part.evidence)]
+    for answer in answers:
+        if isinstance(answer, FlawedAnswer) or answer.marks_only:
+            yield answer
+            continue
+        own = answer.own_options or answer.options
+        order = order_of(answer.options, own) if answer.options else NO_ORDER
+        if order is None:
+            yield FlawedAnswer(answer.id, "options")
+            continue
+        sample = logged_sample(answer, own, place=0)
+        trial = grade_logged(part, mode, answer, sample, order)
+        yield GradedAnswer(sample, trial, answer.marks)
 
 
 def logged_sample(answer: LoggedAnswer, own: tuple[str, ...], place: int) -> Sample:
@@ -32,6 +66,20 @@ def logged_sample(answer: LoggedAnswer, own: tuple[str, ...], place: int) -> Sam
     )
 
 
+def numbered(sample: Sample, place: int) -> Sample:
+    """The same question at a place of the log, counted from 1."""
+    metadata = {**sample.metadata, "line": str(place)}
+    # A third of the time of `replace`; a log has no conversations.
+    return Sample(
+        sample.id,
+        sample.question,
+        sample.choices,
+        sample.target,
+        metadata,
+        sample.refers_to_other_options,
+    )
+
+
 def grade_logged(
     part: LogPart, mode: Mode, answer: LoggedAnswer, sample: Sample, order: Variant
 ) -> Trial:
@@ -48,7 +96,7 @@ def grade_logged(
         return _grade_texts(answer, sample, order)
     written = [GeneratedText(answer.reply)]
     if part.evidence == "written":
-        return mode.grade(sample, _NO_ORDER, written, _UNSET)
+        return mode.grade(sample, NO_ORDER, written, _UNSET)
     trial = mode.grade(sample, order, written, _UNSET)
     if not part.main_mark:
         return trial

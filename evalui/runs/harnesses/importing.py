@@ -1,9 +1,11 @@
 """From the files of a finished run to a run in the store."""
 
 import hashlib
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -30,7 +32,7 @@ from evalui.runs.database.imported_runs import (
 from evalui.runs.database.queue import Admit
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_left_out, read_run
-from evalui.runs.database.trials import write_trials
+from evalui.runs.database.trials import read_trials, write_trials
 from evalui.runs.harnesses.base import (
     HARNESSES,
     FlawedAnswer,
@@ -39,11 +41,21 @@ from evalui.runs.harnesses.base import (
     LogReader,
 )
 from evalui.runs.harnesses.files import MAX_FILES, opened_files
-from evalui.runs.harnesses.grading import grade_logged, logged_sample
+from evalui.runs.harnesses.grading import (
+    NO_ORDER,
+    GradedAnswer,
+    ReadAnswer,
+    grade_logged,
+    graded_answers,
+    logged_sample,
+    numbered,
+)
 from evalui.runs.harnesses.options import order_of
 from evalui.runs.harnesses.orders import join_orders, name_in_log
+from evalui.runs.harnesses.reading_ahead import ReadingAhead
 from evalui.runs.signature import imported_signature
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
+from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.choice.permutations import pattern_of
 from evalui.types import (
     Cell,
@@ -63,7 +75,8 @@ _FLUSH_S = 5.0
 # Where one question has more options, only the order in which it came first is kept: the pages of
 # a question list all orders of a pattern, and seven options have 5,040.
 _MAX_MOVED_OPTIONS = 6
-_NO_ORDER = Variant(())
+# Processes start in a second. Each takes 100 MB: with the one that writes they fit into a gigabyte.
+_MIN_BYTES, _MAX_PROCESSES = 32_000_000, 8
 _EQUAL = 1e-9  # a mark that a harness has rounded may differ by this
 Progress = Callable[[int], object]  # how many more answers have been read
 
@@ -90,6 +103,7 @@ def import_run(
     reader: LogReader | None = None,
     admit: Admit | None = None,
     progress: Progress = lambda _: None,
+    processes: int = 0,
 ) -> ImportedRun:
     """Keep the finished run that files hold, and return what it came to.
 
@@ -97,7 +111,8 @@ def import_run(
 
     `models` are other names for those that `recognise` gives to models. `reader` reads the files in
     place of the registered ones, which recognise them by their contents. Archives are unpacked
-    `within` a folder.
+    `within` a folder. Large logs are read by so many `processes` beside this one; what is kept is
+    the same.
     `admit` raises where the owner may not keep one more run.
 
     Raises:
@@ -122,10 +137,26 @@ def import_run(
         title = name or ", ".join(dict.fromkeys(part.dataset for part in parts))
         lease = begin_import(database, title, owner, admit=admit)
         try:
-            return _import_parts(database, lease, owner, title, parts, progress)
+            with _reading_ahead(files, parts, processes) as ahead:
+                return _import_parts(database, lease, owner, title, parts, progress, ahead)
         except BaseException:
             discard_import(database, lease)
             raise
+
+
+def processes_to_read() -> int:
+    """How many processes may read a large log on this machine."""
+    return min(_MAX_PROCESSES, os.cpu_count() or 1)
+
+
+def _reading_ahead(
+    files: Sequence[Path], parts: Sequence[LogPart], processes: int
+) -> AbstractContextManager[ReadingAhead | None]:
+    """Processes for the parts of large files that are read in blocks, None if there are none."""
+    large = [part for part in parts if part.blocks and not part.repeats]
+    if not large or sum(path.stat().st_size for path in files) < _MIN_BYTES:
+        return nullcontext()
+    return ReadingAhead(large, processes) if processes else nullcontext()
 
 
 def recognise(files: Sequence[Path], reader: LogReader | None = None) -> tuple[LogPart, ...]:
@@ -178,6 +209,7 @@ def _import_parts(
     title: str,
     parts: Sequence[LogPart],
     progress: Progress,
+    ahead: ReadingAhead | None,
 ) -> ImportedRun:
     sources: list[tuple[Cell, LogSource]] = []
     left_out: list[LeftOut] = []
@@ -185,7 +217,7 @@ def _import_parts(
     names: dict[str, str] = {}  # of datasets, with the digest of the one that has it
     for part in parts:
         one = _PartImport(database, lease, owner, part, place=len(sources), progress=progress)
-        sources += one.run(names)
+        sources += one.run(names, ahead)
         left_out += (*part.left_out, *one.left_out)
         flaws += one.flaws
     if not sources:
@@ -263,7 +295,6 @@ class _PartImport:
         self._samples: list[Sample] = []
         self._known: dict[str, tuple[Sample, Counter[Variant]]] = {}  # where questions repeat
         self._ids: set[str] = set()  # where they do not: a million ids, and no questions
-        self._subjects: set[str] = set()
         self._n_samples = 0
         self._digest = hashlib.sha256()
         self._tallies: dict[tuple[str, str], _Tally] = {}
@@ -271,8 +302,12 @@ class _PartImport:
         self._first_flaw: dict[str, str] = {}
         self._dataset_id = 0
 
-    def run(self, names: dict[str, str]) -> list[tuple[Cell, LogSource]]:
+    def run(
+        self, names: dict[str, str], ahead: ReadingAhead | None
+    ) -> list[tuple[Cell, LogSource]]:
         """Read the part to its end; `names` are those that datasets of the run have.
+
+        `ahead` are other processes, which may have the part.
 
         A part without an answer that can be used leaves nothing but its `flaws`.
         """
@@ -280,7 +315,7 @@ class _PartImport:
         self._dataset_id = add_imported_dataset(
             self._database, self._lease, part.dataset, self._kind, part.files, self._owner
         )
-        for read, answer in enumerate(part.read(), start=1):
+        for read, answer in enumerate(self._answers(ahead), start=1):
             self._take(answer)
             if not read % _BATCH or time.monotonic() - flushed > _FLUSH_S:
                 self._flush()
@@ -310,74 +345,82 @@ class _PartImport:
     def _kind(self) -> DatasetKind:
         return MODES[self._mode].kinds[0]
 
-    def _take(self, answer: LoggedAnswer | FlawedAnswer) -> None:
+    def _answers(self, ahead: ReadingAhead | None) -> Iterator[ReadAnswer]:
+        part = self._part
+        if part.repeats:
+            return part.read()  # the first answer decides the order in which others are graded
+        if ahead and ahead.reads(part):
+            return ahead.answers()
+        return graded_answers(part, part.read())
+
+    def _take(self, answer: ReadAnswer) -> None:
         if isinstance(answer, FlawedAnswer):
             self._leave_out(answer.place, answer.flaw)
+        elif isinstance(answer, GradedAnswer):
+            self._take_graded(answer)
+        elif answer.marks_only:
+            self._count(answer.subject, answer.marks, answer.log, None)
+        elif placed := self._placed(answer):
+            sample, order, repeat = placed
+            trial = grade_logged(self._part, MODES[self._mode], answer, sample, order)
+            self._keep(trial, repeat)
+            self._count(answer.subject, answer.marks, answer.log, trial)
+
+    def _take_graded(self, answer: GradedAnswer) -> None:
+        """Keep an answer to a question that comes once."""
+        sample, trial, marks = answer
+        if sample.id in self._ids:
+            self._leave_out(sample.id, "again")
             return
-        if answer.marks_only:
-            self._count(answer, None)
+        self._ids.add(sample.id)
+        self._n_samples += 1
+        self._samples.append(numbered(sample, self._n_samples))
+        if not _can_be_moved(trial.variant):
+            self._leave_out(sample.id, "orders")
             return
-        placed = self._placed(answer)
-        if placed is None:
-            return
-        sample, order, repeat = placed
-        trial = grade_logged(self._part, MODES[self._mode], answer, sample, order)
+        self._keep(trial, 0)
+        self._count(sample.subject, marks, 1, trial)
+
+    def _keep(self, trial: Trial, repeat: int) -> None:
         cell = self._cell(repeat)
-        if order is not cell.last_order:  # nearly always the same object
-            cell.orders.add(order)
-            cell.last_order = order
+        if trial.variant is not cell.last_order:  # nearly always the same object
+            cell.orders.add(trial.variant)
+            cell.last_order = trial.variant
         cell.batch.append(trial)
-        self._count(answer, trial)
 
     def _leave_out(self, place: str, flaw: str) -> None:
         self._flaws[flaw] += 1
         self._first_flaw.setdefault(flaw, place)
 
     def _placed(self, answer: LoggedAnswer) -> tuple[Sample, Variant, int] | None:
-        """The question of an answer, the order in which it was shown, and which answer to that
-        order this is; None if it cannot be used.
+        """The question of an answer of several, the order in which it was shown, and which answer
+        to that order this is; None if it cannot be used.
         """
         own = answer.own_options or answer.options
-        if self._part.repeats and answer.id in self._known:
-            sample, seen = self._known[answer.id]
-            own = sample.choices
-        else:
-            if answer.id in self._ids:
-                self._leave_out(answer.id, "again")
-                return None
-            sample, seen = None, None
-        order = order_of(answer.options, own) if answer.options else _NO_ORDER
+        known = self._known.get(answer.id)
+        if known:
+            own = known[0].choices
+        order = order_of(answer.options, own) if answer.options else NO_ORDER
         if order is None:
             self._leave_out(answer.id, "options")
             return None
-        if sample is None:
-            sample = logged_sample(answer, own, self._n_samples + 1)
-            seen = self._add_sample(sample)
-        elif answer.gold is not None and order.permutation[answer.gold] != sample.target:
-            # The text that is right in this order is another than in the first.
-            self._leave_out(answer.id, "gold")
-            return None
-        if not order.is_origin and len(own) > _MAX_MOVED_OPTIONS:
+        if known is None:
+            self._n_samples += 1
+            sample, seen = logged_sample(answer, own, self._n_samples), Counter[Variant]()
+            self._samples.append(sample)
+            self._known[sample.id] = sample, seen
+        else:
+            sample, seen = known
+            if answer.gold is not None and order.permutation[answer.gold] != sample.target:
+                # The text that is right in this order is another than in the first.
+                self._leave_out(answer.id, "gold")
+                return None
+        if not _can_be_moved(order):
             self._leave_out(answer.id, "orders")
             return None
-        if seen is None:
-            return sample, order, 0
         repeat = seen[order]
         seen[order] += 1
         return sample, order, repeat
-
-    def _add_sample(self, sample: Sample) -> Counter[Variant] | None:
-        """Keep a new question; what is returned counts the answers to each order of it."""
-        self._n_samples += 1
-        self._samples.append(sample)
-        if sample.subject:
-            self._subjects.add(sample.subject)
-        if not self._part.repeats:
-            self._ids.add(sample.id)
-            return None
-        seen = Counter[Variant]()
-        self._known[sample.id] = sample, seen
-        return seen
 
     def _cell(self, repeat: int) -> _OpenCell:
         while len(self._cells) <= repeat:
@@ -391,13 +434,15 @@ class _PartImport:
             self._cells.append(_OpenCell(id_, cell))
         return self._cells[repeat]
 
-    def _count(self, answer: LoggedAnswer, trial: Trial | None) -> None:
-        for name, mark in answer.marks.items():
+    def _count(
+        self, subject: str, marks: Mapping[str, float], log: int, trial: Trial | None
+    ) -> None:
+        for name, mark in marks.items():
             credit = _credit(trial, self._part.readings.get(name, "")) if trial else None
-            figure = name_in_log(name, answer.log)
+            figure = name_in_log(name, log)
             self._count_one("", figure, mark, credit)
-            if answer.subject:
-                self._count_one(answer.subject, figure, mark, credit)
+            if subject:
+                self._count_one(subject, figure, mark, credit)
 
     def _count_one(self, subject: str, name: str, mark: float, credit: "_Credit | None") -> None:
         tally = self._tallies.get((subject, name))
@@ -449,16 +494,16 @@ class _PartImport:
         figures = tuple(self._figures())
         completed: list[tuple[Cell, LogSource]] = []
         for repeat, open_cell in enumerate(self._cells, start=1):
+            pattern = pattern_of(open_cell.orders)
             source = LogSource(
                 part.harness,
                 part.version,
                 part.files,
-                figures,
+                figures if pattern == "origin" else self._with_circular(figures, open_cell),
                 part.missing,
                 self._flaws.total(),
                 repeat,
             )
-            pattern = pattern_of(open_cell.orders)
             plan = ModeSpec(
                 mode=open_cell.cell.mode,
                 shots=part.shots or 0,
@@ -484,6 +529,22 @@ class _PartImport:
             completed.append((cell, source))
         return completed
 
+    def _with_circular(
+        self, figures: tuple[PrintedFigure, ...], open_cell: _OpenCell
+    ) -> tuple[PrintedFigure, ...]:
+        """With our value of figures of several orders, which OpenCompass prints without marks."""
+        unmarked = {each.name for each in figures if not each.subject and not each.n}
+        if not unmarked:
+            return figures
+        trials = read_trials(self._database, open_cell.id)
+        ours = CellTrials(trials, pattern_of(open_cell.orders)).circular.values
+        return tuple(
+            replace(each, ours=ours[each.name] / 100)
+            if each.name in unmarked & ours.keys() and not each.subject
+            else each
+            for each in figures
+        )
+
     def _figures(self) -> Iterator[PrintedFigure]:
         """What the harness printed, then figures of whole datasets that only its log has."""
         readings, none = self._part.readings, _Tally()
@@ -494,6 +555,10 @@ class _PartImport:
         for (subject, name), tally in self._tallies.items():
             if not subject and ("", name) not in printed:
                 yield tally.figure(PrintedFigure(name, None), readings.get(name, ""))
+
+
+def _can_be_moved(order: Variant) -> bool:
+    return order.is_origin or len(order.permutation) <= _MAX_MOVED_OPTIONS
 
 
 class _Credit(NamedTuple):

@@ -8,13 +8,14 @@ A task of several filters has a line for each filter.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalui.errors import DataError
 from evalui.runs.harnesses.base import (
     HARNESSES,
+    Block,
     Evidence,
     Flaw,
     FlawedAnswer,
@@ -28,8 +29,10 @@ from evalui.runs.harnesses.files import (
     as_object,
     as_text,
     first_object,
+    json_line,
     json_lines,
     json_object,
+    line_blocks,
 )
 from evalui.runs.harnesses.options import options_of, question_of, slot_of
 from evalui.types import LETTERS, PrintedFigure
@@ -162,7 +165,8 @@ def _part(logs: Sequence[_TaskLog]) -> LogPart:
         model=model or first.path.parent.name,
         evidence=evidence,
         files=tuple(log.path.name for log in logs),
-        read=lambda: _answers(logs, subjects),
+        read=partial(_answers, logs, subjects),
+        blocks=partial(_blocks, logs, subjects),
         version=as_text(results.get("lm_eval_version")),
         task_version=as_text(as_object(results.get("versions")).get(dataset)),
         shots=_shots(results, tasks[0]),
@@ -215,26 +219,41 @@ def _figures(results: JsonObject, task: str, subject: str) -> Iterator[PrintedFi
 def _answers(
     logs: Sequence[_TaskLog], subjects: Mapping[str, str]
 ) -> Iterator[LoggedAnswer | FlawedAnswer]:
+    for block in _blocks(logs, subjects):
+        yield from block()
+
+
+def _blocks(logs: Sequence[_TaskLog], subjects: Mapping[str, str]) -> Iterator[Block]:
     for log in logs:
-        subject = subjects[log.task]
-        delimiter, first_filter = log.delimiter, ""
-        for number, sample in json_lines(log.path):
-            if sample is None or not sample.keys() >= _KEYS:
-                yield FlawedAnswer(f"{log.path.name}:{number}", "damaged")
-                continue
-            first_filter = first_filter or _filter(sample)
-            id_ = as_text(sample["doc_id"])
-            id_ = f"{log.task}/{id_}" if subject else id_
-            marks = _marks(sample)
-            if _filter(sample) != first_filter:
-                yield LoggedAnswer(id_, subject=subject, marks=marks, marks_only=True)
-                continue
-            known = _Known(id_, subject, marks)
-            read = _answer(sample, known, log.evidence, delimiter)
-            if isinstance(read, LoggedAnswer):
-                yield read
-            else:
-                yield FlawedAnswer(f"{log.path.name}:{number}", read)
+        lines = (sample for _, sample in json_lines(log.path))
+        whole = (sample for sample in lines if sample is not None and sample.keys() >= _KEYS)
+        first_filter = _filter(next(whole, as_object(None)))
+        for block in line_blocks(log.path):
+            yield partial(_answers_of_lines, log, subjects[log.task], first_filter, block)
+
+
+def _answers_of_lines(
+    log: _TaskLog, subject: str, first_filter: str, lines: Sequence[tuple[int, bytes]]
+) -> Iterator[LoggedAnswer | FlawedAnswer]:
+    """The answers of numbered lines; those of other filters than the first are further marks."""
+    delimiter = log.delimiter
+    for number, line in lines:
+        sample = json_line(line)
+        if sample is None or not sample.keys() >= _KEYS:
+            yield FlawedAnswer(f"{log.path.name}:{number}", "damaged")
+            continue
+        id_ = as_text(sample["doc_id"])
+        id_ = f"{log.task}/{id_}" if subject else id_
+        filter_ = _filter(sample)
+        marks = _marks(sample, filter_)
+        if filter_ != first_filter:
+            yield LoggedAnswer(id_, subject=subject, marks=marks, marks_only=True)
+            continue
+        read = _answer(sample, _Known(id_, subject, marks), log.evidence, delimiter)
+        if isinstance(read, LoggedAnswer):
+            yield read
+        else:
+            yield FlawedAnswer(f"{log.path.name}:{number}", read)
 
 
 class _Known(NamedTuple):
@@ -296,10 +315,10 @@ def _scored(
 ) -> LoggedAnswer | Flaw:
     scores = [as_list(each) for each in as_list(sample["filtered_resps"])]
     try:
-        totals = tuple(float(each[0]) for each in scores)
+        totals = tuple([float(each[0]) for each in scores])
     except (IndexError, TypeError, ValueError):
         return "damaged"
-    greedy = tuple(str(each[1]) == "True" for each in scores if len(each) > 1)
+    greedy = tuple([str(each[1]) == "True" for each in scores if len(each) > 1])
     unconditional: tuple[float, ...] | None = None
     half = len(calls) // 2
     if len(calls) % 2 == 0 and calls[half][0] == "" != calls[0][0]:
@@ -368,7 +387,7 @@ def _calls(sample: JsonObject) -> list[tuple[str, Any]]:
     listed = list(as_object(arguments).values()) or as_list(arguments)
     calls: list[tuple[str, Any]] = []
     for each in listed:
-        pair = [*as_object(each).values()] or as_list(each)
+        pair: list[Any] = [*each.values()] if isinstance(each, dict) else as_list(each)
         if len(pair) < 2 or not isinstance(pair[0], str):
             return []
         calls.append((pair[0], pair[1]))
@@ -441,10 +460,12 @@ def _metrics(sample: JsonObject) -> list[str]:
     return [name for name in sample if name not in known]
 
 
-def _marks(sample: JsonObject) -> dict[str, float]:
-    filter_ = _filter(sample)
-    numbers = ((name, as_number(sample.get(name))) for name in _metrics(sample))
-    return {f"{name},{filter_}": value for name, value in numbers if value is not None}
+def _marks(sample: JsonObject, filter_: str) -> dict[str, float]:
+    marks: dict[str, float] = {}
+    for name in _metrics(sample):
+        if (mark := as_number(sample.get(name))) is not None:
+            marks[f"{name},{filter_}"] = mark
+    return marks
 
 
 HARNESSES.register(NAME)(read_lm_eval)

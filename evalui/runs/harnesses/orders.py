@@ -117,6 +117,7 @@ def _joined(members: Sequence[_Shown]) -> LogPart:
             for name, reading in part.readings.items()
         },
         repeats=True,
+        blocks=None,
         logs=len(parts),
         missing=tuple(each for each in first.missing if each != _ONE_ORDER),
         left_out=tuple(each for part in parts for each in part.left_out),

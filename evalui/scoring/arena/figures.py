@@ -83,7 +83,8 @@ class Standing:
     does not differ significantly from the leader (and so is the leader itself). `opencompass` are
     its battles as OpenCompass counts them, without pairs whose two orders contradict each other;
     None if none is left. `opencompass_elo` is made of the same battles, in the order of its report;
-    None of many battles, of verdicts that are still to come, of people, and of several runs.
+    None of verdicts that are still to come, of people, of several runs, and of many battles unless
+    `with_opencompass_elo` was called.
     """
 
     model: str
@@ -221,7 +222,7 @@ def arena_of_judges(results: Sequence[CellResult]) -> Arena:
 def arena(result: CellResult) -> Arena:
     """What one judge's verdicts say, as far as they are in."""
     made = arena_from_verdicts(result, verdicts_of(result), (result.cell.model,))
-    return _with_opencompass_elo(made)
+    return _with_cheap_opencompass_elo(made)
 
 
 def panel_arena(results: Sequence[CellResult]) -> Arena:
@@ -245,7 +246,7 @@ def panel_arena(results: Sequence[CellResult]) -> Arena:
         if (flips := judge_reliability(judged, ()).flip_rate)
     }
     measured = arena_from_verdicts(head, panel_verdicts(per_judge), judges)
-    return _with_opencompass_elo(
+    return _with_cheap_opencompass_elo(
         replace(measured, agreement=fleiss_kappa(per_judge), judge_flip_rates=swayed)
     )
 
@@ -395,11 +396,20 @@ def _lead(rated: BradleyTerry) -> tuple[float, float, float] | None:
     return leader.gap.value, leader.gap.low, leader.gap.high
 
 
-def _with_opencompass_elo(made: Arena) -> Arena:
-    """With the ELO rows of OpenCompass's report, once all verdicts are in and where it is cheap."""
+def _with_cheap_opencompass_elo(made: Arena) -> Arena:
     counted = made.comparisons
+    is_many = counted is not None and counted.consistent > elo.MEDIAN_ELO_MAX_BATTLES
+    return made if is_many else with_opencompass_elo(made)
+
+
+def with_opencompass_elo(made: Arena) -> Arena:
+    """With the ELO rows of OpenCompass's report of any number of battles, once all verdicts are in.
+
+    `made` itself where it has them already, or cannot have them.
+    """
     ended = made.state not in ("waiting", "running")
-    if not ended or counted is None or counted.consistent > elo.MEDIAN_ELO_MAX_BATTLES:
+    has_them = any(one.opencompass_elo for one in made.standings)
+    if not ended or made.comparisons is None or has_them:
         return made
     fought = battles_from_verdicts(made.verdicts, "drop")
     medians = elo.median_elos(in_folder_order(fought, made.samples))

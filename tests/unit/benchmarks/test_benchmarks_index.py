@@ -113,6 +113,17 @@ def test_an_unknown_name_tells_those_like_it():
         find("arc")
 
 
+def test_a_name_with_a_slip_tells_the_one_that_was_meant():
+    with pytest.raises(UnknownName, match="those like it: arc_challenge"):
+        find("ARC_chalenge")
+
+
+def test_an_unknown_name_like_no_other_tells_where_all_are():
+    with pytest.raises(UnknownName, match="evalui benchmarks list") as raised:
+        find("nosuchset")
+    assert "winogrande" not in str(raised.value)
+
+
 def test_words_search_names_topics_and_languages():
     assert [each.name for each in search("zh similarity")] == ["afqmc", "bustm"]
     assert search("no such words") == ()

@@ -34,7 +34,9 @@ def test_a_folder_that_is_no_log_says_what_to_name(
     (tmp_path / "notes.txt").write_text("nothing")
     store = str(tmp_path / "evalui.sqlite")
     assert main(["import", str(tmp_path / "notes.txt"), "--database", store]) == 2
-    assert "Name the folder that the harness has written" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert "Name the folder that the harness has written" in printed
+    assert printed.startswith("evalui: ")  # and no bar of no answers before it
     assert main(["import", str(tmp_path / "away"), "--database", store]) == 2
     assert "neither a file nor a folder" in capsys.readouterr().err
 

@@ -105,3 +105,22 @@ def test_a_judge_at_work_is_computed_and_an_ended_one_states_its_error(
     assert computed == [1]
     read_arena(database, ids, [replace(judged, state="running")])
     assert computed == [1, 1]
+
+
+def test_a_worker_keeps_opencompass_elo_of_any_number_of_battles(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = add_open_run(database, PANEL)
+    do_run(database, run_id)
+    few = [[one.opencompass_elo for one in each.standings] for each in _arenas(database, run_id)]
+    monkeypatch.setattr("evalui.scoring.arena.elo.MEDIAN_ELO_MAX_BATTLES", 1)
+    again = add_open_run(database, PANEL)
+    do_run(database, again)
+    many = [[one.opencompass_elo for one in each.standings] for each in _arenas(database, again)]
+    assert many == few
+    assert all(map(any, many))  # verdicts of each judge, and of the panel
+    with database.writing() as connection:  # a reader does not wait for shuffles
+        connection.execute("DELETE FROM kept_figures")
+    assert not any(
+        one.opencompass_elo for each in _arenas(database, again) for one in each.standings
+    )

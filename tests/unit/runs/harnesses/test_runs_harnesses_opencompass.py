@@ -20,6 +20,8 @@ def test_all_seven_circular_figures_are_those_of_opencompass(database: Database)
     printed = json.loads((LOGS / RUN / "results/pick-a/geography-circular.json").read_text())
     assert len(printed) == 7
     assert {name: circular.metrics[name] for name in printed} == pytest.approx(printed)
+    figures = figures_of(run, "geography-circular")
+    assert {name: 100 * (figures["", name].ours or 0) for name in printed} == pytest.approx(printed)
 
 
 def test_rows_of_one_question_are_its_orders(database: Database):

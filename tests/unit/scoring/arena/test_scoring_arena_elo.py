@@ -14,6 +14,7 @@ from evalui.scoring.arena.elo import (
     expected_score,
     median_elos,
     permuted_elo,
+    python_shuffles,
     sequential_elo,
 )
 
@@ -65,6 +66,16 @@ def test_medians_are_of_the_orders_that_python_gives_in_parts_and_kept_or_not(
     monkeypatch.setattr("evalui.scoring.arena.elo.MEDIAN_ELO_MAX_BATTLES", 0)
     monkeypatch.setattr("evalui.scoring.arena.elo._MAX_CHUNK_ELEMENTS", 3 * n)
     assert median_elos(battles, orders=4, runs=3) == wanted
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 31, 32, 33, 64, 65, 500, 1000])
+def test_many_shuffles_are_those_of_python(n: int, monkeypatch: pytest.MonkeyPatch):
+    seeds = range(990, 1010)
+    wanted = [_shuffled(n, seed) for seed in seeds]
+    assert python_shuffles(n, seeds).tolist() == wanted
+    monkeypatch.setattr("evalui.scoring.arena.elo._MAX_SHUFFLED", 7 * n)
+    monkeypatch.setattr("evalui.scoring.arena.elo._SPARE_WORDS", -n)  # too few for most
+    assert python_shuffles(n, seeds).tolist() == wanted
 
 
 def test_no_battles_have_no_medians():

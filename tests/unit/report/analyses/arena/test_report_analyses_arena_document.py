@@ -212,7 +212,7 @@ def test_of_many_battles_the_report_says_what_computes_opencompass_elo(monkeypat
     assert found.comparisons
     text = _alone(found)
     assert "OpenCompass ELO" not in text
-    assert f"not computed above 5 battles ({found.comparisons.consistent} here)" in text
+    assert f"of more than 5 battles ({found.comparisons.consistent} here) are computed once" in text
     assert "evalui score battles --opencompass-elo computes them" in text
 
 
