@@ -135,7 +135,10 @@ def create_app(settings: Settings) -> ASGIApp:
 def _page(shell: AppShell, documents: WatchedDocuments) -> Route:
     async def page(request: Request) -> Response:
         named = request.query_params.multi_items()
-        if name := await run_in_threadpool(shell.page_of, read_form(named)):  # as old links have it
+        name = ""
+        with suppress(StoreError):  # the document says it
+            name = await run_in_threadpool(shell.page_of, read_form(named))
+        if name:
             kept = [(key, one) for key, one in named if key != "tab"]
             return RedirectResponse(f"{name}?{urlencode(kept)}" if kept else name)
         return await documents.answer(shell.language, request)

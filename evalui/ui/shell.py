@@ -178,7 +178,12 @@ class AppShell:
         return " · ".join([far or t(f"title.{run.state}"), run.name, *parts])
 
     def page_of(self, form: Form) -> str:
-        """The page of Gradio to which an address of the tabs leads, "" if it is a tab's."""
+        """The page of Gradio to which an address of the tabs leads, "" if it is a tab's.
+
+        Raises:
+            StoreError: no page can be shown.
+        """
+        self.service.queued_runs()
         name = self.place(form)
         is_tab = name in TABS and field_value(form, "sub") in TAB_VIEWS
         return name if name in PAGES and not is_tab else ""

@@ -52,10 +52,10 @@ def test_an_event_says_that_the_store_is_damaged(
     client: TestClient, capfd: pytest.CaptureFixture[str]
 ):
     listeners = client.get("/en/config").json()["dependencies"]
-    number = next(each["id"] for each in listeners if each["api_name"] == "act_runs")
-    event = {"data": [], "fn_index": number, "event_data": {"do": "poll"}}
+    number = next(each["id"] for each in listeners if each["api_name"] == "runs_open")
+    event = {"data": [], "fn_index": number, "event_data": {"query": ""}}
     answer = client.post("/en/gradio_api/run/predict", json=event)
-    assert answer.status_code == 200
+    assert answer.status_code == 503
     assert "The database is damaged" in answer.text
     assert "Traceback" not in capfd.readouterr().err
 

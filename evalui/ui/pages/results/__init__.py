@@ -40,20 +40,20 @@ _WATCH_S = 1.0  # between looks at a file that is being sent
 
 
 @dataclass(frozen=True, slots=True)
-class SubView:
+class DrawnView:
     """A view of a run: what `draw` makes below its frame, and what stands above as `top`."""
 
     draw: Callable[[RunView, Form], None]
     top: Callable[[RunView, Form], Html | None] | None = None
 
 
-VIEWS: Mapping[str, SubView] = {
-    "overview": SubView(overview.draw, overview.top),
-    "bias": SubView(bias.draw),
-    "statistics": SubView(statistics.draw, statistics.top),
-    "report": SubView(report.draw),
-    "calibration": SubView(calibration.draw),
-    "health": SubView(health.draw),
+VIEWS: Mapping[str, DrawnView] = {
+    "overview": DrawnView(overview.draw, overview.top),
+    "bias": DrawnView(bias.draw),
+    "statistics": DrawnView(statistics.draw, statistics.top),
+    "report": DrawnView(report.draw),
+    "calibration": DrawnView(calibration.draw),
+    "health": DrawnView(health.draw),
 }
 
 
