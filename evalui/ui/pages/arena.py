@@ -110,13 +110,11 @@ class ArenaPage:
         if pool is None:
             return
         if not pool.board.arena.standings:
-            empty = fill("arena/nothing.html", t=t)
-            markup(empty, elem_classes="ev")
+            markup(fill("arena/nothing.html", t=t), elem_classes="ev")
             return
         show(t, pooled_blocks(pool.board.arena, pool.context), scope=_NAME, titled=True)
         counted = t.count("arena.board.runs", len(pool.board.runs))
-        about = fill("results/links.html", links=f"{counted} {t('arena.board.about')}")
-        markup(about, elem_classes="meta")
+        markup(fill("arena/about.html", t=t, counted=counted), elem_classes="ev")
 
     def _pick(self, query: object, *values: object) -> str:
         return opens(urlencode(self.pickers.picked(read_query(query), values), doseq=True))
