@@ -119,9 +119,8 @@ def test_a_press_before_gradio_is_there_is_answered_when_it_is(
         server.wait()
         context = admitted(chromium, server.address)
         tab = context.new_page()
-        tab.goto("/en/?tab=compare")  # Gradio is being imported
+        tab.goto("/en/?tab=compare")  # Gradio may still be being imported
         expect(tab.get_by_role("heading", level=1)).to_have_text("Compare")
-        assert tab.evaluate("document.querySelector('gradio-app')") is None
         tab.get_by_role("link", name="Evaluate").click()  # links need no Gradio
         expect(tab.get_by_role("heading", level=1)).to_have_text("New evaluation")
         tab.get_by_role("button", name="Try the sample").click()

@@ -439,9 +439,10 @@ def test_runs_stand_in_the_order_in_which_they_will_start(
 ):
     first, second = queued("ann"), queued("root")
     page = admin.sees(sub="queue")
-    assert page.index(f"?run={first}&") < page.index(f"?run={second}&")
+    row = '<tr data-key="{}">'.format
+    assert page.index(row(first)) < page.index(row(second))
     page = admin.sends("priority", {"sub": "queue", "run": second}, priority="1")
-    assert page.index(f"?run={second}&") < page.index(f"?run={first}&")
+    assert page.index(row(second)) < page.index(row(first))
 
 
 # ------------------------------------------------------------------ models, storage, server

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from ui_examples import HOSTILE
+from ui_results_screen import ResultsScreen
 from ui_runs_screen import Screen
 
 from evalui.access import Person
@@ -19,7 +20,6 @@ from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
 from evalui.ui.run_form import read_run_form
-from evalui.ui.shell import AppShell
 
 
 @pytest.fixture
@@ -304,10 +304,10 @@ def test_a_name_never_becomes_markup(tab: Screen, queued: Callable[..., str]):
 def test_a_run_is_repeated_by_its_owner_while_its_files_are_there(
     tab: Screen, desk: AppService, finished: Callable[..., str]
 ):
-    run_id, shell = finished(), AppShell(desk, "en")
+    run_id, results = finished(), ResultsScreen(desk, messages("en"))
 
     def offered() -> list[bool]:
-        pages = tab.render({"run": run_id}), shell.page({"run": run_id, "tab": "results"}).content
+        pages = tab.render({"run": run_id}), results.render({"run": run_id})
         return [f"again={run_id}" in page for page in pages]
 
     assert offered() == [True, True]
