@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from ui_evaluate_screen import Screen
 from ui_examples import FAULTY, GOOD
+from ui_results_screen import ResultsScreen
 
 from evalui.app.service import AppService
 from evalui.datasets.base import Layout
@@ -21,7 +22,6 @@ from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.run_form import read_run_form
-from evalui.ui.tabs.results import ResultsTab
 from evalui.ui.web.routes import add_routes
 
 MakeAct = Callable[..., Action]
@@ -105,11 +105,11 @@ def test_the_run_can_be_repeated_from_its_page(tab: Screen, desk: AppService):
 def test_the_overview_lists_what_the_run_left_out(desk: AppService):
     run_id = started(desk, desk.store_upload(LOOSE))
     Worker(desk.database, desk.catalog).run_once()
-    page = ResultsTab(desk, messages("en")).render({"run": run_id})
+    page = ResultsScreen(desk, messages("en")).render({"run": run_id})
     assert "What to know" in page
     assert "Faulty rows left out of chosen: 2." in page
     assert "Not used for written, which has no options to choose from: letters." in page
-    assert "chosen：略去 2 行有错误的数据。" in ResultsTab(desk, messages("zh")).render(
+    assert "chosen：略去 2 行有错误的数据。" in ResultsScreen(desk, messages("zh")).render(
         {"run": run_id}
     )
 
