@@ -110,8 +110,8 @@ def replied(entry: ModelEntry, request: Request) -> Response:
 class WholeSettings(GenerationSettings):
     """One setting that the mode honours and one of the backend."""
 
-    tone: Annotated[str, Setting("tone", honoured_by="mode")] = ""
-    penalty: Annotated[float | None, Field(ge=0, le=2), Setting("penalty")] = None
+    accent: Annotated[str, Setting("accent", honoured_by="mode")] = ""
+    charge: Annotated[float | None, Field(ge=0, le=2), Setting("charge")] = None
 
 
 class Whole:
@@ -135,7 +135,7 @@ class Whole:
         template = setting.template or usual
         told = replace(setting, generation=None, shots={}, template=template)
         shots = [[one.question for one in each] for each in setting.shots.values()]
-        prompt = f"{self.version} {told} {own.tone} {shots} {sample.question} {sample.choices} "
+        prompt = f"{self.version} {told} {own.accent} {shots} {sample.question} {sample.choices} "
         prompt += str(variant.permutation)
         if self.abilities_needed == "next_token":
             return (NextToken(prompt, tuple("ABCD"[: len(variant.permutation)])),)
@@ -304,8 +304,8 @@ _OF_MODE: dict[str, Values] = {
     "chat": st.sampled_from([None, True, False]),
     "unconditional": st.one_of(st.none(), st.just(""), _LONG),
     "spellings": st.sampled_from(["common", "lm_eval"]),
-    "tone": _LONG,
-    "penalty": st.floats(0, 2),
+    "accent": _LONG,
+    "charge": st.floats(0, 2),
 }
 _OF_JUDGING: dict[str, Values] = {
     **_WRITING,
@@ -632,8 +632,8 @@ _PAIRS: Mapping[str, tuple[Any, Any]] = {
     "max_tokens": (7, 8),
     "unconditional": ("", "x"),
     "spellings": ("common", "lm_eval"),
-    "tone": ("x", "y"),
-    "penalty": (0.1, 0.2),
+    "accent": ("x", "y"),
+    "charge": (0.1, 0.2),
     "orders": ("double", "single"),
     "pairs": ("all", "baseline"),
     "baseline": (["right"], ["wrong"]),
