@@ -101,7 +101,7 @@ def disputed_pair(
     outcomes = (outcome_from(sides.left, vote) for vote in votes)
     return PairToDecide(
         ballots.ballot(service.database, run_id, key, pair=pairs[key], sides=sides),
-        tuple(outcome for outcome in outcomes if outcome),
+        tuple(filter(None, outcomes)),
         tuple(vote.comment for vote in votes if vote.comment),
         len(undecided),
     )

@@ -90,7 +90,7 @@ class JudgingSpec(GenerationSettings):
     against: list[str] = Field(default=[])
     sample: int | None = Field(default=None, gt=0)
     conflict: ConflictRule = "tie"
-    max_tokens: MaxTokens[int] = 1024  # pyright: ignore[reportIncompatibleVariableOverride] # ty: ignore[incompatible-attribute-override]
+    max_tokens: MaxTokens[int] = 1024  # pyright: ignore[reportIncompatibleVariableOverride] # its default is the mode's
     chat: bool | None = None
     output: OutputChoice = "auto"
     strong: int = Field(default=1, ge=1, le=MAX_STRONG)

@@ -112,7 +112,7 @@ class ModeSpec(GenerationSettings):
     pattern: Pattern = "origin"
     template: str | dict[str, Any] = ""
     chat: bool | None = None
-    max_tokens: MaxTokens[int] = 64  # pyright: ignore[reportIncompatibleVariableOverride] # ty: ignore[incompatible-attribute-override]
+    max_tokens: MaxTokens[int] = 64  # pyright: ignore[reportIncompatibleVariableOverride] # its default is the mode's
     spellings: Spellings = "common"
     judging: JudgingSpec | None = None
     recorded: bool = False
@@ -424,7 +424,7 @@ def _field_error(kind: str, message: str, path: tuple[int | str, ...]) -> str:
     }
     owner = owners.get(str(path[0]), RunSpec)
     # Its own fields first: those of writing are many, and the same everywhere.
-    names = [*owner.model_fields]
+    names: list[str] = [*owner.model_fields]
     if owner is ModeSpec:
         names += all_settings().model_fields.keys() - {*names}
     if issubclass(owner, GenerationSettings):

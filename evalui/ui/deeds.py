@@ -1,14 +1,12 @@
-"""Which use case each action of a tab does, and so what it requires.
+"""What each action of a tab requires; one that is not listed is refused.
 
-What a use case requires it declares itself, see `evalui.app.permissions`. An action that is not
-listed is refused, so that a new one cannot be forgotten.
+What a use case requires it declares itself, see `evalui.app.permissions`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from evalui.access import Deed
-from evalui.app.permissions import permission_of
 from evalui.errors import SpecError
 from evalui.ui.components.fragment import Action
 
@@ -18,14 +16,6 @@ class RequiredDeed(NamedTuple):
 
     deed: Deed
     run: str = ""
-
-
-def _does(use_case: Callable[..., object], run: str = "") -> RequiredDeed:
-    """What a use case declares; `run` is the value that names the run for its parameter."""
-    declared = permission_of(use_case)
-    if declared is None or declared.deed is None or bool(declared.run) != bool(run):
-        raise TypeError(f"{use_case} declares {declared}")
-    return RequiredDeed(declared.deed, run)
 
 
 _SEE = RequiredDeed("see")

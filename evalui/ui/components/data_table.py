@@ -59,7 +59,7 @@ def data_table(table: Table, label: str, **settings: Any) -> gr.Dataframe:
     )
 
 
-def _widths(heads: list[str], shown: list[list[Html]]) -> list[str] | None:
+def _widths(heads: list[str], shown: list[list[Html]]) -> list[str | int] | None:
     """A share of the width for each of a few columns, by their longest texts, which wrap on a
     phone; None of many, which scroll.
     """

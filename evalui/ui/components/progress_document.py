@@ -257,9 +257,8 @@ def _partial_result(t: Messages, cell: CellRow) -> tuple[str, str]:
 
 def _speed(t: Messages, cell: CellRow) -> str:
     if cell.state == "running" and cell.rate:
-        width = cell.max_width and t(
-            "runs.width", now=f"{cell.width:,}", most=f"{cell.max_width:,}"
-        )
+        limits = {"now": f"{cell.width:,}", "most": f"{cell.max_width:,}"}
+        width = t("runs.width", **limits) if cell.max_width else ""
         left = cell.remaining_seconds
         parts = (
             t("runs.rate", n=f"{cell.rate:,.0f}"),

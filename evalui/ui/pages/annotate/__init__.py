@@ -174,13 +174,12 @@ class AnnotatePage:
             named = {"api_name": f"{_NAME}_{name}", "trigger_mode": mode}
             listen(listener, inputs, shown, **named, **events)
         with self.drawn:
-            draw: Any = gr.render(
+            gr.render(
                 [*here, self.result_number],
                 triggers=[self.result_number.change],
                 queue=False,
                 show_progress="hidden",
-            )
-            draw(self._draw_result)
+            )(self._draw_result)
 
     # ------------------------------------------------------------ what an address shows
 
