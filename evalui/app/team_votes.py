@@ -98,10 +98,13 @@ def disputed_pair(
         return None
     key, votes = chosen[0].pair_key, chosen[0].votes
     sides = ballots.sides_for(key, pairs[key], voter or service.owner)
-    outcomes = (outcome_from(sides.left, vote) for vote in votes)
+    outcomes: list[Outcome] = []
+    for vote in votes:
+        if outcome := outcome_from(sides.left, vote):
+            outcomes.append(outcome)
     return PairToDecide(
         ballots.ballot(service.database, run_id, key, pair=pairs[key], sides=sides),
-        tuple(filter(None, outcomes)),
+        tuple(outcomes),
         tuple(vote.comment for vote in votes if vote.comment),
         len(undecided),
     )
