@@ -78,6 +78,7 @@ def test_a_file_that_is_not_clear_is_confirmed_once(page: Any, tmp_path: Path):
     for number, role in enumerate(ROLES, start=1):
         page.get_by_label(f"Role of w{number}").select_option(role)
     expect(page.get_by_text("4 of 4 rows will be readable")).to_be_visible()
+    page.wait_for_load_state("networkidle")  # the answer to the last role
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_text("4–4 of 4")).to_be_visible()
     page.get_by_role("button", name="Use these columns").press("Enter")

@@ -3,6 +3,7 @@
 The goldens stand under tests/golden/net/views; SOURCES.md there tells how they are recorded anew.
 """
 
+import re
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -122,6 +123,13 @@ def unfold_sections(tab: Any) -> None:
     complete(tab)
 
 
+def weigh(tab: Any) -> None:
+    """Wait until the sizes of files are known, which come after the files."""
+    complete(tab)
+    tab.locator(".downloads .meta", has_text=re.compile("^(about|约)")).first.wait_for()
+    complete(tab)
+
+
 def choose_second(tab: Any) -> None:
     """Choose the second entry of the first visible list, here always of models and modes."""
     complete(tab)
@@ -161,11 +169,11 @@ VIEWS = (
     View("choice-health", "run={choice}&sub=health"),
     View("choice-samples", "run={choice}&sub=samples&q=arithmetic_en/14"),
     View("choice-samples-cell", "run={choice}&sub=samples&gold=0&picked=0"),
-    View("choice-report", "run={choice}&sub=report"),
+    View("choice-report", "run={choice}&sub=report", act=weigh),
     View("open-overview", "run={open}&sub=overview"),
     View("open-samples", "run={open}&sub=samples&q=squares/cn-4"),
     View("open-duels", "run={open}&sub=duels"),
-    View("open-report", "run={open}&sub=report"),
+    View("open-report", "run={open}&sub=report", act=weigh),
     View("arena-none", "tab=arena"),
     View("arena-people", "tab=arena&board_judge=people"),
     View("arena-overall-judge", "run={open}&tab=arena&arena=1"),

@@ -110,7 +110,7 @@ class ResultsPage:
         self.timer.tick(
             self._look,
             [self.query, self.seen],
-            [*changing, self.changed, *self.files.outputs],
+            [self.address, *changing, self.changed, *self.files.outputs],
             api_name=f"{_NAME}_look",
             **events,
         )
@@ -278,6 +278,7 @@ class ResultsPage:
             changed: Updates = {}
             if (version := _version(view)) != seen:
                 changed |= self._framed(view, form) | {self.seen: version, self.changed: version}
+                changed[self.address] = gr.update(title=self._title(view))
             if self._name(view, form) == "report":
                 changed |= self._weighed(view)
         return changed or gr.skip()  # pyright: ignore[reportUnknownVariableType] # of Gradio
