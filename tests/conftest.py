@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 settings.register_profile("thorough", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=25)
-settings.load_profile("thorough")
+settings.load_profile("quick" if os.environ.get("CI") else "thorough")
 
 # Nothing is measured on a busy machine and kept in somebody's own folder; tests of that say so.
 os.environ["EVALUI_FP32"] = "blas"
