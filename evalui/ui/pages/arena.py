@@ -29,7 +29,7 @@ from evalui.ui.components.format import format_time
 from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.pickers import Pickers, Words
 from evalui.ui.components.templates import fill
-from evalui.ui.pages.context import PageContext
+from evalui.ui.pages.context import EVENTS, PageContext
 
 _NAME = "arena"
 _LISTED = 20  # runs
@@ -67,19 +67,13 @@ class ArenaPage:
 
     def wire(self) -> None:
         """Say what happens on which event."""
-        events: dict[str, Any] = {
-            "queue": False,
-            "show_progress": "hidden",
-            "api_visibility": "private",
-            "preprocess": False,
-        }
         self.address.open(
             self._open,
             None,
             [self.bar, self.query, self.runs, *self.pickers.outputs],
             api_name=f"{_NAME}_open",
             trigger_mode="multiple",
-            **events,
+            **EVENTS,
         )
         lists: list[Any] = list(self.pickers.lists.values())
         gr.on(
@@ -88,7 +82,7 @@ class ArenaPage:
             [self.query, *lists],
             self.address,
             api_name=f"{_NAME}_pick",
-            **events,
+            **EVENTS,
         )
 
     def _open(self, event: gr.EventData, request: gr.Request) -> dict[Any, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import gradio as gr
 
@@ -11,6 +12,14 @@ from evalui.report.html import Html
 from evalui.ui.components.form import Form
 from evalui.ui.top_bar import top_bar
 from evalui.web.sender import sender_of
+
+# How every event of a page is sent: its values as they are, past the queue, for no other client.
+EVENTS: dict[str, Any] = {
+    "queue": False,
+    "show_progress": "hidden",
+    "api_visibility": "private",
+    "preprocess": False,
+}
 
 
 def _nothing() -> None:

@@ -37,7 +37,7 @@ from evalui.ui.pages.admin.server import ServerView
 from evalui.ui.pages.admin.stock import ModelsView, StorageView
 from evalui.ui.pages.admin.users import UsersView
 from evalui.ui.pages.admin.view import View
-from evalui.ui.pages.context import PageContext
+from evalui.ui.pages.context import EVENTS, PageContext
 
 _NAME = "admin"
 _POLL_S = 5.0
@@ -95,19 +95,13 @@ class AdminPage:
 
     def wire(self) -> None:
         """Say what happens on which event."""
-        events: dict[str, Any] = {
-            "queue": False,
-            "show_progress": "hidden",
-            "api_visibility": "private",
-            "preprocess": False,
-        }
         logged = [self.server.who, self.server.log]
         state = [*self.lists, *logged, self.timer, self.seen]
         columns = [view.column for view in self.views.values()]
         shown = [self.bar, self.head, self.notice, *columns, *state]
         shown += [each for form in self.forms for each in form.outputs]
         self.address.open(
-            self._open, None, shown, api_name=f"{_NAME}_open", trigger_mode="multiple", **events
+            self._open, None, shown, api_name=f"{_NAME}_open", trigger_mode="multiple", **EVENTS
         )
         for name, part in self.acting.items():
             part.act(
@@ -115,21 +109,21 @@ class AdminPage:
                 [self.seen, self.server.who],
                 [self.notice, *state],
                 api_name=f"{_NAME}_act_{name}",
-                **events,
+                **EVENTS,
             )
         self.timer.tick(
             self._look,
             [self.seen, self.server.who],
             [*self.lists, *logged, self.seen],
             api_name=f"{_NAME}_look",
-            **events,
+            **EVENTS,
         )
         self.server.who.input(
             self._filter,
             [self.server.who],
             [self.address, self.bar, *logged],
             api_name=f"{_NAME}_filter",
-            **events,
+            **EVENTS,
         )
         for button, form, do in (
             (self.invitation.invite, self.invitation, "invite"),
@@ -146,7 +140,7 @@ class AdminPage:
                 list(form.inputs.values()),
                 [self.address, *shown],
                 api_name=f"{_NAME}_{do}",
-                **events,
+                **EVENTS,
             )
 
     def _open(self, event: gr.EventData, request: gr.Request) -> Updates:

@@ -40,7 +40,7 @@ from evalui.ui.pages.annotate.visit import (
     voter_of,
     ways,
 )
-from evalui.ui.pages.context import PageContext
+from evalui.ui.pages.context import EVENTS, PageContext
 
 _NAME = "annotate"
 _MAX_VOTE_S = 3600.0  # a longer time means that the page was left open
@@ -125,12 +125,6 @@ class AnnotatePage:
 
     def wire(self) -> None:
         """Say what happens on which event."""
-        events: dict[str, Any] = {
-            "queue": False,
-            "show_progress": "hidden",
-            "api_visibility": "private",
-            "preprocess": False,
-        }
         team, here = self.team, [self.query, self.voter]
         shown = [
             *(self.address, self.bar, self.head, self.notice, self.guest_link, self.name_form),
@@ -146,7 +140,7 @@ class AnnotatePage:
             js=_KEPT_NAME,
             api_name=f"{_NAME}_open",
             trigger_mode="multiple",
-            **events,
+            **EVENTS,
         )
         self.voter.change(None, [self.voter], None, js=_KEEP_NAME, queue=False)
         either = partial(gr.on, [self.begin.click, self.name.submit])
@@ -172,7 +166,7 @@ class AnnotatePage:
             # The ballot waits for answers itself, and may send again while one is being drawn.
             mode = "multiple" if name in ("vote", "undo") else "once"
             named = {"api_name": f"{_NAME}_{name}", "trigger_mode": mode}
-            listen(listener, inputs, shown, **named, **events)
+            listen(listener, inputs, shown, **named, **EVENTS)
         with self.drawn:
             gr.render(
                 [*here, self.result_number],

@@ -28,7 +28,7 @@ from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.listing import bar, listing, markup
 from evalui.ui.components.widgets import alert, page_head
-from evalui.ui.pages.context import PageContext
+from evalui.ui.pages.context import EVENTS, PageContext
 from evalui.ui.pages.evaluate.columns_card import (
     KIND_FIELD,
     LEFT,
@@ -100,12 +100,6 @@ from evalui.ui.sharing.datasets import (
 )
 
 _NAME = "evaluate"
-_EVENTS: dict[str, Any] = {
-    "queue": False,
-    "show_progress": "hidden",
-    "api_visibility": "private",
-    "preprocess": False,
-}
 
 
 def make_page(context: PageContext) -> None:
@@ -283,12 +277,12 @@ class EvaluatePage:
         fields = self.fields
         form, shown = [self.mapping, *fields.inputs], self.shown
         self.address.open(
-            self._open, None, shown, api_name=f"{_NAME}_open", trigger_mode="multiple", **_EVENTS
+            self._open, None, shown, api_name=f"{_NAME}_open", trigger_mode="multiple", **EVENTS
         )
         picks: list[Any] = [*fields.picks]
         picked = [each.input for each in picks]
         picked += [event for each in fields.texts for event in (each.blur, each.submit)]
-        last: dict[str, Any] = {"trigger_mode": "always_last", **_EVENTS}
+        last: dict[str, Any] = {"trigger_mode": "always_last", **EVENTS}
         gr.on(picked, self._set, form, shown, api_name=f"{_NAME}_set", **last)
         # Events of components of ours have a listener each: `gr.on` knows Gradio's own alone.
         for name, (component, _) in fields.lists.items():
@@ -313,19 +307,19 @@ class EvaluatePage:
                 shown,
                 api_name=f"{_NAME}_act_{name}",
                 trigger_mode="multiple",
-                **_EVENTS,
+                **EVENTS,
             )
         fields.preset.input(
-            self._preset, [fields.preset, *form], shown, api_name=f"{_NAME}_preset", **_EVENTS
+            self._preset, [fields.preset, *form], shown, api_name=f"{_NAME}_preset", **EVENTS
         )
         # A text that is put there at once is no input to Gradio.
         found = [self.find.input, self.find.submit, self.find.blur]
         gr.on(found, self._find, [self.find], [self.sets], api_name=f"{_NAME}_find", **last)
-        self.take_log.click(self._import, form, shown, api_name=f"{_NAME}_import", **_EVENTS)
-        self.start.click(self._start, form, shown, api_name=f"{_NAME}_start", **_EVENTS)
-        self.sample.click(self._sample, None, shown, api_name=f"{_NAME}_sample", **_EVENTS)
+        self.take_log.click(self._import, form, shown, api_name=f"{_NAME}_import", **EVENTS)
+        self.start.click(self._start, form, shown, api_name=f"{_NAME}_start", **EVENTS)
+        self.sample.click(self._sample, None, shown, api_name=f"{_NAME}_sample", **EVENTS)
         self.open_sample.click(
-            self._open_sample, None, shown, api_name=f"{_NAME}_open_sample", **_EVENTS
+            self._open_sample, None, shown, api_name=f"{_NAME}_open_sample", **EVENTS
         )
 
     def _open(self, event: gr.EventData, request: gr.Request) -> Updates:

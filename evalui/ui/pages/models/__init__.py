@@ -20,7 +20,7 @@ from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.listing import bar, listing, markup
 from evalui.ui.components.widgets import alert, note, page_head
-from evalui.ui.pages.context import PageContext
+from evalui.ui.pages.context import EVENTS, PageContext
 from evalui.ui.pages.models.catalog import CatalogReader
 from evalui.ui.pages.models.form import ModelFields, Updates, place_of, place_of_entry
 
@@ -60,19 +60,13 @@ class ModelsPage:
 
     def wire(self) -> None:
         """Say what happens on which event."""
-        events: dict[str, Any] = {
-            "queue": False,
-            "show_progress": "hidden",
-            "api_visibility": "private",
-            "preprocess": False,
-        }
         shown = [
             *(self.bar, self.head, self.notice, self.models, self.server, self.form, self.title),
             *(self.problem, self.save, self.timer, self.seen, self.edited),
             *self.fields.outputs,
         ]
         self.address.open(
-            self._open, None, shown, api_name=f"{_NAME}_open", trigger_mode="multiple", **events
+            self._open, None, shown, api_name=f"{_NAME}_open", trigger_mode="multiple", **EVENTS
         )
         self.models.act(
             self._act,
@@ -80,28 +74,28 @@ class ModelsPage:
             [self.notice, self.models, self.server, self.timer, self.seen],
             api_name=f"{_NAME}_act",
             trigger_mode="multiple",
-            **events,
+            **EVENTS,
         )
         self.timer.tick(
             self._look,
             [self.seen],
             [self.models, self.server, self.timer, self.seen],
             api_name=f"{_NAME}_look",
-            **events,
+            **EVENTS,
         )
         self.fields.place.input(
             self._place,
             [self.fields.place],
             list(self.fields.placed("endpoint")),
             api_name=f"{_NAME}_place",
-            **events,
+            **EVENTS,
         )
         self.save.click(
             self._save,
             [self.edited, *self.fields.inputs],
             [self.address, *shown],
             api_name=f"{_NAME}_save",
-            **events,
+            **EVENTS,
         )
 
     def _open(self, event: gr.EventData, request: gr.Request) -> Updates:

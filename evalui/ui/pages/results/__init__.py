@@ -25,7 +25,7 @@ from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.templates import fill
-from evalui.ui.pages.context import PageContext
+from evalui.ui.pages.context import EVENTS, PageContext
 from evalui.ui.pages.results import bias, calibration, health, overview, report, statistics
 from evalui.ui.pages.results.report import Downloads
 from evalui.ui.pages.results.sharing import SharingPanel
@@ -92,12 +92,6 @@ class ResultsPage:
 
     def wire(self) -> None:
         """Say what happens on which event."""
-        events: dict[str, Any] = {
-            "queue": False,
-            "show_progress": "hidden",
-            "api_visibility": "private",
-            "preprocess": False,
-        }
         changing: list[Any] = [self.frame, self.top, self.timer, self.seen]
         shown: list[Any] = [
             *(self.address, self.bar, self.query, *changing),
@@ -105,14 +99,14 @@ class ResultsPage:
             *self.files.outputs,
         ]
         self.address.open(
-            self._open, None, shown, api_name=f"{_NAME}_open", trigger_mode="multiple", **events
+            self._open, None, shown, api_name=f"{_NAME}_open", trigger_mode="multiple", **EVENTS
         )
         self.timer.tick(
             self._look,
             [self.query, self.seen],
             [self.address, *changing, self.changed, *self.files.outputs],
             api_name=f"{_NAME}_look",
-            **events,
+            **EVENTS,
         )
         for name, pickers, pick in (
             ("bias", self.bias, self._pick_bias),
@@ -125,7 +119,7 @@ class ResultsPage:
                 [self.query, *lists],
                 self.address,
                 api_name=f"{_NAME}_{name}",
-                **events,
+                **EVENTS,
             )
         panel = self.sharing.outputs
         self.sharing.make.click(
@@ -133,7 +127,7 @@ class ResultsPage:
             [self.query, self.sharing.days],
             panel,
             api_name=f"{_NAME}_share",
-            **events,
+            **EVENTS,
         )
         self.sharing.links.act(
             self._act_on_link,
@@ -141,18 +135,18 @@ class ResultsPage:
             panel,
             api_name=f"{_NAME}_link",
             trigger_mode="multiple",
-            **events,
+            **EVENTS,
         )
         self.sharing.teams.input(
             self._give_rights,
             [self.query, self.sharing.teams],
             panel,
             api_name=f"{_NAME}_rights",
-            **events,
+            **EVENTS,
         )
         # A link that was just followed is known to the server a moment later.
         followed: list[Any] = [self.files.first.click, self.files.others.click]
-        gr.on(followed, self._watch, None, self.timer, api_name=f"{_NAME}_watch", **events)
+        gr.on(followed, self._watch, None, self.timer, api_name=f"{_NAME}_watch", **EVENTS)
 
     # ------------------------------------------------------------ what an address shows
 

@@ -26,7 +26,7 @@ from evalui.ui.components.progress_document import progress_document, progress_t
 from evalui.ui.components.run_progress import run_progress, shown_progress
 from evalui.ui.components.templates import fill
 from evalui.ui.components.widgets import alert
-from evalui.ui.pages.context import PageContext
+from evalui.ui.pages.context import EVENTS, PageContext
 from evalui.ui.pages.runs.rows import RunRows
 
 _NAME = "runs"
@@ -85,12 +85,6 @@ class RunsPage:
 
     def wire(self) -> None:
         """Say what happens on which event."""
-        events: dict[str, Any] = {
-            "queue": False,
-            "show_progress": "hidden",
-            "api_visibility": "private",
-            "preprocess": False,
-        }
         fields = [self.chosen, self.find, self.state]
         lists = [self.ended, self.search, self.listed]
         shown = [self.bar, self.head, self.queue, self.run, self.run_head, self.progress, *lists]
@@ -100,7 +94,7 @@ class RunsPage:
             [*shown, *fields, self.notice],
             api_name=f"{_NAME}_open",
             trigger_mode="multiple",
-            **events,
+            **EVENTS,
         )
         for name, pressed in (
             ("queue", self.queue),
@@ -113,7 +107,7 @@ class RunsPage:
                 [*shown, self.address, self.chosen, self.notice],
                 api_name=f"{_NAME}_act_{name}",
                 trigger_mode="multiple",
-                **events,
+                **EVENTS,
             )
         self.progress.follow(
             self._follow,
@@ -121,7 +115,7 @@ class RunsPage:
             shown,
             api_name=f"{_NAME}_follow",
             trigger_mode="multiple",
-            **events,
+            **EVENTS,
         )
         gr.on(
             [self.find.change, self.state.input],  # a change is pasting, too
@@ -130,7 +124,7 @@ class RunsPage:
             [self.address, *lists],
             api_name=f"{_NAME}_search",
             trigger_mode="multiple",
-            **events,
+            **EVENTS,
         )
 
     def _open(self, event: gr.EventData, request: gr.Request) -> Updates:
