@@ -1,6 +1,6 @@
 """Two or more models on the same questions: every pair of them, and the questions they part on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -234,6 +234,13 @@ def _metric_pairs(
         for p in compare_metric(results, metric)
         if not incompatibilities(cells[p.first], cells[p.second])
     ]
+    return _compared_pairs(of, pairs)
+
+
+def _compared_pairs(
+    of: Mapping[str, tuple[Contender, Mapping[str, float]]], pairs: Iterable[AnswerPair]
+) -> list[PairComparison]:
+    """The pairs with the means of both; `of` has the values of each model's questions."""
     return [
         PairComparison(
             of[each.first][0],
@@ -285,16 +292,7 @@ def _of_answers(
     figure = FIGURES.get(measure, measure)
     values = [scores_by_question(result.trials, figure) for result in results]
     of = {each.name: (each, own) for each, own in zip(contenders, values, strict=True)}
-    compared_pairs = [_ahead_first(each) for each in compare_answers(results, figure)]
-    pairs = [
-        PairComparison(
-            of[each.first][0],
-            of[each.second][0],
-            each,
-            _means(of[each.first][1], of[each.second][1]),
-        )
-        for each in compared_pairs
-    ]
+    pairs = _compared_pairs(of, map(_ahead_first, compare_answers(results, figure)))
     whole = _compared(contenders, results, (measure, *measures), pairs, values)
     return replace(whole, answers=answers)
 

@@ -74,12 +74,11 @@ def run_id(desk: AppService) -> str:
 
 
 def _overview(desk: AppService, run_id: str, language: str) -> str:
-    return ResultsScreen(desk, messages(language)).render({"run": run_id})  # type: ignore[arg-type]
+    return ResultsScreen(desk, messages(language)).render({"run": run_id})
 
 
 def _duels(desk: AppService, run_id: str, **form: str) -> str:
-    form |= {"run": run_id, "sub": "duels"}
-    return ResultsTab(desk, messages("en")).render(form)  # type: ignore[arg-type]
+    return ResultsTab(desk, messages("en")).render({**form, "run": run_id, "sub": "duels"})
 
 
 def _report(desk: AppService, run_id: str, language: str) -> str:
