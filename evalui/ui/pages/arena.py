@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 import gradio as gr
 
 from evalui.app.leaderboard import Leaderboard, judged_runs, leaderboard
-from evalui.app.run_labels import owned_label
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.arena.document import pooled_blocks
@@ -25,9 +24,9 @@ from evalui.ui.blocks import show
 from evalui.ui.components.address import address, opening, opens, query_of, read_query
 from evalui.ui.components.fold import folds
 from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.format import format_time
 from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.pickers import Pickers, Words
+from evalui.ui.components.recent_runs import recent_runs
 from evalui.ui.components.templates import fill
 from evalui.ui.pages.context import EVENTS, PageContext
 
@@ -172,15 +171,5 @@ def _language(t: Messages, code: str) -> str:
 
 def listed_runs(service: AppService, t: Messages) -> Html:
     """The newest judged runs, each leading to its results; without any, what to do next."""
-    rows = [
-        {
-            "name": run.name,
-            "href": f"results?{urlencode({'run': run.id})}",
-            "label": owned_label(t, run, service.owner),
-            "done": run.state == "done",
-            "state": t(f"runstate.{run.state}"),
-            "when": format_time(t, run.created),
-        }
-        for run in judged_runs(service)[:_LISTED]
-    ]
-    return fill("arena/runs.html", t=t, rows=rows)
+    runs = judged_runs(service)[:_LISTED]
+    return fill("arena/runs.html", t=t, runs=recent_runs(t, runs, service.owner))

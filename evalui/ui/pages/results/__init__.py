@@ -7,13 +7,13 @@ answers are still to come the page looks again, and only what has changed is dra
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
 import gradio as gr
 
 from evalui.app.results import list_runs
-from evalui.app.run_labels import owned_label
 from evalui.app.run_view import RunView, still_there
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
@@ -21,9 +21,9 @@ from evalui.report.html import Html
 from evalui.ui.components.address import address, opening, opens, query_of, read_query
 from evalui.ui.components.fold import folds
 from evalui.ui.components.form import Form, field_value
-from evalui.ui.components.format import format_time
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.listing import bar, markup
+from evalui.ui.components.recent_runs import recent_runs
 from evalui.ui.components.templates import fill
 from evalui.ui.pages.context import EVENTS, PageContext
 from evalui.ui.pages.results import bias, calibration, health, overview, report, statistics
@@ -207,27 +207,15 @@ class ResultsPage:
     def _without_run(self, service: AppService, error: EvaluiError | None = None) -> Updates:
         """The newest runs in place of one."""
         t = self.context.t
-        rows = [
-            {
-                "name": row.name,
-                "href": f"{_NAME}?{urlencode({'run': row.id})}",
-                "label": owned_label(t, row, service.owner),
-                "done": row.state == "done",
-                "state": t(f"runstate.{row.state}"),
-                "when": format_time(t, row.created),
-            }
-            for row in list_runs(service)
-            if row.done
-        ]
+        runs = islice((run for run in list_runs(service) if run.done), _RECENT)
         recent = fill(
             "results/recent.html",
             title=t("results.title"),
             promise=t("results.promise"),
             recent=t("results.recent"),
             nothing=t("results.nothing"),
-            heads=[t("runs.run"), t("runs.state"), t("runs.when")],
             problem=t.translate(error.sentence) if error else "",
-            rows=rows[:_RECENT],
+            runs=recent_runs(t, runs, service.owner),
         )
         title = f"{t(f'tab.{_NAME}')} · {t('app.name')}"
         return {self.frame: recent, self.address: gr.update(title=title)}
