@@ -70,7 +70,7 @@ from evalui.runs.database.voting.closing import is_voting_open
 from evalui.runs.database.voting.plans import VoterPairs
 from evalui.runs.database.voting.votes import read_run_verdicts
 from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
-from evalui.runs.harnesses.importing import ImportedRun, import_run, processes_to_read
+from evalui.runs.harnesses.importing import ImportedRun, import_run
 from evalui.runs.kept_summaries import summary_source
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
@@ -307,14 +307,7 @@ class AppService:
         """
         owner, usual = self.owner, usual_limits(self.settings)
         admit = partial(check_may_queue, owner=owner, usual=usual)
-        return import_run(
-            self.database,
-            [Path(path)],
-            name=name,
-            owner=owner,
-            admit=admit,
-            processes=processes_to_read(),
-        )
+        return import_run(self.database, [Path(path)], name=name, owner=owner, admit=admit)
 
     def _located(self, run: RunForm | SubmittedSpec) -> RunForm | SubmittedSpec:
         if isinstance(run, RunForm):

@@ -93,7 +93,7 @@ def _opened_run(given: argparse.Namespace, name: str) -> "Generator[tuple[Databa
     """
     from evalui.runs.database.connection import Database
     from evalui.runs.database.runs import read_runs
-    from evalui.runs.harnesses.importing import import_run, processes_to_read
+    from evalui.runs.harnesses.importing import import_run
 
     path = Path(name)
     if not path.exists():
@@ -114,4 +114,4 @@ def _opened_run(given: argparse.Namespace, name: str) -> "Generator[tuple[Databa
         TemporaryDirectory(prefix="evalui-") as folder,
         closing(Database(Path(folder) / _STORE)) as database,
     ):
-        yield database, import_run(database, [path], processes=processes_to_read()).run_id
+        yield database, import_run(database, [path]).run_id

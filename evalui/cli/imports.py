@@ -39,7 +39,7 @@ def _import(given: argparse.Namespace) -> int:
 
     from evalui.runs.database.connection import Database
     from evalui.runs.harnesses import table_reader
-    from evalui.runs.harnesses.importing import import_run, processes_to_read
+    from evalui.runs.harnesses.importing import import_run
 
     path: Path = given.database or load_settings().database
     reader = table_reader(given.mapping) if given.mapping else None
@@ -49,12 +49,7 @@ def _import(given: argparse.Namespace) -> int:
         uncollected(),
     ):
         imported = import_run(
-            database,
-            given.path,
-            name=given.name,
-            reader=reader,
-            progress=bar.update,
-            processes=processes_to_read(),
+            database, given.path, name=given.name, reader=reader, progress=bar.update
         )
     _print(imported)
     return 0

@@ -134,12 +134,12 @@ def _is_log(path: Path) -> bool:
 
 def _open_log(path: Path) -> Run:
     """The finished run of another harness, in a temporary store that goes with it."""
-    from evalui.runs.harnesses.importing import import_run, processes_to_read
+    from evalui.runs.harnesses.importing import import_run
 
     folder = Path(mkdtemp(prefix="evalui-"))
     database = Database(folder / STORE_NAME)
     try:
-        run_id = import_run(database, [path], processes=processes_to_read()).run_id
+        run_id = import_run(database, [path]).run_id
         return Run(run_id, StoreSource(database, run_id, {}, folder))
     except BaseException:
         database.close()

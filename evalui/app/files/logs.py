@@ -92,6 +92,7 @@ def import_upload(
         within=store.folder,
         reader=table_reader(choices.mapping) if choices.mapping else None,
         admit=admit,
+        processes=0,  # the memory of this one is limited
     )
 
 

@@ -103,7 +103,7 @@ def import_run(
     reader: LogReader | None = None,
     admit: Admit | None = None,
     progress: Progress = lambda _: None,
-    processes: int = 0,
+    processes: int | None = None,
 ) -> ImportedRun:
     """Keep the finished run that files hold, and return what it came to.
 
@@ -111,9 +111,9 @@ def import_run(
 
     `models` are other names for those that `recognise` gives to models. `reader` reads the files in
     place of the registered ones, which recognise them by their contents. Archives are unpacked
-    `within` a folder. Large logs are read by so many `processes` beside this one; what is kept is
-    the same.
-    `admit` raises where the owner may not keep one more run.
+    `within` a folder. Large logs are read by so many `processes` beside this one, by one for
+    each core if None; what is kept is the same. `admit` raises where the owner may not keep one
+    more run.
 
     Raises:
         DataError: the files are no log, or one that cannot be read; the message has the cure.
@@ -150,13 +150,14 @@ def processes_to_read() -> int:
 
 
 def _reading_ahead(
-    files: Sequence[Path], parts: Sequence[LogPart], processes: int
+    files: Sequence[Path], parts: Sequence[LogPart], processes: int | None
 ) -> AbstractContextManager[ReadingAhead | None]:
     """Processes for the parts of large files that are read in blocks, None if there are none."""
     large = [part for part in parts if part.blocks and not part.repeats]
     if not large or sum(path.stat().st_size for path in files) < _MIN_BYTES:
         return nullcontext()
-    return ReadingAhead(large, processes) if processes else nullcontext()
+    n = processes_to_read() if processes is None else processes
+    return ReadingAhead(large, n) if n else nullcontext()
 
 
 def recognise(files: Sequence[Path], reader: LogReader | None = None) -> tuple[LogPart, ...]:
