@@ -183,7 +183,7 @@ class AppShell:
         Raises:
             StoreError: no page can be shown.
         """
-        self.service.queued_runs()
+        self.service.queued_runs()  # reads the store: its fault is said before a page is opened
         name = self.place(form)
         is_tab = name in TABS and field_value(form, "sub") in TAB_VIEWS
         return name if name in PAGES and not is_tab else ""
