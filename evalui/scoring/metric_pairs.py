@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.cell_trials import CellTrials
-from evalui.scoring.metrics import Metric, can_compute
+from evalui.scoring.metrics import Metric, can_compute, question_values
+from evalui.scoring.repeats import QuestionValues
 from evalui.scoring.statistics.intervals import t_quantile
 from evalui.scoring.statistics.paired_tests import MeanDifference, holm, paired_bootstrap
 from evalui.scoring.trial_columns import TrialColumns, columns_of
@@ -16,6 +17,7 @@ from evalui.types import CellResult, Interval
 
 _GROUPS = 20  # of questions, each of which is left out once
 _SAME = 1e-12  # sums in another order may differ in the last digits
+_Valued = tuple[CellResult, QuestionValues | None]  # with the value of each question, of means
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,10 @@ def compare_metric(results: Sequence[CellResult], metric: Metric) -> tuple[Metri
     Bootstrap*, 1993, chapter 11). That is right for means, ratios and sums of them, also of groups,
     and not for a median.
     """
+    valued = [(result, _values(result, metric)) for result in results if result.trials]
     made = [
-        (first, second, difference)
-        for first, second in combinations(results, 2)
+        (first[0], second[0], difference)
+        for first, second in combinations(valued, 2)
         if (difference := _difference(first, second, metric))
     ]
     adjusted = holm([difference.p for *_, difference in made])
@@ -66,21 +69,16 @@ def compare_metric(results: Sequence[CellResult], metric: Metric) -> tuple[Metri
     )
 
 
-def _difference(first: CellResult, second: CellResult, metric: Metric) -> MeanDifference | None:
-    if not first.trials or not second.trials:
-        return None
-    mine, theirs = _values(first, metric), _values(second, metric)
+def _difference(first: _Valued, second: _Valued, metric: Metric) -> MeanDifference | None:
+    (one, mine), (other, theirs) = first, second
     if mine is not None and theirs is not None:
         return paired_bootstrap(mine, theirs)
-    return _jackknife(first, second, metric)
+    return _jackknife(one, other, metric)
 
 
-def _values(result: CellResult, metric: Metric) -> Mapping[str, float] | None:
-    """The value of each question, of which the metric is the mean; None where it is no mean."""
-    if metric.by_question is None:
-        return None
+def _values(result: CellResult, metric: Metric) -> QuestionValues | None:
     cell = CellTrials(result.trials, result.cell.pattern, result.samples)
-    return metric.by_question(cell) if can_compute(metric, cell) else {}
+    return question_values(metric, cell)
 
 
 def _jackknife(first: CellResult, second: CellResult, metric: Metric) -> MeanDifference | None:

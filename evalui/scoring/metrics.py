@@ -166,6 +166,16 @@ def can_compute(metric: Metric, cell: CellTrials) -> bool:
     return _has(metric.needs, cell) and all(map(cell.has_metadata, metric.metadata))
 
 
+def question_values(metric: Metric, cell: CellTrials) -> QuestionValues | None:
+    """The value of each question, of which a metric is the mean; None where it is no mean.
+
+    There are none where the trials lack what the metric needs.
+    """
+    if metric.by_question is None:
+        return None
+    return metric.by_question(cell) if can_compute(metric, cell) else {}
+
+
 def _has(needs: Needs, cell: CellTrials) -> bool:
     """Whether the trials of a cell have what a metric needs; without it there is no figure."""
     match needs:

@@ -22,7 +22,7 @@ from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
 from evalui.scoring.cell_summary import Measure, Summary, pair_summary
 from evalui.scoring.cell_trials import CellTrials, scores_by_question
 from evalui.scoring.metric_pairs import compare_metric
-from evalui.scoring.metrics import Metric, can_compute, is_added, metrics_in
+from evalui.scoring.metrics import Metric, is_added, metrics_in, question_values
 from evalui.scoring.statistics.paired_tests import incompatibilities
 from evalui.types import Cell, CellResult, Sample
 
@@ -172,7 +172,7 @@ def _of_choices(
     known: Mapping[str, Measure] = {name: name for name in measures}
     metrics = _metrics_of_options(results, summaries)
     if preferred in metrics:
-        own = [_by_question(_cell(result), metrics[preferred]) for result in results]
+        own = [question_values(metrics[preferred], _cell(result)) or {} for result in results]
         pairs = _metric_pairs(contenders, results, metrics[preferred], own)
         return _compared(contenders, results, (preferred, *measures, *metrics), pairs, own)
     measure = known.get(preferred, measures[0])
@@ -205,19 +205,13 @@ def _metrics_of_options(
         metrics = {
             name: metric
             for name, metric in metrics.items()
-            if (_by_question(cell, metric) if cell else summary.figures.get(name) is not None)
+            if (question_values(metric, cell) if cell else summary.figures.get(name) is not None)
         }
     return metrics
 
 
 def _cell(result: CellResult) -> CellTrials:
     return CellTrials(result.trials, result.cell.pattern, result.samples)
-
-
-def _by_question(cell: CellTrials, metric: Metric) -> Mapping[str, float]:
-    """The value of each question; none where the trials lack what the metric needs."""
-    assert metric.by_question, "no other is offered"
-    return metric.by_question(cell) if can_compute(metric, cell) else {}
 
 
 def _metric_pairs(
