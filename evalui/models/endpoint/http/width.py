@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-_MIN_COHORT = 16  # requests; of fewer a share says little
+_MIN_COHORT = 16  # requests
 _STORM_SHARE = 4  # a storm: one in so many of a cohort was refused
+_STORM_LEAST = 8  # refused requests; of fewer the share says little
 _HOLD_S = 5.0  # after a storm; a server that takes so many and no more is tried rarely
 _GROWTH = 4  # by one in so many at a time
 
@@ -49,7 +50,9 @@ class Width:
             self.now = max(1, min(self.now, in_flight))
             return
         self._refused += number >= self._begin
-        if _STORM_SHARE * self._refused >= self._cohort_size:
+        # Refusals come sooner than answers: their share is one of all that were sent with them.
+        share = max(self._cohort_size, self._sent - self._begin) / _STORM_SHARE
+        if self._refused >= max(_STORM_LEAST, share):
             self.now = max(1, min(self.now, in_flight))
             self._storm_before, self._hold_until = self._sent, now + _HOLD_S
             self._begin_cohort()

@@ -53,10 +53,30 @@ def test_a_server_that_refuses_nothing_is_sent_as_much_as_is_stated():
 
 
 def test_refusals_by_chance_leave_the_width():
-    drawn = random.Random(0)
-    server = Server(lambda _: drawn.random() < 0.1)
-    widths = server.work(100)
-    assert sum(widths) / len(widths) > 60
+    for seed in range(5):
+        drawn = random.Random(seed)
+        server = Server(lambda _, drawn=drawn: drawn.random() < 0.1)
+        widths = server.work(100)
+        assert sum(widths) / len(widths) > 60
+        assert min(widths) > 48
+
+
+def test_refusals_by_chance_that_come_before_the_answers_leave_the_width():
+    """Answers take as long as two widths of requests are sent in; refusals are there at once."""
+    for seed in range(5):
+        drawn, width = random.Random(seed), Width(64, 64)
+        sent: list[int] = []
+        for _ in range(100):
+            while len(sent) < 2 * 64:
+                number = width.record_sent()
+                if drawn.random() < 0.1:
+                    width.record_refused(number, 40, 0.0)
+                else:
+                    sent.append(number)
+            for number in sent[:64]:
+                width.record_answered(number, 0.0)
+            del sent[:64]
+        assert width.now == 64
 
 
 @pytest.mark.parametrize("takes", [8, 32, 48])
