@@ -1,7 +1,6 @@
 """A mode of another package declares settings of its own, and everything is derived from them."""
 
 import argparse
-import asyncio
 import json
 import pickle
 from collections.abc import Iterator, Sequence
@@ -9,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import gradio as gr
 import pytest
 from endpoint_server_examples import MODEL, ToyServer
 from hypothesis import given
@@ -20,6 +18,7 @@ from runs_examples import dataset
 from settings_examples import table_of
 from starlette.testclient import TestClient
 from store_examples import open_database
+from ui_layout import laid_out
 
 import evalui
 from evalui.api.application import create_api
@@ -250,7 +249,7 @@ def test_they_are_options_of_the_command() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_they_are_fields_of_the_page_where_the_mode_is_chosen(language: Any) -> None:
-    fields = asyncio.run(_fields_of(messages(language)))
+    fields = _fields_of(messages(language))
     for name in _OWN:
         assert generation_field(name) in fields.fields
     tone: Any = fields.component(generation_field("tone"))
@@ -259,11 +258,10 @@ def test_they_are_fields_of_the_page_where_the_mode_is_chosen(language: Any) -> 
     assert not {*_OWN} & {*offered_settings({"modes": ["question_answer"]})}
 
 
-async def _fields_of(t: Messages) -> RunFields:
-    with gr.Blocks(analytics_enabled=False):
-        fields = RunFields(t)
-        fields.generation(judge=False)
-        return fields
+def _fields_of(t: Messages) -> RunFields:
+    fields, _ = laid_out(lambda: RunFields(t))
+    laid_out(lambda: fields.generation(judge=False))
+    return fields
 
 
 def test_a_form_is_read_and_written_again() -> None:

@@ -1,10 +1,9 @@
 """Blocks of documents as components: which one each becomes, and that foreign text stays text."""
 
-import asyncio
 from typing import Any
 
-import gradio as gr
 import pytest
+from ui_layout import laid_out
 
 from evalui.messages import messages
 from evalui.report.blocks import (
@@ -41,13 +40,8 @@ _AXIS = Axis(0, 100, (0, 50, 100), ("0", "50", "100 %"))
 
 def components(*blocks: Block, **settings: Any) -> list[dict[str, Any]]:
     """What Gradio is told of the components of blocks, in their order."""
-
-    async def made() -> list[dict[str, Any]]:
-        with gr.Blocks(analytics_enabled=False) as page:
-            show(messages("en"), blocks, scope="page", **settings)
-        return page.config["components"]
-
-    return asyncio.run(made())
+    _, layout = laid_out(lambda: show(messages("en"), blocks, scope="page", **settings))
+    return layout.config["components"]
 
 
 def markup(*blocks: Block, **settings: Any) -> str:

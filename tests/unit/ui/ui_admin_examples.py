@@ -1,6 +1,5 @@
 """A server with accounts, and what administrators see and do on the Admin page."""
 
-import asyncio
 from collections.abc import Mapping
 from html import escape
 from types import SimpleNamespace
@@ -8,6 +7,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
+from ui_layout import laid_out
 
 from evalui.access import Person
 from evalui.accounts.audit import AuditEntry, read_audit
@@ -22,12 +22,6 @@ from evalui.web.sender import with_sender
 ROOT = Person("root", "admin")
 
 
-async def _made(service: AppService, t: Messages) -> AdminPage:
-    # Where no loop is running, Gradio begins one that nobody closes.
-    with gr.Blocks(analytics_enabled=False):
-        return AdminPage(PageContext(service, t))
-
-
 class Administrator:
     """The Admin page in the browser of the administrator `root`, unless of another person."""
 
@@ -36,7 +30,8 @@ class Administrator:
     ) -> None:
         self.service = service
         self.person = person
-        self.page = asyncio.run(_made(service, t or messages("en")))
+        t = t or messages("en")
+        self.page, _ = laid_out(lambda: AdminPage(PageContext(service, t)))
         self.shown: dict[Any, dict[str, Any]] = {}
         self.query = ""
 

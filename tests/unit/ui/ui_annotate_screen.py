@@ -2,13 +2,13 @@
 
 # pyright: reportPrivateUsage=false # events reach the methods by Gradio alone
 
-import asyncio
 from html import escape
 from types import SimpleNamespace
 from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
+from ui_layout import laid_out
 
 from evalui.access import Person
 from evalui.app import ballots
@@ -27,12 +27,6 @@ from evalui.web.sender import with_sender
 Pressed = dict[str, Any]
 
 
-async def _made(service: AppService, language: Language) -> AnnotatePage:
-    # Where no loop is running, Gradio begins one that nobody closes.
-    with gr.Blocks(analytics_enabled=False):
-        return AnnotatePage(PageContext(service, messages(language)))
-
-
 class Screen:
     """One page in one browser of a person, None for whoever the server is of."""
 
@@ -41,7 +35,7 @@ class Screen:
     ) -> None:
         self.service = service
         self.person = person
-        self.page = asyncio.run(_made(service, language))
+        self.page, _ = laid_out(lambda: AnnotatePage(PageContext(service, messages(language))))
         self.shown: dict[Any, dict[str, Any]] = {}
         self.kept = ""  # the name that the browser keeps
         self.query = ""

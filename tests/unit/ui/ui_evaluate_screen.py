@@ -1,23 +1,17 @@
 """The Evaluate page as a visitor has it: what its components show, changed by events."""
 
-import asyncio
 import json
-from copy import copy
-from functools import cache
 from html import escape
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
+from ui_layout import laid_out
 
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.html import Html
-from evalui.runs.database.connection import Database
-from evalui.settings import Settings
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
@@ -27,23 +21,10 @@ from evalui.ui.pages.evaluate.form import Field
 from evalui.web.sender import with_sender
 
 
-@cache
-def _layout(language: Language) -> EvaluatePage:
-    """The components, which are the same for all."""
-    with TemporaryDirectory() as folder:
-        settings = Settings(data_dir=Path(folder))
-        service = AppService(settings, Database(settings.database))
-        page = asyncio.run(_made(PageContext(service, messages(language))))
-        service.database.close()
+def _made(service: AppService, language: Language) -> EvaluatePage:
+    page = EvaluatePage(PageContext(service, messages(language)))
+    page.wire()
     return page
-
-
-async def _made(context: PageContext) -> EvaluatePage:
-    # Where no loop is running, Gradio begins one that nobody closes.
-    with gr.Blocks(analytics_enabled=False):
-        page = EvaluatePage(context)
-        page.wire()
-        return page
 
 
 class Screen:
@@ -51,8 +32,7 @@ class Screen:
 
     def __init__(self, service: AppService, language: Language = "en") -> None:
         self.service = service
-        self.page = copy(_layout(language))
-        self.page.context = PageContext(service, messages(language))
+        self.page, _ = laid_out(lambda: _made(service, language))
         self.state: dict[Any, dict[str, Any]] = {}
         self.left = ""  # the other page that was gone to
         self.query = ""

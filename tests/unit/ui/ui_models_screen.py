@@ -1,12 +1,12 @@
 """The Models page as a visitor has it: what its components show, changed by what events answer."""
 
-import asyncio
 from html import escape
 from types import SimpleNamespace
 from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
+from ui_layout import laid_out
 
 from evalui.app.service import AppService
 from evalui.messages import messages
@@ -22,18 +22,12 @@ _TICKS = {"everyone", "drop_key"}
 _LONG = {"variable": "key_variable"}  # the form's own names
 
 
-async def _made(service: AppService, language: Language) -> ModelsPage:
-    # Where no loop is running, Gradio begins one that nobody closes.
-    with gr.Blocks(analytics_enabled=False):
-        return ModelsPage(PageContext(service, messages(language)))
-
-
 class Screen:
     """One page in one browser."""
 
     def __init__(self, service: AppService, language: Language = "en") -> None:
         self.service = service
-        self.page = asyncio.run(_made(service, language))
+        self.page, _ = laid_out(lambda: ModelsPage(PageContext(service, messages(language))))
         self.shown: dict[Any, dict[str, Any]] = {}
         self.query = ""
 

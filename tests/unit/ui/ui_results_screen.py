@@ -1,6 +1,5 @@
 """The Results page as a visitor has it: its frame, what can be picked, and the document drawn."""
 
-import asyncio
 from collections.abc import Callable
 from html import escape
 from types import SimpleNamespace
@@ -8,6 +7,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
+from ui_layout import laid_out
 
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
@@ -20,14 +20,8 @@ from evalui.web.sender import with_sender
 
 def drawn(draw: Callable[..., None], *arguments: Any) -> str:
     """What a view makes in `gr.render`, as text: markup, names of sections, cells of tables."""
-
-    async def made() -> gr.Blocks:
-        # Where no loop is running, Gradio begins one that nobody closes.
-        with gr.Blocks(analytics_enabled=False) as page:
-            draw(*arguments)
-        return page
-
-    return "".join(_text(each) for each in asyncio.run(made()).config["components"])
+    _, layout = laid_out(lambda: draw(*arguments))
+    return "".join(_text(each) for each in layout.config["components"])
 
 
 def view_of(view: RunView, draw: Callable[[RunView, Form], None], form: Form | None = None) -> str:
@@ -56,12 +50,8 @@ class ResultsScreen:
     """One page in one browser."""
 
     def __init__(self, service: AppService, t: Messages) -> None:
-        async def made() -> ResultsPage:
-            with gr.Blocks(analytics_enabled=False):
-                return ResultsPage(PageContext(service, t))
-
         self.service = service
-        self.page = asyncio.run(made())
+        self.page, _ = laid_out(lambda: ResultsPage(PageContext(service, t)))
         self.query = ""
         self.shown: dict[Any, Any] = {}
 

@@ -1,6 +1,5 @@
 """The Runs page as a visitor has it: what its components show, changed by what events answer."""
 
-import asyncio
 import json
 from html import escape
 from types import SimpleNamespace
@@ -8,6 +7,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
+from ui_layout import laid_out
 
 from evalui.app.service import AppService
 from evalui.messages import messages
@@ -19,18 +19,12 @@ from evalui.ui.pages.runs import RunsPage
 from evalui.web.sender import with_sender
 
 
-async def _made(service: AppService, language: Language) -> RunsPage:
-    # Where no loop is running, Gradio begins one that nobody closes.
-    with gr.Blocks(analytics_enabled=False):
-        return RunsPage(PageContext(service, messages(language)))
-
-
 class Screen:
     """One page in one browser."""
 
     def __init__(self, service: AppService, language: Language = "en") -> None:
         self.service = service
-        self.page = asyncio.run(_made(service, language))
+        self.page, _ = laid_out(lambda: RunsPage(PageContext(service, messages(language))))
         self.shown: dict[Any, dict[str, Any]] = {}
         self.query = ""
 

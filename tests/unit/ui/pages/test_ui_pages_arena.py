@@ -1,6 +1,5 @@
 """The Arena page: the standings of all judged runs, by filters, and the runs behind them."""
 
-import asyncio
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +9,7 @@ import gradio as gr
 import pytest
 from ui_arena_examples import add_run, judged, open_desk, questions
 from ui_examples import HOSTILE
+from ui_layout import laid_out
 from ui_results_screen import drawn
 
 from evalui.app.service import AppService
@@ -25,12 +25,8 @@ class ArenaScreen:
     """The page in one browser."""
 
     def __init__(self, service: AppService, language: Language = "en") -> None:
-        async def made() -> ArenaPage:
-            with gr.Blocks(analytics_enabled=False):
-                return ArenaPage(PageContext(service, messages(language)))
-
         self.service = service
-        self.page = asyncio.run(made())
+        self.page, _ = laid_out(lambda: ArenaPage(PageContext(service, messages(language))))
         self.query = ""
         self.shown: dict[Any, Any] = {}
 
