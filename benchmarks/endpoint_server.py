@@ -21,9 +21,9 @@ _JUDGE = "judge"  # the NAME of a base URL that answers with a verdict
 
 
 @cache
-def _reply(name: str) -> bytes:
-    # Answers that are the same would be judged once.
-    text = "It is right.\n[[Answer 1]]" if name == _JUDGE else f"The answer is B. ({name})"
+def _reply(name: str, question: str = "") -> bytes:
+    # Answers that are the same would be judged once, and equal verdicts read once.
+    text = f"{question} is right.\n[[Answer 1]]" if question else f"The answer is B. ({name})"
     message = {"role": "assistant", "content": text}
     usage = {"prompt_tokens": 50, "completion_tokens": 6, "total_tokens": 56}
     reply = {
@@ -141,7 +141,8 @@ class Connection(asyncio.Protocol):
         COUNTS.live[place] += 1
         COUNTS.most = max(COUNTS.most, COUNTS.live[place])
         seconds = how.seconds() if question else 0.0
-        asyncio.get_running_loop().call_later(seconds, self._end, place, _reply(name))
+        reply = _reply(name, question[1].decode()) if question and name == _JUDGE else _reply(name)
+        asyncio.get_running_loop().call_later(seconds, self._end, place, reply)
 
     def _end(self, place: str, reply: bytes) -> None:
         COUNTS.live[place] -= 1

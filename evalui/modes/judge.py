@@ -6,6 +6,7 @@ needs a reference and finds none does not judge, which is no unreadable verdict.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from evalui.models.scripted.judges import UNDECIDED
 from evalui.modes.base import MODES, ModeSettings
@@ -225,6 +226,8 @@ def _read_schema(rubric: Rubric, reply: GeneratedText) -> GradedReply:
     return _read_text(rubric, reply, "schema")
 
 
+# A verdict that was looked at for a follow-up is read again when it is graded.
+@lru_cache(maxsize=256)
 def _read_text(rubric: Rubric, reply: GeneratedText, output: JudgeOutput = "text") -> GradedReply:
     """A reply in words, or in JSON that no schema held."""
     cut = reply.finish_reason

@@ -6,7 +6,9 @@ written, by number: the `id` of their row, which holds their texts and what the 
 
 import io
 import json
+import threading
 import zlib
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 from typing import Any
@@ -31,6 +33,38 @@ _DEFLATE_LEVEL = 1
 _TABLES = "tables"
 
 
+class _WrittenBlocks:
+    """The small blocks that this process wrote last, by their content in the store.
+
+    A worker whose batches are small merges one such with each: to decode it takes numpy longer
+    than all else of the batch.
+    """
+
+    _MAX_TRIALS = 1024  # of a block
+    _MAX_BLOCKS = 32
+
+    def __init__(self) -> None:
+        self._columns: OrderedDict[bytes, TrialColumns] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def take(self, body: bytes) -> TrialColumns | None:
+        """The columns of a block, which is merged now; None if they have to be decoded."""
+        with self._lock:
+            return self._columns.pop(body, None)
+
+    def keep(self, body: bytes, columns: TrialColumns) -> None:
+        """Note what was written, in the place of the oldest."""
+        if len(columns) > self._MAX_TRIALS:
+            return
+        with self._lock:
+            self._columns[body] = columns
+            if len(self._columns) > self._MAX_BLOCKS:
+                self._columns.popitem(last=False)
+
+
+_WRITTEN = _WrittenBlocks()
+
+
 def append_block(connection: Connection, cell_id: int, columns: TrialColumns) -> None:
     """Write the columns behind those of the cell that are there.
 
@@ -44,11 +78,14 @@ def append_block(connection: Connection, cell_id: int, columns: TrialColumns) ->
     ).fetchone():
         first, _, body = last
         connection.execute("DELETE FROM trial_block WHERE cell = ? AND first = ?", (cell_id, first))
-        columns = join_columns([decode_columns(body, no_texts), columns])
+        before = _WRITTEN.take(body) or decode_columns(body, no_texts)
+        columns = join_columns([before, columns])
+    body = encode_columns(columns)
     connection.execute(
         "INSERT INTO trial_block VALUES (?, ?, ?, ?)",
-        (cell_id, int(columns.number[0]), len(columns), encode_columns(columns)),
+        (cell_id, int(columns.number[0]), len(columns), body),
     )
+    _WRITTEN.keep(body, columns)
 
 
 def encode_columns(columns: TrialColumns) -> bytes:
