@@ -4,6 +4,7 @@ import logging
 import socket
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
 import uvicorn
@@ -40,6 +41,9 @@ from evalui.ui.web.routes import add_routes
 from evalui.ui.web.watching import Document, Make, WatchedDocuments
 from evalui.web.address import own_folder
 from evalui.web.middleware import plain_page, status_of
+
+if TYPE_CHECKING:
+    from evalui.ui.pages.context import PageContext
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
@@ -107,7 +111,7 @@ def create_app(settings: Settings) -> ASGIApp:
 
     # Redirects to another path than the one requested are our own: Starlette's decode the query.
     app = FastAPI(lifespan=lifespan, openapi_url=None, redirect_slashes=False)
-    attachment = Attachment(app, settings.data_dir / "gradio")
+    attachment = Attachment(app, settings.data_dir / "gradio", _add_endpoints)
 
     def warm() -> None:
         workers.warm()
@@ -130,6 +134,12 @@ def create_app(settings: Settings) -> ASGIApp:
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
     return guarded(app, settings, monitoring)
+
+
+def _add_endpoints(context: "PageContext") -> None:
+    from evalui.client_endpoints import add_client_endpoints  # once Gradio is imported
+
+    add_client_endpoints(context)
 
 
 def _page(shell: AppShell, documents: WatchedDocuments) -> Route:

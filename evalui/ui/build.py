@@ -1,5 +1,6 @@
 """The Gradio app of one language: a page at each name of `PAGES`, and the fragments of the tabs."""
 
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -16,16 +17,38 @@ from evalui.ui.top_bar import PAGES
 
 
 class UnqueuedBlocks(gr.Blocks):
-    """An app of several pages whose events all bypass Gradio's queue, so none is started.
+    """An app of several pages whose events all bypass Gradio's queue.
 
     Gradio starts the queue with every page; looking for events each millisecond takes 5 % of a
-    core (docs/adr/0006-no-queue.md).
+    core. Here it begins with the first call of `gradio_client`, which sends nothing past it, and
+    looks less often: for half a per cent of a core.
     """
+
+    _QUEUE_SLEEP_S = 0.05
+    _PROGRESS_SLEEP_S = 0.5
 
     def run_startup_events(self) -> None:
         """What `gr.Blocks` does, but for starting the queue."""
         self.is_running = True
         self.create_limiter()
+
+    def start_queue(self) -> None:
+        """Start the queue of the app, on the event loop, unless that is done."""
+        if not self._queue_runs:
+            self._queue_runs = True
+            self._queue.sleep_when_free = self._QUEUE_SLEEP_S
+            self._queue.progress_update_sleep_when_free = self._PROGRESS_SLEEP_S
+            self._queue.start()
+
+    def is_awaited(self, session: str) -> bool:
+        """Whether a session has called something whose answer it may still read."""
+        return session in self._queue.pending_messages_per_session
+
+    def close_queue(self) -> None:
+        """Let the queue end, if it was started."""
+        self._queue.close()
+
+    _queue_runs = False
 
     def begin_page(self, title: str, path: str) -> None:
         """Let what is made from now on, still within the app, stand on the page at a path.
@@ -82,12 +105,15 @@ class DescribedBlocks(BlocksConfig):
         return {**known, "props": dict(known["props"])}  # into which Gradio writes values
 
 
-def build(shell: AppShell) -> gr.Blocks:
-    """The app of a language."""
+def build(
+    shell: AppShell, add_endpoints: Callable[[PageContext], None] = lambda _: None
+) -> UnqueuedBlocks:
+    """The app of a language; `add_endpoints` declares what is for other programs."""
     with UnqueuedBlocks(title=shell.t("app.title"), analytics_enabled=False) as app:
         for name in TABS:
             _fragment(name, shell)
         context = PageContext(shell.service, shell.t, shell.warm)
+        add_endpoints(context)
         for name in PAGES:
             app.begin_page(shell.t(f"tab.{name}"), name)
             import_module(f"evalui.ui.pages.{name}").make_page(context)

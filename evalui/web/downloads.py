@@ -9,6 +9,7 @@ from typing import cast
 from urllib.parse import quote
 
 from fastapi.responses import Response, StreamingResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.types import Send
 
 from evalui.app.run_labels import file_name
@@ -37,6 +38,22 @@ def export_of(service: AppService, run_id: str, extension: str, language: Langua
         return ExportResponse(pieces, media_type=FORMATS[extension], headers=headers)
     name, content = service.export(run_id, extension, language)
     return download(b"".join(content), FORMATS[extension], name)
+
+
+async def read_export(
+    service: AppService, run_id: str, extension: str, language: Language
+) -> bytes:
+    """The content of one of `FORMATS` of a run; of a larger one made in another process.
+
+    Raises:
+        UnknownRun, SpecError: as `AppService.export` does.
+    """
+    run = await run_in_threadpool(service.run, run_id)
+    if run.done > _MOST_AT_ONCE:
+        pieces = service.export_apart(run.id, extension, language)
+        return b"".join([piece async for piece in pieces])
+    _, content = await run_in_threadpool(service.export, run.id, extension, language)
+    return b"".join(content)
 
 
 class ExportResponse(StreamingResponse):

@@ -164,6 +164,24 @@ class Box:
         event = {"data": list(values), "fn_index": listener["id"], "event_data": dict(data)}
         return self.send(visitor, "POST", "/en/gradio_api/run/predict", json=event)
 
+    def call(self, visitor: str, name: str, value: Any) -> "Outcome":
+        """What comes of a call as `gradio_client` sends it."""
+        session = f"{visitor}-{name}".replace(" ", "-")
+        sent = {"fn_index": self.listeners[name]["id"], "data": [value], "session_hash": session}
+        joined = self.send(visitor, "POST", "/en/gradio_api/queue/join", json=sent)
+        if joined.status_code != 200:
+            return outcome_of(joined)
+        address = f"/en/gradio_api/queue/data?session_hash={session}"
+        told = self.send(visitor, "GET", address).text
+        ended = next(
+            each
+            for each in (json.loads(line[5:]) for line in told.splitlines() if line)
+            if each["msg"] == "process_completed"
+        )
+        if not ended["success"] and any(each in ended["output"]["error"] for each in _NO):
+            return "no"
+        return "unknown" if "There is no run" in json.dumps(ended["output"]) else "in"
+
 
 @pytest.fixture(scope="module")
 def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
@@ -662,6 +680,15 @@ def test_each_event_of_a_run_is_answered_to_those_who_may(
         return box.tell(visitor, name, sent, typed)
 
     assert of_all(send) == EXPECTED[kind]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kind"),
+    [("evaluate", {}, "start"), ("status", "{run}", "see"), ("results", "{run}", "see")],
+)
+def test_each_endpoint_answers_those_it_is_for(box: Box, name: str, value: Any, kind: str):
+    sent = value.format(run=box.run) if isinstance(value, str) else value
+    assert {each: box.call(each, name, sent) for each in VISITORS} == EXPECTED[kind]
 
 
 def test_what_is_drawn_of_a_run_is_for_those_who_see_it(box: Box):

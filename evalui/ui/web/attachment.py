@@ -8,11 +8,11 @@ import inspect
 import os
 import threading
 import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 
@@ -21,15 +21,21 @@ from evalui.ui.shell import AppShell
 from evalui.ui.web.events import Listeners, listeners_of, translate_errors
 from evalui.web.address import own_folder
 
+if TYPE_CHECKING:
+    from evalui.ui.pages.context import PageContext
+
 _PATIENCE_S = 1.0  # for a first page, after which Gradio is imported before there is one
 
 
 class Attachment:
     """Gradio mounted on the application, once it has been imported."""
 
-    def __init__(self, app: FastAPI, folder: Path) -> None:
+    def __init__(
+        self, app: FastAPI, folder: Path, add_endpoints: Callable[["PageContext"], None]
+    ) -> None:
         self.app = app
         self.folder = folder
+        self.add_endpoints = add_endpoints
         self.listeners: dict[str, Listeners] = {}
         self._stack = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
@@ -61,6 +67,8 @@ class Attachment:
 
     async def close(self) -> None:
         """End what Gradio does in the background."""
+        for listeners in self.listeners.values():
+            listeners.close_queue()
         if self._task and not self._task.done():
             self._task.cancel()
         await self._stack.aclose()
@@ -83,7 +91,7 @@ class Attachment:
 
         # Said of every app with several pages, though nothing asks for it.
         warnings.filterwarnings("ignore", "SSR mode is not supported")
-        page = build(shell)
+        page = build(shell, self.add_endpoints)
         translate_errors(page, shell.t)
         self.listeners[shell.language] = listeners_of(page)
         gr.mount_gradio_app(

@@ -5,14 +5,19 @@ becomes an answer of its own status with its sentence; only our own mistakes kee
 on the server's log.
 """
 
+import hashlib
+import inspect
 import logging
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Generator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlencode
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,16 +29,21 @@ from evalui.ui.components.format import DOCUMENT_LANGUAGES
 from evalui.ui.top_bar import PAGES
 from evalui.ui.web.documents import page_body, page_head
 from evalui.web.middleware import route_of, status_of
+from evalui.web.sender import sender_of
 
 if TYPE_CHECKING:
     import gradio as gr
+
+    from evalui.ui.build import UnqueuedBlocks
 
 _QUERY = re.compile(rb"[!-~]{0,2000}")
 _LONGEST_PATH = 255  # bytes; a file system takes no longer names
 LARGEST = 2**20  # bytes of an event; files come by a route of their own
 _EVENT = re.compile(r"gradio_api/run/[a-z_0-9]+")
-# What the pages themselves read. Gradio's other routes (uploads, its queue, development,
-# monitoring) serve no page here, and would answer any client.
+_CALL, _ANSWERS = "gradio_api/queue/join", "gradio_api/queue/data"  # of `gradio_client`
+_SESSION = re.compile(r"^[\w-]{1,64}$", re.ASCII)
+# What the pages themselves read. Gradio's other routes (uploads, development, monitoring) serve no
+# page here, and would answer any client.
 _READ_PATHS = re.compile(
     r"theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*"
     r"|gradio_api/(app_id|info|startup-events|heartbeat/[^/]+)"
@@ -43,7 +53,20 @@ _log = logging.getLogger(__name__)
 _status: ContextVar[list[int]] = ContextVar("_status")
 
 
-Listeners = Mapping[int, int]  # of one page: how many fields each listener takes, by its number
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """What listens in the app of a language: how many fields each takes, by its number.
+
+    `events` are those of the pages, `endpoints` those for other programs, whose calls come by the
+    queue, which `start_queue` starts with the first and `close_queue` ends; `is_awaited` says
+    whether answers are under way to a session.
+    """
+
+    events: Mapping[int, int]
+    endpoints: Mapping[int, int]
+    start_queue: Callable[[], None]
+    close_queue: Callable[[], None]
+    is_awaited: Callable[[str], bool]
 
 
 _Fields = dict[str, str | list[str]]
@@ -64,6 +87,16 @@ class Event(BaseModel):
     event_data: dict[str, _Item | list[_Item] | _Fields] | _Item | list[_Item] = None
     trigger_id: int | None = None
     session_hash: str | None = Field(default=None, exclude=True)
+
+
+class Call(BaseModel):
+    """What `gradio_client` sends to an endpoint; the answer is read by the name of the session."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    data: list[JsonValue]
+    fn_index: int
+    session_hash: str = Field(pattern=_SESSION)
 
 
 class EventMiddleware:
@@ -93,6 +126,12 @@ class EventMiddleware:
         elif scope["method"] == "POST" and _EVENT.fullmatch(rest):
             await self.wait()
             await self._answer(self.pages[page], scope, receive, send)
+        elif scope["method"] == "POST" and rest == _CALL:
+            await self.wait()
+            await self._queue(self.pages[page], scope, receive, send)
+        elif scope["method"] == "GET" and rest == _ANSWERS:
+            await self.wait()
+            await self._answers(self.pages[page], scope, receive, send)
         elif is_read and rest in PAGES and _is_readable(scope, rest):
             await self.wait()
             language: Language = "zh" if page == "zh" else "en"
@@ -101,7 +140,7 @@ class EventMiddleware:
             await self.wait()
             await self.app(scope, receive, send)
         else:
-            await JSONResponse({"error": "Not found."}, 404)(scope, receive, send)
+            await _NOT_FOUND(scope, receive, send)
 
     async def _answer(
         self, listeners: Listeners, scope: Scope, receive: Receive, send: Send
@@ -117,17 +156,82 @@ class EventMiddleware:
         raised: list[int] = []
         _status.set(raised)
         content = event.model_dump_json().encode()
-        messages = iter([{"type": "http.request", "body": content, "more_body": False}])
-
-        async def replay() -> Message:
-            return next(messages, None) or await receive()
 
         async def with_status(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 500 and raised:
                 message = {**message, "status": raised[0]}
             await send(message)
 
-        await self.app(scope, replay, with_status)
+        await self.app(scope, _replay(content, receive), with_status)
+
+    async def _queue(
+        self, listeners: Listeners, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Pass a call on to Gradio's queue, under a session of its sender alone."""
+        body = await _body(receive)
+        if body is None:
+            await JSONResponse({"error": "The call is too large."}, 413)(scope, receive, send)
+            return
+        call = _read_call(body, listeners)
+        if call is None:
+            await _NOT_FOUND(scope, receive, send)
+            return
+        listeners.start_queue()
+        own = call.model_copy(update={"session_hash": _own_session(scope, call.session_hash)})
+        await self.app(scope, _replay(own.model_dump_json().encode(), receive), send)
+
+    async def _answers(
+        self, listeners: Listeners, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Send what becomes of the sender's calls, by server-sent events."""
+        session = _own_session(scope, _session_of(scope))
+        if not listeners.is_awaited(session):
+            await _NOT_FOUND(scope, receive, send)
+            return
+        query = urlencode({"session_hash": session}).encode()
+        await self.app({**scope, "query_string": query}, receive, send)
+
+
+_NOT_FOUND = JSONResponse({"error": "Not found."}, 404)
+
+
+def _session_of(scope: Scope) -> str:
+    """The session whose answers a request reads, "" if it names none."""
+    sent = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("session_hash", [""])
+    return sent[0] if _SESSION.fullmatch(sent[0]) else ""
+
+
+def _own_session(scope: Scope, session: str) -> str:
+    """The session as Gradio knows it: who guesses another person's reads nothing by it."""
+    person = sender_of(scope)
+    return hashlib.sha256(f"{person.name if person else ''}/{session}".encode()).hexdigest()
+
+
+def _read_call(body: bytes, listeners: Listeners) -> Call | None:
+    """The call of a body, None if no endpoint can take it."""
+    try:
+        call = Call.model_validate_json(body)
+    except ValidationError:
+        return None
+    is_known = listeners.endpoints.get(call.fn_index) == len(call.data)
+    return call if is_known and not _holds_path(call.data) else None
+
+
+def _holds_path(value: JsonValue) -> bool:
+    # Gradio takes every object with a path for one of its own files.
+    if isinstance(value, dict):
+        return "path" in value or any(map(_holds_path, value.values()))
+    return isinstance(value, list) and any(map(_holds_path, value))
+
+
+def _replay(content: bytes, receive: Receive) -> Receive:
+    """Receives a body that was read already."""
+    messages = iter([{"type": "http.request", "body": content, "more_body": False}])
+
+    async def replay() -> Message:
+        return next(messages, None) or await receive()
+
+    return replay
 
 
 def _is_readable(scope: Scope, rest: str) -> bool:
@@ -136,9 +240,17 @@ def _is_readable(scope: Scope, rest: str) -> bool:
     return query is not None and len(rest.encode()) <= _LONGEST_PATH
 
 
-def listeners_of(blocks: "gr.Blocks") -> Listeners:
-    """What `EventMiddleware` has to know of a page."""
-    return {index: len(fn.inputs) for index, fn in blocks.fns.items() if fn.fn}
+def listeners_of(blocks: "UnqueuedBlocks") -> Listeners:
+    """What `EventMiddleware` has to know of an app."""
+    called = {index: len(fn.inputs) for index, fn in blocks.fns.items() if fn.fn}
+    public = {index for index, fn in blocks.fns.items() if fn.api_visibility == "public"}
+    return Listeners(
+        {index: n for index, n in called.items() if index not in public},
+        {index: n for index, n in called.items() if index in public},
+        blocks.start_queue,
+        blocks.close_queue,
+        blocks.is_awaited,
+    )
 
 
 def translate_errors(blocks: "gr.Blocks", t: Messages) -> None:
@@ -152,10 +264,10 @@ def translate_errors(blocks: "gr.Blocks", t: Messages) -> None:
 def _translated(listener: Callable[..., Any], t: Messages) -> Callable[..., Any]:
     import gradio as gr
 
-    @wraps(listener)
-    def translated(*values: Any) -> Any:
+    @contextmanager
+    def translating() -> Generator[None]:
         try:
-            return listener(*values)
+            yield
         except EvaluiError as error:
             status = status_of(error)
             _status.get([]).append(status)
@@ -163,7 +275,17 @@ def _translated(listener: Callable[..., Any], t: Messages) -> Callable[..., Any]
                 _log.warning("%s", error)
             raise gr.Error(t.translate(error.sentence), print_exception=False) from error
 
-    return translated
+    @wraps(listener)
+    def translated(*values: Any) -> Any:
+        with translating():
+            return listener(*values)
+
+    @wraps(listener)
+    async def translated_later(*values: Any) -> Any:
+        with translating():
+            return await listener(*values)
+
+    return translated_later if inspect.iscoroutinefunction(listener) else translated
 
 
 def _read(body: bytes, listeners: Listeners) -> Event | None:
@@ -173,7 +295,7 @@ def _read(body: bytes, listeners: Listeners) -> Event | None:
         event = Event.model_validate_json(body)
     except ValidationError:
         return None
-    if listeners.get(event.fn_index) != len(event.data) or _mentions_file(event):
+    if listeners.events.get(event.fn_index) != len(event.data) or _mentions_file(event):
         return None
     return event.model_copy(
         update={

@@ -1,0 +1,57 @@
+"""What `gradio_client` may call: a run is started, followed and read, as over the REST interface.
+
+All other events of the pages are private. The files of a specification are uploaded over REST.
+"""
+
+import json
+from typing import Any
+
+import gradio as gr
+from gradio.events import api  # pyright: ignore[reportUnknownVariableType] # of any callable
+from starlette.concurrency import run_in_threadpool
+
+from evalui.api.runs import detail_of
+from evalui.runs.spec import read_as
+from evalui.runs.submitted import SubmittedSpec
+from evalui.ui.pages.context import PageContext
+from evalui.web.downloads import read_export
+
+_AT_ONCE = 8  # calls of one endpoint
+
+
+def add_client_endpoints(context: PageContext) -> None:
+    """Declare the endpoints within an app of Gradio's that is being made."""
+    endpoints = ClientEndpoints(context)
+    for name in ("evaluate", "status", "results"):
+        api(getattr(endpoints, name), api_name=name, concurrency_limit=_AT_ONCE)
+
+
+class ClientEndpoints:
+    """The endpoints of a language, in which sentences are answered."""
+
+    def __init__(self, context: PageContext) -> None:
+        self._context = context
+
+    def evaluate(self, spec: dict[str, Any], request: gr.Request) -> dict[str, Any]:
+        """Start a run: a specification as `evalui run` reads it, with ids of uploads for paths.
+
+        Returns the run as `POST /api/v1/runs` does.
+        """
+        service = self._context.service(request)
+        service.require("start")  # who may not is not told what is wrong with a specification
+        run_id = service.start(read_as(SubmittedSpec, json.dumps(spec)))
+        return self._detail(run_id, request)
+
+    def status(self, run: str, request: gr.Request) -> dict[str, Any]:
+        """How far a run is, as `GET /api/v1/runs/{run}` tells it."""
+        return self._detail(run, request)
+
+    async def results(self, run: str, request: gr.Request) -> list[dict[str, Any]]:
+        """The metrics of a run, one in a row, as `metrics.json` has them."""
+        service = self._context.service(request)
+        content = await read_export(service, run, "metrics.json", self._context.t.language)
+        return await run_in_threadpool(json.loads, content)
+
+    def _detail(self, run_id: str, request: gr.Request) -> dict[str, Any]:
+        service = self._context.service(request)
+        return detail_of(service, self._context.t, run_id).model_dump(mode="json")
