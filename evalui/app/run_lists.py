@@ -9,7 +9,7 @@ from evalui.app.run_progress import known_catalog
 from evalui.app.service import AppService
 from evalui.errors import SpecError
 from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import read_cells_of, read_runs
+from evalui.runs.database.runs import read_cells_of
 from evalui.runs.database.throughput import remaining_seconds_of
 from evalui.runs.database.usage import TokenCost, model_waits, run_costs
 from evalui.runs.fair_queue.limits import usual_limits
@@ -45,12 +45,6 @@ class EndedRuns:
     cells: Mapping[str, Sequence[CellRow]]
     charges: Mapping[str, TokenCost]
     baselines: frozenset[str]
-
-
-@requires("see")
-def list_runs(service: AppService) -> Sequence[RunRow]:
-    """The runs of the person and of their teams, the newest first."""
-    return read_runs(service.database, service.person)
 
 
 @requires("see")

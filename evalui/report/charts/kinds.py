@@ -1,7 +1,7 @@
 """Kinds of chart as plain data: heat maps, intervals and lines, with bars below them.
 
-A description holds figures, texts and roles of colours and names no library; `svg` draws it for
-the page, `png` as a picture. Texts are plain: a drawer escapes what could be markup. Rows are
+A description holds figures, texts and roles of colours and names no library; `figures` draws it
+with Plotly, `png` as a picture. Texts are plain: a drawer escapes what could be markup. Rows are
 numbered 0, 1, 2, … from the top.
 """
 

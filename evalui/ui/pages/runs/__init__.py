@@ -11,8 +11,9 @@ from urllib.parse import urlencode
 import gradio as gr
 
 from evalui.app.evaluations import delete_run, resume_run, stop_run
+from evalui.app.results import list_runs
 from evalui.app.run_labels import LIVE_STATES
-from evalui.app.run_lists import ENDED_STATES, QueuedRun, find_ended, list_runs, order_queue
+from evalui.app.run_lists import ENDED_STATES, QueuedRun, find_ended, order_queue
 from evalui.app.run_progress import progress_version, read_progress
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
