@@ -17,7 +17,7 @@ from evalui.web.sender import with_sender
 def test_a_page_with_a_table_and_a_chart_has_sixty_lines(
     desk: AppService, finished: Callable[..., str]
 ):
-    code = files_of_page()["evalui/ui/pages/pace.py"]
+    code = files_of_page()["pages/pace.py"]
     assert len(code.splitlines()) <= 60
     module = cast("Any", ModuleType("pace"))
     exec(compile(code, "pace.py", "exec"), module.__dict__)
