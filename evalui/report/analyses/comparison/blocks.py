@@ -182,7 +182,7 @@ def _pair_row(
 
 
 def _differing(compared: Comparison, pair: PairComparison) -> int:
-    """On how many questions the two differ; of a page with many pairs, each question is not read."""
+    """On how many questions the two differ, without a look at each where the test counted them."""
     if isinstance(pair.result, CellComparison) and (counts := pair.result.mcnemar):
         return counts.first_only + counts.second_only
     split = split_questions(compared, pair)
