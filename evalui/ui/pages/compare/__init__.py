@@ -5,6 +5,7 @@ pickers are fixed; the document and the list of questions are drawn by `gr.rende
 """
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import gradio as gr
@@ -43,6 +44,7 @@ from evalui.ui.pages.compare.choice import (
     with_runs,
 )
 from evalui.ui.pages.compare.comparing import Shown, read_shown, shared_page, ways_to_statistics
+from evalui.ui.pages.compare.query import CompareQuery
 from evalui.ui.pages.compare.question import contender_name
 from evalui.ui.pages.compare.questions import (
     filter_words,
@@ -75,7 +77,7 @@ class ComparePage:
         folds()
         row_steps(".compare-list li", "question")
         with gr.Column(elem_classes="page document compare-page"):
-            self.head = markup(elem_classes="ev")
+            self.head = markup(elem_classes="ev compare-head")
             self.sharing = LinkPanel(t)
             with gr.Column(visible=False, elem_classes="compare-choice") as self.choice:
                 self.runs = gr.Dropdown(
@@ -92,7 +94,8 @@ class ComparePage:
             self.recent = markup(elem_classes="ev")
             # What the page shows by now: the server keeps nothing of a visitor.
             self.query = gr.Textbox(visible="hidden", elem_classes="hidden-field")
-            self.listed = gr.Textbox(visible="hidden", elem_classes="hidden-field")
+            self.runs_held = gr.Textbox(visible="hidden", elem_classes="hidden-field")
+            self.models_held = gr.Textbox(visible="hidden", elem_classes="hidden-field")
             drawing: dict[str, Any] = {
                 "inputs": [self.query],
                 "triggers": [opening(self.address)],
@@ -112,12 +115,12 @@ class ComparePage:
 
     def wire(self) -> None:
         """Say what happens on which event."""
-        panel = self.sharing.outputs
+        held, panel = [self.runs_held, self.models_held], self.sharing.outputs
         self.address.open(
             self._open,
-            self.listed,
+            held,
             [
-                *(self.bar, self.query, self.listed, self.head, self.choice, self.runs),
+                *(self.bar, self.query, *held, self.head, self.choice, self.runs),
                 *(*self.pickers.outputs, self.models, self.hint, self.recent, self.questions),
                 *(self.title, self.only, *self.pairs.outputs, self.signatures, *panel),
             ],
@@ -135,7 +138,12 @@ class ComparePage:
             ("only", self.only, self._pick_only),
         ):
             field.input(
-                pick, [self.query, field], self.address, api_name=f"{_NAME}_{name}", **EVENTS
+                pick,
+                [self.query, field],
+                [self.address, self.query, *held],
+                api_name=f"{_NAME}_{name}",
+                trigger_mode="always_last",  # of quick presses
+                **EVENTS,
             )
         self.sharing.make.click(
             self._share,
@@ -155,8 +163,14 @@ class ComparePage:
 
     # ------------------------------------------------------------ what an address shows
 
-    def _open(self, event: gr.EventData, request: gr.Request, listed: object) -> Updates:
-        """What stands around the comparison of an address; `listed` tells which runs it offers."""
+    def _open(
+        self, event: gr.EventData, request: gr.Request, runs: object, models: object
+    ) -> Updates:
+        """What stands around the comparison of an address.
+
+        `runs` and `models` tell what the lists of them hold: a list is sent only if that is
+        something else, for it may have been pressed again meanwhile.
+        """
         service, query = self.context.service(request), query_of(event)
         form = read_query(query)
         shown = read_shown(service, self.context.t, form)
@@ -164,7 +178,7 @@ class ComparePage:
             self.bar: self.context.bar(service, _NAME, form),
             self.query: query,
             self.head: self._head(service, shown),
-            **self._chosen(service, shown, listed),
+            **self._chosen(service, shown, runs, models),
             self.recent: self._recent(service, shown),
             **self._listed(service, shown),
             **self._shared(service, shown, form),
@@ -219,29 +233,29 @@ class ComparePage:
         runs = recent_runs(t, newest, service.owner, place=_NAME)
         return fill("compare/recent.html", t=t, runs=runs)
 
-    def _chosen(self, service: AppService, shown: Shown, listed: object) -> Updates:
+    def _chosen(
+        self, service: AppService, shown: Shown, held_runs: object, held_models: object
+    ) -> Updates:
         """What can be chosen, and what is."""
         t, choice = self.context.t, shown.choice
-        offered = run_words(t, choice.offered)
-        digest = hashlib.sha256(repr(offered).encode()).hexdigest()[:16]
-        runs: dict[str, Any] = gr.update(value=[offer.run.id for offer in choice.runs])
-        if digest != listed:  # all runs are offered, so they are sent only when there are others
-            runs["choices"] = [(word, id_) for id_, word in offered.items()]
-        groups, words = group_words(t, choice.groups), model_words(choice, service.baselines())
+        offered, words = run_words(t, choice.offered), model_words(choice, service.baselines())
+        runs, models = [offer.run.id for offer in choice.runs], [*map(str, choice.picked)]
+        held = {self.runs_held: _held(offered, runs), self.models_held: _held(words, models)}
+        groups = group_words(t, choice.groups)
         pickers = {
             "group": Words(groups, str(choice.group[0].id)) if len(groups) > 1 else None,
             "measure": self._measures(shown),
         }
         return {
-            self.listed: digest,
+            **held,
             self.choice: gr.update(visible=bool(choice.offered)),
-            self.runs: runs,
+            self.runs: gr.skip()
+            if held[self.runs_held] == held_runs
+            else gr.update(choices=_choices(offered), value=runs),
             **self.pickers.shown({name: each for name, each in pickers.items() if each}),
-            self.models: gr.update(
-                choices=[(word, id_) for id_, word in words.items()],
-                value=[*map(str, choice.picked)],
-                visible=bool(words),
-            ),
+            self.models: gr.skip()
+            if held[self.models_held] == held_models
+            else gr.update(choices=_choices(words), value=models, visible=bool(words)),
             self.hint: fill("compare/legend.html", text=hint)
             if (hint := choice_hint(t, choice))
             else Html(""),
@@ -269,9 +283,7 @@ class ComparePage:
         return {
             self.questions: gr.update(visible=True),
             self.title: fill("compare/questions_head.html", title=title),
-            self.only: gr.update(
-                choices=[(word, id_) for id_, word in words.items()], value=view.query.only
-            ),
+            self.only: gr.update(choices=_choices(words), value=view.query.only),
             **self.pairs.shown(several),
         }
 
@@ -308,29 +320,40 @@ class ComparePage:
         service, form = self.context.service(request), read_query(query)
         return service, read_shown(service, self.context.t, form), form
 
-    def _pick_runs(self, request: gr.Request, query: object, values: object) -> str:
+    def _pick_runs(self, request: gr.Request, query: object, values: object) -> Updates:
         _, shown, _ = self._now(request, query)
-        return opens(with_runs(shown.choice, shown.query, _texts(values)).address)
+        wanted, offered = _texts(values), shown.choice.offered
+        runs = [offer.run.id for offer in offered if offer.run.id in wanted]
+        held = _held(run_words(self.context.t, offered), runs)
+        return self._to(with_runs(shown.choice, shown.query, wanted)) | {self.runs_held: held}
 
-    def _pick_group(self, request: gr.Request, query: object, value: object) -> str:
+    def _pick_group(self, request: gr.Request, query: object, value: object) -> Updates:
         _, shown, _ = self._now(request, query)
-        return opens(with_group(shown.choice, shown.query, str(value)).address)
+        return self._to(with_group(shown.choice, shown.query, str(value)))
 
-    def _pick_models(self, request: gr.Request, query: object, values: object) -> str:
-        _, shown, _ = self._now(request, query)
-        return opens(with_models(shown.choice, shown.query, _texts(values)).address)
+    def _pick_models(self, request: gr.Request, query: object, values: object) -> Updates:
+        service, shown, _ = self._now(request, query)
+        wanted = _texts(values)
+        leads = with_models(shown.choice, shown.query, wanted)
+        is_taken = leads is not shown.query
+        words = model_words(shown.choice, service.baselines())
+        return self._to(leads) | {self.models_held: _held(words, wanted) if is_taken else ""}
 
-    def _pick_measure(self, request: gr.Request, query: object, value: object) -> str:
+    def _pick_measure(self, request: gr.Request, query: object, value: object) -> Updates:
         _, shown, _ = self._now(request, query)
-        return opens(shown.query.with_measure(str(value)).address)
+        return self._to(shown.query.with_measure(str(value)))
 
-    def _pick_pair(self, request: gr.Request, query: object, value: object) -> str:
+    def _pick_pair(self, request: gr.Request, query: object, value: object) -> Updates:
         _, shown, _ = self._now(request, query)
-        return opens(shown.query.with_pair(str(value)).address)
+        return self._to(shown.query.with_pair(str(value)))
 
-    def _pick_only(self, request: gr.Request, query: object, value: object) -> str:
+    def _pick_only(self, request: gr.Request, query: object, value: object) -> Updates:
         _, shown, _ = self._now(request, query)
-        return opens(shown.query.with_only(str(value)).address)
+        return self._to(shown.query.with_only(str(value)))
+
+    def _to(self, query: CompareQuery) -> Updates:
+        """What leads to another address; the next press starts from there at once."""
+        return {self.address: opens(query.address), self.query: query.address}
 
     def _share(self, request: gr.Request, query: object, days: object) -> Updates:
         """The panel after a link was made, or with why it was not."""
@@ -363,6 +386,17 @@ class ComparePage:
         for run_id in dict.fromkeys(each.contender.run for each in shown.able):
             service.require("change", run_id)
         return service, shown, form
+
+
+def _choices(words: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Words by their values, as Gradio takes them."""
+    return [(word, value) for value, word in words.items()]
+
+
+def _held(offered: Mapping[str, str], chosen: Iterable[str]) -> str:
+    """A text that tells what a list holds, whatever the order in which it was chosen."""
+    told = repr((offered, sorted(chosen)))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def _texts(values: object) -> list[str]:
