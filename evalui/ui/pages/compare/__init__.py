@@ -101,6 +101,8 @@ class ComparePage:
                 "triggers": [opening(self.address)],
                 "queue": False,
                 "show_progress": "hidden",
+                # "always_last" of two with one trigger would ask for each other without end.
+                "trigger_mode": "multiple",
             }
             gr.render(**drawing)(self._draw)
             with gr.Column(visible=False, elem_classes="card compare-card") as self.questions:
