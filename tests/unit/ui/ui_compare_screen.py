@@ -44,7 +44,7 @@ class CompareScreen:
             form = urlencode(named, doseq=True, safe=",")
         self.query = form
         event = cast("gr.EventData", SimpleNamespace(_data={"query": form}))
-        held = [self.value(each) for each in (self.page.runs_held, self.page.models_held)]
+        held = [self.value(each.held) for each in (self.page.runs, self.page.models)]
         answer = self.page._open(event, self.request, *held)  # pyright: ignore[reportPrivateUsage]
         # What is skipped stays as it was.
         self.shown |= {key: value for key, value in answer.items() if value != gr.skip()}
@@ -119,7 +119,11 @@ class CompareScreen:
 
     def _list(self, name: str) -> Any:
         page = self.page
-        lists: dict[str, Any] = {"runs": page.runs, "models": page.models, "only": page.only}
+        lists: dict[str, Any] = {
+            "runs": page.runs.field,
+            "models": page.models.field,
+            "only": page.only,
+        }
         return (lists | page.pickers.lists | page.pairs.lists)[name]
 
     def _update(self, component: Any) -> dict[str, Any]:

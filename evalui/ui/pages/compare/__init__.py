@@ -4,9 +4,7 @@ Its whole state is the address: the cells, the measure, the pair, and the questi
 pickers are fixed; the document and the list of questions are drawn by `gr.render`.
 """
 
-import hashlib
-from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import gradio as gr
 
@@ -31,6 +29,7 @@ from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.pickers import Pickers, Words
+from evalui.ui.components.pressed_list import PressedList, read_pressed
 from evalui.ui.components.recent_runs import recent_runs
 from evalui.ui.components.row_steps import row_steps
 from evalui.ui.components.templates import fill
@@ -80,22 +79,19 @@ class ComparePage:
             self.head = markup(elem_classes="ev compare-head")
             self.sharing = LinkPanel(t)
             with gr.Column(visible=False, elem_classes="compare-choice") as self.choice:
-                self.runs = gr.Dropdown(
-                    [],
-                    multiselect=True,
-                    label=t("compare.runs"),
-                    elem_classes="field",
+                runs = gr.Dropdown(
+                    [], multiselect=True, label=t("compare.runs"), elem_classes="field"
                 )
+                self.runs = PressedList(runs)
                 self.pickers = Pickers(
                     {"group": t("compare.group"), "measure": t("compare.measure")}
                 )
-                self.models = gr.CheckboxGroup([], label=t("compare.models"), elem_classes="models")
+                models = gr.CheckboxGroup([], label=t("compare.models"), elem_classes="models")
+                self.models = PressedList(models)
                 self.hint = markup(elem_classes="ev")
             self.recent = markup(elem_classes="ev")
             # What the page shows by now: the server keeps nothing of a visitor.
             self.query = gr.Textbox(visible="hidden", elem_classes="hidden-field")
-            self.runs_held = gr.Textbox(visible="hidden", elem_classes="hidden-field")
-            self.models_held = gr.Textbox(visible="hidden", elem_classes="hidden-field")
             drawing: dict[str, Any] = {
                 "inputs": [self.query],
                 "triggers": [opening(self.address)],
@@ -117,13 +113,14 @@ class ComparePage:
 
     def wire(self) -> None:
         """Say what happens on which event."""
-        held, panel = [self.runs_held, self.models_held], self.sharing.outputs
+        held, panel = [self.runs.held, self.models.held], self.sharing.outputs
         self.address.open(
             self._open,
             held,
             [
-                *(self.bar, self.query, *held, self.head, self.choice, self.runs),
-                *(*self.pickers.outputs, self.models, self.hint, self.recent, self.questions),
+                *(self.bar, self.query, self.head, self.choice, *self.runs.outputs),
+                *(*self.pickers.outputs, *self.models.outputs, self.hint, self.recent),
+                self.questions,
                 *(self.title, self.only, *self.pairs.outputs, self.signatures, *panel),
             ],
             api_name=f"{_NAME}_open",
@@ -132,9 +129,9 @@ class ComparePage:
         )
         group, measure = self.pickers.lists.values()
         for name, field, pick in (
-            ("runs", self.runs, self._pick_runs),
+            ("runs", self.runs.field, self._pick_runs),
             ("group", group, self._pick_group),
-            ("models", self.models, self._pick_models),
+            ("models", self.models.field, self._pick_models),
             ("measure", measure, self._pick_measure),
             ("pair", self.pairs.lists["pair"], self._pick_pair),
             ("only", self.only, self._pick_only),
@@ -168,19 +165,29 @@ class ComparePage:
     def _open(
         self, event: gr.EventData, request: gr.Request, runs: object, models: object
     ) -> Updates:
-        """What stands around the comparison of an address.
-
-        `runs` and `models` tell what the lists of them hold: a list is sent only if that is
-        something else, for it may have been pressed again meanwhile.
+        """What stands around the comparison of an address; `runs` and `models` tell what the lists
+        of them hold.
         """
-        service, query = self.context.service(request), query_of(event)
+        service, query, t = self.context.service(request), query_of(event), self.context.t
         form = read_query(query)
-        shown = read_shown(service, self.context.t, form)
+        shown = read_shown(service, t, form)
         return {
             self.bar: self.context.bar(service, _NAME, form),
             self.query: query,
             self.head: self._head(service, shown),
-            **self._chosen(service, shown, runs, models),
+            **self.runs.shown(
+                run_words(t, shown.choice.offered),
+                [offer.run.id for offer in shown.choice.runs],
+                query=query,
+                held=runs,
+            ),
+            **self.models.shown(
+                model_words(shown.choice, service.baselines()),
+                map(str, shown.choice.picked),
+                query=query,
+                held=models,
+            ),
+            **self._chosen(shown),
             self.recent: self._recent(service, shown),
             **self._listed(service, shown),
             **self._shared(service, shown, form),
@@ -235,32 +242,19 @@ class ComparePage:
         runs = recent_runs(t, newest, service.owner, place=_NAME)
         return fill("compare/recent.html", t=t, runs=runs)
 
-    def _chosen(
-        self, service: AppService, shown: Shown, held_runs: object, held_models: object
-    ) -> Updates:
-        """What can be chosen, and what is."""
+    def _chosen(self, shown: Shown) -> Updates:
+        """What else can be chosen, and what is to be done next."""
         t, choice = self.context.t, shown.choice
-        offered, words = run_words(t, choice.offered), model_words(choice, service.baselines())
-        runs, models = [offer.run.id for offer in choice.runs], [*map(str, choice.picked)]
-        held = {self.runs_held: _held(offered, runs), self.models_held: _held(words, models)}
         groups = group_words(t, choice.groups)
         pickers = {
             "group": Words(groups, str(choice.group[0].id)) if len(groups) > 1 else None,
             "measure": self._measures(shown),
         }
+        hint = choice_hint(t, choice)
         return {
-            **held,
             self.choice: gr.update(visible=bool(choice.offered)),
-            self.runs: gr.skip()
-            if held[self.runs_held] == held_runs
-            else gr.update(choices=_choices(offered), value=runs),
             **self.pickers.shown({name: each for name, each in pickers.items() if each}),
-            self.models: gr.skip()
-            if held[self.models_held] == held_models
-            else gr.update(choices=_choices(words), value=models, visible=bool(words)),
-            self.hint: fill("compare/legend.html", text=hint)
-            if (hint := choice_hint(t, choice))
-            else Html(""),
+            self.hint: fill("compare/legend.html", text=hint) if hint else Html(""),
         }
 
     def _measures(self, shown: Shown) -> Words | None:
@@ -285,7 +279,9 @@ class ComparePage:
         return {
             self.questions: gr.update(visible=True),
             self.title: fill("compare/questions_head.html", title=title),
-            self.only: gr.update(choices=_choices(words), value=view.query.only),
+            self.only: gr.update(
+                choices=[(word, id_) for id_, word in words.items()], value=view.query.only
+            ),
             **self.pairs.shown(several),
         }
 
@@ -324,10 +320,11 @@ class ComparePage:
 
     def _pick_runs(self, request: gr.Request, query: object, values: object) -> Updates:
         _, shown, _ = self._now(request, query)
-        wanted, offered = _texts(values), shown.choice.offered
-        runs = [offer.run.id for offer in offered if offer.run.id in wanted]
-        held = _held(run_words(self.context.t, offered), runs)
-        return self._to(with_runs(shown.choice, shown.query, wanted)) | {self.runs_held: held}
+        wanted, offered = read_pressed(values), shown.choice.offered
+        to = with_runs(shown.choice, shown.query, wanted)
+        words = run_words(self.context.t, offered)
+        known = [each for each in wanted if each in words]
+        return self._to(to) | self.runs.pressed(words, known, to.address)
 
     def _pick_group(self, request: gr.Request, query: object, value: object) -> Updates:
         _, shown, _ = self._now(request, query)
@@ -335,11 +332,12 @@ class ComparePage:
 
     def _pick_models(self, request: gr.Request, query: object, values: object) -> Updates:
         service, shown, _ = self._now(request, query)
-        wanted = _texts(values)
-        leads = with_models(shown.choice, shown.query, wanted)
-        is_taken = leads is not shown.query
+        wanted = read_pressed(values)
+        to = with_models(shown.choice, shown.query, wanted)
+        if to is shown.query:
+            return self._to(to) | {self.models.held: ""}  # it shows again what there was
         words = model_words(shown.choice, service.baselines())
-        return self._to(leads) | {self.models_held: _held(words, wanted) if is_taken else ""}
+        return self._to(to) | self.models.pressed(words, wanted, to.address)
 
     def _pick_measure(self, request: gr.Request, query: object, value: object) -> Updates:
         _, shown, _ = self._now(request, query)
@@ -388,20 +386,3 @@ class ComparePage:
         for run_id in dict.fromkeys(each.contender.run for each in shown.able):
             service.require("change", run_id)
         return service, shown, form
-
-
-def _choices(words: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Words by their values, as Gradio takes them."""
-    return [(word, value) for value, word in words.items()]
-
-
-def _held(offered: Mapping[str, str], chosen: Iterable[str]) -> str:
-    """A text that tells what a list holds, whatever the order in which it was chosen."""
-    told = repr((offered, sorted(chosen)))
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
-
-
-def _texts(values: object) -> list[str]:
-    """The texts of what a field of several values holds."""
-    held = cast("list[object]", values) if isinstance(values, list) else []
-    return [each for each in held if isinstance(each, str)]

@@ -163,7 +163,7 @@ def test_a_list_that_was_pressed_is_not_sent_again(
     pressed = gr.skip()
     for what, value in (("runs", [*both]), ("models", [ids["biased"], ids["perfect"]])):
         query = screen.pick(what, value)
-        field = getattr(screen.page, what)
+        field = getattr(screen.page, what).field
         screen.shown[field] = pressed
         screen.render(query)
         assert screen.shown[field] == pressed, what
