@@ -87,7 +87,8 @@ def statistics_blocks(
         if compared_at
         else _pairs_card(summaries, comparison, language, baselines, suffix),
         *_ranks(summaries, comparison, language, baselines),
-        errors_section(summaries, language, baselines=baselines),
+        # What stands first of the figures is unfolded.
+        replace(errors_section(summaries, language, baselines=baselines), open=bool(compared_at)),
     ]
     if comparison.pairs:
         blocks.append(_power(comparison, language, size or planned_size(comparison), suffix))

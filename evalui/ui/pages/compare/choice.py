@@ -23,7 +23,7 @@ from evalui.ui.pages.compare.query import CompareQuery
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ComparisonChoice:
     """The finished runs, those that are chosen, and the ids of the chosen cells.
 
     `groups` are the cells of the chosen runs that can be compared with each other, `group` is the
@@ -45,7 +45,7 @@ class Choice:
 
 def read_choice(
     offered: Sequence[ComparableRun], query: CompareQuery, cells: tuple[int, ...]
-) -> Choice:
+) -> ComparisonChoice:
     """What is chosen by an address whose cells are these."""
     of_cells = {cell.id: offer.run.id for offer in offered for cell in offer.cells}
     named = {*query.runs.split(","), *(of_cells[id_] for id_ in cells if id_ in of_cells)}
@@ -56,10 +56,12 @@ def read_choice(
     fitting = (
         group for each in wanted for group in groups if any(str(one.id) == each for one in group)
     )
-    return Choice(offered, runs, groups, next(fitting, next(iter(groups), ())), cells)
+    return ComparisonChoice(offered, runs, groups, next(fitting, next(iter(groups), ())), cells)
 
 
-def with_runs(choice: Choice, query: CompareQuery, wanted: Collection[str]) -> CompareQuery:
+def with_runs(
+    choice: ComparisonChoice, query: CompareQuery, wanted: Collection[str]
+) -> CompareQuery:
     """The address after other runs were chosen: all of a new one that fits is compared, too."""
     runs = [offer for offer in choice.offered if offer.run.id in wanted]
     kept = {cell.id for offer in runs for cell in offer.cells}
@@ -74,13 +76,15 @@ def with_runs(choice: Choice, query: CompareQuery, wanted: Collection[str]) -> C
     return _with(query, runs, cells[:MAX_CELLS])
 
 
-def with_group(choice: Choice, query: CompareQuery, wanted: str) -> CompareQuery:
+def with_group(choice: ComparisonChoice, query: CompareQuery, wanted: str) -> CompareQuery:
     """The address after another dataset or mode was chosen: its first cells are compared."""
     group = next((each for each in choice.groups if str(each[0].id) == wanted), choice.group)
     return _with(query, choice.runs, first_cells(group))
 
 
-def with_models(choice: Choice, query: CompareQuery, wanted: Sequence[str]) -> CompareQuery:
+def with_models(
+    choice: ComparisonChoice, query: CompareQuery, wanted: Sequence[str]
+) -> CompareQuery:
     """The address after other models of the group were chosen; too many leave it as it is."""
     known = {str(cell.id): cell.id for cell in choice.group}
     cells = [known[each] for each in wanted if each in known]
@@ -126,13 +130,13 @@ def group_words(t: Messages, groups: Sequence[Sequence[CellRow]]) -> dict[str, s
     return {key: f"{name} {key}" if repeats[name] > 1 else name for key, name in words.items()}
 
 
-def model_words(choice: Choice, baselines: Collection[str]) -> Mapping[str, str]:
+def model_words(choice: ComparisonChoice, baselines: Collection[str]) -> Mapping[str, str]:
     """Each model of the group, with its run where the name alone is not enough."""
     cells = compared_cells(choice.runs, [cell.id for cell in choice.group], baselines)
     return {str(each.row.id): each.contender.name for each in cells}
 
 
-def choice_hint(t: Messages, choice: Choice) -> str:
+def choice_hint(t: Messages, choice: ComparisonChoice) -> str:
     """What is to do next, and which runs have nothing that can stand beside the others."""
     if not choice.runs:
         return ""

@@ -19,7 +19,7 @@ from evalui.messages import Messages
 from evalui.report.analyses.comparison.figures import Comparison, PairComparison
 from evalui.report.blocks import Link, NoteLine, Notes
 from evalui.ui.components.form import Form
-from evalui.ui.pages.compare.choice import Choice, read_choice
+from evalui.ui.pages.compare.choice import ComparisonChoice, read_choice
 from evalui.ui.pages.compare.query import CompareQuery, read_query
 from evalui.ui.pages.compare.question import PairView
 from evalui.ui.sharing.links import SharedPage
@@ -35,7 +35,7 @@ class Shown:
     """
 
     query: CompareQuery
-    choice: Choice
+    choice: ComparisonChoice
     able: tuple[ComparedCell, ...]
     refused: tuple[Incompatibility, ...]
     compared: Comparison | None

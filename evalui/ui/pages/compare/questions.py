@@ -37,7 +37,7 @@ class QuestionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionList:
+class DifferingQuestions:
     """The questions of a pair that the address lists: all on which they differ, and a page."""
 
     view: PairView
@@ -51,14 +51,14 @@ class QuestionList:
         return self.filtered[self.page * PAGE_SIZE : (self.page + 1) * PAGE_SIZE]
 
 
-def question_list(view: PairView) -> QuestionList:
+def question_list(view: PairView) -> DifferingQuestions:
     """The list of a pair on the page that the address names."""
     every = _lines(view.compared, view.pair)
     filtered = [line for line in every if view.query.only in ("", line.ahead.id)]
-    return QuestionList(view, every, filtered, _page(filtered, view.query))
+    return DifferingQuestions(view, every, filtered, _page(filtered, view.query))
 
 
-def show_questions(listed: QuestionList) -> None:
+def show_questions(listed: DifferingQuestions) -> None:
     """Make the components of the list; the opened question unfolds below its line."""
     view, t = listed.view, listed.view.t
     open_id, rows = view.query.question, listed.rows
@@ -92,7 +92,7 @@ def show_questions(listed: QuestionList) -> None:
         _markup("pager", pages)
 
 
-def filter_words(listed: QuestionList) -> dict[str, str]:
+def filter_words(listed: DifferingQuestions) -> dict[str, str]:
     """All questions, and those on which one of the two is better, by its id."""
     view, t = listed.view, listed.view.t
     of_references = view.compared.measure in FIGURES
