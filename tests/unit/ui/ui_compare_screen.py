@@ -1,12 +1,12 @@
 """The Compare page as a visitor has it: its head, what can be chosen, the comparison, the list."""
 
-import asyncio
 from html import escape
 from types import SimpleNamespace
 from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
+from ui_layout import laid_out
 from ui_results_screen import drawn
 
 from evalui.app.service import AppService
@@ -22,12 +22,8 @@ class CompareScreen:
     """One page in one browser."""
 
     def __init__(self, service: AppService, t: Messages) -> None:
-        async def made() -> ComparePage:
-            with gr.Blocks(analytics_enabled=False):
-                return ComparePage(PageContext(service, t))
-
         self.service = service
-        self.page = asyncio.run(made())
+        self.page, _ = laid_out(lambda: ComparePage(PageContext(service, t)))
         self.query = ""
         self.shown: dict[Any, Any] = {}
 
