@@ -26,7 +26,7 @@ _INTERVAL_S = 0.2
 _SETTLE_S = 5.0
 _GOAL_S = 0.3
 _TIMEOUT_S = 600
-_PAGES = ("/en/runs", "/zh/models", "/en/?tab=compare", "/zh/?tab=evaluate")
+_PAGES = ("/en/runs", "/zh/models", "/en/compare", "/zh/?tab=evaluate")
 _BOUNDARY = "evalui-benchmark"
 
 

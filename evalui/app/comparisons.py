@@ -24,7 +24,8 @@ from evalui.scoring.cell_summary import pair_summary
 from evalui.scoring.statistics import paired_tests
 from evalui.types import CellResult
 
-MAX_CELLS = 8  # cells side by side: 28 pairs
+MAX_CELLS = 20  # cells side by side: 190 pairs
+_FIRST_CELLS = 8  # with which a comparison begins that names none
 _ENDED = ("done", "failed", "cancelled")
 _IDS = re.compile(r"[0-9]{1,15}")
 
@@ -240,13 +241,29 @@ def notes_on(
     )
 
 
-def first_comparable_cells(offer: ComparableRun) -> tuple[int, ...]:
-    """The first cells of a run that can be compared; the first alone if there are no two."""
-    for cell in offer.cells:
-        group = [other.id for other in offer.cells if not incompatibilities(cell, other)]
-        if len(group) > 1:
-            return tuple(group[:MAX_CELLS])
-    return (offer.cells[0].id,)
+def comparable_groups(runs: Sequence[ComparableRun]) -> tuple[tuple[CellRow, ...], ...]:
+    """The cells of runs in groups that can be compared with the first of each, in their order."""
+    groups: list[list[CellRow]] = []
+    for cell in (cell for offer in runs for cell in offer.cells):
+        fitting = (group for group in groups if not incompatibilities(group[0], cell))
+        group = next(fitting, None)
+        if group is None:
+            groups.append([cell])
+        else:
+            group.append(cell)
+    return tuple(map(tuple, groups))
+
+
+def first_comparable_cells(runs: Sequence[ComparableRun]) -> tuple[int, ...]:
+    """The first cells of runs that can be compared; one alone if there are no two, () of none."""
+    groups = comparable_groups(runs)
+    chosen = next((group for group in groups if len(group) > 1), next(iter(groups), ()))
+    return first_cells(chosen)
+
+
+def first_cells(group: Sequence[CellRow]) -> tuple[int, ...]:
+    """Those of a group with which a comparison begins."""
+    return tuple(cell.id for cell in group[:_FIRST_CELLS])
 
 
 def incompatibilities(one: CellRow, other: CellRow) -> tuple[str, ...]:

@@ -26,12 +26,10 @@ from evalui.ui.top_bar import PAGES, takes_run, top_bar
 # By name, because the first page need not wait for the modules of the other tabs.
 TABS = {
     "results": "ResultsTab",  # its views that have not moved to the page
-    "compare": "CompareTab",
 }
 TAB_VIEWS = ("samples", "duels")  # of results
-# Tabs whose page depends on the run of its address, or on all runs, and on nobody who looks at it.
+# Tabs whose page depends on the run of its address, and on nobody who looks at it.
 _OF_RUN = ("results",)
-_OF_RUNS = ("compare",)
 
 
 class Tab(Protocol):
@@ -145,7 +143,7 @@ class AppShell:
             return None
         run = field_value(form, "run") if name in _OF_RUN else ""
         try:
-            return self.service.state(run) if name in _OF_RUN + _OF_RUNS else None
+            return self.service.state(run) if name in _OF_RUN else None
         except UnknownRun:
             return None  # the tab states it
 

@@ -20,7 +20,7 @@ from evalui.ui.sharing.notices import notice_line
 # In the order of the bar.
 PLACES = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models", "admin")
 # The places that are pages of Gradio, each at its name.
-PAGES = ("evaluate", "runs", "results", "arena", "annotate", "models", "admin")
+PAGES = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models", "admin")
 _WITHOUT_RUN = ("evaluate", "arena", "compare", "models", "admin")  # a link to these names no run
 
 

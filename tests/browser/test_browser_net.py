@@ -185,6 +185,7 @@ VIEWS = (
     View("annotate-result", "run={voted}&tab=annotate", act=unfold_sections),
     View("compare-run", "run={choice}&tab=compare"),
     View("compare-runs", "tab=compare&cells=1,5&q=arithmetic_en/14"),
+    View("compare-question", "tab=compare&cells=1,3&q=arithmetic_en/14"),
     View("compare-none", "tab=compare&cells=999999"),
     View("models", "tab=models", act=unfold),
     View("models-hub", "tab=models&add=hub"),

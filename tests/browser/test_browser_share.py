@@ -86,8 +86,8 @@ def test_a_link_survives_the_deletion_of_its_run(page: Any, private: Any):
 
 
 def test_a_comparison_is_shared_where_it_is_seen(page: Any, private: Any, run_id: str):
-    page.goto(f"/en/?tab=compare&run={run_id}")
-    verdict = page.locator("#tab-compare h1").inner_text()
+    page.goto(f"/en/compare?run={run_id}")
+    verdict = page.locator("h1:visible", has_text="steady").inner_text()
     shown = private.new_page()
     shown.goto(made_link(page))
     assert shown.locator("h1").inner_text() == verdict

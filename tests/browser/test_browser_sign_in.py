@@ -68,10 +68,10 @@ def test_the_page_that_was_wanted_opens_and_the_way_out_leads_back(visitor: Any)
 
 @pytest.mark.parametrize("visitor", [{"java_script_enabled": False}], indirect=True)
 def test_it_works_without_a_script(visitor: Any):
-    visitor.goto("/en/?tab=compare")
+    visitor.goto("/me/")
     enter(visitor)
-    expect(visitor).to_have_url("/en/?tab=compare")
-    visitor.get_by_role("button", name="Sign out").click()
+    expect(visitor).to_have_url("/me/")
+    visitor.get_by_role("button", name="Sign out everywhere").click()
     expect(visitor.get_by_role("heading", name="Sign in")).to_be_visible()
 
 

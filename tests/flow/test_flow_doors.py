@@ -72,8 +72,9 @@ def enter(client: httpx.Client, name: str, password: str = RIGHT) -> httpx.Respo
 def drawn(client: httpx.Client, page: str = "runs") -> str:
     """What a page shows, its bar with the name of the person first."""
     listeners = client.get("/en/config").json()["dependencies"]
-    number = next(each["id"] for each in listeners if each["api_name"] == f"{page}_open")
-    sent = {"data": [], "fn_index": number, "event_data": {"query": ""}}
+    opening = next(each for each in listeners if each["api_name"] == f"{page}_open")
+    values = [""] * len(opening["inputs"])
+    sent = {"data": values, "fn_index": opening["id"], "event_data": {"query": ""}}
     answer = client.post("/en/gradio_api/run/predict", json=sent)
     assert answer.status_code == 200
     return "".join(part for part in answer.json()["data"] if isinstance(part, str))

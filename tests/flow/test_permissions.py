@@ -220,12 +220,13 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
             for each in config["dependencies"]
             if each["api_name"].startswith("apply") and each["inputs"][:2] == here
         )
-        opened.listeners["draw_results"] = next(
-            each
-            for each in config["dependencies"]
-            if each["api_name"].startswith("apply")
-            and each["inputs"] == opened.listeners["results_look"]["inputs"][:1]
-        )
+        for page, event in (("results", "results_look"), ("compare", "compare_runs")):
+            opened.listeners[f"draw_{page}"] = next(
+                each
+                for each in config["dependencies"]
+                if each["api_name"].startswith("apply")
+                and each["inputs"] == opened.listeners[event]["inputs"][:1]
+            )
         yield opened
     database.close()
 
@@ -660,6 +661,18 @@ RUN_EVENTS: list[tuple[str, dict[str, str], tuple[Any, ...], str]] = [
     ("results_bias", {}, (_RUN, "", ""), "page"),
     ("results_statistics", {}, (_RUN, "", "", ""), "page"),
     ("results_watch", {}, (), "page"),
+    # Of a run that the visitor does not see they say what they say of none.
+    ("compare_open", {"query": _RUN}, ("", ""), "page"),
+    *(
+        (f"compare_{what}", {}, (_RUN, value), "page")
+        for what, value in (
+            *(("runs", ["{run}"]), ("models", ["1"]), ("group", "1")),
+            *(("measure", "robust"), ("pair", "1-2"), ("only", "1")),
+        )
+    ),
+    ("compare_share", {}, (_RUN, "30"), "start"),
+    ("compare_link", {"do": "withdraw", "link": "none"}, (_RUN,), "start"),
+    ("draw_compare", {"query": _RUN}, ("",), "page"),
     (
         "draw_results",
         {"query": _RUN},

@@ -38,7 +38,7 @@ def test_each_language_has_its_page(client: TestClient, path: str, language: str
     assert "../static/css/tokens.css?" in page
 
 
-@pytest.mark.parametrize("tab", ["compare", "results&sub=samples"])
+@pytest.mark.parametrize("tab", ["results&sub=duels", "results&sub=samples"])
 def test_a_page_that_is_the_same_is_not_sent_again(client: TestClient, tab: str):
     opened = client.get(f"/en/?tab={tab}")
     again = client.get(f"/en/?tab={tab}", headers={"If-None-Match": opened.headers["etag"]})
@@ -53,7 +53,7 @@ def test_the_browser_keeps_no_history(client: TestClient):
 
 
 def test_the_page_of_a_language_speaks_only_it(client: TestClient):
-    english = client.get("/en/?tab=compare").text
+    english = client.get("/en/?tab=results&sub=samples").text
     assert ">Evaluate</a>" in english
     assert ">评测</a>" not in english
 
@@ -101,7 +101,7 @@ from evalui.server import create_app
 
 app = create_app(Settings(data_dir=Path(sys.argv[1]), workers=0, token=False))
 client = TestClient(app, base_url="http://127.0.0.1")  # not entered: the server does not start
-for tab, view in {"results": "samples", "compare": ""}.items():
+for tab, view in {"results": "samples"}.items():
     shown = client.get(f"/en/?tab={tab}&sub={view}").text
     assert f'id="tab-{tab}" data-tab="{tab}"><' in shown
 heavy = {"gradio", "pandas", "matplotlib", "torch", "transformers"}

@@ -1,4 +1,4 @@
-"""A table of runs, each of which leads to its results."""
+"""A table of runs, each of which leads to a page of its own."""
 
 from collections.abc import Iterable
 from urllib.parse import urlencode
@@ -11,12 +11,17 @@ from evalui.ui.components.format import format_time
 from evalui.ui.components.templates import fill
 
 
-def recent_runs(t: Messages, runs: Iterable[RunRow], person: str) -> Html:
-    """The table as the person sees it, a row for each run; empty without any."""
+def recent_runs(
+    t: Messages, runs: Iterable[RunRow], person: str, *, place: str = "results"
+) -> Html:
+    """The table as the person sees it, a row for each run; empty without any.
+
+    `place` is the page that a run leads to.
+    """
     rows = [
         {
             "name": run.name,
-            "href": f"results?{urlencode({'run': run.id})}",
+            "href": f"{place}?{urlencode({'run': run.id})}",
             "label": owned_label(t, run, person),
             "done": run.state == "done",
             "state": t(f"runstate.{run.state}"),

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from ui_annotate_screen import Screen
+from ui_compare_screen import CompareScreen
 
 from evalui.app import gallery as gallery_module
 from evalui.app.gallery import Gallery, gallery_settings, read_gallery
@@ -31,7 +32,6 @@ from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.run_form import read_run_form
 from evalui.ui.shell import AppShell
-from evalui.ui.tabs.compare import CompareTab
 
 SENTENCE = "This server is read-only"
 
@@ -76,7 +76,7 @@ def test_it_has_a_circular_run_and_a_judged_one_with_votes(service: AppService, 
 def test_its_addresses_show_a_comparison_and_what_people_said(
     service: AppService, gallery: Gallery
 ):
-    compared = CompareTab(service, messages("en")).render(form_of(gallery.compared))
+    compared = CompareScreen(service, messages("en")).render(form_of(gallery.compared))
     assert "<h1>steady beats all others" in compared
     people = Screen(service).render(form_of(gallery.people))
     assert "<h1>You preferred " in people

@@ -32,8 +32,8 @@ def shell(desk: AppService) -> AppShell:
 
 
 def test_an_address_shows_its_tab_and_no_other(shell: AppShell):
-    page = shell.page({"tab": "compare", "cell": "3"})
-    assert page.tab == "compare"
+    page = shell.page({"tab": "results", "cell": "3"})
+    assert page.tab == "results"
     assert "cell 3" in (page.content or "")
     told = sections(page)
     assert told.count("<h1>") == 1
@@ -44,7 +44,6 @@ def test_an_address_shows_its_tab_and_no_other(shell: AppShell):
 @pytest.mark.parametrize(
     ("form", "tab"),
     [
-        ({"tab": "compare"}, "compare"),
         ({"tab": "nonsense", "run": "gone"}, "results"),
         ({"run": "gone"}, "results"),
         ({"tab": "runs"}, "results"),
@@ -90,6 +89,8 @@ def test_a_run_is_in_the_document_with_its_questions(
         ({"run": "gone", "sub": "duels"}, ""),
         ({"run": "gone", "tab": "runs"}, "runs"),
         ({"tab": "models", "add": "hub"}, "models"),
+        ({"tab": "compare", "cells": "1,2"}, "compare"),
+        ({"tab": "compare", "run": "gone", "q": "quiz/1"}, "compare"),
         ({"tab": "arena", "board_language": "zh"}, "arena"),
         ({"tab": "arena", "run": "gone", "arena": "1"}, "results"),
         ({"tab": "arena", "run": "gone", "sub": "duels"}, ""),
@@ -126,7 +127,7 @@ def test_runs_that_go_on_are_counted_beside_their_tab(
     assert "data-live-count></i>" in shell.page({}).bar
     desk.start(read_run_form(form_for()))  # type: ignore[arg-type]
     assert "data-live-count>1</i>" in shell.page({}).bar
-    assert 'data-live="1"' in shell.answer("compare", Action("set", {}, {}))
+    assert 'data-live="1"' in shell.answer("results", Action("set", {}, {}))
 
 
 class CountedTab(ExampleTab):
@@ -149,11 +150,10 @@ def counted(desk: AppService, language: Language = "en") -> tuple[AppShell, Coun
     return shell, tab
 
 
-@pytest.mark.parametrize("tab", ["results", "compare"])
 def test_fifty_who_open_one_revision_have_it_rendered_once(
-    desk: AppService, finished: Callable[..., str], tab: str
+    desk: AppService, finished: Callable[..., str]
 ):
-    form: Form = {"run": finished(), "tab": tab, "cells": ["1", "2"]}
+    form: Form = {"run": finished(), "tab": "results", "cells": ["1", "2"]}
     shell, shown = counted(desk)
     with ThreadPoolExecutor(50) as pool:
         pages = list(pool.map(shell.page, [form] * 50))
@@ -209,9 +209,8 @@ def test_people_who_may_do_the_same_share_what_is_rendered(
     assert len(tab.rendered) == 2  # they may vote, too
 
 
-@pytest.mark.parametrize(("tab", "renders"), [("results", 1), ("compare", 20)])
-def test_two_hundred_watchers_of_twenty_people_share_a_run_and_nobody_a_list_of_runs(
-    desk: AppService, finished: Callable[..., str], tab: str, renders: int
+def test_two_hundred_watchers_of_twenty_people_share_a_run(
+    desk: AppService, finished: Callable[..., str]
 ):
     run_id = finished()
     with desk.database.writing() as connection:
@@ -221,12 +220,12 @@ def test_two_hundred_watchers_of_twenty_people_share_a_run_and_nobody_a_list_of_
 
     def look(number: int) -> None:
         with acting_as(Person(f"person-{number % 20}", "reader", frozenset({"team"}))):
-            shell.page({"run": run_id, "tab": tab})
+            shell.page({"run": run_id, "tab": "results"})
 
     for revisions in (1, 2):
         with ThreadPoolExecutor(50) as pool:
             list(pool.map(look, range(200)))
-        assert len(shown.rendered) == renders * revisions
+        assert len(shown.rendered) == revisions
         with desk.database.writing() as connection:
             queue.bump_revision(connection, run_id)
 
@@ -282,36 +281,31 @@ def test_pages_of_one_moment_share_the_figures_of_a_run_that_goes_on(
 
 
 def test_what_a_user_can_change_is_told_in_place_of_the_tab(shell: AppShell):
-    page = shell.page({"tab": "compare", "cell": "nonsense"})
+    page = shell.page({"tab": "results", "cell": "nonsense"})
     assert isinstance(page.problem, SpecError)
     assert "no number" in (page.content or "")
 
 
 def test_an_answer_names_the_action_it_is_for(shell: AppShell):
-    told = shell.answer("compare", Action("set", {"sequence": "7"}, {"cell": "2"}))
+    told = shell.answer("results", Action("set", {"sequence": "7"}, {"cell": "2"}))
     assert "cell 2" in told
     assert 'data-answer="7" data-kind="page"' in told
 
 
 def test_no_action_shows_the_tab_again(shell: AppShell):
-    assert "cell 4" in shell.answer("compare", Action("", {}, {"cell": "4"}))
+    assert "cell 4" in shell.answer("results", Action("", {}, {"cell": "4"}))
 
 
 def test_a_tab_that_stays_as_it_is_sends_nothing(shell: AppShell):
-    told = shell.answer("compare", Action("poll", {"sequence": "8"}, {}))
+    told = shell.answer("results", Action("poll", {"sequence": "8"}, {}))
     same = 'data-answer="8" data-kind="same" data-live="0"'
-    assert told == f'<div {same} data-title="Compare · evalui"></div>'
+    assert told == f'<div {same} data-title="Results · evalui"></div>'
 
 
 def test_a_refused_action_is_answered_by_a_sentence(shell: AppShell):
-    told = shell.answer("compare", Action("set", {"sequence": "9"}, {"cell": "nonsense"}))
+    told = shell.answer("results", Action("set", {"sequence": "9"}, {"cell": "nonsense"}))
     assert 'data-kind="problem"' in told
     assert "no number" in told
-
-
-def test_an_action_can_lead_elsewhere(shell: AppShell):
-    told = shell.answer("compare", Action("share", {}, {}))
-    assert '<a href="runs?run=k3f" data-go></a>' in told
 
 
 def test_a_run_that_is_deleted_while_it_is_read_is_reported(

@@ -29,7 +29,7 @@ from evalui.report.analyses.statistics import (
     format_least_difference,
     mcnemar_sentence,
 )
-from evalui.report.analyses.statistics.blocks import pair_plot
+from evalui.report.analyses.statistics.blocks import finding_text, mcnemar_cell, pair_plot
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -67,10 +67,12 @@ def comparison_blocks(
     *,
     notes: Sequence[str] = (),
     address: PairAddress | None = None,
+    more: Block | None = None,
 ) -> tuple[Block, ...]:
     """Who is ahead, drawn and tested; `chosen` is the pair whose questions are looked at.
 
-    `notes` are what else must be known, `address` gives the page of the questions of a pair.
+    `notes` are what else must be known, `address` gives the page of the questions of a pair, `more`
+    stands below the tests.
     """
     head = Headline(verdict(t, compared), support(t, compared))
     if chosen is None:
@@ -83,7 +85,7 @@ def comparison_blocks(
             _caption(t, compared),
         ),
         *_more_rows(t, compared, address),
-        Details("sure", t("compare.sure.title"), sureness(t, compared), _tests(t, compared)),
+        Details("sure", t("compare.sure.title"), sureness(t, compared), _tests(t, compared, more)),
         _differing_section(t, compared, chosen),
         *_each_alone(t, compared),
         *_known(t, notes),
@@ -168,8 +170,7 @@ def _measure_row(t: Messages, compared: Comparison, pair: PairComparison) -> tup
 def _pair_row(
     t: Messages, compared: Comparison, pair: PairComparison, address: PairAddress | None
 ) -> tuple[TableCell, ...]:
-    split = split_questions(compared, pair)
-    n = len(split.ahead) + len(split.behind)
+    n = _differing(compared, pair)
     questions = TextCell(t("compare.differ", n=count(n)), href=address(pair) if address else "")
     name = ModelCell(
         pair.first.name,
@@ -178,6 +179,14 @@ def _pair_row(
         below=t("compare.over", name=pair.second.name),
     )
     return (name, _mark(pair), _difference(t, pair, lead=True), _adjusted(pair.result), questions)
+
+
+def _differing(compared: Comparison, pair: PairComparison) -> int:
+    """On how many questions the two differ, without a look at each where the test counted them."""
+    if isinstance(pair.result, CellComparison) and (counts := pair.result.mcnemar):
+        return counts.first_only + counts.second_only
+    split = split_questions(compared, pair)
+    return len(split.ahead) + len(split.behind)
 
 
 def _mark(pair: PairComparison) -> PlotCell:
@@ -220,10 +229,10 @@ def _ends(pair: PairComparison) -> tuple[float, ...]:
 # ---------------------------------------------------------------- what folds
 
 
-def _tests(t: Messages, compared: Comparison) -> tuple[Block, ...]:
-    keys = ["ahead", "behind", compared.measure if compared.scored else "points", "range"]
-    keys += ["holm", "n"] if compared.scored else ["only", "mid", "holm", "n", "least"]
-    heads = [measure_words(t, f"compare.table.{key}", key) for key in keys]
+def _tests(t: Messages, compared: Comparison, more: Block | None) -> tuple[Block, ...]:
+    """The tests of each pair; their differences and ranges stand beside the marks."""
+    keys = ["ahead", "behind"]
+    keys += ["holm", "n"] if compared.scored else ["only", "mid", "holm", "n", "least", "finding"]
     sentences = [
         mcnemar_sentence(each.result, t.language)
         for each in compared.pairs[:1]
@@ -235,27 +244,29 @@ def _tests(t: Messages, compared: Comparison) -> tuple[Block, ...]:
         legend = t(f"compare.table.{'legend_rouge' if of_references else 'legend_metric'}")
     return (
         *(Paragraph(each) for each in sentences if each),
-        text_table(heads, [_test_row(each) for each in compared.pairs]),
+        text_table(
+            [t(f"compare.table.{key}") for key in keys],
+            [_test_row(t, each) for each in compared.pairs],
+        ),
         Paragraph(legend, small=True),
+        *([more] if more else ()),
     )
 
 
-def _test_row(pair: PairComparison) -> tuple[TableCell, ...]:
+def _test_row(t: Messages, pair: PairComparison) -> tuple[TableCell, ...]:
     names = tuple(map(_model, (pair.first, pair.second)))
-    figures = (difference_text(pair), range_text(pair) or NONE)
     result = pair.result
     if isinstance(result, AnswerPair):
-        return (*names, *figures, _adjusted(result), count(result.n))
-    mid = result.mcnemar.mid if result.mcnemar else None
+        return (*names, _adjusted(result), count(result.n))
     missed = result.undetected_difference
     return (
         *names,
-        *figures,
         _only(result),
-        p_column(mid) if mid is not None else NONE,
+        mcnemar_cell(result, t.language),
         _adjusted(result),
         count(result.n),
         format_least_difference(missed) if missed is not None else NONE,
+        finding_text(result, t.language),
     )
 
 

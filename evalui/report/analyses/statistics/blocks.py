@@ -25,6 +25,8 @@ from evalui.report.blocks import (
     Column,
     Details,
     Headline,
+    Link,
+    Links,
     Markers,
     ModelCell,
     NoteLine,
@@ -48,7 +50,7 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
-from evalui.report.words import band_text
+from evalui.report.words import band_text, join_sentences
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.statistics.paired_tests import minimum_detectable_difference, questions_needed
 from evalui.types import Language
@@ -72,16 +74,21 @@ def statistics_blocks(
     baselines: Collection[str] = (),
     size: int | None = None,
     suffix: str = "",
+    compared_at: str = "",
 ) -> list[Block]:
     """The pairs of one comparison in a chart and a table, ranks, errors, and what may be missed.
 
     `size` is the number of questions to plan with, else twice those there are. `suffix` tells the
-    files of one comparison from those of others.
+    files of one comparison from those of others. `compared_at` is the address of a page that
+    compares the same pairs, which are then left to it.
     """
     blocks: list[Block] = [
-        _pairs_card(summaries, comparison, language, baselines, suffix),
+        _pairs_link(comparison, language, compared_at)
+        if compared_at
+        else _pairs_card(summaries, comparison, language, baselines, suffix),
         *_ranks(summaries, comparison, language, baselines),
-        errors_section(summaries, language, baselines=baselines),
+        # What stands first of the figures is unfolded.
+        replace(errors_section(summaries, language, baselines=baselines), open=bool(compared_at)),
     ]
     if comparison.pairs:
         blocks.append(_power(comparison, language, size or planned_size(comparison), suffix))
@@ -132,6 +139,24 @@ def _pairs_card(
     measure = localized(f"measure-{comparison.measure}", language)
     title, caption = localized("statistics.pairs", language), pairs_caption(pairs, language)
     return Card(tuple(blocks), title, caption if pairs else "", measure)
+
+
+def _pairs_link(comparison: ComparisonSet, language: Language, address: str) -> Card:
+    """Where every two are compared, how many of them are told apart, and which cannot be."""
+    pairs = comparison.pairs
+    apart = sum(pair.has_winner for pair in pairs)
+    told = localized("compare.sure.several", language, k=count(apart), n=count(len(pairs)))
+    about = localized("statistics.pairs_about", language)
+    refused = [refusal_sentence(each, language) for each in comparison.incomparable]
+    return Card(
+        (
+            Paragraph(join_sentences(told, about)),
+            *([Notes(tuple(NoteLine("na", text) for text in refused))] if refused else ()),
+            Links((Link(localized("statistics.compare", language), address),)),
+        ),
+        localized("statistics.pairs", language),
+        aside=localized(f"measure-{comparison.measure}", language),
+    )
 
 
 def pairs_caption(pairs: Sequence[CellComparison], language: Language) -> str:
@@ -195,13 +220,19 @@ def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
         ValueCell(format_points(pair.paired), "", ends, size="large"),
         count(pair.n),
         only if table else NONE,
-        _mcnemar(pair, language),
+        mcnemar_cell(pair, language),
         p_column(pair.adjusted) if tested else NONE,
-        localized(f"statistics.{_FINDINGS.get(pair.finding, pair.finding)}", language),
+        finding_text(pair, language),
     )
 
 
-def _mcnemar(pair: CellComparison, language: Language) -> TableCell:
+def finding_text(pair: CellComparison, language: Language) -> str:
+    """What the tests say of a pair, in a few words."""
+    return localized(f"statistics.{_FINDINGS.get(pair.finding, pair.finding)}", language)
+
+
+def mcnemar_cell(pair: CellComparison, language: Language) -> TableCell:
+    """McNemar's mid-p of a pair, and the exact p below."""
     table = pair.mcnemar
     if table is None or table.mid is None or table.exact is None:
         return NONE

@@ -81,7 +81,7 @@ def top(view: RunView, form: Form) -> Html:
         "results/answer.html",
         t=t,
         headline=render_headline(shown.headline),
-        compare=f"?tab=compare&run={view.run.id}",
+        compare=f"compare?run={view.run.id}",
         repeat=f"evaluate?again={view.run.id}" if view.service.may_repeat(view.run) else "",
         export=view.address("report"),
         share=share_button(view.service, t, page, cls="btn" if is_plain else "btn pri"),

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
+from urllib.parse import urlencode
 
+from evalui.app.comparisons import MAX_CELLS
 from evalui.app.run_view import RunView
 from evalui.messages import Messages
 from evalui.report.analyses.overview.every import signatures
@@ -113,7 +115,10 @@ def statistics_document(view: RunView, form: Form) -> list[Block]:
         return [headline, errors, *calibration, signatures(summaries)]
     shown, size = list(view.with_question.values()), _size(form, comparison)
     grey = view.baselines
-    blocks = statistics_blocks(shown, comparison, t.language, baselines=grey, size=size)
+    at = _compared_at(view, comparison)
+    blocks = statistics_blocks(
+        shown, comparison, t.language, baselines=grey, size=size, compared_at=at
+    )
     return [*blocks, *calibration, signatures(summaries)]
 
 
@@ -128,6 +133,16 @@ def select_comparison(view: RunView, form: Form) -> ComparisonSelection:
     measure = next((name for name in measures if name == field_value(form, "measure")), None)
     comparison = next(iter(comparisons(cells, measure, baselines=view.baselines)), None)
     return ComparisonSelection(offered, key, measures, comparison)
+
+
+def _compared_at(view: RunView, comparison: ComparisonSet) -> str:
+    """The address that compares the same cells, "" where there are more than it takes."""
+    compared = {cell for pair in comparison.pairs for cell in (pair.first, pair.second)}
+    ids = [id_ for id_, summary in view.with_question.items() if summary.cell in compared]
+    if len(ids) > MAX_CELLS:
+        return ""
+    named = {"cells": ",".join(map(str, ids)), "measure": comparison.measure}
+    return f"compare?{urlencode(named, safe=',')}"
 
 
 def _size(form: Form, comparison: ComparisonSet) -> int:

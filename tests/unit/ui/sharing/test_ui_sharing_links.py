@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from ui_compare_screen import CompareScreen
 from ui_results_screen import ResultsScreen
 
 from evalui.access import Person
@@ -17,9 +18,7 @@ from evalui.app.sharing import share_run
 from evalui.errors import AccountError, NotAllowed, SpecError
 from evalui.messages import messages
 from evalui.runs.database.queue import delete
-from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.tabs.compare import CompareTab
 from evalui.ui.web.routes import add_routes
 
 ADMIN = Person("ann", "admin")
@@ -154,15 +153,10 @@ def test_only_offered_days_are_taken(desk, finished, days: str):
 
 
 def test_a_comparison_is_shared_as_it_is(desk, finished, client):
-    run_id = finished()
-    tab = CompareTab(desk, messages("en"))
-    page = tab.render({"run": run_id, "tab": "compare"})
-    (address,) = re.findall(r'data-address="\?*([^"]+)"', page)
-    fields = dict(part.split("=") for part in address.split("&amp;"))
-    form = fields | {"panel": "share"}
-    assert "share-panel" in tab.render(form)
-    shown = tab.act(Action("share", {}, form))
-    (link,) = re.findall(r'href="\.\.(/s/[^"]+)"', shown)
+    shown = CompareScreen(desk, messages("en"))
+    page = shown.render(opened(finished()))
+    assert shown.is_sharing()
+    (link,) = re.findall(r'href="\.\.(/s/[^"]+)"', shown.share("7"))
     answer = client.get(link)
     verdict = re.search(r"<h1>(.*?)</h1>", page)
     assert verdict
@@ -170,7 +164,9 @@ def test_a_comparison_is_shared_as_it_is(desk, finished, client):
     assert "Both models answered the same questions" in answer.text
     (share,) = list_shares(desk.database)
     assert share.address.startswith("?tab=compare&cells=")
-    assert "ended" in tab.act(Action("withdraw", {"link": share.id}, form))
+    assert "7, 30, 90" in shown.share("31")
+    assert len(list_shares(desk.database)) == 1
+    assert "ended" in shown.withdraw(share.id)
     assert client.get(link).status_code == 410
 
 
@@ -181,26 +177,25 @@ def test_a_comparison_of_another_s_run_is_not_shared(desk, finished):
     with desk.database.writing() as connection:
         connection.execute("INSERT INTO team VALUES ('law', 0)")
         connection.execute("INSERT INTO team_right VALUES ('run', ?, 'law', 'view')", (run_id,))
-    form = {"run": run_id, "tab": "compare", "panel": "share"}
     with acting_as(Person("bob", "annotator", frozenset({"law"}))):
-        tab = CompareTab(desk, messages("en"))
-        assert "share-panel" not in tab.render(form)
-        with pytest.raises(NotAllowed):
-            tab.act(Action("share", {}, form))
+        shown = CompareScreen(desk, messages("en"))
+        shown.render(opened(run_id))
+        assert not shown.is_sharing()
+        for do in (shown.share, shown.withdraw):
+            with pytest.raises(NotAllowed):
+                do("30")
+    assert list_shares(desk.database) == ()
 
 
 def test_who_sees_nothing_of_a_comparison_ends_no_link_to_it(desk, finished):
     desk.settings = desk.settings.model_copy(update={"auth": "password"})
+    shown = CompareScreen(desk, messages("en"))
     with acting_as(Person("ann", "annotator")):
-        run_id = finished()
-        tab = CompareTab(desk, messages("en"))
-        page = tab.render({"run": run_id, "tab": "compare"})
-        (address,) = re.findall(r'data-address="\?*([^"]+)"', page)
-        form = dict(part.split("=") for part in address.split("&amp;")) | {"panel": "share"}
-        tab.act(Action("share", {}, form))
+        shown.render(opened(finished()))
+        shown.share("30")
     (share,) = list_shares(desk.database)
     with acting_as(Person("bob", "annotator")), pytest.raises(SpecError):
-        tab.act(Action("withdraw", {"link": share.id}, form))
+        shown.withdraw(share.id)
     assert [each.ended for each in list_shares(desk.database)] == [None]
 
 

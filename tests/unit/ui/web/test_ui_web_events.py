@@ -238,7 +238,7 @@ def test_no_name_of_a_session_is_kept(site: Site, monkeypatch: pytest.MonkeyPatc
         made.append(name)
 
     monkeypatch.setattr("gradio.state_holder.StateHolder.__getitem__", kept)
-    sent = event(site, "compare", do="poll") | {"session_hash": "x" * 1000, "batched": True}
+    sent = event(site, "results", do="poll") | {"session_hash": "x" * 1000, "batched": True}
     assert site.send(sent).status_code == 200
     assert made == []
 
@@ -278,8 +278,8 @@ def test_our_own_mistake_keeps_its_traceback_on_the_log_alone(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a secret of the server")
 
-    monkeypatch.setattr("evalui.ui.tabs.compare.CompareTab.render", broken)
-    answer = site.send(event(site, "compare", do=""))
+    monkeypatch.setattr("evalui.ui.tabs.results.ResultsTab.render", broken)
+    answer = site.send(event(site, "results", do=""))
     assert answer.status_code == 500
     assert "secret" not in answer.text
     assert "ZeroDivisionError: a secret of the server" in capfd.readouterr().err
@@ -308,7 +308,7 @@ def test_routes_of_gradio_that_no_page_uses_are_closed(site: Site, method: str, 
     assert "content-security-policy" in answer.headers
 
 
-ADDRESSES = ("tab=results&sub=samples", "tab=results&sub=duels", "tab=compare")
+ADDRESSES = ("tab=results&sub=samples", "tab=results&sub=duels")
 UNKNOWN = ("nowhere00", "../x", "x" * 500, "\0")
 
 
@@ -327,6 +327,22 @@ def test_the_results_of_an_unknown_run_are_answered_in_words(site: Site, sub: st
     assert shown.status_code == 200
     assert "There is no" in shown.text
     assert "Traceback" not in shown.text
+
+
+@pytest.mark.parametrize("name", ["run", "runs", "cells", "group"])
+@pytest.mark.parametrize("value", [*UNKNOWN, "99", "1,1,1", "9" * 400])
+def test_the_comparison_of_what_is_unknown_is_answered_in_words(site: Site, name: str, value: str):
+    sent = event_of_compare(site, {name: value, "q": value, "page": value, "measure": value})
+    shown = site.send(sent)
+    assert shown.status_code == 200
+    assert "Compare" in shown.text
+    assert "Traceback" not in shown.text
+
+
+def event_of_compare(site: Site, query: dict[str, str]) -> dict[str, Any]:
+    """The way to an address of the page."""
+    sent = named(site, "compare_open", {"query": urlencode(query)})
+    return sent | {"data": ["", ""]}
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

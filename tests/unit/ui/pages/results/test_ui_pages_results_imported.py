@@ -6,6 +6,7 @@ from shutil import copytree
 
 import pytest
 from ui_choice_examples import new_desk
+from ui_compare_screen import CompareScreen
 from ui_results_screen import ResultsScreen
 
 from evalui.app.service import AppService
@@ -15,7 +16,6 @@ from evalui.runs.harnesses.importing import import_run
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.pages.results import VIEWS
-from evalui.ui.tabs.compare import CompareTab
 from evalui.ui.tabs.results import ResultsTab
 
 LOGS = Path(__file__).parents[4] / "golden" / "harnesses"
@@ -87,7 +87,7 @@ def test_two_imported_models_are_compared_on_the_same_questions(room: AppService
     cells = [each for each in read_cells(room.database, both) if each.cell.dataset == "letters"]
     assert len({each.dataset_key for each in cells}) == 1
     ids = ",".join(str(each.id) for each in cells)
-    page = str(CompareTab(room, messages("en")).render({"run": both, "cells": ids}))
+    page = CompareScreen(room, messages("en")).render({"run": both, "cells": ids})
     assert "rival" in page
     assert "16" in page
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from ui_compare_screen import CompareScreen
 from ui_open_examples import answers, finish, given, lines, open_desk, open_form
 from ui_results_screen import ResultsScreen
 
@@ -13,7 +14,6 @@ from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import duel_lines, write
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_results
-from evalui.ui.tabs.compare import CompareTab
 from evalui.ui.tabs.results import ResultsTab
 
 _CAPITALS = (
@@ -160,9 +160,10 @@ def test_exports_count_and_name_what_was_not_judged(desk: AppService, run_id: st
 def test_compare_goes_by_recall_too_and_offers_rouge(desk: AppService, run_id: str):
     cells = [str(row.id) for row in read_cells(desk.database, run_id) if row.cell.mode != "judge"]
 
+    screen = CompareScreen(desk, messages("en"))
+
     def compared(**wish: str) -> str:
-        form = {"tab": "compare", "cells": ",".join(cells), **wish}
-        return CompareTab(desk, messages("en")).render(form)
+        return screen.render({"cells": ",".join(cells), **wish})
 
     assert "long is closer to the references than brief by 0.50." in compared()
     assert "References are 2 characters" in compared()

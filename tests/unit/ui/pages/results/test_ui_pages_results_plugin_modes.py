@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from ui_compare_screen import CompareScreen
 from ui_examples import GOOD
 from ui_open_examples import QUESTIONS, finish, open_desk, open_form, subjective
 from ui_results_screen import ResultsScreen
@@ -18,7 +19,6 @@ from evalui.modes import MODES, modes_for
 from evalui.registry import PLUGINS
 from evalui.report.export.files import write
 from evalui.runs.database.runs import read_cells
-from evalui.ui.tabs.compare import CompareTab
 
 _TEXTS = """
 from evalui.modes import MODES, ModeTraits
@@ -115,7 +115,7 @@ def _pages(desk: AppService, run_id: str) -> dict[str, str]:
     return {
         "overview": tab.render({"run": run_id}),
         "samples": ShownSamples(desk).show(run_id, {"cell": str(rows[0].id)}),
-        "compare": CompareTab(desk, t).render({"tab": "compare", "cells": cells}),
+        "compare": CompareScreen(desk, t).render({"cells": cells}),
     }
 
 

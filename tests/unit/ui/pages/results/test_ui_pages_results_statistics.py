@@ -10,7 +10,9 @@ from ui_results_screen import ResultsScreen
 
 from evalui.app.service import AppService
 from evalui.messages import messages
+from evalui.runs.database.runs import read_cells
 from evalui.ui.components.fragment import Action
+from evalui.ui.pages.results import statistics
 
 MakeAct = Callable[..., Action]
 SECOND = '\n[second]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
@@ -39,9 +41,21 @@ def test_the_page_opens_with_who_leads_by_how_much(room: AppService, many: str):
     assert "Paired on the same questions, p &lt; .001." in shown
 
 
-def test_every_pair_has_its_difference_its_tests_and_its_finding(room: AppService, many: str):
+def test_pairs_are_left_to_the_comparison_of_the_same_cells_by_the_same_measure(
+    room: AppService, many: str
+):
+    shown = page(room, many, measure="accuracy")
+    assert "1 of 1 pairs is told apart after correction." in shown
+    ids = ",".join(str(row.id) for row in read_cells(room.database, many))
+    assert f'href="compare?cells={ids}&amp;measure=accuracy"' in shown
+    assert "exact p" not in shown
+
+
+def test_more_models_than_can_be_compared_keep_their_table(
+    room: AppService, many: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(statistics, "MAX_CELLS", 1)
     shown = page(room, many)
-    assert "second − biased" in shown
     assert 'class="plot"' in shown  # the difference is drawn in its row
     assert "told apart" in shown
     assert "exact p &lt; .001" in shown

@@ -1,5 +1,6 @@
 """Compare, its address: what is compared by what, and which of the questions are in view."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Self
 from urllib.parse import urlencode
@@ -10,12 +11,16 @@ from evalui.ui.components.form import Form, field_value, parse_whole_number
 
 @dataclass(frozen=True, slots=True)
 class CompareQuery:
-    """The state of the tab; "" or 0 of what the address leaves open.
+    """The state of the page; "" or 0 of what the address leaves open.
 
-    `only` is the cell whose questions alone are listed, `page` counts from 0, `question` is open.
+    `run` is a run to begin with, `runs` and `group` are what is chosen where no cell is: runs, and
+    a cell of the group. `only` is the cell whose questions alone are listed, `page` counts from 0,
+    `question` is open.
     """
 
     run: str = ""
+    runs: str = ""
+    group: str = ""
     cells: str = ""
     measure: str = ""
     pair: str = ""
@@ -28,7 +33,8 @@ class CompareQuery:
         """The state as the query of an address."""
         named = {
             "run": self.run,
-            "tab": "compare",
+            "runs": self.runs,
+            "group": self.group,
             "cells": self.cells,
             "measure": self.measure,
             "pair": self.pair,
@@ -44,11 +50,25 @@ class CompareQuery:
         usual = len(compared.pairs) < 2 or pair == compared.pairs[0]
         return replace(
             self,
+            run="",
             cells=",".join(each.id for each in compared.contenders),
             measure="" if compared.measure == compared.measures[0] else compared.measure,
             pair="" if usual or pair is None else pair.key,
             only=self.only if self.only in ids else "",
         )
+
+    def with_cells(self, cells: Iterable[int], runs: Iterable[str], group: int | None) -> Self:
+        """Other cells by the same measure; `runs` and `group` are chosen beside them."""
+        return type(self)(
+            runs=",".join(runs),
+            group="" if group is None else str(group),
+            cells=",".join(map(str, cells)),
+            measure=self.measure,
+        )
+
+    def with_measure(self, measure: str) -> Self:
+        """The same by another measure, its questions from their beginning."""
+        return replace(self, measure=measure, only="", page=0, question="")
 
     def with_pair(self, key: str) -> Self:
         """The questions of another pair, from their beginning."""
@@ -68,9 +88,11 @@ class CompareQuery:
 
 
 def read_query(form: Form) -> CompareQuery:
-    """The state of a form or an address."""
+    """The state of an address."""
     return CompareQuery(
         run=field_value(form, "run"),
+        runs=field_value(form, "runs"),
+        group=field_value(form, "group"),
         cells=field_value(form, "cells"),
         measure=field_value(form, "measure"),
         pair=field_value(form, "pair"),

@@ -1,9 +1,10 @@
-"""Compare, one question: every order or answer of two contenders."""
+"""Compare, one question: every order or answer of two contenders, as components."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
-from urllib.parse import urlencode
+from typing import Any, Self
+
+import gradio as gr
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
@@ -14,15 +15,18 @@ from evalui.report.analyses.comparison.figures import (
     PairComparison,
 )
 from evalui.report.analyses.comparison.findings import measure_words
-from evalui.report.html import Html, div, el, join, span
+from evalui.report.analyses.overview.places import Places
+from evalui.report.html import Html
 from evalui.report.icons import model_name
 from evalui.runs.database.connection import Database
 from evalui.runs.database.trials import read_trials_of
 from evalui.types import Sample, Variant
 from evalui.ui.components.format import source
+from evalui.ui.components.listing import markup
+from evalui.ui.components.templates import fill
 from evalui.ui.components.texts import closest_reference, diff_texts
 from evalui.ui.components.widgets import copy_button
-from evalui.ui.tabs.compare.query import CompareQuery
+from evalui.ui.pages.compare.query import CompareQuery
 from evalui.ui.tabs.results.samples.answering import AnsweringModel
 from evalui.ui.tabs.results.samples.open import marked
 from evalui.ui.tabs.results.samples.options import (
@@ -72,21 +76,33 @@ class PairView:
         )
 
 
-def question_detail(view: PairView, sample: Sample) -> Html:
-    """One question with everything both answered."""
-    address = f"?{view.query.with_question(sample.id).address}"
+def show_question(view: PairView, sample: Sample) -> None:
+    """Make the components of one question with everything both answered."""
+    address = f"compare?{view.query.with_question(sample.id).address}"
     view = view.on_question(sample)
-    return div(
-        div(
-            span(source(view.t, sample, sample.subject), cls="meta"),
-            copy_button(view.t, address, cls="link"),
-            cls="source",
-        ),
-        el("p", sample.question, cls="qtext"),
-        _written(view, sample) if view.compared.written else _options(view, sample),
-        div(*(_link(view.t, each, sample) for each in view.both), cls="links gap-s"),
-        cls="compare-detail",
-    )
+    t = view.t
+    with gr.Column(elem_classes="compare-detail", **_kept("detail")):
+        markup(
+            fill(
+                "compare/question.html",
+                source=source(t, sample, sample.subject),
+                copy=copy_button(t, address, cls="link"),
+                question=sample.question,
+                fixed=fixed_note(t, sample) or "",
+            ),
+            elem_classes="ev",
+            **_kept("question"),
+        )
+        if view.compared.written:
+            markup(_written(view, sample), elem_classes="ev", **_kept("answers"))
+        else:
+            for place, table in enumerate(_tables(view, sample)):
+                markup(table, elem_classes="ev", **_kept(f"table-{place}"))
+        links = [
+            (t("compare.question.prompt_link", name=each.name), _samples(each, sample))
+            for each in view.both
+        ]
+        markup(fill("compare/links.html", links=links), elem_classes="ev", **_kept("links"))
 
 
 def contender_name(contender: Contender) -> Html:
@@ -94,28 +110,33 @@ def contender_name(contender: Contender) -> Html:
     return model_name(contender.name, contender.place, contender.baseline)
 
 
-def _options(view: PairView, sample: Sample) -> Html:
+def _kept(name: str) -> dict[str, Any]:
+    """The key of a component, whose place the next one of its name takes."""
+    return {"key": ("question", name), "preserved_by_key": []}
+
+
+def _tables(view: PairView, sample: Sample) -> list[Html]:
     """One table of both if there is one order, else a table of its orders for each."""
     orders = list(
         dict.fromkeys(trial.variant for each in view.both for trial in view.models[each.id].trials)
     )
     if len(orders) == 1:
         columns = [_column(view, each, orders[0], each.name) for each in view.both]
-        tables = [_table(view.t, sample, columns)]
-    else:
-        tables = [_orders_table(view, each, sample, orders) for each in view.both]
-    return join(fixed_note(view.t, sample), *tables)
-
-
-def _orders_table(
-    view: PairView, contender: Contender, sample: Sample, orders: Sequence[Variant]
-) -> Html:
+        return [_table(view.t, sample, columns)]
     pattern = view.compared.results[0].cell.pattern
-    columns = [
-        _column(view, contender, variant, order_label(view.t, pattern, variant, place))
-        for place, variant in enumerate(orders)
+    labels = [order_label(view.t, pattern, each, place) for place, each in enumerate(orders)]
+    return [
+        _table(
+            view.t,
+            sample,
+            [
+                _column(view, each, variant, label)
+                for label, variant in zip(labels, orders, strict=True)
+            ],
+            contender_name(each),
+        )
+        for each in view.both
     ]
-    return div(el("h3", contender_name(contender)), _table(view.t, sample, columns), cls="sec")
 
 
 def _column(view: PairView, contender: Contender, variant: Variant, label: str) -> OptionColumn:
@@ -124,39 +145,33 @@ def _column(view: PairView, contender: Contender, variant: Variant, label: str) 
     return column(head, label, model, model.trial(variant))
 
 
-def _table(t: Messages, sample: Sample, columns: Sequence[OptionColumn]) -> Html:
+def _table(
+    t: Messages, sample: Sample, columns: Sequence[OptionColumn], head: Html | None = None
+) -> Html:
     feet = [
         TableFoot(t("question.outcome"), [outcome_cell(t, each) for each in columns]),
         TableFoot(t("question.reply_rule"), [reply_cell(t, each) for each in columns]),
     ]
-    return join(
-        option_table(t, sample, columns, [foot for foot in feet if any(foot.cells)]),
-        option_legend(t, columns),
-        long_replies(t, columns),
+    return fill(
+        "compare/options.html",
+        head=head,
+        table=option_table(t, sample, columns, [foot for foot in feet if any(foot.cells)]),
+        legend=option_legend(t, columns),
+        replies=long_replies(t, columns) or "",
     )
 
 
 def _written(view: PairView, sample: Sample) -> Html:
     """The reference once, and both answers below it with what the reference does not contain."""
-    t = view.t
-    references = [div(el("b", t("answer.reference")), _text(text)) for text in sample.references]
-    answers = [
-        div(
-            div(
-                contender_name(each),
-                span(_closeness(view, each, sample), cls="meta"),
-                cls="who",
-            ),
-            _marked_answer(t, sample.references, _answer(view.models[each.id])),
-            cls="side",
-        )
+    sides = [
+        {
+            "name": contender_name(each),
+            "closeness": _closeness(view, each, sample),
+            "text": _marked_answer(sample.references, _answer(view.models[each.id])),
+        }
         for each in view.both
     ]
-    return join(
-        *references,
-        div(*answers, cls="sides gap-s"),
-        el("p", t("compare.question.legend"), cls="meta gap-s"),
-    )
+    return fill("compare/answers.html", t=view.t, references=sample.references, sides=sides)
 
 
 def _answer(model: AnsweringModel) -> str:
@@ -171,26 +186,13 @@ def _closeness(view: PairView, contender: Contender, sample: Sample) -> str:
     return f"{name} {format_fraction(value)}" if value is not None else ""
 
 
-def _marked_answer(t: Messages, references: Sequence[str], text: str) -> Html:
-    if not text.strip():
-        return el("p", t("answer.blank"), cls="dim")
-    if not references:
-        return _text(text)
-    diff = diff_texts(references[closest_reference(references, text)], text)
-    return el("p", marked(diff.reply, "ins"), cls="text")
+def _marked_answer(references: Sequence[str], text: str) -> Html | str:
+    """The text with what the closest reference does not have marked; "" of a blank one."""
+    if not text.strip() or not references:
+        return text.strip() and text
+    return marked(diff_texts(references[closest_reference(references, text)], text).reply, "ins")
 
 
-def _text(text: str) -> Html:
-    return el("p", text, cls="text")
-
-
-def _link(t: Messages, contender: Contender, sample: Sample) -> Html:
-    address = {
-        "run": contender.run,
-        "tab": "results",
-        "sub": "samples",
-        "cell": contender.id,
-        "q": sample.id,
-    }
-    words = t("compare.question.prompt_link", name=contender.name)
-    return el("a", words, href=f"?{urlencode(address)}")
+def _samples(contender: Contender, sample: Sample) -> str:
+    """The address of the question in the results of a contender's run."""
+    return Places(contender.run).view("samples", cell=contender.id, q=sample.id)
