@@ -22,7 +22,6 @@ _SEE = RequiredDeed("see")
 # Of every tab: another form, a look at what changes by itself, a question before a change.
 _OF_ALL: Mapping[str, RequiredDeed] = {"": _SEE, "set": _SEE, "poll": _SEE, "ask": _SEE}
 DEEDS: Mapping[str, Mapping[str, RequiredDeed]] = {
-    "results": {},
     # Links to a comparison: of all its runs, which the use cases check themselves.
     "compare": dict.fromkeys(("share", "withdraw"), RequiredDeed("start")),
 }

@@ -33,7 +33,6 @@ _SHEETS = (
     "css/open.css",
     "css/samples.css",
     "css/statistics.css",
-    "css/arena.css",
     "css/compare.css",
     "css/models.css",
     "css/shell.css",
@@ -45,6 +44,7 @@ _PAGE_SHEETS = (
     "css/blocks.css",
     "css/pages.css",
     "css/open.css",
+    "css/samples.css",
     "css/models.css",
     "css/evaluate.css",
     "css/runs.css",
@@ -65,7 +65,6 @@ _SCRIPTS = (
     "js/images.js",
     "js/page.js",
     "js/notices.js",
-    "js/samples.js",
 )
 _ICON = "icons/evalui.svg"
 _CHARSET = Html(

@@ -22,6 +22,7 @@ from evalui.app.comparisons import (
     signatures_of,
     split_comparable,
 )
+from evalui.app.questions import AnsweringModel
 from evalui.app.service import AppService
 from evalui.app.sharing import withdraw
 from evalui.errors import EvaluiError
@@ -45,7 +46,6 @@ from evalui.ui.tabs.compare.query import CompareQuery, read_query
 from evalui.ui.tabs.compare.question import PairView, contender_name
 from evalui.ui.tabs.compare.questions import question_list_card
 from evalui.ui.tabs.compare.selection import chooser, no_runs_page
-from evalui.ui.tabs.results.samples.answering import AnsweringModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 from urllib.parse import urlencode
 
+from evalui.app.questions import AnsweringModel
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.analyses.comparison.figures import (
@@ -20,25 +21,21 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.trials import read_trials_of
 from evalui.types import Sample, Variant
 from evalui.ui.components.format import source
-from evalui.ui.components.texts import closest_reference, diff_texts
-from evalui.ui.components.widgets import copy_button
-from evalui.ui.tabs.compare.query import CompareQuery
-from evalui.ui.tabs.results.samples.answering import AnsweringModel
-from evalui.ui.tabs.results.samples.open import marked
-from evalui.ui.tabs.results.samples.options import (
+from evalui.ui.components.option_table import (
     OptionColumn,
     TableFoot,
     column,
-    option_table,
-    outcome_cell,
-    reply_cell,
-)
-from evalui.ui.tabs.results.samples.question import (
     fixed_note,
     long_replies,
     option_legend,
+    option_table,
     order_label,
+    outcome_cell,
+    reply_cell,
 )
+from evalui.ui.components.texts import closest_reference, diff_texts, marked
+from evalui.ui.components.widgets import copy_button
+from evalui.ui.tabs.compare.query import CompareQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +184,9 @@ def _text(text: str) -> Html:
 def _link(t: Messages, contender: Contender, sample: Sample) -> Html:
     address = {
         "run": contender.run,
-        "tab": "results",
         "sub": "samples",
         "cell": contender.id,
         "q": sample.id,
     }
     words = t("compare.question.prompt_link", name=contender.name)
-    return el("a", words, href=f"?{urlencode(address)}")
+    return el("a", words, href=f"results?{urlencode(address)}")

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from evalui.app.questions import AnsweringModel, outcome_of
 from evalui.messages import Messages
 from evalui.types import LETTERS, Trial, Variant
-from evalui.ui.tabs.results.samples.answering import AnsweringModel, outcome_of
 
 
 def orders_finding(t: Messages, trials: Sequence[Trial]) -> str:

@@ -5,13 +5,12 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self, get_args
 from urllib.parse import quote, quote_plus, urlencode
 
+from evalui.app.questions import MAX_ROWS, PAGE_ROWS
 from evalui.runs.database.question_pages import SORTS
 from evalui.runs.database.records import OutcomeFilter, QuestionFilter, QuestionSort
 from evalui.types import LETTERS
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 
-PAGE_ROWS = 50  # questions that the list shows at first, and by how many it grows
-MAX_ROWS = 1000  # that it shows at a time
 MAX_ORDERS = 24  # columns of a table that stand beside each other
 
 Columns = Literal["orders", "models"]
@@ -48,7 +47,6 @@ class SamplesAddress:
         """The address as the query of a page; what is as usual is left out."""
         values = {
             "run": self.run,
-            "tab": "results",
             "sub": "samples",
             "cell": self.cell,
             "q": self.question,
@@ -104,18 +102,19 @@ def read_address(run_id: str, form: Form) -> SamplesAddress:
     )
 
 
-def changed_form(form: Form, changed: str) -> Form:
-    """The form after a user has changed the field of that name.
+def changed_form(form: Form, fields: Form, cell: str) -> Form:
+    """The form after a visitor has changed one of the `fields` beside the list of a cell.
 
     Another filter shows another list; another dataset or mode has none of the filters that were
-    chosen; anything else keeps the question that is `opened`.
+    chosen.
     """
-    if changed == "group":
+    group, find = field_value(fields, "group"), field_value(fields, "find")
+    if group not in ("", cell):
         dropped = ("rows", "order", *_OF_A_CELL)
-        return {**form, "cell": field_value(form, "group"), **dict.fromkeys(dropped, "")}
-    if changed in FILTERS:
-        return {**form, "rows": ""}
-    return {**form, "q": field_value(form, "opened") or field_value(form, "q")}
+        kept: Form = {name: value for name, value in form.items() if name not in dropped}
+        return {**kept, "cell": group, "find": find}
+    wanted: Form = {name: value for name, value in fields.items() if name != "group"}
+    return {**form, **wanted, "rows": ""}
 
 
 def _read_filter(form: Form) -> QuestionFilter:
