@@ -10,7 +10,6 @@ from evalui.ui.components.listing import markup
 from evalui.ui.components.pickers import Pickers, Words
 from evalui.ui.components.templates import fill
 
-_FIND = "find"  # the parameter of the search
 _MAX_LENGTH = 200  # characters; SQLite refuses very long patterns
 
 
@@ -25,21 +24,16 @@ class Filters:
                 label=find,
                 placeholder=hint,
                 container=False,
+                max_lines=1,
                 max_length=_MAX_LENGTH,
                 elem_classes="find",
             )
             self.clear = markup(elem_classes="ev clear")
 
     @property
-    def inputs(self) -> list[Any]:
-        """Every component with a value, as `read` takes them."""
-        return [*self.pickers.lists.values(), self.find]
-
-    @property
-    def changes(self) -> list[Any]:
-        """The events after which they hold something else; that of the search is pasting, too."""
-        lists = self.pickers.lists.values()
-        return [*(each.input for each in lists), self.find.change]
+    def lists(self) -> list[Any]:
+        """The lists, whose values `read` takes."""
+        return list(self.pickers.lists.values())
 
     @property
     def outputs(self) -> list[Any]:
@@ -62,9 +56,8 @@ class Filters:
         }
 
     def read(self, values: Sequence[object]) -> Form:
-        """What they hold, by the parameter of each; what is no text is empty."""
-        names = (*self.pickers.lists, _FIND)
+        """What the lists hold, by the parameter of each; what is no text is empty."""
         return {
             name: value if isinstance(value, str) else ""
-            for name, value in zip(names, values, strict=True)
+            for name, value in zip(self.pickers.lists, values, strict=True)
         }

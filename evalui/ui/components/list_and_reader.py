@@ -72,7 +72,9 @@ class ListAndReader:
         What is being `typed` into the search is left as it is.
         """
         filters = self.filters.shown(content.offered, content.find, content.clear, typed=typed)
-        return {self.view: gr.update(visible=True), **filters} | self.renewed(content, query, drawn)
+        # Gradio draws anew what it is told to show, where it is shown already, too.
+        view = gr.skip() if drawn else gr.update(visible=True)
+        return {self.view: view, **filters} | self.renewed(content, query, drawn)
 
     def renewed(self, content: ListContent, query: str, drawn: object) -> dict[Any, Any]:
         """The same without the filters, which do not change by themselves."""

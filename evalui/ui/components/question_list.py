@@ -5,6 +5,7 @@ scrolled to, the focus and what is selected stay.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import gradio as gr
@@ -14,7 +15,7 @@ _STYLE = """
   border-bottom: 1px solid var(--line-strong); }
 .list-h .beside { margin-left: auto; display: flex; gap: 8px; }
 .list-h .beside a { color: var(--ink-3); white-space: nowrap; }
-.list-h .beside a:not([href]) { visibility: hidden; }
+.list-h .beside a:not([href]) { display: none; }
 .list-h kbd { display: inline-flex; align-items: center; justify-content: center; min-width: 20px;
   height: 18px; padding: 0 4px; border: 1px solid var(--line); border-radius: 3px; background: none;
   box-shadow: none; color: var(--ink-3); font: 12px/16px var(--fixed); }
@@ -69,17 +70,26 @@ const check = () => {
     if (!isRight && tries <= MOST) dispatchEvent(new PopStateEvent('popstate'));
   }, SETTLED_MS);
 };
-const show = () => {
-  const {line = '', is_alone: isAlone = false, ...links} = steps();
-  let current = null;
-  for (const link of element.querySelectorAll('[data-line]')) {
-    const isCurrent = link.dataset.line === line;
-    if (isCurrent) current = link;
-    if (isCurrent) link.setAttribute('aria-current', 'true');
+const links = () => [...element.querySelectorAll('[data-line]')];
+const mark = line => {
+  for (const link of links()) {
+    if (link.dataset.line === line) link.setAttribute('aria-current', 'true');
     else link.removeAttribute('aria-current');
   }
+  return element.querySelector('[data-line][aria-current]');
+};
+const reveal = link => {
+  const [pane, box] = [lines().getBoundingClientRect(), link.getBoundingClientRect()];
+  if (box.top < pane.top) lines().scrollTop += box.top - pane.top;
+  if (box.bottom > pane.bottom) lines().scrollTop += box.bottom - pane.bottom;
+};
+const show = () => {
+  const {line = '', is_alone: isAlone = false, query, links: leads = {}} = steps();
+  check();
+  if (query !== location.search.slice(1)) return mark(opened); // a further step was made already
+  const current = mark(line);
   for (const link of element.querySelectorAll('[data-step]')) {
-    const href = links[link.dataset.step];
+    const href = leads[link.dataset.step];
     if (href) link.setAttribute('href', href);
     else link.removeAttribute('href');
   }
@@ -88,14 +98,22 @@ const show = () => {
     if (isAlone && !wasAlone) left = scrollY;
     if (isAlone && (line !== opened || !wasAlone)) scrollTo(0, 0);
     if (!isAlone && wasAlone) requestAnimationFrame(() => scrollTo(0, left));
-  } else if (line !== opened && current) {
-    const [pane, box] = [lines().getBoundingClientRect(), current.getBoundingClientRect()];
-    if (box.top < pane.top) lines().scrollTop += box.top - pane.top;
-    if (box.bottom > pane.bottom) lines().scrollTop += box.bottom - pane.bottom;
-  }
+  } else if (line !== opened && current) reveal(current);
   [opened, wasAlone] = [line, isAlone];
   requestAnimationFrame(fit);
-  check();
+};
+// The line is marked at once, and the next step goes on from there.
+element.addEventListener('click', ({target}) => {
+  const link = target.closest('[data-line]');
+  if (!link || narrow.matches) return;
+  opened = link.dataset.line;
+  reveal(mark(opened));
+});
+const step = name => {
+  const all = links();
+  const at = all.findIndex(link => link.hasAttribute('aria-current'));
+  const beside = at < 0 ? null : all[at + (name === 'following' ? 1 : -1)];
+  return beside ?? element.querySelector(`[data-step="${name}"][href]`);
 };
 const TYPED = 'input:not([type=checkbox]), textarea, select, [contenteditable=true]';
 const KEYS = {j: 'following', k: 'previous'};
@@ -104,7 +122,7 @@ const onKey = event => {
   if (event.defaultPrevented || event.isComposing) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest?.(TYPED)) return;
-  const link = KEYS[event.key] && element.querySelector(`[data-step="${KEYS[event.key]}"][href]`);
+  const link = KEYS[event.key] && step(KEYS[event.key]);
   const field = event.key === '/' && view()?.querySelector('.find :is(input, textarea)');
   if (!link && !field) return;
   event.preventDefault();
@@ -129,14 +147,15 @@ show();
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Which line of a list is open, by its `data-line`, and the links to the ones beside it.
+    """Which line of a list is open, by its `data-line`, and where links that depend on it lead.
 
-    `is_alone`: the address names it, so that a phone shows it without the list.
+    `links` are addresses by the `data-step` of a link: the `previous` and the `following` line,
+    what keeps the open one and shows more. `is_alone`: the address names it, so that a phone shows
+    it without the list.
     """
 
     line: str
-    previous: str
-    following: str
+    links: Mapping[str, str]
     is_alone: bool
 
     def json(self, query: str, digest: str) -> str:
@@ -146,8 +165,7 @@ class Steps:
         return json.dumps(
             {
                 "line": self.line,
-                "previous": self.previous,
-                "following": self.following,
+                "links": dict(self.links),
                 "is_alone": self.is_alone,
                 "query": query,
                 "of": digest,
@@ -158,7 +176,7 @@ class Steps:
 def question_list() -> gr.HTML:
     """The list; its value is the markup of its lines, links with `data-line` within `.lines`.
 
-    The update of `steps` opens one of them. j and k press the links with `data-step`, / enters
+    The update of `steps` opens one of them. j and k press the line after or before it, / enters
     the search field beside it; all are silent in text fields.
     """
     return gr.HTML(

@@ -157,11 +157,18 @@ class ResultsPage:
         for name, choose in (("samples", self._choose_samples), ("duels", self._choose_duels)):
             filters = self.lists[name].filters
             gr.on(
-                filters.changes,
+                [each.input for each in filters.lists],
                 choose,
-                [self.query, *filters.inputs],
+                [self.query, *filters.lists],
                 self.address,
                 api_name=f"{_NAME}_{name}",
+                **EVENTS,
+            )
+            filters.find.change(  # a change is pasting, too
+                self._find,
+                [self.query, filters.find],
+                self.address,
+                api_name=f"{_NAME}_{name}_find",
                 trigger_mode="always_last",
                 **EVENTS,
             )
@@ -352,25 +359,28 @@ class ResultsPage:
         return opens(urlencode(self.statistics.picked(read_query(query), values), doseq=True))
 
     def _choose_samples(self, request: gr.Request, query: object, *values: object) -> Any:
-        return self._choose("samples", request, query, values)
+        return self._changed_list(request, query, self.lists["samples"].filters.read(values))
 
     def _choose_duels(self, request: gr.Request, query: object, *values: object) -> Any:
-        return self._choose("duels", request, query, values)
+        return self._changed_list(request, query, self.lists["duels"].filters.read(values))
 
-    def _choose(
-        self, name: str, request: gr.Request, query: object, values: Sequence[object]
+    def _find(self, request: gr.Request, query: object, find: object) -> Any:
+        text = find if isinstance(find, str) else ""
+        return self._changed_list(request, query, {"find": text}, is_typed=True)
+
+    def _changed_list(
+        self, request: gr.Request, query: object, fields: Form, *, is_typed: bool = False
     ) -> Any:
-        """The address after another choice beside a list; of what is typed only the last stays."""
+        """The address after other `fields` beside a list; of what is typed only the last stays."""
         service, form = self.context.service(request), read_query(query)
-        fields, change = self.lists[name].filters.read(values), VIEWS[name].change
-        if not field_value(form, "run") or change is None:
-            return gr.skip()  # pyright: ignore[reportUnknownVariableType] # of Gradio
-        with still_there(service, field_value(form, "run")):
-            changed = change(self._view(service, form), form, fields)
-        if not changed:  # what the server wrote into a field
-            return gr.skip()  # pyright: ignore[reportUnknownVariableType] # of Gradio
-        is_typed = fields["find"] != field_value(form, "find")
-        return opens(changed, replaces=is_typed)
+        if field_value(form, "run"):
+            with still_there(service, field_value(form, "run")):
+                view = self._view(service, form)
+                change = VIEWS[self._name(view, form)].change
+                # "" is what the server wrote into a field.
+                if change and (changed := change(view, form, fields)):
+                    return opens(changed, replaces=is_typed)
+        return gr.skip()  # pyright: ignore[reportUnknownVariableType] # of Gradio
 
     def _share(self, request: gr.Request, query: object, days: object) -> Updates:
         view, form = self._changed(request, query)

@@ -127,8 +127,7 @@ class _Duels:
             reader=self._opened(opened, previous, following) if opened else self._nothing(),
             steps=Steps(
                 opened.key if opened else "",
-                previous,
-                following,
+                {"previous": previous, "following": following},
                 is_alone=self.named is not None,
             ),
             offered=self._filters(),

@@ -30,7 +30,7 @@ from evalui.ui.pages.results.samples.address import (
 )
 from evalui.ui.pages.results.samples.answer import answer_in_full
 from evalui.ui.pages.results.samples.filters import NAMES, count_filters, offered_filters
-from evalui.ui.pages.results.samples.listing import listed_lines
+from evalui.ui.pages.results.samples.listing import growth, listed_lines
 from evalui.ui.pages.results.samples.question import question_in_full
 
 
@@ -108,8 +108,11 @@ class _Samples:
             reader=self._opened(opened) if opened else self._nothing(),
             steps=Steps(
                 opened,
-                _href(address, listed.previous),
-                _href(address, listed.following),
+                {
+                    "previous": _href(address, listed.previous),
+                    "following": _href(address, listed.following),
+                    **growth(address, listed),
+                },
                 is_alone=bool(self.given.question),
             ),
             offered=self._filters(),

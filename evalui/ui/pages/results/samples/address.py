@@ -57,8 +57,8 @@ class SamplesAddress:
 
     @property
     def href(self) -> str:
-        """The address as a link within the page."""
-        return f"?{self.query}"
+        """The address as a link, relative to that of a language."""
+        return f"results?{self.query}"
 
     def hrefs(self, questions: Iterable[str]) -> list[str]:
         """The same as links to each of the questions, whose ids alone differ."""

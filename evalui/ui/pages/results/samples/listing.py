@@ -62,9 +62,9 @@ def listed_lines(
         "questions/list.html",
         t=t,
         count=t("samples.count", n=f"{listed.n:,}", total=f"{listed.total:,}"),
-        before=_before(address, listed),
+        before=listed.start > 0,
         rows=rows,
-        more=_more(address, listed) if rest > 0 else "",
+        more=rest > 0,
         more_words=t("samples.more", n=min(rest, PAGE_ROWS)),
         signs=() if written else [(marks(t, [each]), t(f"samples.sign_{each}")) for each in _SIGNS],
         models=models,
@@ -93,15 +93,15 @@ def _figure(t: Messages, mark: TrialMark, has_reference: bool) -> tuple[str, str
     return format_fraction(mark.credit) if has_reference else "–", ""
 
 
-def _before(address: SamplesAddress, listed: QuestionList) -> str:
-    """The rows above too, where the list does not begin with the first question."""
-    if not listed.start:
-        return ""
-    return address.to(rows=min(listed.start + PAGE_ROWS, MAX_ROWS)).href
-
-
-def _more(address: SamplesAddress, listed: QuestionList) -> str:
+def growth(address: SamplesAddress, listed: QuestionList) -> dict[str, str]:
+    """Where the links to more of the list lead, which keep what is open: `before` and `more`."""
     shown = listed.start + len(listed.rows)
-    if shown + PAGE_ROWS <= MAX_ROWS:
-        return address.to(rows=shown + PAGE_ROWS).href
-    return address.to(question=listed.beyond, rows=PAGE_ROWS).href
+    further = (
+        address.to(rows=shown + PAGE_ROWS)
+        if shown + PAGE_ROWS <= MAX_ROWS
+        else address.to(question=listed.beyond, rows=PAGE_ROWS)
+    )
+    return {
+        "before": address.to(rows=min(listed.start + PAGE_ROWS, MAX_ROWS)).href,
+        "more": further.href,
+    }

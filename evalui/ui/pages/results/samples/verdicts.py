@@ -63,4 +63,4 @@ def _winner(t: Messages, verdict: Verdict) -> str:
 
 
 def _link(run: str, arena: int, duel: str) -> str:
-    return "?" + urlencode({"run": run, "sub": "duels", "arena": arena, "duel": duel})
+    return "results?" + urlencode({"run": run, "sub": "duels", "arena": arena, "duel": duel})
