@@ -14,7 +14,6 @@ from evalui.report.export.files import duel_lines, write
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_results
 from evalui.ui.tabs.compare import CompareTab
-from evalui.ui.tabs.results import ResultsTab
 
 _CAPITALS = (
     ("中国", "北京"),
@@ -78,7 +77,7 @@ def _overview(desk: AppService, run_id: str, language: str) -> str:
 
 
 def _duels(desk: AppService, run_id: str, **form: str) -> str:
-    return ResultsTab(desk, messages("en")).render({**form, "run": run_id, "sub": "duels"})
+    return ResultsScreen(desk, messages("en")).render({**form, "run": run_id, "sub": "duels"})
 
 
 def _report(desk: AppService, run_id: str, language: str) -> str:

@@ -26,7 +26,6 @@ from evalui.runs.database.runs import read_cells
 from evalui.scoring.answer_pairs import AnswerPair
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.progress_document import progress_document
-from evalui.ui.tabs.results import ResultsTab
 
 MakeAct = Callable[..., Action]
 
@@ -113,11 +112,9 @@ def test_the_head_counts_models_without_the_judge(tab: ResultsScreen, desk: AppS
 
 def test_the_duels_are_a_view_of_the_run(tab: ResultsScreen, desk: AppService):
     run_id = finish(desk, open_form(desk))
-    way = f'href="?run={run_id}&amp;tab=results&amp;sub=duels">Duels'
+    way = f'href="results?run={run_id}&amp;sub=duels">Duels'
     assert way in shown(tab, run_id)
-    page = ResultsTab(desk, messages("en")).render({"run": run_id, "sub": "duels"})
-    assert "4 duels" in page
-    assert f'data-address="run={run_id}&amp;tab=results&amp;sub=duels&amp;arena=0"' in page
+    assert "4 duels" in shown(tab, run_id, sub="duels")
     alone = shown(tab, finish(desk, open_form(desk, judging=[])), sub="duels")
     assert ">Duels<" not in alone
     assert 'aria-current="page">Overview</a>' in alone
@@ -182,8 +179,7 @@ def test_nothing_of_a_reply_becomes_markup(tab: ResultsScreen, desk: AppService)
     run_id = finish(
         desk, open_form(desk, subjective(rows), models=[], judging=[]) | given(desk, brought)
     )
-    samples = ResultsTab(desk, messages("en"))
-    reply = samples.render({"run": run_id, "sub": "samples", "q": "talk/en-1"})
+    reply = tab.render({"run": run_id, "sub": "samples", "q": "talk/en-1"})
     for page in (shown(tab, run_id), reply):
         assert "<img" not in page
         assert "<script" not in page

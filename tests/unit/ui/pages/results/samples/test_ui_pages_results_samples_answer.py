@@ -67,7 +67,8 @@ def test_answers_can_be_filtered_and_sorted(
 def test_the_first_of_a_sorted_list_is_opened(samples: ShownSamples, brought: str):
     page = samples.show(brought, {"sort": "worst"})
     assert "Capital of Italy?</p>" in page
-    assert "q=talk%2Fcn-3" in page.partition('data-hotkey="j"')[0].rpartition("<a ")[2]
+    links = samples.content(brought, {"sort": "worst"}).steps.links
+    assert "q=talk%2Fcn-3" in links["following"]
 
 
 def test_a_line_of_the_list_has_the_figure_or_what_became_of_the_answer(
@@ -103,9 +104,8 @@ def test_verdicts_lead_to_their_duels(samples: ShownSamples, desk: AppService):
     verdicts = page.partition("<h2>Verdicts</h2>")[2].partition("</table>")[0]
     assert "perfect wins; perfect wins" in verdicts
     (href,) = re.findall(r'<a href="([^"]+)"', verdicts)
-    assert parse_qs(unescape(href).lstrip("?")) == {
+    assert parse_qs(unescape(href).removeprefix("results?")) == {
         "run": [run_id],
-        "tab": ["results"],
         "sub": ["duels"],
         "arena": ["0"],
         "duel": ["talk/en-2|perfect|handmade"],
@@ -120,7 +120,7 @@ def test_marks_of_single_answers_are_no_duels(samples: ShownSamples, desk: AppSe
 def test_a_judge_is_not_offered_among_the_models(samples: ShownSamples, desk: AppService):
     run_id = finish(desk, open_form(desk))
     page = samples.show(run_id, {"cell": cell_of(desk, run_id, "reference-judge")})
-    picker = page.partition('name="cell"')[2].partition("</select>")[0]
+    picker = page.partition('<details class="menu"')[2].partition("</details>")[0]
     assert "reference-judge" not in picker
     assert "perfect" in picker
 
@@ -172,7 +172,7 @@ def test_thoughts_are_folded_below_the_answer_and_no_part_of_it(
     form = open_form(desk, models=[], judging=[]) | given(desk, content)
     run_id = finish(desk, form)
     page = opened(samples.show(run_id, {"q": "talk/en-1"}))
-    answer, _, thoughts = page.partition("<details")
+    answer, _, thoughts = page.partition('<details class="gap thoughts"')
     assert "Lyon" not in answer
     assert "1.00" in answer
     assert "What the model thought before it replied" in thoughts

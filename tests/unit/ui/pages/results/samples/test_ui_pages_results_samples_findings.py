@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from evalui.app.questions import AnsweringModel
 from evalui.messages import messages
 from evalui.runs.database.records import CellRow
 from evalui.scoring.choice.permutations import variants
 from evalui.types import Cell, Pattern, Reading, Trial, Variant
-from evalui.ui.tabs.results.samples.answering import AnsweringModel
-from evalui.ui.tabs.results.samples.findings import models_finding, orders_finding
-from evalui.ui.tabs.results.samples.question import order_label
+from evalui.ui.components.option_table import order_label
+from evalui.ui.pages.results.samples.findings import models_finding, orders_finding
 
 ORDERS = variants(4, "circular")
 GOLD = 0  # the right option is the file's A

@@ -1,10 +1,10 @@
 """Where a judge's verdicts stand among the arenas of a run."""
 
+from evalui.app.questions import arena_places
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.database.records import CellRow
 from evalui.runs.spec import ModeSpec
 from evalui.types import Cell
-from evalui.ui.tabs.results.samples.duels import arena_places
 
 
 def judge(id_: int, dataset: str, template: str = "") -> CellRow:

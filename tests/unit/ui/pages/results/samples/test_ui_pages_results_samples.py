@@ -13,11 +13,9 @@ from ui_samples_examples import ShownSamples
 
 from evalui.app.service import AppService
 from evalui.runs.database.runs import read_cells
-from evalui.ui.components.fragment import Action
 from evalui.ui.run_form import read_run_form
 
 Finished = Callable[..., str]
-MakeAct = Callable[..., Action]
 LETTERS_ONLY = {"models": ["always-A"], "modes": ["multiple_choice"]}
 
 
@@ -33,7 +31,8 @@ def listed(page: str) -> list[str]:
 
 
 def query(href: str) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(unescape(href).lstrip("?")).items()}
+    named = parse_qs(unescape(href).removeprefix("results?"))
+    return {name: values[0] for name, values in named.items()}
 
 
 def link(page: str, words: str) -> dict[str, str]:
@@ -42,10 +41,16 @@ def link(page: str, words: str) -> dict[str, str]:
     return query(href)
 
 
-def key(page: str, name: str) -> str:
-    """The question to which a key leads, "" if it leads nowhere."""
-    links = re.findall(rf'<a href="([^"]+)"[^>]*data-hotkey="{name}"', page)
-    return query(links[0])["q"] if links else ""
+def leads(samples: ShownSamples, run_id: str, form: Any = None) -> dict[str, dict[str, str]]:
+    """Where the links lead that depend on what is open, by their names; no others."""
+    links = samples.content(run_id, form).steps.links
+    return {name: query(href) for name, href in links.items() if href}
+
+
+def beside(samples: ShownSamples, run_id: str, form: Any = None) -> tuple[str, str]:
+    """The questions to which k and j lead, "" where there is none."""
+    links = leads(samples, run_id, form)
+    return links.get("previous", {}).get("q", ""), links.get("following", {}).get("q", "")
 
 
 def text(page: str) -> str:
@@ -87,9 +92,12 @@ def test_the_list_grows_by_fifty(samples: ShownSamples, finished: Finished):
     run_id = finished(questions(124), **LETTERS_ONLY, pattern="origin")
     first = samples.show(run_id)
     assert len(listed(first)) == 50
-    second = samples.show(run_id, dict(link(first, "Show 50 more")))
+    assert "Show 50 more" in first
+    more = leads(samples, run_id)["more"]
+    second = samples.show(run_id, {**more})
     assert len(listed(second)) == 100
-    third = samples.show(run_id, dict(link(second, "Show 24 more")))
+    assert "Show 24 more" in second
+    third = samples.show(run_id, {**leads(samples, run_id, {**more})["more"]})
     assert len(listed(third)) == 124
     assert "more</b>" not in third
 
@@ -98,11 +106,16 @@ def test_a_question_far_down_is_listed_with_those_around_it(
     samples: ShownSamples, finished: Finished
 ):
     run_id = finished(questions(124), **LETTERS_ONLY, pattern="origin")
-    page = samples.show(run_id, {"q": "capitals/77"})
-    assert listed(page)[0] == "capitals/50"
-    assert 'aria-current="true"' in page.partition('class="questions"')[2].partition("</ul>")[0]
-    assert len(listed(samples.show(run_id, dict(link(page, "Show 50 before"))))) == 100
-    assert len(listed(samples.show(run_id, dict(link(page, "Show 24 more"))))) == 124
+    shown = samples.content(run_id, {"q": "capitals/77"})
+    assert listed(shown.lines)[0] == "capitals/50"
+    assert 'data-line="capitals/77"' in shown.lines
+    assert shown.steps.line == "capitals/77"
+    assert "Show 50 before" in shown.lines
+    assert "Show 24 more" in shown.lines
+    links = leads(samples, run_id, {"q": "capitals/77"})
+    assert len(listed(samples.show(run_id, {**links["before"]}))) == 100
+    assert len(listed(samples.show(run_id, {**links["more"]}))) == 124
+    assert {links[name]["q"] for name in ("before", "more")} == {"capitals/77"}
 
 
 def test_every_question_of_the_list_has_an_address(samples: ShownSamples, finished: Finished):
@@ -110,7 +123,6 @@ def test_every_question_of_the_list_has_an_address(samples: ShownSamples, finish
     page = samples.show(run_id, {"outcome": "wrong", "find": "capital"})
     assert link(page, '<span class="q">Capital of Italy?') == {
         "run": run_id,
-        "tab": "results",
         "sub": "samples",
         "cell": "1",
         "q": "capitals/2",
@@ -121,19 +133,29 @@ def test_every_question_of_the_list_has_an_address(samples: ShownSamples, finish
 
 def test_j_and_k_lead_to_the_questions_beside_it(samples: ShownSamples, finished: Finished):
     run_id = finished(**LETTERS_ONLY)
-    assert (key(samples.show(run_id), "k"), key(samples.show(run_id), "j")) == ("", "capitals/2")
-    middle = samples.show(run_id, {"q": "capitals/3", "outcome": "wrong"})
-    assert (key(middle, "k"), key(middle, "j")) == ("capitals/2", "capitals/4")
-    assert key(samples.show(run_id, {"q": "capitals/4"}), "j") == ""
-    assert 'data-hotkey="/"' in middle
+    assert beside(samples, run_id) == ("", "capitals/2")
+    middle = {"q": "capitals/3", "outcome": "wrong"}
+    assert beside(samples, run_id, middle) == ("capitals/2", "capitals/4")
+    assert beside(samples, run_id, {"q": "capitals/4"})[1] == ""
 
 
 def test_from_a_question_that_does_not_match_j_leads_to_the_first_that_does(
     samples: ShownSamples, finished: Finished
 ):
-    page = samples.show(finished(**LETTERS_ONLY), {"q": "capitals/1", "outcome": "wrong"})
-    assert "Capital of France?" in page
-    assert key(page, "j") == "capitals/2"
+    run_id, form = finished(**LETTERS_ONLY), {"q": "capitals/1", "outcome": "wrong"}
+    assert "Capital of France?" in samples.show(run_id, form)
+    assert beside(samples, run_id, form)[1] == "capitals/2"
+
+
+def test_the_list_is_the_same_whichever_of_its_questions_is_open(
+    samples: ShownSamples, finished: Finished
+):
+    run_id = finished(**LETTERS_ONLY)
+    one, other = (samples.content(run_id, {"q": f"capitals/{number}"}) for number in (2, 3))
+    assert one.lines == other.lines
+    assert (one.steps.line, other.steps.line) == ("capitals/2", "capitals/3")
+    assert one.steps.is_alone
+    assert not samples.content(run_id).steps.is_alone
 
 
 def test_a_question_and_its_options_stand_whole_with_every_order(
@@ -181,14 +203,15 @@ def test_models_stand_beside_each_other(samples: ShownSamples, finished: Finishe
     assert "Outcome · As written" in told
     assert "In the 4 orders" in told
     other = samples.show(run_id, {"q": "capitals/1", "by": "models", "order": "2"})
-    assert '<option value="2" selected>Shifted 2</option>' in other
+    menu = other.partition('<details class="menu"')[2].partition("</details>")[0]
+    assert 'aria-current="true">Shifted 2</a>' in menu
 
 
 def test_every_model_is_told_by_the_letters_of_the_file(samples: ShownSamples, finished: Finished):
     page = samples.show(finished(modes=["multiple_choice"]), {"q": "capitals/2"})
     table = page.partition("Every model on this question")[2].partition("</table>")[0]
     row = table.partition("always-A")[2].partition("</tr>")[0]
-    taken = re.findall(r"</svg>([A-D]) <span", row)
+    taken = re.findall(r"</svg>([A-D])</span> <span", row)
     assert taken == ["A", "D", "C", "B"]
 
 
@@ -262,18 +285,14 @@ def test_many_orders_stand_in_pages_of_columns(samples: ShownSamples, finished: 
     assert "Order EDCBA" in last.partition('class="ot wide"')[2].partition("</thead>")[0]
 
 
-def test_the_address_that_was_given_is_kept_without_what_is_as_usual(
-    samples: ShownSamples, finished: Finished
-):
+def test_an_address_leaves_out_what_is_as_usual(samples: ShownSamples, finished: Finished):
     run_id = finished(**LETTERS_ONLY)
     given = {"q": "capitals/2", "outcome": "wrong", "by": "orders", "rows": "50", "gold": ""}
-    page = samples.show(run_id, given)
-    address = unescape(re.findall(r'data-address="([^"]+)"', page)[0])
-    assert query(address) == {
+    assert leads(samples, run_id, given)["following"] == {
         "run": run_id,
-        "tab": "results",
         "sub": "samples",
-        "q": "capitals/2",
+        "cell": "1",
+        "q": "capitals/3",
         "outcome": "wrong",
     }
 
@@ -295,52 +314,59 @@ def test_addresses_of_earlier_versions_still_open_their_question(
 
 
 def test_another_filter_leaves_a_question_that_it_does_not_list(
-    samples: ShownSamples, finished: Finished, act: MakeAct
+    samples: ShownSamples, finished: Finished
 ):
     run_id = finished(**LETTERS_ONLY)
-    form = {"q": "capitals/1", "rows": "100", "outcome": "wrong"}
-    page = samples.answer(run_id, act("set", form, name="outcome"))
-    assert "Capital of Italy?</p>" in page
-    assert "rows=" not in re.findall(r'data-address="([^"]+)"', page)[0]
+    form = {"q": "capitals/1", "rows": "100"}
+    address = samples.changed(run_id, form, outcome="wrong")
+    assert address == {"run": run_id, "sub": "samples", "outcome": "wrong"}
+    assert "Capital of Italy?</p>" in samples.show(run_id, address)
 
 
-def test_another_filter_keeps_a_question_that_it_lists(
-    samples: ShownSamples, finished: Finished, act: MakeAct
-):
+def test_another_filter_keeps_a_question_that_it_lists(samples: ShownSamples, finished: Finished):
     run_id = finished(**LETTERS_ONLY)
-    form = {"q": "capitals/3", "outcome": "wrong"}
-    page = samples.answer(run_id, act("set", form, name="outcome"))
-    assert "Capital of Norway?</p>" in page
-    assert "q=capitals%2F3" in re.findall(r'data-address="([^"]+)"', page)[0]
+    address = samples.changed(run_id, {"q": "capitals/3"}, outcome="wrong")
+    assert address["q"] == "capitals/3"
 
 
-def test_another_model_keeps_the_question(samples: ShownSamples, finished: Finished, act: MakeAct):
+def test_what_the_address_has_already_is_no_change(samples: ShownSamples, finished: Finished):
+    run_id = finished(**LETTERS_ONLY)
+    form = {"outcome": "wrong", "find": "norway", "rows": "100", "q": "capitals/3"}
+    assert samples.changed(run_id, form, outcome="wrong", group="", gold="") == {}
+    assert samples.changed(run_id, form, find="norway ") == {}
+    assert samples.changed(run_id, form, find="italy")["find"] == "italy"
+
+
+def test_the_link_of_another_model_leads_to_the_same_question(
+    samples: ShownSamples, finished: Finished
+):
     run_id = finished(modes=["multiple_choice"])
     form = {"q": "capitals/3", "cell": "2", "outcome": "wrong"}
-    page = samples.answer(run_id, act("set", form, name="cell"))
+    page = samples.show(run_id, form)
     assert "Capital of Norway?</p>" in page
     assert "Outcome of always-A" in page
+    menu = page.partition('<details class="menu"')[2].partition("</details>")[0]
+    others = [query(href) for href in re.findall(r'href="([^"]+)"', menu)]
+    assert [each["cell"] for each in others] == ["1", "2"]
+    assert {(each["q"], each["outcome"]) for each in others} == {("capitals/3", "wrong")}
 
 
 def test_another_mode_shows_the_same_model_without_the_filters_of_the_first(
-    samples: ShownSamples, finished: Finished, act: MakeAct, desk: AppService
+    samples: ShownSamples, finished: Finished, desk: AppService
 ):
     run_id = finished(models=["biased", "always-A"], modes=["multiple_choice", "generation"])
     cells = {
         (row.cell.model, row.cell.mode): str(row.id) for row in read_cells(desk.database, run_id)
     }
-    page = samples.show(run_id, {"cell": cells["always-A", "multiple_choice"]})
-    assert f'<option value="{cells["always-A", "generation"]}">' in page
-    form = {
-        "cell": cells["always-A", "multiple_choice"],
-        "group": cells["always-A", "generation"],
-        "outcome": "right",
-    }
-    page = samples.answer(run_id, act("set", form, name="group"))
+    letters, replies = (cells["always-A", mode] for mode in ("multiple_choice", "generation"))
+    assert f'<option value="{replies}">' in samples.show(run_id, {"cell": letters})
+    form = {"cell": letters, "outcome": "right"}
+    address = samples.changed(run_id, form, group=replies, outcome="right")
+    page = samples.show(run_id, address)
     assert "4 of 4" in page
     assert "This model gives no probabilities" in page
-    page = samples.answer(run_id, act("set", {**form, "q": "capitals/3"}, name="group"))
-    assert "Capital of Norway?</p>" in page
+    kept = samples.changed(run_id, {**form, "q": "capitals/3"}, group=replies)
+    assert "Capital of Norway?</p>" in samples.show(run_id, kept)
 
 
 def test_what_a_real_model_answered_is_shown_first(samples: ShownSamples, finished: Finished):
