@@ -56,7 +56,7 @@ def test_actions_are_found_in_the_source():
 
 def test_an_unknown_action_is_refused():
     with pytest.raises(SpecError):
-        required_deed("results", Action("drop", {}, {}))
+        required_deed("compare", Action("drop", {}, {}))
 
 
 @pytest.mark.parametrize(

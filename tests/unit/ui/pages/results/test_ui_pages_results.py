@@ -36,7 +36,7 @@ def test_the_head_says_what_ran_and_leads_to_each_view(tab: ResultsScreen, finis
     assert f"{dataset} · 4 questions" not in tab.render({"run": finished(name=dataset)})
     for view in VIEWS.keys() - WITHIN.keys():
         assert f'href="results?run={run_id}&amp;sub={view}"' in page
-    assert f'href="?run={run_id}&amp;tab=results&amp;sub=samples"' in page
+    assert f'href="results?run={run_id}&amp;sub=samples"' in page
     assert 'sub=overview" aria-current="page">Overview' in page
 
 
@@ -81,7 +81,7 @@ def test_written_answers_have_their_own_views(tmp_path: Path):
     tab = ResultsScreen(desk, messages("en"))
     page = tab.render({"run": run_id, "sub": "bias"})
     assert 'aria-current="page">Overview' in page
-    assert f'href="?run={run_id}&amp;tab=results&amp;sub=duels">Duels' in page
+    assert f'href="results?run={run_id}&amp;sub=duels">Duels' in page
     assert f'href="annotate?run={run_id}">Annotate' in page
     assert "Statistics" not in page
 
