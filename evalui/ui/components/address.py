@@ -59,6 +59,7 @@ document.addEventListener('click', event => {
   open();
 });
 addEventListener('popstate', () => open());
+addEventListener('reopen', () => open(true)); // what is shown is not what the address says
 watch('value', () => {
   const [, moment, how, target] = props.value.match(/^(.*?)([?>])(.*)$/s);
   if (how === '>') location.assign(target);

@@ -67,7 +67,7 @@ const check = () => {
     if (!element.isConnected || query === undefined) return;
     const isRight = query === location.search.slice(1) && of === props.digest;
     tries = isRight ? 0 : tries + 1;
-    if (!isRight && tries <= MOST) dispatchEvent(new PopStateEvent('popstate'));
+    if (!isRight && tries <= MOST) dispatchEvent(new Event('reopen'));
   }, SETTLED_MS);
 };
 const links = () => [...element.querySelectorAll('[data-line]')];
