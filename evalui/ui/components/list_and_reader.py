@@ -52,7 +52,7 @@ class ListAndReader:
             with gr.Row(elem_classes="panes"):
                 self.list = question_list()
                 self.reader = reader()
-            # The list that the page has: the server keeps nothing of a visitor.
+            # The list and the filters that the page has: the server keeps nothing of a visitor.
             self.drawn = gr.Textbox(visible="hidden", elem_classes="hidden-field")
 
     @property
@@ -65,23 +65,41 @@ class ListAndReader:
         return {self.view: gr.update(visible=False), self.drawn: ""}
 
     def shown(
-        self, content: ListContent, query: str, drawn: object, *, typed: bool = False
+        self, content: ListContent, query: str, drawn: str, *, typed: bool = False
     ) -> dict[Any, Any]:
-        """What the `query` of an address shows where the list of the digest `drawn` is there.
+        """What the `query` of an address shows where the page has `drawn` already, "" for nothing.
 
-        What is being `typed` into the search is left as it is.
+        Only what is new is sent. What is being `typed` into the search is left as it is.
         """
-        filters = self.filters.shown(content.offered, content.find, content.clear, typed=typed)
-        # Gradio draws anew what it is told to show, where it is shown already, too.
-        view = gr.skip() if drawn else gr.update(visible=True)
-        return {self.view: view, **filters} | self.renewed(content, query, drawn)
+        filters = _digest(repr((content.offered, content.find, content.clear)))
+        shown = self.renewed(content, query, drawn, filters)
+        if not drawn:
+            shown[self.view] = gr.update(visible=True)
+        if filters != drawn.rpartition(" ")[2]:
+            shown |= self.filters.shown(content.offered, content.find, content.clear, typed=typed)
+        return shown
 
-    def renewed(self, content: ListContent, query: str, drawn: object) -> dict[Any, Any]:
+    def renewed(
+        self, content: ListContent, query: str, drawn: str, filters: str = ""
+    ) -> dict[Any, Any]:
         """The same without the filters, which do not change by themselves."""
-        digest = hashlib.sha256(content.lines.encode()).hexdigest()[:16]
+        before, _, there = drawn.rpartition(" ")
+        digest = _digest(content.lines)
         steps = content.steps.json(query, digest)
-        lines: dict[Any, Any] = {self.list: gr.update(steps=steps), self.drawn: gr.skip()}
-        if digest != drawn:
-            whole = gr.update(value=content.lines, digest=digest, steps=steps)
-            lines = {self.list: whole, self.drawn: digest}
-        return {self.head: content.head, self.reader: content.reader} | lines
+        lines = (
+            gr.update(steps=steps)
+            if digest == before
+            else gr.update(value=content.lines, digest=digest, steps=steps)
+        )
+        now = f"{digest} {filters or there}"
+        return {
+            self.head: content.head,
+            self.reader: content.reader,
+            self.list: lines,
+            # Said with the list alone: answers may come in another order.
+            self.drawn: now if now != drawn else gr.skip(),
+        }
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

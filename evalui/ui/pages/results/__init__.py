@@ -211,7 +211,7 @@ class ResultsPage:
         known = {self.bar: self.context.bar(service, _NAME, form), self.query: query}
         try:
             with still_there(service, field_value(form, "run")):
-                return self._hidden() | known | self._shown(service, event, drawn)
+                return known | self._shown(service, event, drawn)
         except EvaluiError as error:
             return self._hidden() | known | self._without_run(service, error)
 
@@ -219,10 +219,12 @@ class ResultsPage:
         query = query_of(event)
         form = read_query(query)
         if not field_value(form, "run"):
-            return self._without_run(service)
+            return self._hidden() | self._without_run(service)
         view = self._view(service, form)
         name = self._name(view, form)
-        shown: Updates = self._framed(view, form)
+        there = self._there(name, drawn)
+        # The list of a view is there only while the page shows nothing else.
+        shown: Updates = ({} if there else self._hidden()) | self._framed(view, form)
         if name == "overview":
             shown |= self.sharing.shown(view, form)
         elif name == "bias":
@@ -232,11 +234,15 @@ class ResultsPage:
         elif name == "report":
             shown |= self.files.shown(view)
         elif content := VIEWS[name].content:
-            there = dict(zip(self.lists, drawn, strict=True))[name]
             listed = self.lists[name]
             shown |= listed.shown(content(view, form), query, there, typed=is_own(event))
         title = self._title(view)
         return shown | {self.seen: _version(view), self.address: gr.update(title=title)}
+
+    def _there(self, name: str, drawn: Sequence[object]) -> str:
+        """What the page has of the list of a view, "" of a view without one."""
+        there = dict(zip(self.lists, drawn, strict=True)).get(name)
+        return there if isinstance(there, str) else ""
 
     def _hidden(self) -> Updates:
         """Nothing of what only some views have."""
@@ -338,7 +344,7 @@ class ResultsPage:
         content = VIEWS[name].content
         if content is None:
             return {}
-        there = dict(zip(self.lists, drawn, strict=True))[name]
+        there = self._there(name, drawn)
         return self.lists[name].renewed(content(view, form), str(query), there)
 
     def _weighed(self, view: RunView) -> Updates:
