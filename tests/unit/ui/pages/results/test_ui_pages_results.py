@@ -53,7 +53,7 @@ def test_a_run_without_answers_has_every_view(
     tab: ResultsScreen, desk: AppService, form_for: Callable[..., Form]
 ):
     run_id = desk.start(read_run_form(form_for()))
-    shown = {view: tab.render({"run": run_id, "sub": view}) for view in VIEWS}
+    shown = {view: tab.render({"run": run_id, "sub": view}) for view in (*VIEWS, *WITHIN)}
     assert "Nothing to test yet" in shown["statistics"]
     assert "No probabilities to judge" in shown["calibration"]
     assert "4 questions, as this run asked them" in tab.render({"run": run_id, "sub": "health"})

@@ -59,7 +59,7 @@ def test_a_run_that_goes_on_says_so_in_chinese(desk: AppService, form_for: Calla
 def test_a_list_that_the_page_has_is_not_sent_again(tab: ResultsScreen, finished: Finished):
     run_id, samples = finished(), tab.page.lists["samples"]
     tab.render({"run": run_id, "sub": "samples", "q": "capitals/1"})
-    digest = tab.update(samples.list)["digest"]
+    digest = tab.update(samples.drawn)["value"]
     again = tab.open({"run": run_id, "sub": "samples", "q": "capitals/2"}, samples=digest)
     assert "value" not in again[samples.list]
     assert "capitals/2" in again[samples.list]["steps"]
