@@ -41,7 +41,7 @@ def test_the_head_says_what_ran_and_leads_to_each_view(tab: ResultsScreen, finis
 @pytest.mark.parametrize("view", [*VIEWS, *WITHIN])
 def test_an_address_shows_its_view(tab: ResultsScreen, finished: Finished, view: str):
     asked = tab.render({"run": finished(), "sub": view})
-    current = {"calibration": "Statistics", "health": "Overview"}.get(view, view.capitalize())
+    current = WITHIN.get(view, view).capitalize()
     assert f'aria-current="page">{current}</a>' in asked
 
 

@@ -57,6 +57,16 @@ def test_beside_multiple_choice_the_written_answers_name_their_dataset(
     assert page.count("<h1") == 1
 
 
+def test_beside_multiple_choice_the_duels_are_reached_from_the_written_part(
+    tab: ResultsScreen, desk: AppService
+):
+    form = open_form(desk, modes=["question_answer", "multiple_choice"])
+    form["uploads"] = [*form["uploads"], desk.store_upload([("towns.csv", GOOD.encode())])]
+    page = shown(tab, finish(desk, form), sub="duels")
+    assert "4 duels" in page
+    assert 'aria-current="page">Overview</a>' in page
+
+
 def test_the_overview_has_the_figures_of_each_model(tab: ResultsScreen, desk: AppService):
     run_id = finish(desk, open_form(desk, models=["perfect"], judging=[]) | given(desk))
     page = shown(tab, run_id)
