@@ -10,7 +10,7 @@ from evalui.ui.components.listing import markup
 from evalui.ui.components.pickers import Pickers, Words
 from evalui.ui.components.templates import fill
 
-_MAX_LENGTH = 200  # characters; SQLite refuses very long patterns
+MAX_FIND = 200  # characters; SQLite refuses very long patterns
 
 
 class Filters:
@@ -25,7 +25,7 @@ class Filters:
                 placeholder=hint,
                 container=False,
                 max_lines=1,
-                max_length=_MAX_LENGTH,
+                max_length=MAX_FIND,
                 elem_classes="find",
             )
             self.clear = markup(elem_classes="ev clear")

@@ -23,6 +23,7 @@ from evalui.report.html import Html
 from evalui.scoring.arena.figures import PEOPLE
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.ui.components.duel import duel, duel_in_full
+from evalui.ui.components.filters import MAX_FIND
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.format import short_id
 from evalui.ui.components.list_and_reader import ListAndReader, ListContent
@@ -38,7 +39,6 @@ _PARAMETERS: Mapping[str, str] = {
     "capability": "duel_capability",
     "find": "find",
 }
-_MAX_SEARCH_LENGTH = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def read_duel_filter(form: Form) -> DuelFilter:
         pair=field_value(form, "duel_pair"),
         outcome=outcome if outcome in OUTCOMES else "",
         capability=field_value(form, "duel_capability"),
-        find=field_value(form, "find").strip()[:_MAX_SEARCH_LENGTH],
+        find=field_value(form, "find").strip()[:MAX_FIND],
     )
 
 

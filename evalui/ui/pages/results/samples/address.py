@@ -9,6 +9,7 @@ from evalui.app.questions import MAX_ROWS, PAGE_ROWS
 from evalui.runs.database.question_pages import SORTS
 from evalui.runs.database.records import OutcomeFilter, QuestionFilter, QuestionSort
 from evalui.types import LETTERS
+from evalui.ui.components.filters import MAX_FIND
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 
 MAX_ORDERS = 24  # columns of a table that stand beside each other
@@ -16,8 +17,7 @@ MAX_ORDERS = 24  # columns of a table that stand beside each other
 Columns = Literal["orders", "models"]
 _OUTCOMES: Mapping[str, OutcomeFilter] = {name: name for name in get_args(OutcomeFilter)}
 _SORTS: Mapping[str, QuestionSort] = {name: name for name in SORTS}
-_MAX_SEARCH_LENGTH = 200  # characters; SQLite refuses very long patterns
-FILTERS = tuple(f.name for f in fields(QuestionFilter))
+_FILTERS = tuple(f.name for f in fields(QuestionFilter))
 # Of one model and mode only: they mean nothing for another dataset.
 _OF_A_CELL = ("subject", "capability", "rule", "gold", "picked", "outcome", "sort")
 
@@ -75,7 +75,7 @@ class SamplesAddress:
 
     @property
     def _view(self) -> dict[str, object]:
-        filters = {name: getattr(self.wanted, name) for name in FILTERS}
+        filters = {name: getattr(self.wanted, name) for name in _FILTERS}
         usual = QuestionFilter()
         return {
             "by": "" if self.by == "orders" else self.by,
@@ -125,7 +125,7 @@ def _read_filter(form: Form) -> QuestionFilter:
         rule=field_value(form, "rule"),
         gold=_slot(field_value(form, "gold")),
         picked=_slot(field_value(form, "picked")),
-        find=field_value(form, "find").strip()[:_MAX_SEARCH_LENGTH],
+        find=field_value(form, "find").strip()[:MAX_FIND],
         sort=_SORTS.get(field_value(form, "sort"), "file"),
     )
 
