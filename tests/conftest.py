@@ -79,7 +79,7 @@ SLOW = {
     "test_ui_pages_evaluate_open_questions.py",
     "test_ui_pages_results_open.py",
     "test_ui_components_texts.py",
-    "test_ui_tabs_results.py",
+    "test_ui_pages_results_samples_page.py",
     "test_ui_web_routes.py",
     "test_server.py",
     "test_server_store.py",

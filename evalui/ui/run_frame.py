@@ -11,7 +11,7 @@ from evalui.ui.components.templates import fill
 VIEWS = ("overview", "samples", "bias", "statistics", "report")
 JUDGED_VIEWS = ("overview", "duels", "samples", "annotate", "report")  # of written answers alone
 # Views that are reached from others, and the one of `VIEWS` they belong to.
-WITHIN = {"calibration": "statistics", "health": "overview"}
+WITHIN = {"calibration": "statistics", "health": "overview", "duels": "overview"}
 
 
 def offered_views(view: RunView) -> tuple[str, ...]:
@@ -25,16 +25,17 @@ def offered_views(view: RunView) -> tuple[str, ...]:
 def view_name(view: RunView, requested: str) -> str:
     """The view that is shown: written answers have no positions and are not right or wrong."""
     known = requested in offered_views(view) or (view.has_choices and requested in WITHIN)
+    if requested == "duels":  # beside multiple choice, too, where the written part leads to them
+        known = has_duels(view.service, view.run.id)
     return requested if known and requested != "annotate" else VIEWS[0]
 
 
 def run_frame(view: RunView, name: str) -> Html:
     """What stands above the view of this name."""
     t, run = view.t, view.run
-    current = WITHIN.get(name, name)
-    views = [
-        (t(f"tab.{each}"), _address(view, each), each == current) for each in offered_views(view)
-    ]
+    offered = offered_views(view)
+    current = name if name in offered else WITHIN.get(name, name)
+    views = [(t(f"tab.{each}"), _address(view, each), each == current) for each in offered]
     kind, state, is_watched = _state(view, name)
     at = announced_deletion(view.service.database, view.service.settings.retention_days, run)
     return fill(

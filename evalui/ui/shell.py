@@ -12,7 +12,7 @@ from typing import Protocol
 from evalui.app.run_labels import LIVE_STATES
 from evalui.app.run_view import still_there
 from evalui.app.service import AppService
-from evalui.errors import EvaluiError, UnknownRun
+from evalui.errors import EvaluiError
 from evalui.messages import messages
 from evalui.report.html import Html, div, el, join
 from evalui.types import Language
@@ -87,8 +87,7 @@ class AppShell:
     def page(self, form: Form) -> Page:
         """What an address shows."""
         place = self.place(form)
-        # What is no tab has a document of its own; a run may have been queued again just now.
-        name = place if place in TABS else "results"
+        name = place if place in TABS else next(iter(TABS))  # what is no tab has its own document
         bar, title = top_bar(self.service, self.t, name, form), self._title(name, form)
         try:
             with still_there(self.service, field_value(form, "run")):
@@ -183,8 +182,7 @@ class AppShell:
         """
         self.service.queued_runs()  # reads the store: its fault is said before a page is opened
         name = self.place(form)
-        is_tab = name in TABS and field_value(form, "sub") in TAB_VIEWS
-        return name if name in PAGES and not is_tab else ""
+        return name if name in PAGES else ""
 
     def place(self, form: Form) -> str:
         """Which tab or page an address of the tabs leads to."""

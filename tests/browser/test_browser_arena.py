@@ -67,34 +67,35 @@ def test_sections_open_by_their_finding_and_hold_drawings_and_tables(page: Any, 
     expect(beats.locator("tbody tr:not(.same *)")).to_have_count(PAIRS)
     beats.get_by_role("link", name="%").first.click()
     page.wait_for_url("**sub=duels**")
-    expect(page.get_by_label("Pair")).to_have_value("numbat|quokka")
+    expect(page.get_by_label("Pair").first).to_have_value("numbat – quokka")
 
 
 def test_a_duel_opens_from_the_list_by_key_and_by_address(page: Any, run_id: str):
     page.goto(f"/en/?run={run_id}&tab=results&sub=duels&arena=2")
-    duel = page.locator(".detail.duel:visible")
+    duel = page.locator(".duel:visible")
     expect(duel).to_contain_text("Question cn-0")
-    page.get_by_label("Outcome").select_option(label="changed with the order")
+    pick(page, "Outcome", "changed with the order")
     expect(duel).to_contain_text("The outcome changed with the order.")
     page.wait_for_url("**duel_outcome=changed**")
-    changed = page.locator(".list:visible li").count()
+    changed = page.locator(".questions:visible li").count()
     assert 0 < changed < PAIRS * QUESTIONS
-    page.get_by_label("Outcome").select_option(label="all")
-    expect(page.locator(".list:visible li")).to_have_count(PAIRS * QUESTIONS)
+    pick(page, "Outcome", "all")
+    expect(page.locator(".questions:visible li")).to_have_count(PAIRS * QUESTIONS)
     page.get_by_label("Find").fill("square of 7")
-    page.get_by_label("Find").press("Enter")
-    expect(page.locator(".list:visible li")).to_have_count(PAIRS)
-    page.get_by_role("link", name="quokka – wombat").click()
+    expect(page.locator(".questions:visible li")).to_have_count(PAIRS)
+    page.locator(".questions a", has_text="quokka – wombat").click()
     expect(duel).to_contain_text("Question en-7")
-    for place, name in enumerate(("quokka", "wombat")):
-        shown = duel.locator(".answers .variant").nth(place)
-        expect(shown.get_by_role("heading")).to_have_text(name)
-        assert shown.locator(".quoted").inner_text().split() == answer(name, 7).split()
+    answers = duel.locator(".answers .variant")
+    expect(answers.get_by_role("heading")).to_have_text(["quokka", "wombat"])
+    # As the Markdown that it is written in.
+    expect(answers.nth(0).locator("ol li")).to_have_text(["The square of 7 is 49.", "That is all."])
+    expect(answers.nth(0).locator("strong")).to_have_text("all")
+    expect(answers.nth(1).locator(".written")).to_have_text(answer("wombat", 7))
     verdicts = duel.locator(".variants .variant")
     expect(verdicts.nth(0)).to_contain_text("quokka shown first")
     expect(verdicts.nth(1)).to_contain_text("wombat shown first")
     for verdict in verdicts.all():
-        assert verdict.locator("pre").inner_text().strip(), "the judge's own words"
+        assert verdict.locator(".said").inner_text().strip(), "the judge's own words"
     address = page.url
     page.locator("body").press("k")
     expect(duel.locator(".answers h3").first).to_have_text("numbat")
@@ -118,22 +119,22 @@ def test_the_arena_filters_all_judged_runs_and_leads_to_each(page: Any, run_id: 
     page.wait_for_url(f"**/results?run={run_id}**")
     expect(page.locator(".results-page")).to_contain_text("panel of 2 judges")
     page.get_by_role("link", name="Duels").click()
-    expect(page.locator("#main")).to_contain_text(f"{PAIRS * QUESTIONS} duels")
+    expect(page.locator(".list-h h2")).to_have_text(f"{PAIRS * QUESTIONS} duels")
 
 
 def test_the_language_changes_and_the_view_stays(page: Any, run_id: str):
     page.goto(f"/en/?run={run_id}&tab=arena&sub=duels&arena=1")  # as old links have it
-    expect(page.locator("#main")).to_contain_text("Duels")
+    expect(page.locator(".duel")).to_contain_text("Question cn-0")
     page.get_by_role("link", name="中文").click()
-    page.wait_for_url(f"**/zh/?run={run_id}&tab=results&sub=duels&arena=1")
-    expect(page.locator("#main")).to_contain_text("题目 cn-0")
+    page.wait_for_url(f"**/zh/results?run={run_id}&sub=duels&arena=1")
+    expect(page.locator(".duel")).to_contain_text("题目 cn-0")
 
 
 @pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["390"])
 def test_a_phone_never_scrolls_sideways_in_a_judged_run(page: Any, run_id: str):
     ready = {
         f"run={run_id}&tab=results": "table.lead",
-        f"run={run_id}&tab=results&sub=duels": ".two-pane .list",
+        f"run={run_id}&tab=results&sub=duels": ".duels .questions",
         "tab=arena": "table.lead",
     }
     for address, part in ready.items():
@@ -142,9 +143,9 @@ def test_a_phone_never_scrolls_sideways_in_a_judged_run(page: Any, run_id: str):
         page.wait_for_timeout(300)
         assert overflow(page) == 0, address
     page.goto(f"/zh/?run={run_id}&tab=results&sub=duels")
-    page.locator(".two-pane .list a:visible").first.click()  # a phone shows the duel alone
-    expect(page.locator(".detail.duel:visible")).to_be_visible()
-    expect(page.locator(".two-pane .list:visible")).to_have_count(0)
+    page.locator(".duels .questions a:visible").first.click()  # a phone shows the duel alone
+    expect(page.locator(".duel:visible")).to_be_visible()
+    expect(page.locator(".duels .questions:visible")).to_have_count(0)
     assert overflow(page) == 0
 
 

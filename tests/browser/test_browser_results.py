@@ -54,7 +54,7 @@ def test_the_address_names_the_view_that_is_open(page: Any, run_id: str):
     assert page.url.endswith(f"/en/results?run={run_id}&sub=report")
     samples = page.get_by_role("link", name="Samples", exact=True)
     samples.click()
-    page.wait_for_url(f"**/en/?run={run_id}**sub=samples**")
+    page.wait_for_url(f"**/en/results?run={run_id}**sub=samples**")
     page.reload()
     expect(samples).to_have_attribute("aria-current", "page")
 
@@ -70,7 +70,7 @@ def test_a_live_run_shows_its_newest_figures_by_itself_in_the_same_view(page: An
     expect(headline).not_to_have_text(before)
     page.get_by_role("link", name="Samples", exact=True).click()
     page.wait_for_url("**sub=samples**")
-    progress = page.locator("#tab-results .note")
+    progress = page.locator(".results-page .note")
     expect(progress).to_contain_text("Still running:")
     before = progress.inner_text()
     expect(progress).not_to_have_text(before)

@@ -8,7 +8,6 @@ from browser_servers import TOKEN, admitted, started
 from open_browser_examples import Hall, contest
 from playwright.sync_api import expect
 
-WITHOUT_SCRIPT = {"viewport": {"width": 1280, "height": 900}, "java_script_enabled": False}
 _COUNT_LOADS = "sessionStorage.loads = 1 + Number(sessionStorage.loads ?? 0)"
 
 
@@ -92,7 +91,8 @@ def test_a_search_stands_in_the_address_once_and_keeps_the_cursor(page: Any, run
     page.goto(f"/en/?run={run_id}&tab=results&sub=samples")
     ready(page)
     before = page.evaluate("history.length")
-    search = page.locator("#tab-results input[type=search]")
+    search = page.get_by_label("Find in questions and replies")
+    expect(search).to_be_visible()
     search.press_sequentially("plus", delay=150)
     page.wait_for_url("**=plus**")
     # Slowly, so that what was typed first is answered while the rest is typed.
@@ -107,7 +107,7 @@ def test_a_search_stands_in_the_address_once_and_keeps_the_cursor(page: Any, run
     expect(search).to_have_value("plus")
     assert page.evaluate("history.length") <= before + 1
     page.reload()
-    expect(page.locator("#tab-results input[type=search]")).to_have_value("plus")
+    expect(search).to_have_value("plus")
 
 
 def test_a_press_before_gradio_is_there_is_answered_when_it_is(
@@ -163,7 +163,7 @@ def test_the_theme_changes_at_once_and_stays(counted: Any):
 
 def test_what_takes_longer_shows_that_it_works(page: Any, run_id: str):
     held: list[Any] = []
-    page.goto(f"/en/?run={run_id}&tab=results&sub=samples")
+    page.goto(f"/en/?run={run_id}&tab=compare")
     ready(page)
     page.route("**q=**", lambda route: held.append(route))
     page.locator(".questions a").nth(1).click()

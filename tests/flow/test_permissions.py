@@ -296,7 +296,7 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/zh/admin?sub=server"): "page",
     ("GET", "/en/results?run={run}"): "page",  # which holds nothing of the run
     ("GET", "/en/?run={run}&tab=results"): "page",  # leads there
-    ("GET", "/en/?run={run}&tab=results&sub=samples"): "see",
+    ("GET", "/en/?run={run}&tab=results&sub=samples"): "page",
     ("GET", "/r/{run}"): "page",
     ("GET", "/r/{run}/q/1"): "page",
     ("GET", "/export/{run}.json"): "see",
@@ -473,12 +473,9 @@ def test_each_action_is_done_for_those_who_may(box: Box, tab: str, do: str):
     def send(visitor: str) -> Any:
         run_id = box.fresh_run() if (required and required.run) else ""
         fields = {"run": run_id, "target": run_id}
-        if tab == "results":
-            fields = {"run": box.run}
         return box.act(visitor, tab, do, fields if fields["run"] else {})
 
-    on_run = tab == "results" and kind == "page"
-    assert of_all(send) == EXPECTED["see" if on_run else kind]
+    assert of_all(send) == EXPECTED[kind]
 
 
 @pytest.mark.parametrize("ended", [False, True])
@@ -653,8 +650,14 @@ def test_nobody_follows_a_run_of_others_by_its_fields(box: Box):
 
 _RUN = "run={run}&panel=share"
 RUN_EVENTS: list[tuple[str, dict[str, str], tuple[Any, ...], str]] = [
-    ("results_open", {"query": _RUN}, (), "see"),
-    ("results_look", {}, (_RUN, ""), "see"),
+    ("results_open", {"query": _RUN}, ("", ""), "see"),
+    ("results_open", {"query": "run={run}&sub=samples"}, ("", ""), "see"),
+    ("results_look", {}, (_RUN, "", "", ""), "see"),
+    ("results_look", {}, ("run={run}&sub=samples", "", "", ""), "see"),
+    ("results_samples", {}, ("run={run}&sub=samples", "", "wrong", *[""] * 6), "see"),
+    ("results_samples_find", {}, ("run={run}&sub=samples", "text"), "see"),
+    ("results_duels", {}, ("run={run}&sub=duels", *[""] * 3), "see"),
+    ("results_duels_find", {}, ("run={run}&sub=duels", "text"), "see"),
     ("results_share", {}, (_RUN, "30"), "change"),
     ("results_link", {"do": "withdraw", "link": "none"}, (_RUN,), "change"),
     ("results_rights", {}, (_RUN, ["viewers/view", "voters/annotate"]), "change"),  # as they are

@@ -40,9 +40,9 @@ const label = () => {
   }
 };
 new MutationObserver(label).observe(document.body, {childList: true, subtree: true});
-const open = () => {
+const open = (isOwn = false) => {
   keep();
-  trigger('open', {query: here()});
+  trigger('open', {query: here(), own: isOwn ? 'yes' : ''});
 };
 document.addEventListener('click', event => {
   const link = event.target.closest('a[href]');
@@ -58,12 +58,13 @@ document.addEventListener('click', event => {
   if (hash) dispatchEvent(new HashChangeEvent('hashchange'));
   open();
 });
-addEventListener('popstate', open);
+addEventListener('popstate', () => open());
+addEventListener('reopen', () => open(true)); // what is shown is not what the address says
 watch('value', () => {
   const [, moment, how, target] = props.value.match(/^(.*?)([?>])(.*)$/s);
   if (how === '>') location.assign(target);
-  else go(moment.endsWith('=') ? 'replaceState' : 'pushState', target);
-  if (how === '?' && moment.endsWith('!')) open();
+  else go(moment.includes('=') ? 'replaceState' : 'pushState', target);
+  if (how === '?' && moment.endsWith('!')) open(true);
 });
 watch('title', () => { document.title = props.title; });
 open();
@@ -110,18 +111,27 @@ def leaves_for(target: str) -> str:
     return f"{time.monotonic_ns()}>{target}"
 
 
-def opens(query: str) -> str:
+def opens(query: str, *, replaces: bool = False) -> str:
     """The value that leads to a query, and opens it as a link would."""
-    return f"{time.monotonic_ns()}!?{query}"
+    return f"{time.monotonic_ns()}{'=' * replaces}!?{query}"
 
 
 def query_of(event: gr.EventData) -> str:
     """The query that an event of the address carries, "" of other events."""
-    sent: Any = event._data  # pyright: ignore[reportPrivateUsage] # no other name
-    query: object = cast("dict[str, object]", sent).get("query") if isinstance(sent, dict) else ""
+    query = _sent(event).get("query")
     return query if isinstance(query, str) else ""
+
+
+def is_own(event: gr.EventData) -> bool:
+    """Whether the page itself led there by `opens`: its fields say already what they should."""
+    return _sent(event).get("own") == "yes"
 
 
 def read_query(query: object) -> Form:
     """The parameters of a query, none of what is no text."""
     return read_form(parse_qsl(query, keep_blank_values=True)) if isinstance(query, str) else {}
+
+
+def _sent(event: gr.EventData) -> dict[str, object]:
+    sent: Any = event._data  # pyright: ignore[reportPrivateUsage] # no other name
+    return cast("dict[str, object]", sent) if isinstance(sent, dict) else {}

@@ -15,12 +15,15 @@ from evalui.report.html import Html
 from evalui.runs.database.voting.ballots import Ballot
 from evalui.runs.database.voting.votes import VotingProgress
 from evalui.types import Sample
+from evalui.ui.components.formulas import FORMULAS, math_files
 from evalui.ui.components.templates import fill
-from evalui.ui.components.texts import math_files, render_markdown
+from evalui.ui.components.texts import render_markdown
 
 CHOICES: Mapping[str, str] = {"1": "a", "2": "b", "3": "tie", "4": "neither"}  # by their keys
 
-_SCRIPT = r"""
+_SCRIPT = (
+    FORMULAS
+    + r"""
 const UNREAD_MS = 200; // twice the same press would be a vote on a pair that nobody has read
 const PATIENCE_MS = 8000; // then the vote is not stored, and its pair comes back
 let since = performance.now(); // when the pair in hand was first seen
@@ -91,44 +94,10 @@ const onKey = event => {
 };
 document.addEventListener('keydown', onKey);
 
-// Formulas are drawn in a shadow root, with the KaTeX that comes with Gradio.
-let drawing = null;
-const loadKatex = ({katex, katexSheet}) => {
-  const sheet = new URL(katexSheet, document.baseURI);
-  const link = Object.assign(document.createElement('link'), {rel: 'stylesheet', href: sheet.href});
-  document.head.append(link); // a shadow root takes no fonts of its own
-  const style = new CSSStyleSheet();
-  const styled = fetch(sheet)
-    .then(answer => answer.text())
-    // Gradio binds the rules to its own frame, which a shadow root is not in.
-    .then(text => style.replaceSync(text.replace(/\.gradio-container[\w-]*\s+/g, '')));
-  return Promise.all([import(new URL(katex, document.baseURI).href), styled])
-    .then(([module]) => ({draw: module.default, style}));
-};
-const drawFormula = (formula, katex, style) => {
-  const root = formula.shadowRoot ?? formula.attachShadow({mode: 'open'});
-  root.adoptedStyleSheets = [style];
-  root.innerHTML = katex.renderToString(formula.textContent, {
-    displayMode: formula.dataset.display !== undefined,
-    throwOnError: false,
-    maxSize: 5, // nothing may cover the page
-    maxExpand: 500,
-    trust: false,
-    errorColor: 'var(--bad)',
-  });
-};
-const drawFormulas = found => {
-  const formulas = found.querySelectorAll('ev-math');
-  if (!formulas.length || !found.dataset.katex || !found.dataset.katexSheet) return;
-  drawing ??= loadKatex(found.dataset);
-  drawing.then(
-    ({draw, style}) => formulas.forEach(formula => drawFormula(formula, draw, style)),
-    () => {}, // without KaTeX the source stays readable
-  );
-};
 watch('value', shown);
 shown();
 """
+)
 
 
 def ballot() -> gr.HTML:

@@ -25,7 +25,7 @@ const question = () => {
 };
 // A fold that the markup opens is only closed by a visitor, and the other way round.
 element.addEventListener('toggle', ({target}) => {
-  if (!target.matches?.('details')) return;
+  if (!target.matches?.('details:not(.menu)')) return;
   if (target.open === target.hasAttribute('data-opened')) opened.delete(name(target));
   else opened.add(name(target));
   if (!target.id) return;
@@ -46,7 +46,7 @@ const refocus = () => {
   if (focused && document.activeElement === document.body) element.querySelector(focused)?.focus();
 };
 const redraw = () => {
-  for (const fold of element.querySelectorAll('details')) {
+  for (const fold of element.querySelectorAll('details:not(.menu)')) {
     if (fold.open) fold.setAttribute('data-opened', '');
     if (opened.has(name(fold))) fold.open = !fold.open;
   }

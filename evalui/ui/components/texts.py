@@ -2,8 +2,8 @@
 
 HTML in the text is shown as the characters it consists of. Nothing is loaded from anywhere: an
 image becomes a link that says what the text says. A formula becomes `<ev-math>` around its own
-source, which `components/ballot.py` draws with the KaTeX that comes with Gradio; without that it
-stays TeX. Differences are found word by word.
+source, which `components/formulas.py` draws with the KaTeX that comes with Gradio; without that
+it stays TeX. Differences are found word by word.
 """
 
 import re
@@ -23,7 +23,7 @@ from markdown_it.token import Token
 from evalui.report.html import Html, el
 from evalui.text_tokenizers import tokenize_zh
 from evalui.text_tokenizers.han import contains_han
-from evalui.ui.components.packages import gradio_frontend
+from evalui.ui.components.templates import macro
 
 _MAX_LENGTH = 20_000  # characters that are read as Markdown; what follows is shown as it is
 _MAX_HEADING_LEVEL = 6
@@ -32,8 +32,6 @@ _PAGE_LEVELS = 2  # a page has an h1 and h2 of its own; those of a text come bel
 _MARKS = (("$$", "$$", True), (r"\[", r"\]", True), (r"\(", r"\)", False))
 # As in pandoc, so that "$5 and $10" stays money: no space inside, no digit after.
 _DOLLARS = re.compile(r"\$(?![\s$])((?:\\.|[^\\$])*?)(?<!\s)\$(?!\d)", re.DOTALL)
-# No public address: Gradio ships KaTeX under names with a hash; without it formulas stay TeX.
-_ASSETS = gradio_frontend() / "assets"
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 _MAX_WORDS = 4000  # in both texts together; comparing longer ones would keep the page waiting
 _MAX_FULL_LOOKUP_WORDS = (
@@ -49,16 +47,6 @@ def render_markdown(text: str) -> Html:
     rest = text[len(read) :]
     goes_on = el("p", "…") + el("pre", rest) if rest else ""
     return Html(_markdown().render(read) + goes_on)
-
-
-@cache
-def math_files() -> tuple[str, str]:
-    """KaTeX's script and style sheet, relative to the page; "" where Gradio has none."""
-    script, sheet = (
-        next((f"assets/{path.name}" for path in sorted(_ASSETS.glob(pattern))), "")
-        for pattern in ("katex-*.js", "katex-*.css")
-    )
-    return script, sheet
 
 
 @cache
@@ -216,6 +204,11 @@ def diff_texts(reference: str, reply: str) -> TextDiff:
         in_first[block.a : block.a + block.size] = [True] * block.size
         in_second[block.b : block.b + block.size] = [True] * block.size
     return TextDiff(_diff_segments(first, in_first), _diff_segments(second, in_second))
+
+
+def marked(pieces: Sequence[DiffSegment], tag: str) -> Html:
+    """A text whose own words stand out: by colour, and struck out (del) or underlined (ins)."""
+    return macro("questions/cells.html", "marked", pieces, tag)
 
 
 def closest_reference(references: Sequence[str], reply: str) -> int:

@@ -163,11 +163,6 @@ def tick(
     return el("label", box, label, cls="tick")
 
 
-def labelled(label: str, control: Html) -> Html:
-    """A field with its name inside its border."""
-    return el("label", span(label, cls="k"), control, cls="inp")
-
-
 def search_field(
     name: str, text: str, words: str, *, hint: str = "", **attributes: Attribute
 ) -> Html:

@@ -44,6 +44,7 @@ _PAGE_SHEETS = (
     "css/blocks.css",
     "css/pages.css",
     "css/open.css",
+    "css/samples.css",
     "css/models.css",
     "css/evaluate.css",
     "css/runs.css",
@@ -66,7 +67,6 @@ _SCRIPTS = (
     "js/images.js",
     "js/page.js",
     "js/notices.js",
-    "js/samples.js",
 )
 _ICON = "icons/evalui.svg"
 _CHARSET = Html(

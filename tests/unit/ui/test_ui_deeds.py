@@ -52,7 +52,7 @@ def test_every_action_that_a_tab_knows_is_listed(tab: str):
 
 def test_an_unknown_action_is_refused():
     with pytest.raises(SpecError):
-        required_deed("results", Action("drop", {}, {}))
+        required_deed("compare", Action("drop", {}, {}))
 
 
 def test_an_action_names_its_run_once(desk: AppService, finished: Callable[..., str]):

@@ -1,6 +1,6 @@
 """The Results page as a visitor has it: its frame, what can be picked, and the document drawn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,6 +13,7 @@ from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.ui.components.form import Form
+from evalui.ui.components.list_and_reader import ListContent
 from evalui.ui.pages.context import PageContext
 from evalui.ui.pages.results import ResultsPage
 from evalui.web.sender import with_sender
@@ -46,6 +47,21 @@ def _text(component: dict[str, Any]) -> str:
             return ""
 
 
+def text_of(content: ListContent) -> str:
+    """What stands above a list, what can be filtered by, the list and the reader."""
+    offered = content.offered.values()
+    lists = "".join(_words(words.label or "", words.offered) for words in offered)
+    return "".join((str(content.head), lists, content.lines, content.reader))
+
+
+def _words(label: str, offered: Mapping[str, str]) -> str:
+    words = "".join(
+        f'<option value="{escape(value)}">{escape(word)}</option>'
+        for value, word in offered.items()
+    )
+    return f"{escape(label)}{words}"
+
+
 class ResultsScreen:
     """One page in one browser."""
 
@@ -66,9 +82,31 @@ class ResultsScreen:
         named = {name: value for name, value in form.items() if name != "tab"}
         self.query = urlencode(named, doseq=True)
         event = cast("gr.EventData", SimpleNamespace(_data={"query": self.query}))
-        self.shown = self.page._open(event, self.request)  # pyright: ignore[reportPrivateUsage]
+        nothing = [""] * len(self.page.lists)  # of lists that the page has
+        self.shown = self.page._open(event, self.request, *nothing)  # pyright: ignore[reportPrivateUsage]
         document = drawn(self.page._draw, self.query, event, self.request)  # pyright: ignore[reportPrivateUsage]
         return self.around() + document
+
+    def open(self, form: Form, *, samples: str = "", own: str = "") -> dict[Any, Any]:
+        """What is sent for an address where the page has the list of samples of that digest.
+
+        `own` is "yes" where the page itself led there.
+        """
+        sent = {"query": urlencode(form, doseq=True), "own": own}
+        event = cast("gr.EventData", SimpleNamespace(_data=sent))
+        drawn = [samples if name == "samples" else "" for name in self.page.lists]
+        return self.page._open(event, self.request, *drawn)  # pyright: ignore[reportPrivateUsage]
+
+    def choose(self, name: str, **chosen: str) -> object:
+        """Where it leads to choose from lists beside that of this name; the others are empty."""
+        lists = self.page.lists[name].filters.pickers.lists
+        values = [chosen.get(each, "") for each in lists]
+        act = getattr(self.page, f"_choose_{name}")
+        return act(self.request, self.query, *values)
+
+    def find(self, text: str) -> object:
+        """Where it leads to type a text into the search beside a list."""
+        return self.page._find(self.request, self.query, text)  # pyright: ignore[reportPrivateUsage]
 
     def share(self, days: str) -> str:
         """The panel after a link was made."""
@@ -94,7 +132,8 @@ class ResultsScreen:
     def look(self) -> bool:
         """Whether the page finds something new when it looks by itself."""
         seen = self.update(self.page.seen).get("value", "")
-        found = self.page._look(self.request, self.query, seen)  # pyright: ignore[reportPrivateUsage]
+        drawn = [self.update(each.drawn).get("value", "") for each in self.page.lists.values()]
+        found = self.page._look(self.request, self.query, seen, *drawn)  # pyright: ignore[reportPrivateUsage]
         is_new = isinstance(found, dict) and "__type__" not in found
         if is_new:
             self.shown |= cast("dict[Any, Any]", found)
@@ -110,6 +149,9 @@ class ResultsScreen:
         parts = [page.frame, page.top, page.sharing.head, page.sharing.problem]
         parts += [page.sharing.here, page.sharing.links, page.files.note, page.files.first]
         parts += [page.files.others, *page.bias.lists.values(), *page.statistics.lists.values()]
+        for each in page.lists.values():
+            if self.update(each.view).get("visible"):
+                parts += [each.head, *each.filters.lists, each.list, each.reader]
         return "".join(self._part(each) for each in parts)
 
     def update(self, component: Any) -> dict[str, Any]:
@@ -122,9 +164,6 @@ class ResultsScreen:
         if update.get("visible") is False or "value" not in update:
             return ""
         if "choices" in update:
-            words = "".join(
-                f'<option value="{escape(value)}">{escape(word)}</option>'
-                for word, value in update["choices"]
-            )
-            return f"{escape(str(update.get('label', '')))}{words}"
+            offered = {value: word for word, value in update["choices"]}
+            return _words(str(update.get("label", "")), offered)
         return str(update["value"])

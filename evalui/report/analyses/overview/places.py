@@ -6,8 +6,6 @@ from urllib.parse import urlencode
 
 from evalui.types import Cell, Language
 
-_TABS = ("samples", "duels")  # the views that are no part of the page of results
-
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -18,8 +16,6 @@ class Places:
 
     def view(self, sub: str, **more: str) -> str:
         """The address of a view of the run, with what decides what it shows."""
-        if sub in _TABS:
-            return "?" + urlencode({"run": self.run, "tab": "results", "sub": sub} | more)
         return "results?" + urlencode({"run": self.run, "sub": sub} | more)
 
     def samples(self, cell: Cell, **filters: str) -> str:

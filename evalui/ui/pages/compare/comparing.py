@@ -13,6 +13,7 @@ from evalui.app.comparisons import (
     read_ids,
     split_comparable,
 )
+from evalui.app.questions import AnsweringModel
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
@@ -23,7 +24,6 @@ from evalui.ui.pages.compare.choice import ComparisonChoice, read_choice
 from evalui.ui.pages.compare.query import CompareQuery, read_query
 from evalui.ui.pages.compare.question import PairView
 from evalui.ui.sharing.links import SharedPage
-from evalui.ui.tabs.results.samples.answering import AnsweringModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import gradio as gr
 
+from evalui.app.questions import AnsweringModel
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.analyses.comparison.figures import (
@@ -23,26 +24,22 @@ from evalui.runs.database.trials import read_trials_of
 from evalui.types import Sample, Variant
 from evalui.ui.components.format import source
 from evalui.ui.components.listing import markup
-from evalui.ui.components.templates import fill
-from evalui.ui.components.texts import closest_reference, diff_texts
-from evalui.ui.components.widgets import copy_button
-from evalui.ui.pages.compare.query import CompareQuery
-from evalui.ui.tabs.results.samples.answering import AnsweringModel
-from evalui.ui.tabs.results.samples.open import marked
-from evalui.ui.tabs.results.samples.options import (
+from evalui.ui.components.option_table import (
     OptionColumn,
     TableFoot,
     column,
-    option_table,
-    outcome_cell,
-    reply_cell,
-)
-from evalui.ui.tabs.results.samples.question import (
     fixed_note,
     long_replies,
     option_legend,
+    option_table,
     order_label,
+    outcome_cell,
+    reply_cell,
 )
+from evalui.ui.components.templates import fill
+from evalui.ui.components.texts import closest_reference, diff_texts, marked
+from evalui.ui.components.widgets import copy_button
+from evalui.ui.pages.compare.query import CompareQuery
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ answers are still to come the page looks again, and only what has changed is dra
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -18,15 +18,32 @@ from evalui.app.run_view import RunView, still_there
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.report.html import Html
-from evalui.ui.components.address import address, opening, opens, query_of, read_query
+from evalui.ui.components.address import (
+    address,
+    is_own,
+    opening,
+    opens,
+    query_of,
+    read_query,
+)
 from evalui.ui.components.fold import folds
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.fragment import Action
+from evalui.ui.components.list_and_reader import ListContent
 from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.recent_runs import recent_runs
 from evalui.ui.components.templates import fill
 from evalui.ui.pages.context import EVENTS, PageContext
-from evalui.ui.pages.results import bias, calibration, health, overview, report, statistics
+from evalui.ui.pages.results import (
+    bias,
+    calibration,
+    duels,
+    health,
+    overview,
+    report,
+    samples,
+    statistics,
+)
 from evalui.ui.pages.results.report import Downloads
 from evalui.ui.pages.results.sharing import SharingPanel
 from evalui.ui.run_frame import run_frame, view_name
@@ -41,10 +58,16 @@ _WATCH_S = 1.0  # between looks at a file that is being sent
 
 @dataclass(frozen=True, slots=True)
 class DrawnView:
-    """A view of a run: what `draw` makes below its frame, and what stands above as `top`."""
+    """A view of a run: what `draw` makes below its frame, and what stands above as `top`.
 
-    draw: Callable[[RunView, Form], None]
+    One that is a list beside a reader has `content` instead, and `change` gives the query of the
+    address after fields beside the list were changed, "" where that is no change.
+    """
+
+    draw: Callable[[RunView, Form], None] | None = None
     top: Callable[[RunView, Form], Html | None] | None = None
+    content: Callable[[RunView, Form], ListContent] | None = None
+    change: Callable[[RunView, Form, Form], str] | None = None
 
 
 VIEWS: Mapping[str, DrawnView] = {
@@ -54,6 +77,8 @@ VIEWS: Mapping[str, DrawnView] = {
     "report": DrawnView(report.draw),
     "calibration": DrawnView(calibration.draw),
     "health": DrawnView(health.draw),
+    "samples": DrawnView(content=samples.content, change=samples.changed),
+    "duels": DrawnView(content=duels.content, change=duels.changed),
 }
 
 
@@ -78,6 +103,7 @@ class ResultsPage:
             self.sharing = SharingPanel(t)
             self.statistics = statistics.statistics_pickers(t)
             self.files = Downloads(t)
+            self.lists = {"samples": samples.make_view(t), "duels": duels.make_view(t)}
             # What the page shows by now: the server keeps nothing of a visitor.
             self.query = gr.Textbox(visible="hidden", elem_classes="hidden-field")
             self.seen = gr.Textbox(visible="hidden", elem_classes="hidden-field")
@@ -93,18 +119,25 @@ class ResultsPage:
     def wire(self) -> None:
         """Say what happens on which event."""
         changing: list[Any] = [self.frame, self.top, self.timer, self.seen]
+        of_lists: list[Any] = [part for each in self.lists.values() for part in each.outputs]
+        drawn: list[Any] = [each.drawn for each in self.lists.values()]
         shown: list[Any] = [
             *(self.address, self.bar, self.query, *changing),
             *(*self.sharing.outputs, *self.bias.outputs, *self.statistics.outputs),
-            *self.files.outputs,
+            *(*self.files.outputs, *of_lists),
         ]
         self.address.open(
-            self._open, None, shown, api_name=f"{_NAME}_open", trigger_mode="multiple", **EVENTS
+            self._open,
+            drawn,
+            shown,
+            api_name=f"{_NAME}_open",
+            trigger_mode="multiple",
+            **EVENTS,
         )
         self.timer.tick(
             self._look,
-            [self.query, self.seen],
-            [self.address, *changing, self.changed, *self.files.outputs],
+            [self.query, self.seen, *drawn],
+            [self.address, *changing, self.changed, *self.files.outputs, *of_lists],
             api_name=f"{_NAME}_look",
             **EVENTS,
         )
@@ -119,6 +152,24 @@ class ResultsPage:
                 [self.query, *lists],
                 self.address,
                 api_name=f"{_NAME}_{name}",
+                **EVENTS,
+            )
+        for name, choose in (("samples", self._choose_samples), ("duels", self._choose_duels)):
+            filters = self.lists[name].filters
+            gr.on(
+                [each.input for each in filters.lists],
+                choose,
+                [self.query, *filters.lists],
+                self.address,
+                api_name=f"{_NAME}_{name}",
+                **EVENTS,
+            )
+            filters.find.change(  # a change is pasting, too
+                self._find,
+                [self.query, filters.find],
+                self.address,
+                api_name=f"{_NAME}_{name}_find",
+                trigger_mode="always_last",
                 **EVENTS,
             )
         panel = self.sharing.outputs
@@ -150,23 +201,30 @@ class ResultsPage:
 
     # ------------------------------------------------------------ what an address shows
 
-    def _open(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """What stands around the document of an address: the frame, what can be picked."""
+    def _open(self, event: gr.EventData, request: gr.Request, *drawn: object) -> Updates:
+        """What stands around the document of an address: the frame, what can be picked.
+
+        `drawn` are the lists that the page has.
+        """
         service, query = self.context.service(request), query_of(event)
         form = read_query(query)
         known = {self.bar: self.context.bar(service, _NAME, form), self.query: query}
         try:
             with still_there(service, field_value(form, "run")):
-                return self._hidden() | known | self._shown(service, form)
+                return known | self._shown(service, event, drawn)
         except EvaluiError as error:
             return self._hidden() | known | self._without_run(service, error)
 
-    def _shown(self, service: AppService, form: Form) -> Updates:
+    def _shown(self, service: AppService, event: gr.EventData, drawn: Sequence[object]) -> Updates:
+        query = query_of(event)
+        form = read_query(query)
         if not field_value(form, "run"):
-            return self._without_run(service)
+            return self._hidden() | self._without_run(service)
         view = self._view(service, form)
         name = self._name(view, form)
-        shown: Updates = self._framed(view, form)
+        there = self._there(name, drawn)
+        # The list of a view is there only while the page shows nothing else.
+        shown: Updates = ({} if there else self._hidden()) | self._framed(view, form)
         if name == "overview":
             shown |= self.sharing.shown(view, form)
         elif name == "bias":
@@ -175,8 +233,16 @@ class ResultsPage:
             shown |= self.statistics.shown(statistics.offered(view, form))
         elif name == "report":
             shown |= self.files.shown(view)
+        elif content := VIEWS[name].content:
+            listed = self.lists[name]
+            shown |= listed.shown(content(view, form), query, there, typed=is_own(event))
         title = self._title(view)
         return shown | {self.seen: _version(view), self.address: gr.update(title=title)}
+
+    def _there(self, name: str, drawn: Sequence[object]) -> str:
+        """What the page has of the list of a view, "" of a view without one."""
+        there = dict(zip(self.lists, drawn, strict=True)).get(name)
+        return there if isinstance(there, str) else ""
 
     def _hidden(self) -> Updates:
         """Nothing of what only some views have."""
@@ -187,6 +253,7 @@ class ResultsPage:
             **self.bias.shown({}),
             **self.statistics.shown({}),
             **self.files.hidden(),
+            **{part: each for one in self.lists.values() for part, each in one.hidden().items()},
         }
 
     def _framed(self, view: RunView, form: Form) -> Updates:
@@ -229,7 +296,8 @@ class ResultsPage:
         try:
             with still_there(service, field_value(form, "run")):
                 view = self._view(service, form)
-                VIEWS[self._name(view, form)].draw(view, form)
+                if draw := VIEWS[self._name(view, form)].draw:
+                    draw(view, form)
         except UnknownRun:
             return  # the frame states it
 
@@ -250,8 +318,11 @@ class ResultsPage:
 
     # ------------------------------------------------------------ what changes
 
-    def _look(self, request: gr.Request, query: object, seen: object) -> Any:
-        """What is new since the page has `seen` it: figures, or how far files are."""
+    def _look(self, request: gr.Request, query: object, seen: object, *drawn: object) -> Any:
+        """What is new since the page has `seen` it: figures, answers, or how far files are.
+
+        `drawn` are the lists that the page has.
+        """
         service, form = self.context.service(request), read_query(query)
         if not field_value(form, "run"):
             return {self.timer: gr.update(active=False)}
@@ -261,9 +332,20 @@ class ResultsPage:
             if (version := _version(view)) != seen:
                 changed |= self._framed(view, form) | {self.seen: version, self.changed: version}
                 changed[self.address] = gr.update(title=self._title(view))
+                changed |= self._renewed(view, query, drawn)
             if self._name(view, form) == "report":
                 changed |= self._weighed(view)
         return changed or gr.skip()  # pyright: ignore[reportUnknownVariableType] # of Gradio
+
+    def _renewed(self, view: RunView, query: object, drawn: Sequence[object]) -> Updates:
+        """The list of a view and what is open of it, with what is new; nothing of other views."""
+        form = read_query(query)
+        name = self._name(view, form)
+        content = VIEWS[name].content
+        if content is None:
+            return {}
+        there = self._there(name, drawn)
+        return self.lists[name].renewed(content(view, form), str(query), there)
 
     def _weighed(self, view: RunView) -> Updates:
         """The files with about their sizes; they change with each answer of a run that goes on."""
@@ -281,6 +363,30 @@ class ResultsPage:
 
     def _pick_statistics(self, query: object, *values: object) -> str:
         return opens(urlencode(self.statistics.picked(read_query(query), values), doseq=True))
+
+    def _choose_samples(self, request: gr.Request, query: object, *values: object) -> Any:
+        return self._changed_list(request, query, self.lists["samples"].filters.read(values))
+
+    def _choose_duels(self, request: gr.Request, query: object, *values: object) -> Any:
+        return self._changed_list(request, query, self.lists["duels"].filters.read(values))
+
+    def _find(self, request: gr.Request, query: object, find: object) -> Any:
+        text = find if isinstance(find, str) else ""
+        return self._changed_list(request, query, {"find": text}, is_typed=True)
+
+    def _changed_list(
+        self, request: gr.Request, query: object, fields: Form, *, is_typed: bool = False
+    ) -> Any:
+        """The address after other `fields` beside a list; of what is typed only the last stays."""
+        service, form = self.context.service(request), read_query(query)
+        if field_value(form, "run"):
+            with still_there(service, field_value(form, "run")):
+                view = self._view(service, form)
+                change = VIEWS[self._name(view, form)].change
+                # "" is what the server wrote into a field.
+                if change and (changed := change(view, form, fields)):
+                    return opens(changed, replaces=is_typed)
+        return gr.skip()  # pyright: ignore[reportUnknownVariableType] # of Gradio
 
     def _share(self, request: gr.Request, query: object, days: object) -> Updates:
         view, form = self._changed(request, query)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.messages import messages
@@ -12,6 +13,7 @@ from evalui.runs.upkeep import disk
 from evalui.runs.upkeep.disk import DiskUse
 from evalui.ui.components import disk_notice as module
 from evalui.ui.components.disk_notice import disk_notice
+from evalui.ui.run_frame import run_frame
 from evalui.ui.shell import AppShell
 
 
@@ -45,12 +47,11 @@ def test_a_run_states_that_it_will_be_deleted(
     desk: AppService, finished: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ):
     run_id = finished()
-    shell = AppShell(desk, "en")
-    form = {"run": run_id, "tab": "results"}
-    assert "will be deleted" not in str(shell.page(form).content)
+    t = messages("en")
+    assert "will be deleted" not in run_frame(RunView(desk, t, run_id), "overview")
     changed = desk.settings.model_copy(update={"retention_days": 1})
     monkeypatch.setattr(desk, "settings", changed)
     desk.database.row(
         'INSERT INTO decision VALUES (\'retention\', \'{"days": 1, "since": 0, "seen": 0}\')'
     )
-    assert "This run will be deleted (" in str(AppShell(desk, "en").page(form).content)
+    assert "This run will be deleted (" in run_frame(RunView(desk, t, run_id), "overview")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from ui_examples import HOSTILE
 
-from evalui.ui.components.texts import math_files, render_markdown
+from evalui.ui.components.formulas import math_files
+from evalui.ui.components.texts import render_markdown
 
 TAGS = re.compile(r"<([a-z][a-z0-9-]*)", re.IGNORECASE)
 

@@ -185,9 +185,10 @@ def event(site: Site, tab: str, **sent: Any) -> dict[str, Any]:
 
 
 def named(site: Site, name: str, sent: dict[str, Any]) -> dict[str, Any]:
-    """The event of a name, which has no fields."""
+    """The event of a name, whose fields are empty."""
     found = next(each for each in site.listeners if each["api_name"] == name)
-    return {"data": [], "event_data": sent or None, "fn_index": found["id"]}
+    empty = [""] * len(found["inputs"])
+    return {"data": empty, "event_data": sent or None, "fn_index": found["id"]}
 
 
 @pytest.mark.parametrize(
@@ -320,7 +321,7 @@ def test_the_address_of_an_unknown_run_is_answered_in_words(site: Site, address:
     assert "Traceback" not in shown.text
 
 
-@pytest.mark.parametrize("sub", ["overview", "bias", "statistics", "report"])
+@pytest.mark.parametrize("sub", ["overview", "samples", "duels", "bias", "statistics", "report"])
 @pytest.mark.parametrize("run", UNKNOWN)
 def test_the_results_of_an_unknown_run_are_answered_in_words(site: Site, sub: str, run: str):
     shown = site.send(named(site, "results_open", {"query": urlencode({"run": run, "sub": sub})}))

@@ -28,7 +28,7 @@ from evalui.server import create_app
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.ui.run_form import read_run_form
-from evalui.ui.shell import TAB_VIEWS, TABS
+from evalui.ui.shell import TABS
 from evalui.ui.top_bar import PAGES
 from evalui.web.address import access_token
 
@@ -266,7 +266,6 @@ def test_a_query_that_is_no_text_breaks_no_redirect(server: Server, path: str):
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_page_names_a_folder(server: Server, language: str):
     pages = [f"tab={tab}{run}" for tab in TABS for run in ("", f"&run={server.run}")]
-    pages += [f"run={server.run}&tab=results&sub={sub}" for sub in TAB_VIEWS]
     pages += [f"tab=evaluate&uploads={server.upload}", f"tab=evaluate&again={server.run}"]
     addresses = [f"/{language}/?{page}" for page in pages]
     addresses += [

@@ -32,7 +32,7 @@ def test_that_all_guess_opens_the_next_steps():
     hrefs = [row[2].href for row in table.rows]
     assert hrefs == [
         "?again=k3f",
-        "?run=k3f&tab=results&sub=samples&cell=&outcome=wrong",
+        "results?run=k3f&sub=samples&cell=&outcome=wrong",
         "?tab=evaluate",
     ]
     filed = next(b for b in page("nobody", "en", places=None) if isinstance(b, Details))

@@ -156,7 +156,7 @@ def test_a_figure_of_the_page_leads_to_the_questions_it_counts():
     blocks = bias_page(subject, "en", _links(subject), choice=BiasChoice())
     position = _lead(blocks).rows[0][0]
     assert isinstance(position, TextCell)
-    assert position.href == "?run=r1&tab=results&sub=samples&cell=7&picked=0"
+    assert position.href == "results?run=r1&sub=samples&cell=7&picked=0"
     picks, grid = _charts(blocks)
     assert picks.links["3,0"].endswith("sub=samples&cell=7&gold=3&picked=0")
     assert "0,1" not in picks.links  # no answer lies there

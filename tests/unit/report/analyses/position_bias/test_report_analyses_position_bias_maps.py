@@ -50,7 +50,7 @@ def test_who_leans_most_is_said_and_each_share_leads_to_what_was_picked():
     section = _maps(_run(cell_result(right, model="even"), cell_result(fond)))["all-models"]
     assert section.finding == "m has the strongest preference: A, 62 %."
     chart = _chart(section)
-    assert chart.links["1,0"] == "?run=r1&tab=results&sub=samples&cell=2&picked=0"
+    assert chart.links["1,0"] == "results?run=r1&sub=samples&cell=2&picked=0"
     assert len(chart.links) == 8
 
 
@@ -91,7 +91,7 @@ def test_the_subjects_of_a_category_lead_to_their_questions(by_subject):
     assert title.text == "Subjects of STEM"
     assert set(_chart(section).links) == {"s0,0", "s0,1"}
     assert _chart(section).links["s0,1"] == (
-        "?run=r1&tab=results&sub=samples&cell=2&subject=s0&outcome=order_sensitive"
+        "results?run=r1&sub=samples&cell=2&subject=s0&outcome=order_sensitive"
     )
     back = section.blocks[-1]
     assert isinstance(back, Links)

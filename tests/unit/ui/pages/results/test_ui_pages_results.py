@@ -14,9 +14,8 @@ from evalui.runs.database import queue
 from evalui.runs.database.runs import read_cells
 from evalui.ui.components.form import Form
 from evalui.ui.components.fragment import Action
-from evalui.ui.pages.results import VIEWS
 from evalui.ui.run_form import read_run_form
-from evalui.ui.run_frame import WITHIN
+from evalui.ui.run_frame import VIEWS, WITHIN
 
 Finished = Callable[..., str]
 MakeAct = Callable[..., Action]
@@ -34,16 +33,15 @@ def test_the_head_says_what_ran_and_leads_to_each_view(tab: ResultsScreen, finis
     (dataset,) = {cell.cell.dataset for cell in read_cells(tab.service.database, run_id)}
     assert f">{dataset} · 4 questions · 2 models · today" in page
     assert f"{dataset} · 4 questions" not in tab.render({"run": finished(name=dataset)})
-    for view in VIEWS.keys() - WITHIN.keys():
+    for view in VIEWS:
         assert f'href="results?run={run_id}&amp;sub={view}"' in page
-    assert f'href="?run={run_id}&amp;tab=results&amp;sub=samples"' in page
     assert 'sub=overview" aria-current="page">Overview' in page
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", [*VIEWS, *WITHIN])
 def test_an_address_shows_its_view(tab: ResultsScreen, finished: Finished, view: str):
     asked = tab.render({"run": finished(), "sub": view})
-    current = {"calibration": "Statistics", "health": "Overview"}.get(view, view.capitalize())
+    current = WITHIN.get(view, view).capitalize()
     assert f'aria-current="page">{current}</a>' in asked
 
 
@@ -55,7 +53,7 @@ def test_a_run_without_answers_has_every_view(
     tab: ResultsScreen, desk: AppService, form_for: Callable[..., Form]
 ):
     run_id = desk.start(read_run_form(form_for()))
-    shown = {view: tab.render({"run": run_id, "sub": view}) for view in VIEWS}
+    shown = {view: tab.render({"run": run_id, "sub": view}) for view in (*VIEWS, *WITHIN)}
     assert "Nothing to test yet" in shown["statistics"]
     assert "No probabilities to judge" in shown["calibration"]
     assert "4 questions, as this run asked them" in tab.render({"run": run_id, "sub": "health"})
@@ -81,7 +79,7 @@ def test_written_answers_have_their_own_views(tmp_path: Path):
     tab = ResultsScreen(desk, messages("en"))
     page = tab.render({"run": run_id, "sub": "bias"})
     assert 'aria-current="page">Overview' in page
-    assert f'href="?run={run_id}&amp;tab=results&amp;sub=duels">Duels' in page
+    assert f'href="results?run={run_id}&amp;sub=duels">Duels' in page
     assert f'href="annotate?run={run_id}">Annotate' in page
     assert "Statistics" not in page
 

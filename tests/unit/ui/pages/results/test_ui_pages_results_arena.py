@@ -114,7 +114,7 @@ def test_how_far_the_judge_can_be_trusted_folds_behind_its_finding(arena_desk: A
 def test_a_warning_leads_to_its_duels(arena_desk: AppService):
     run_id = judged(arena_desk, injected=(3,))
     said = page(arena_desk, run_id)
-    address = f"?run={run_id}&amp;tab=results&amp;sub=duels&amp;arena=0&amp;duel_outcome=injected"
+    address = f"results?run={run_id}&amp;sub=duels&amp;arena=0&amp;duel_outcome=injected"
     assert address in said
 
 

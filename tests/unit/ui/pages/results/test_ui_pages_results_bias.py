@@ -95,7 +95,7 @@ def test_the_model_with_the_strongest_bias_is_shown_and_a_script_only_if_all_are
 def test_each_count_of_the_heat_map_is_a_link_to_its_questions(room: AppService, few: str):
     cell = always_a(room, few)
     page = shown(room, few, {"cell": cell})
-    address = f"?run={few}&amp;tab=results&amp;sub=samples&amp;cell={cell}&amp;gold=3&amp;picked=0"
+    address = f"results?run={few}&amp;sub=samples&amp;cell={cell}&amp;gold=3&amp;picked=0"
     assert f'<a href="{address}"' in page
 
 

@@ -78,7 +78,7 @@ def test_bias_says_what_one_order_cannot_show(room: AppService, both: str):
 def test_samples_show_a_question_without_a_prompt(room: AppService, both: str):
     (letters, *_) = read_cells(room.database, both)
     form: Form = {"sub": "samples", "cell": str(letters.id), "q": "letters_geography/0"}
-    page = ResultsTab(room, messages("en")).render({"run": both, **form})
+    page = ResultsScreen(room, messages("en")).render({"run": both, **form})
     assert "What is the capital of France?" in page
     assert "Madrid" in page
 

@@ -78,7 +78,7 @@ def _overview(desk: AppService, run_id: str, language: str) -> str:
 
 
 def _duels(desk: AppService, run_id: str, **form: str) -> str:
-    return ResultsTab(desk, messages("en")).render({**form, "run": run_id, "sub": "duels"})
+    return ResultsScreen(desk, messages("en")).render({**form, "run": run_id, "sub": "duels"})
 
 
 def _report(desk: AppService, run_id: str, language: str) -> str:

@@ -26,7 +26,6 @@ from evalui.runs.database.runs import read_cells
 from evalui.scoring.answer_pairs import AnswerPair
 from evalui.ui.components.fragment import Action
 from evalui.ui.components.progress_document import progress_document
-from evalui.ui.tabs.results import ResultsTab
 
 MakeAct = Callable[..., Action]
 
@@ -56,6 +55,16 @@ def test_beside_multiple_choice_the_written_answers_name_their_dataset(
     page = shown(tab, finish(desk, form))
     assert dataset in page
     assert page.count("<h1") == 1
+
+
+def test_beside_multiple_choice_the_duels_are_reached_from_the_written_part(
+    tab: ResultsScreen, desk: AppService
+):
+    form = open_form(desk, modes=["question_answer", "multiple_choice"])
+    form["uploads"] = [*form["uploads"], desk.store_upload([("towns.csv", GOOD.encode())])]
+    page = shown(tab, finish(desk, form), sub="duels")
+    assert "4 duels" in page
+    assert 'aria-current="page">Overview</a>' in page
 
 
 def test_the_overview_has_the_figures_of_each_model(tab: ResultsScreen, desk: AppService):
@@ -113,11 +122,9 @@ def test_the_head_counts_models_without_the_judge(tab: ResultsScreen, desk: AppS
 
 def test_the_duels_are_a_view_of_the_run(tab: ResultsScreen, desk: AppService):
     run_id = finish(desk, open_form(desk))
-    way = f'href="?run={run_id}&amp;tab=results&amp;sub=duels">Duels'
+    way = f'href="results?run={run_id}&amp;sub=duels">Duels'
     assert way in shown(tab, run_id)
-    page = ResultsTab(desk, messages("en")).render({"run": run_id, "sub": "duels"})
-    assert "4 duels" in page
-    assert f'data-address="run={run_id}&amp;tab=results&amp;sub=duels&amp;arena=0"' in page
+    assert "4 duels" in shown(tab, run_id, sub="duels")
     alone = shown(tab, finish(desk, open_form(desk, judging=[])), sub="duels")
     assert ">Duels<" not in alone
     assert 'aria-current="page">Overview</a>' in alone
@@ -182,8 +189,7 @@ def test_nothing_of_a_reply_becomes_markup(tab: ResultsScreen, desk: AppService)
     run_id = finish(
         desk, open_form(desk, subjective(rows), models=[], judging=[]) | given(desk, brought)
     )
-    samples = ResultsTab(desk, messages("en"))
-    reply = samples.render({"run": run_id, "sub": "samples", "q": "talk/en-1"})
+    reply = tab.render({"run": run_id, "sub": "samples", "q": "talk/en-1"})
     for page in (shown(tab, run_id), reply):
         assert "<img" not in page
         assert "<script" not in page

@@ -1,0 +1,107 @@
+"""The list of questions: two lines each, with a mark for every order of every model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+
+from evalui.app.questions import MAX_ROWS, PAGE_ROWS, AnsweringModel, QuestionList
+from evalui.messages import Messages
+from evalui.report.analyses.arena.narrative import format_fraction
+from evalui.report.html import Html, join
+from evalui.runs.database.records import ListedQuestion, TrialMark, TrialOutcome
+from evalui.ui.components.format import short_id
+from evalui.ui.components.option_table import marks
+from evalui.ui.components.templates import fill, macro
+from evalui.ui.pages.results.samples.address import SamplesAddress
+
+_SIGNS: tuple[TrialOutcome, ...] = ("right", "wrong", "unreadable", "tied")
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A question with the marks of the models, and its address."""
+
+    id: str
+    href: str
+    question: str
+    short_id: str
+    about: str
+    marks: Html
+
+
+def listed_lines(
+    t: Messages,
+    address: SamplesAddress,
+    listed: QuestionList,
+    models: Sequence[AnsweringModel],
+    *,
+    subjects: bool,
+) -> Html:
+    """The list, which question is open left out; `subjects` are named if there are several."""
+    hrefs = address.hrefs(row.sample.id for row in listed.rows)
+    drawn = cache(partial(_marks, t))  # a thousand questions have few different marks
+    rows = [
+        _Line(
+            row.sample.id,
+            href,
+            row.sample.question,
+            short_id(row.sample.id),
+            _about(row, subject=subjects),
+            join(
+                *(
+                    drawn(each, row.marks.get(each.row.id, ()), bool(row.sample.references))
+                    for each in models
+                )
+            ),
+        )
+        for row, href in zip(listed.rows, hrefs, strict=True)
+    ]
+    rest = listed.n - listed.start - len(listed.rows)
+    written = models[0].is_written
+    return fill(
+        "questions/list.html",
+        t=t,
+        count=t("samples.count", n=f"{listed.n:,}", total=f"{listed.total:,}"),
+        before=listed.start > 0,
+        rows=rows,
+        more=rest > 0,
+        more_words=t("samples.more", n=min(rest, PAGE_ROWS)),
+        signs=() if written else [(marks(t, [each]), t(f"samples.sign_{each}")) for each in _SIGNS],
+        models=models,
+    )
+
+
+def _about(row: ListedQuestion, *, subject: bool) -> str:
+    sample = row.sample
+    words = (sample.subject if subject else "", sample.metadata.get("capability", ""))
+    about = " · ".join(word for word in words if word)
+    return f" · {about}" if about else ""
+
+
+def _marks(
+    t: Messages, model: AnsweringModel, own: tuple[TrialMark, ...], has_reference: bool
+) -> Html:
+    figures = [_figure(t, mark, has_reference) for mark in own] if model.is_written else []
+    drawn = "" if model.is_written else marks(t, [mark.outcome for mark in own])
+    return macro("questions/cells.html", "model_marks", model, drawn, figures)
+
+
+def _figure(t: Messages, mark: TrialMark, has_reference: bool) -> tuple[str, str]:
+    """Of a written answer: what became of it if that is not as usual, else its figure."""
+    if mark.rule in ("empty", "cut"):
+        return t(f"outcome.{mark.rule}"), "bad" if mark.rule == "empty" else ""
+    return format_fraction(mark.credit) if has_reference else "–", ""
+
+
+def growth(address: SamplesAddress, listed: QuestionList) -> dict[str, str]:
+    """Where the links to more of the list lead, which keep what is open: `before` and `more`."""
+    shown = listed.start + len(listed.rows)
+    further = (
+        address.to(rows=shown + PAGE_ROWS)
+        if shown + PAGE_ROWS <= MAX_ROWS
+        else address.to(question=listed.beyond, rows=PAGE_ROWS)
+    )
+    return {
+        "before": address.to(rows=min(listed.start + PAGE_ROWS, MAX_ROWS)).href,
+        "more": further.href,
+    }
