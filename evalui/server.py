@@ -2,14 +2,13 @@
 
 import logging
 import socket
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 import uvicorn
 from fastapi import FastAPI, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
@@ -20,30 +19,25 @@ from evalui.app.files.runners import FileProcesses
 from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.logs import configure_log
-from evalui.messages import LANGUAGES
+from evalui.messages import LANGUAGES, messages
 from evalui.runs.database.connection import Database
 from evalui.runs.upkeep.periodic import Upkeep
 from evalui.runs.worker.devices import worker_devices
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
-from evalui.types import Language
+from evalui.ui.addresses import page_of
 from evalui.ui.components.form import read_form
 from evalui.ui.current_person import current_person
-from evalui.ui.shell import AppShell
+from evalui.ui.pages.context import PageContext
 from evalui.ui.web.attachment import Attachment
-from evalui.ui.web.documents import document
 from evalui.ui.web.doors.entrance import guarded
 from evalui.ui.web.downloads import Route
 from evalui.ui.web.events import EventMiddleware
 from evalui.ui.web.monitoring import Monitoring
 from evalui.ui.web.routes import add_routes
-from evalui.ui.web.watching import Document, Make, WatchedDocuments
 from evalui.web.address import own_folder
-from evalui.web.middleware import plain_page, status_of
-
-if TYPE_CHECKING:
-    from evalui.ui.pages.context import PageContext
+from evalui.web.middleware import plain_page
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
@@ -100,7 +94,7 @@ def create_app(settings: Settings) -> ASGIApp:
         workers.start()
         if not settings.read_only:
             notices.start()
-        attachment.start(shells)
+        attachment.start(contexts)
         with Upkeep(settings, database).running():
             yield
         await attachment.close()
@@ -117,59 +111,42 @@ def create_app(settings: Settings) -> ASGIApp:
         workers.warm()
         files.warm()
 
-    shells = [AppShell(service, language, warm) for language in LANGUAGES]
-    add_routes(app, service.with_sender(current_person))
+    of_sender = service.with_sender(current_person)
+    contexts = [PageContext(of_sender, messages(language), warm) for language in LANGUAGES]
+    add_routes(app, of_sender)
     monitoring = Monitoring(settings, database)
     monitoring.add_routes(app)
     for folder in _STATIC:
         app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
 
     app.mount(PREFIX, create_api(service))
-    documents = WatchedDocuments(_make(shells, attachment))
-    for shell in shells:
+    for language in LANGUAGES:
         # What is no GET would be Gradio's, which has a page of its own there.
-        make = app.api_route(f"/{shell.language}/", methods=["GET", "HEAD"])
-        make(_page(shell, documents))
+        make = app.api_route(f"/{language}/", methods=["GET", "HEAD"])
+        make(_first_page(of_sender))
     app.add_middleware(
         EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
     )
     return guarded(app, settings, monitoring)
 
 
-def _add_endpoints(context: "PageContext") -> None:
+def _add_endpoints(context: PageContext) -> None:
     from evalui.client_endpoints import add_client_endpoints  # once Gradio is imported
 
     add_client_endpoints(context)
 
 
-def _page(shell: AppShell, documents: WatchedDocuments) -> Route:
-    async def page(request: Request) -> Response:
+def _first_page(service: AppService) -> Route:
+    async def first_page(request: Request) -> Response:
+        """Lead to the page of an address that names none; say why the store cannot be read."""
         named = request.query_params.multi_items()
-        name = ""
-        with suppress(StoreError):  # the document says it
-            name = await run_in_threadpool(shell.page_of, read_form(named))
-        if name:
-            kept = [(key, one) for key, one in named if key != "tab"]
-            return RedirectResponse(f"{name}?{urlencode(kept)}" if kept else name)
-        return await documents.answer(shell.language, request)
-
-    return page
-
-
-def _make(shells: Sequence[AppShell], attachment: Attachment) -> Make:
-    speaking = {shell.language: shell for shell in shells}
-
-    def make(language: Language, query: str, moment: int | None) -> Document:
-        """The document of an address; if the store cannot be read, the reason alone."""
-        shell = speaking[language]
         try:
-            with attachment.first_page(), shell.service.runs.at(moment):
-                shown = shell.page(read_form(parse_qsl(query, keep_blank_values=True)))
-                whole = document(shown, language)
+            name = await run_in_threadpool(page_of, service, read_form(named))
         except StoreError as error:
             sentence = error.sentence
             page = plain_page("store.title", lambda t: t.translate(sentence))
-            return Document(page.encode(), 503)
-        return Document(whole.encode(), status_of(shown.problem) if shown.problem else 200)
+            return HTMLResponse(page, 503)
+        kept = [(key, one) for key, one in named if key != "tab"]
+        return RedirectResponse(f"{name}?{urlencode(kept)}" if kept else name)
 
-    return make
+    return first_page

@@ -1,7 +1,6 @@
-"""The Gradio app of one language: a page at each name of `PAGES`, and the fragments of the tabs."""
+"""The Gradio app of one language: a page at each name of `PAGES`."""
 
 from collections.abc import Callable
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -9,10 +8,7 @@ import gradio as gr
 from gradio.blocks import Block, BlocksConfig
 from gradio.renderable import Renderable
 
-from evalui.report.html import Html
-from evalui.ui.components.fragment import Action
 from evalui.ui.pages.context import PageContext
-from evalui.ui.shell import TABS, AppShell
 from evalui.ui.top_bar import PAGES
 
 
@@ -106,43 +102,16 @@ class DescribedBlocks(BlocksConfig):
 
 
 def build(
-    shell: AppShell, add_endpoints: Callable[[PageContext], None] = lambda _: None
+    context: PageContext, add_endpoints: Callable[[PageContext], None] = lambda _: None
 ) -> UnqueuedBlocks:
     """The app of a language; `add_endpoints` declares what is for other programs."""
-    with UnqueuedBlocks(title=shell.t("app.title"), analytics_enabled=False) as app:
-        for name in TABS:
-            _fragment(name, shell)
-        context = PageContext(shell.service, shell.t, shell.warm)
+    t = context.t
+    with UnqueuedBlocks(title=t("app.title"), analytics_enabled=False) as app:
         add_endpoints(context)
         for name in PAGES:
-            app.begin_page(shell.t(f"tab.{name}"), name)
+            app.begin_page(t(f"tab.{name}"), name)
             import_module(f"evalui.ui.pages.{name}").make_page(context)
     # Without it a mounted app hands out any file of the machine to an event that names its path.
     app.has_launched = True
     app.default_config = DescribedBlocks(app.default_config)
     return app
-
-
-def _fragment(name: str, shell: AppShell) -> None:
-    """What carries the actions of a tab that the server draws, and its answers."""
-    answer = partial(shell.answer, name)
-
-    def act(event: gr.EventData) -> Html:
-        return answer(Action.read(event._data))  # pyright: ignore[reportPrivateUsage] # no other name
-
-    act.__name__ = f"act_{name}"
-    fragment = gr.HTML(
-        html_template="<i></i>",
-        js_on_load=f"window.evalui.attach('{name}', trigger, watch, props, 'act')",
-        apply_default_css=False,
-        elem_id=f"fragment-{name}",
-    )
-    fragment.act(
-        act,
-        None,
-        fragment,
-        trigger_mode="multiple",
-        queue=False,
-        show_progress="hidden",
-        api_visibility="private",
-    )

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from flow_examples import wait_until
+from press import Press
 from ui_admin_examples import Administrator
 from ui_models_screen import Screen
 from ui_runs_screen import Screen as RunsScreen
@@ -25,7 +26,6 @@ from evalui.models.endpoint.keys import SECRET_VARIABLE
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells, read_run
 from evalui.settings import Settings
-from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.run_form import read_run_form
 
@@ -91,7 +91,7 @@ def test_a_key_is_sent_to_its_server_and_stands_nowhere(
     for name, key in (("far", KEY), ("wrong", WRONG_KEY)):
         fields = {"add_place": "endpoint", "add_name": name, "add_path": "m", "add_chat": "yes"}
         sent = fields | {"add_address": address, "add_key": key}
-        assert tab.act(Action("save", {}, sent))  # type: ignore[arg-type]
+        assert tab.act(Press("save", {}, sent))  # type: ignore[arg-type]
     assert list(desk.catalog()) == ["far", "wrong"]
     wait_until(lambda: not any(each.pending for each in desk.models.current_statuses().values()))
 
@@ -161,7 +161,7 @@ def test_a_team_uses_a_key_that_stands_nowhere(
     with desk.database.writing() as connection:
         connection.execute("INSERT INTO team VALUES ('red', 0)")
     with acting_as(ann):
-        Screen(box).act(Action("save", {}, {**fields, "add_teams": ["red"]}))
+        Screen(box).act(Press("save", {}, {**fields, "add_teams": ["red"]}))
     with acting_as(bob):
         wait_until(lambda: not any(each.pending for each in box.models.current_statuses().values()))
         run_id = started(box, "far")

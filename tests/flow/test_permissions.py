@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from evalui.ui.deeds import DEEDS
 from fastapi import FastAPI
 from net_examples import created
 from starlette.routing import Mount
@@ -40,7 +41,6 @@ from evalui.runs.database.runs import read_runs_in
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.ui.current_person import acting_as, current_person
-from evalui.ui.deeds import DEEDS
 from evalui.ui.pages.admin.changes import CHANGES
 from evalui.ui.web.doors.guests import guest_cookie
 from evalui.web.address import access_token, cookie_of

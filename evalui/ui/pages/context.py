@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-
-import gradio as gr
+from typing import TYPE_CHECKING, Any
 
 from evalui.app.service import AppService
 from evalui.messages import Messages
@@ -12,6 +10,9 @@ from evalui.report.html import Html
 from evalui.ui.components.form import Form
 from evalui.ui.top_bar import top_bar
 from evalui.web.sender import sender_of
+
+if TYPE_CHECKING:  # the pages are made once it has been imported
+    import gradio as gr
 
 # How every event of a page is sent: its values as they are, past the queue, for no other client.
 EVENTS: dict[str, Any] = {
@@ -34,7 +35,7 @@ class PageContext:
     t: Messages
     warm: Callable[[], None] = _nothing
 
-    def service(self, request: gr.Request, *, ballot_of: str = "") -> AppService:
+    def service(self, request: "gr.Request", *, ballot_of: str = "") -> AppService:
         """The use cases of who sends an event; guests of the run `ballot_of` have it, too.
 
         Raises:

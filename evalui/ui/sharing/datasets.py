@@ -6,8 +6,8 @@ from evalui.app.service import AppService
 from evalui.app.uploads import upload_of
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, span
+from evalui.ui.components.action import Action
 from evalui.ui.components.format import size
-from evalui.ui.components.fragment import Action
 from evalui.ui.components.widgets import link_button, table, titled
 from evalui.ui.sharing.rights import change_right, team_switches
 

@@ -8,7 +8,7 @@ from evalui.app.service import AppService
 from evalui.app.sharing import RIGHTS, state_dataset_rights, state_run_rights
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
-from evalui.ui.components.fragment import Action
+from evalui.ui.components.action import Action
 from evalui.ui.components.widgets import button
 
 # What lets a team do something, and its word: who may use a dataset sees it.

@@ -1,12 +1,11 @@
 """Gradio's side of the application, mounted once Gradio has been imported.
 
-Importing Gradio takes seconds, so the pages are served before; whatever of a page needs it waits.
+Importing Gradio takes seconds, so the server listens before; whoever opens a page waits for it.
 """
 
 import asyncio
 import inspect
 import os
-import threading
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AsyncExitStack, contextmanager
@@ -17,14 +16,11 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI
 
 from evalui.imports import uncollected_imports
-from evalui.ui.shell import AppShell
 from evalui.ui.web.events import Listeners, listeners_of, translate_errors
 from evalui.web.address import own_folder
 
 if TYPE_CHECKING:
     from evalui.ui.pages.context import PageContext
-
-_PATIENCE_S = 1.0  # for a first page, after which Gradio is imported before there is one
 
 
 class Attachment:
@@ -39,22 +35,10 @@ class Attachment:
         self.listeners: dict[str, Listeners] = {}
         self._stack = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
-        # Two threads that import at once take turns, so the first page would take twice as long.
-        self._page_begun = threading.Event()
-        self._page_made = threading.Event()
 
-    @contextmanager
-    def first_page(self) -> Generator[None]:
-        """Around the making of a page, in any thread: the import begins after the first."""
-        self._page_begun.set()
-        try:
-            yield
-        finally:
-            self._page_made.set()
-
-    def start(self, shells: Sequence[AppShell]) -> None:
-        """Import Gradio after the first page, then mount a page for each language."""
-        self._task = asyncio.create_task(self._attach(shells))
+    def start(self, contexts: Sequence["PageContext"]) -> None:
+        """Import Gradio, then mount an app for each language."""
+        self._task = asyncio.create_task(self._attach(contexts))
 
     async def wait(self) -> None:
         """Return when Gradio's routes are there.
@@ -73,17 +57,12 @@ class Attachment:
             self._task.cancel()
         await self._stack.aclose()
 
-    async def _attach(self, shells: Sequence[AppShell]) -> None:
-        await asyncio.to_thread(self._import)
-        for shell in shells:
-            await self._mount(shell)
+    async def _attach(self, contexts: Sequence["PageContext"]) -> None:
+        await asyncio.to_thread(import_gradio, self.folder)
+        for context in contexts:
+            await self._mount(context)
 
-    def _import(self) -> None:
-        while not self._page_made.wait(_PATIENCE_S) and self._page_begun.is_set():
-            pass
-        import_gradio(self.folder)
-
-    async def _mount(self, shell: AppShell) -> None:
+    async def _mount(self, context: "PageContext") -> None:
         import gradio as gr
 
         from evalui.ui.build import build
@@ -91,13 +70,13 @@ class Attachment:
 
         # Said of every app with several pages, though nothing asks for it.
         warnings.filterwarnings("ignore", "SSR mode is not supported")
-        page = build(shell, self.add_endpoints)
-        translate_errors(page, shell.t)
-        self.listeners[shell.language] = listeners_of(page)
+        page, language = build(context, self.add_endpoints), context.t.language
+        translate_errors(page, context.t)
+        self.listeners[language] = listeners_of(page)
         gr.mount_gradio_app(
             self.app,
             page,
-            f"/{shell.language}",
+            f"/{language}",
             run_history=False,
             footer_links=[],
             show_error=False,

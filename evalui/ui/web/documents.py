@@ -5,7 +5,6 @@ Gradio's side of the server is there.
 """
 
 import hashlib
-import re
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlencode
@@ -20,31 +19,15 @@ from evalui.report.render.page import CHART_SCRIPTS, chart_words
 from evalui.shipped_files import ASSETS
 from evalui.types import Language
 from evalui.ui.components.format import DOCUMENT_LANGUAGES
-from evalui.ui.components.packages import gradio_frontend
 from evalui.ui.components.widgets import language_links, theme_button
-from evalui.ui.shell import Page, sections
 from evalui.ui.web.languages import PARAMETER, keep_language
 
-_SHEETS = (
-    "css/tokens.css",
-    "css/parts.css",
-    "css/blocks.css",
-    "css/pages.css",
-    "css/open.css",
-    "css/samples.css",
-    "css/statistics.css",
-    "css/arena.css",
-    "css/models.css",
-    "css/shell.css",
-    "css/tabs.css",
-)
 _PAGE_SHEETS = (
     "css/tokens.css",
     "css/parts.css",
     "css/blocks.css",
     "css/pages.css",
     "css/open.css",
-    "css/samples.css",
     "css/models.css",
     "css/evaluate.css",
     "css/runs.css",
@@ -59,33 +42,11 @@ _PAGE_SHEETS = (
 _PLAIN_SHEETS = ("css/tokens.css", "css/parts.css", "css/shell.css", "css/sign_in.css")
 # The first ones before anything is drawn: the theme, and what hides the tables beside charts.
 _AT_ONCE = ("js/theme.js", "js/charts.js")
-_SCRIPTS = (
-    *_AT_ONCE,
-    "js/morph.js",
-    "js/wire.js",
-    "js/copy.js",
-    "js/images.js",
-    "js/page.js",
-    "js/notices.js",
-)
+_SCRIPTS = (*_AT_ONCE, "js/notices.js", "js/copy.js", "js/images.js")
 _ICON = "icons/evalui.svg"
 _CHARSET = Html(
     '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
 )
-
-
-def document(page: Page, language: Language) -> Html:
-    """The whole document of a page."""
-    body = el(
-        "body",
-        page.bar,
-        el("main", sections(page), id="main"),
-        data_tab=page.tab,
-        data_script=gradio_script(),
-        data_lost=messages(language)("app.lost"),
-        **_for_scripts(language),
-    )
-    return _whole(body, page.title, language, _SHEETS, _SCRIPTS)
 
 
 def _for_scripts(language: Language) -> dict[str, str]:
@@ -136,24 +97,13 @@ def _whole(
 @cache
 def page_head() -> bytes:
     """What stands in the head of a page of Gradio: our style sheets, and the theme at once."""
-    return join(
-        *_head(_PAGE_SHEETS, (*_AT_ONCE, "js/notices.js", "js/copy.js", "js/images.js"))
-    ).encode()
+    return join(*_head(_PAGE_SHEETS, _SCRIPTS)).encode()
 
 
 @cache
 def page_body(language: Language) -> bytes:
     """The beginning of the body of a page of Gradio, with what our scripts read of it."""
     return el("body", **_for_scripts(language)).removesuffix("></body>").encode()
-
-
-@cache
-def gradio_script() -> str:
-    """The address of Gradio's own script, relative to the page; found without importing it."""
-    index = (gradio_frontend() / "index.html").read_text(encoding="utf-8")
-    script = re.search(r'<script type="module"[^>]* src="\./([^"]+)"', index)
-    assert script, "Gradio's page names its script"
-    return script[1]
 
 
 @cache

@@ -2,13 +2,13 @@
 
 import re
 
+from evalui.ui.deeds import DEEDS
+from evalui.ui.shell import AppShell
 from starlette.testclient import TestClient
 from ui_examples import served
 
 from evalui.app.service import AppService
 from evalui.ui.build import build
-from evalui.ui.deeds import DEEDS
-from evalui.ui.shell import AppShell
 
 SHOWS = "it changes the form in the browser, or what of a page is in view"
 SAMPLE = "it uploads files that are shipped and starts a run: POST /datasets, then POST /runs"

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
+from evalui.ui.shell import AppShell
 from ui_annotate_screen import Screen
 from ui_compare_screen import CompareScreen
 
@@ -31,7 +32,6 @@ from evalui.runs.database.voting.votes import (
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.run_form import read_run_form
-from evalui.ui.shell import AppShell
 
 SENTENCE = "This server is read-only"
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from press import Press
 from ui_evaluate_screen import Screen
 from ui_examples import FAULTY, GOOD
 from ui_results_screen import ResultsScreen
@@ -20,11 +21,10 @@ from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.spec import read_spec
 from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.run_form import read_run_form
 from evalui.ui.web.routes import add_routes
 
-MakeAct = Callable[..., Action]
+MakeAct = Callable[..., Press]
 QA = '{"query": "Capital of Spain?", "response": "Madrid"}\n'
 CONFIG = json.dumps(
     [

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from press import Press
 from store_examples import open_database
 from ui_examples import GOOD, MODELS
 
@@ -17,7 +18,6 @@ from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.run_form import read_run_form
 
@@ -36,9 +36,9 @@ def desk(tmp_path: Path) -> AppService:
 
 
 @pytest.fixture
-def act() -> Callable[..., Action]:
-    def make(do: str, form: Form | None = None, **data: str) -> Action:
-        return Action.read({"do": do, "form": form or {}, **data})
+def act() -> Callable[..., Press]:
+    def make(do: str, form: Form | None = None, **data: str) -> Press:
+        return Press.read({"do": do, "form": form or {}, **data})
 
     return make
 

@@ -4,12 +4,12 @@ from copy import copy
 
 import gradio as gr
 import pytest
+from evalui.ui.shell import AppShell
 from gradio.blocks import Block, BlocksConfig
 from ui_examples import served
 
 from evalui.app.service import AppService
 from evalui.ui.build import build
-from evalui.ui.shell import AppShell
 
 
 @pytest.fixture

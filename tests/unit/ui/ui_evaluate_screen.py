@@ -7,6 +7,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
+from press import Press
 from ui_layout import laid_out
 
 from evalui.app.service import AppService
@@ -14,7 +15,6 @@ from evalui.messages import messages
 from evalui.report.html import Html
 from evalui.types import Language
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.pages.context import PageContext
 from evalui.ui.pages.evaluate import EvaluatePage
 from evalui.ui.pages.evaluate.form import Field
@@ -41,7 +41,7 @@ class Screen:
         """What an address shows; a form that is no address is what the inputs hold."""
         if form.keys() <= {"again", "uploads", "logs", "models"} and "kinds" not in form:
             return self.open(form)
-        return self.act(Action("set", {}, form))
+        return self.act(Press("set", {}, form))
 
     def open(self, form: Form) -> Html:
         """What an address shows."""
@@ -50,7 +50,7 @@ class Screen:
         event = SimpleNamespace(_data={"query": self.query})
         return self._answered(self.page._open(cast("gr.EventData", event), self._request()))  # pyright: ignore[reportPrivateUsage]
 
-    def act(self, action: Action) -> Html:
+    def act(self, action: Press) -> Html:
         """What the page shows after an event, its inputs holding the form of the action."""
         page, request = self.page, self._request()
         if action.form or not self.state:

@@ -6,6 +6,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
+from press import Press
 from ui_layout import laid_out
 
 from evalui.app.service import AppService
@@ -13,7 +14,6 @@ from evalui.messages import messages
 from evalui.report.html import Html
 from evalui.types import Language
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.fragment import Action
 from evalui.ui.pages.context import PageContext
 from evalui.ui.pages.models import ModelsPage
 from evalui.web.sender import with_sender
@@ -37,7 +37,7 @@ class Screen:
         event = SimpleNamespace(_data={"query": self.query})
         return self._answered(self.page._open(cast("gr.EventData", event), self._request()))  # pyright: ignore[reportPrivateUsage]
 
-    def act(self, action: Action) -> Html:
+    def act(self, action: Press) -> Html:
         """What the page shows after a click."""
         page, request = self.page, self._request()
         if action.do == "save":

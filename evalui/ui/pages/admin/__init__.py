@@ -15,9 +15,9 @@ from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.report.html import Html
 from evalui.report.icons import status_icon
+from evalui.ui.components.action import Action
 from evalui.ui.components.address import address, leads_to, read_query
 from evalui.ui.components.form import Form, field_value
-from evalui.ui.components.fragment import Action
 from evalui.ui.components.listing import bar, listing, markup
 from evalui.ui.components.secret_link import secret_link
 from evalui.ui.components.templates import fill

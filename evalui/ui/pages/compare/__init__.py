@@ -23,10 +23,10 @@ from evalui.report.analyses.comparison.findings import measure_words
 from evalui.report.html import Html
 from evalui.report.render.page import render_block
 from evalui.ui.blocks import show
+from evalui.ui.components.action import Action
 from evalui.ui.components.address import address, opening, opens, query_of, read_query
 from evalui.ui.components.fold import folds
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.pickers import Pickers, Words
 from evalui.ui.components.pressed_list import PressedList, read_pressed

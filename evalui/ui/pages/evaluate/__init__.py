@@ -21,11 +21,11 @@ from evalui.errors import DataError, EvaluiError
 from evalui.report.html import Html, div, el, join
 from evalui.summary_groups import published_lists
 from evalui.types import has_options
+from evalui.ui.components.action import Action
 from evalui.ui.components.address import address, leads_to, leaves_for, read_query
 from evalui.ui.components.controls import controls, read_controls, shown_controls
 from evalui.ui.components.drop_zone import drop_zone, zone
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.fragment import Action
 from evalui.ui.components.listing import bar, listing, markup
 from evalui.ui.components.widgets import alert, page_head
 from evalui.ui.pages.context import EVENTS, PageContext

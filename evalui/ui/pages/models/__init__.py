@@ -15,9 +15,9 @@ from evalui.errors import EvaluiError
 from evalui.models.base import ModelEntry
 from evalui.models.new_model import InvalidModelForm
 from evalui.report.html import Html, div, el
+from evalui.ui.components.action import Action
 from evalui.ui.components.address import address, leads_to, read_query
 from evalui.ui.components.form import Form, field_value
-from evalui.ui.components.fragment import Action
 from evalui.ui.components.listing import bar, listing, markup
 from evalui.ui.components.widgets import alert, note, page_head
 from evalui.ui.pages.context import EVENTS, PageContext

@@ -18,6 +18,7 @@ from evalui.app.run_view import RunView, still_there
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.report.html import Html
+from evalui.ui.components.action import Action
 from evalui.ui.components.address import (
     address,
     is_own,
@@ -28,7 +29,6 @@ from evalui.ui.components.address import (
 )
 from evalui.ui.components.fold import folds
 from evalui.ui.components.form import Form, field_value
-from evalui.ui.components.fragment import Action
 from evalui.ui.components.list_and_reader import ListContent
 from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.recent_runs import recent_runs

@@ -11,8 +11,8 @@ from evalui.app.sharing import run_address, share_run, state_run_rights, team_ri
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Html
+from evalui.ui.components.action import Action
 from evalui.ui.components.form import PANEL, Form, field_value
-from evalui.ui.components.fragment import Action
 from evalui.ui.components.listing import listing, markup
 from evalui.ui.components.templates import fill
 from evalui.ui.components.widgets import alert, copy_button

@@ -19,9 +19,9 @@ from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.report.html import Html
 from evalui.runs.database.records import RunRow
+from evalui.ui.components.action import Action
 from evalui.ui.components.address import address, leads_to, read_query
 from evalui.ui.components.form import Form, field_value
-from evalui.ui.components.fragment import Action
 from evalui.ui.components.listing import bar, listing, markup
 from evalui.ui.components.progress_document import progress_document, progress_tag
 from evalui.ui.components.run_progress import run_progress, shown_progress

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from evalui.ui.shell import AppShell
 
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
@@ -14,7 +15,6 @@ from evalui.runs.upkeep.disk import DiskUse
 from evalui.ui.components import disk_notice as module
 from evalui.ui.components.disk_notice import disk_notice
 from evalui.ui.run_frame import run_frame
-from evalui.ui.shell import AppShell
 
 
 def test_there_is_no_line_while_there_is_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

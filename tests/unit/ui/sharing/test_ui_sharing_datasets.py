@@ -1,6 +1,7 @@
 """On Evaluate an owner lets a team use a dataset, and a member starts from it."""
 
 import pytest
+from press import Press
 from ui_evaluate_screen import Screen
 from ui_examples import GOOD
 from ui_runs_screen import Screen as RunsScreen
@@ -10,7 +11,6 @@ from evalui.accounts.people import add_person
 from evalui.accounts.teams import add_team, rights_of
 from evalui.app.service import AppService
 from evalui.errors import DataError
-from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
 
 ADMIN = Person("admin", "admin")
@@ -35,7 +35,7 @@ def upload(desk: AppService) -> str:
 
 def answered(desk: AppService, do: str, upload: str, **form: str) -> str:
     data = {"upload": upload, "thing": upload, "team": "law", "right": "run"}
-    return Screen(desk).act(Action(do, data, dict(form)))
+    return Screen(desk).act(Press(do, data, dict(form)))
 
 
 def test_a_member_starts_from_a_dataset_of_the_team(desk: AppService, upload: str):

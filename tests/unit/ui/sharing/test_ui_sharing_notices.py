@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable
 
+from evalui.ui.shell import AppShell
+
 from evalui.access import Person
 from evalui.accounts.notes.notices import read_unseen
 from evalui.accounts.people import add_person
@@ -11,7 +13,6 @@ from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
-from evalui.ui.shell import AppShell
 from evalui.ui.top_bar import top_bar
 
 ADMIN = Person("admin", "admin")

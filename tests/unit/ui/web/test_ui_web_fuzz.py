@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import pytest
+from evalui.ui.shell import TABS
 from fastapi import FastAPI
 from starlette.routing import Mount
 from starlette.testclient import TestClient
@@ -28,7 +29,6 @@ from evalui.server import create_app
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.ui.run_form import read_run_form
-from evalui.ui.shell import TABS
 from evalui.ui.top_bar import PAGES
 from evalui.web.address import access_token
 

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 
 import pytest
+from evalui.ui.shell import AppShell
 from source_trees import nodes_of
 from ui_admin_examples import ROOT, Administrator, spend
 
@@ -41,7 +42,6 @@ from evalui.settings import Settings
 from evalui.types import Language
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.pages.admin.changes import CHANGES, make_change
-from evalui.ui.shell import AppShell
 
 OTHERS = [
     ANONYMOUS,

@@ -7,6 +7,8 @@ from urllib.parse import unquote, urlencode
 
 import pytest
 from annotate_examples import NAMES, open_run
+from evalui.ui.shell import AppShell
+from press import Press
 from ui_annotate_screen import Screen, problem_of
 
 from evalui.access import Person
@@ -22,9 +24,7 @@ from evalui.runs.database.voting.closing import close_voting
 from evalui.runs.database.voting.imported_votes import MAX_PEOPLE
 from evalui.runs.database.voting.plans import VotingPlan, keep_plan, read_plan
 from evalui.runs.database.voting.votes import VoteInput, cast_vote, read_votes
-from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
-from evalui.ui.shell import AppShell
 
 OLGA = Person("olga", "operator")
 ANN = Person("ann", "annotator", frozenset({"voters"}))
@@ -202,7 +202,7 @@ def test_a_guest_votes_and_does_nothing_else(
         assert is_refused(send(guest, do, other, pair=key, choice="a"))
         assert is_refused(send(guest, do, "", pair=key, choice="a"))
     with acting_as(guest):
-        refused = AppShell(shared, "en").answer("results", Action.read({"form": {"run": run_id}}))
+        refused = AppShell(shared, "en").answer("results", Press.read({"form": {"run": run_id}}))
         assert 'data-kind="problem"' in refused
         with pytest.raises(EvaluiError):
             shared.run(run_id)

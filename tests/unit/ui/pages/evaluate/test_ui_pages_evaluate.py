@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from press import Press
 from ui_evaluate_screen import Screen
 from ui_examples import FAULTY, GOOD, HOSTILE
 
@@ -13,11 +14,10 @@ from evalui.datasets.base import Layout
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
 
 MakeForm = Callable[..., Form]
-MakeAct = Callable[..., Action]
+MakeAct = Callable[..., Press]
 
 
 @pytest.fixture

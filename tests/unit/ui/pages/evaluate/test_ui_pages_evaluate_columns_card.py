@@ -6,6 +6,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from press import Press
 from ui_evaluate_screen import Screen
 
 from evalui.app.service import AppService
@@ -18,9 +19,8 @@ from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
 from evalui.types import LETTERS
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 
-MakeAct = Callable[..., Action]
+MakeAct = Callable[..., Press]
 SHAPES = Path(__file__).parents[5] / "tests" / "golden" / "shapes"
 EXAM = """prompt,opt1,opt2,opt3,opt4,label,topic,note
 Capital of France?,Paris,Rome,Oslo,Bern,1,history,2024 spring

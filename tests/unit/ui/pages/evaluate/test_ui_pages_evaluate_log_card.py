@@ -6,6 +6,7 @@ from html import unescape
 
 import pytest
 from log_examples import CSV, HARNESSES, dropped, lone_samples, loose, zipped
+from press import Press
 from ui_evaluate_screen import Screen
 from ui_examples import GOOD, HOSTILE
 
@@ -14,10 +15,9 @@ from evalui.app.service import AppService
 from evalui.errors import NotAllowed
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
 
-MakeAct = Callable[..., Action]
+MakeAct = Callable[..., Press]
 Files = list[tuple[str, bytes]]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from press import Press
 from ui_evaluate_screen import Screen
 from ui_examples import GOOD, HOSTILE
 from ui_open_examples import (
@@ -23,7 +24,6 @@ from evalui.app.service import AppService
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.run_form import read_run_form
 
 PRICED = """
@@ -32,7 +32,7 @@ backend = "scripted"
 output_price = 1000.0
 options = { rule = "perfect" }
 """
-MakeAct = Callable[..., Action]
+MakeAct = Callable[..., Press]
 
 
 @pytest.fixture

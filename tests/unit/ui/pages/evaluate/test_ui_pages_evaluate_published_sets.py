@@ -5,18 +5,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from press import Press
 from ui_evaluate_screen import Screen
 
 from evalui.access import Person
 from evalui.app.service import AppService
 from evalui.runs.database.runs import read_runs
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.current_person import acting_as
 from evalui.ui.pages.evaluate.published_sets import MOST
 
 HUB = Path(__file__).parents[4] / "golden" / "benchmarks" / "hub"
-MakeAct = Callable[..., Action]
+MakeAct = Callable[..., Press]
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+from press import Press
 from ui_evaluate_screen import Screen
 
 from evalui.app.service import AppService
@@ -12,7 +13,6 @@ from evalui.runs.fair_queue.place import QueueAhead
 from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.types import Language
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.pages.evaluate.start_card import cost_rows
 from evalui.ui.run_form import read_run_form
 
@@ -52,7 +52,7 @@ def test_a_limit_that_is_reached_is_stated_before_the_start(
     before, _, after = page.partition('data-do="start"')
     assert "disabled" in before.rpartition("<")[2] + after.partition(">")[0]
     # A click that came first is refused with the same sentence.
-    assert "1 of your runs wait already" in (tab.act(Action("start", {}, form)) or "")
+    assert "1 of your runs wait already" in (tab.act(Press("start", {}, form)) or "")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from press import Press
 from ui_examples import HOSTILE, MODELS
 from ui_models_screen import Screen
 
@@ -35,10 +36,9 @@ from evalui.runs.worker.worker import Worker
 from evalui.shipped_files import ASSETS
 from evalui.types import Ability
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.run_form import read_run_form
 
-MakeAct = Callable[..., Action]
+MakeAct = Callable[..., Press]
 LATE = str(ASSETS / "models" / "demo-late")
 FOLDER: Form = {"add_place": "folder", "add_name": "late", "add_path": LATE, "add_dtype": "auto"}
 
@@ -65,7 +65,7 @@ def page(tab: Screen) -> str:
     return tab.render({})
 
 
-def acted(tab: Screen, action: Action) -> str:
+def acted(tab: Screen, action: Press) -> str:
     """The page after an action that changes it."""
     shown = tab.act(action)
     assert shown is not None

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from press import Press
 from ui_examples import HOSTILE
 from ui_open_examples import finish, open_desk, open_form
 from ui_results_screen import ResultsScreen
@@ -13,12 +14,11 @@ from evalui.messages import messages
 from evalui.runs.database import queue
 from evalui.runs.database.runs import read_cells
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.run_form import read_run_form
 from evalui.ui.run_frame import VIEWS, WITHIN
 
 Finished = Callable[..., str]
-MakeAct = Callable[..., Action]
+MakeAct = Callable[..., Press]
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from press import Press
 from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD
 from ui_results_screen import view_of
@@ -13,10 +14,9 @@ from evalui.messages import messages
 from evalui.runs.database import trials
 from evalui.types import Language
 from evalui.ui.components.form import Form
-from evalui.ui.components.fragment import Action
 from evalui.ui.pages.results import bias
 
-MakeAct = Callable[..., Action]
+MakeAct = Callable[..., Press]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,6 @@ from evalui.runs.harnesses.importing import import_run
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.pages.results import VIEWS
-from evalui.ui.tabs.results import ResultsTab
 
 LOGS = Path(__file__).parents[4] / "golden" / "harnesses"
 

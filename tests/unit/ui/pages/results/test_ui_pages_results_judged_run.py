@@ -14,7 +14,6 @@ from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import duel_lines, write
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_results
-from evalui.ui.tabs.results import ResultsTab
 
 _CAPITALS = (
     ("中国", "北京"),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from press import Press
 from ui_examples import GOOD, HOSTILE
 from ui_open_examples import (
     ANSWERS,
@@ -24,10 +25,9 @@ from evalui.messages import messages
 from evalui.report.analyses.arena.narrative import answer_pair_sentence
 from evalui.runs.database.runs import read_cells
 from evalui.scoring.answer_pairs import AnswerPair
-from evalui.ui.components.fragment import Action
 from evalui.ui.components.progress_document import progress_document
 
-MakeAct = Callable[..., Action]
+MakeAct = Callable[..., Press]
 
 
 @pytest.fixture

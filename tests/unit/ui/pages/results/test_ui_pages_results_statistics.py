@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from press import Press
 from ui_choice_examples import MANY, new_desk, ran
 from ui_examples import GOOD, MODELS
 from ui_results_screen import ResultsScreen
@@ -11,10 +12,9 @@ from ui_results_screen import ResultsScreen
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database.runs import read_cells
-from evalui.ui.components.fragment import Action
 from evalui.ui.pages.results import statistics
 
-MakeAct = Callable[..., Action]
+MakeAct = Callable[..., Press]
 SECOND = '\n[second]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
 
 

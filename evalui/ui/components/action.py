@@ -1,0 +1,23 @@
+"""What a visitor has pressed in markup of ours, as a component's event tells it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """The `do` of a button, and what else its element says."""
+
+    do: str
+    data: Mapping[str, str]
+
+    @classmethod
+    def read(cls, sent: Mapping[str, Any] | None) -> Self:
+        """The action of an event; what is no text is left out."""
+        data = {key: value for key, value in (sent or {}).items() if isinstance(value, str)}
+        return cls(data.get("do", ""), data)
+
+    def value(self, name: str) -> str:
+        """What its element says under a name, "" if nothing."""
+        return self.data.get(name, "")
