@@ -254,7 +254,7 @@ class ComparePage:
         return {
             self.choice: gr.update(visible=bool(choice.offered)),
             **self.pickers.shown({name: each for name, each in pickers.items() if each}),
-            self.hint: fill("compare/legend.html", text=hint) if hint else Html(""),
+            self.hint: fill("compare/remark.html", text=hint) if hint else Html(""),
         }
 
     def _measures(self, shown: Shown) -> Words | None:

@@ -74,7 +74,7 @@ def show_questions(listed: DifferingQuestions) -> None:
         several = len({sample.subject for sample in view.compared.samples.values()}) > 1
         paged = replace(view, query=view.query.with_page(listed.page).with_question(open_id))
         _markup(
-            "legend", fill("compare/legend.html", text=t(f"compare.list.{_legend(view, marks)}"))
+            "legend", fill("compare/remark.html", text=t(f"compare.list.{_legend(view, marks)}"))
         )
         _markup("lines", _listing(paged, rows[:cut], marks, several=several, heads=True))
         if open_id in ids:
