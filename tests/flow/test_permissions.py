@@ -11,7 +11,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from evalui.ui.deeds import DEEDS
 from fastapi import FastAPI
 from net_examples import created
 from starlette.routing import Mount
@@ -145,16 +144,6 @@ class Box:
         for name in ROLES:
             secret = start_session(self.service.database, name)
             self.headers[name] = {"cookie": f"{cookie}={secret}"}
-
-    def act(self, visitor: str, tab: str, do: str, fields: Mapping[str, str]) -> Any:
-        """The response to an action of a page, as the script of the page sends it."""
-        listener = self.listeners[f"act_{tab}"]
-        event = {
-            "data": [None] * len(listener["inputs"]),
-            "fn_index": listener["id"],
-            "event_data": {**fields, "do": do, "form": dict(fields)},
-        }
-        return self.send(visitor, "POST", f"/en/gradio_api/run/act_{tab}", json=event)
 
     def tell(
         self, visitor: str, name: str, data: Mapping[str, str], values: Sequence[Any] = ()
@@ -463,21 +452,6 @@ def test_what_is_gradios_own_is_closed(box: Box, method: str, path: str):
     assert of_all(lambda visitor: box.send(visitor, method, path)) == EXPECTED["closed"]
 
 
-@pytest.mark.parametrize(
-    ("tab", "do"), [(tab, do) for tab, actions in DEEDS.items() for do in ("", "poll", *actions)]
-)
-def test_each_action_is_done_for_those_who_may(box: Box, tab: str, do: str):
-    required = DEEDS[tab].get(do)
-    kind = "page" if required is None or required.deed == "see" else required.deed
-
-    def send(visitor: str) -> Any:
-        run_id = box.fresh_run() if (required and required.run) else ""
-        fields = {"run": run_id, "target": run_id}
-        return box.act(visitor, tab, do, fields if fields["run"] else {})
-
-    assert of_all(send) == EXPECTED[kind]
-
-
 @pytest.mark.parametrize("ended", [False, True])
 def test_a_guest_votes_on_one_run_until_the_link_ends(box: Box, ended: bool):
     database, owner = box.service.database, Person("owner", "annotator")
@@ -495,11 +469,6 @@ def test_a_guest_votes_on_one_run_until_the_link_ends(box: Box, ended: bool):
     inside = {path for path, outcome in routes.items() if outcome == "in"}
     public = {path.format(**links) for (_, path), kind in ROUTES.items() if kind == "public"}
     assert inside == public | (set() if ended else {ballot})
-    for tab, actions in DEEDS.items():
-        for do in ("", "poll", *actions):
-            for run_id in (own, other, ""):
-                fields = {"run": run_id, "target": run_id}
-                assert outcome_of(box.act("guest", tab, do, fields)) != "in", (tab, do, run_id)
     for name, data, kind in PAGE_EVENTS:
         for run_id in (own, other, ""):
             outcome = outcome_of(box.tell("guest", name, *event_of(box, name, data, run_id)))

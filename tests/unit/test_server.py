@@ -14,8 +14,8 @@ from ui_examples import served
 
 from evalui.server import create_app
 from evalui.settings import Settings
+from evalui.ui.components.packages import gradio_frontend
 from evalui.ui.web import attachment
-from evalui.ui.web.documents import gradio_script
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +38,6 @@ def test_each_language_has_its_page(client: TestClient, path: str, language: str
     assert "../static/css/tokens.css?" in page
 
 
-@pytest.mark.parametrize("tab", ["results&sub=duels", "results&sub=samples"])
-def test_a_page_that_is_the_same_is_not_sent_again(client: TestClient, tab: str):
-    opened = client.get(f"/en/?tab={tab}")
-    again = client.get(f"/en/?tab={tab}", headers={"If-None-Match": opened.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
-    assert again.headers["cache-control"] == "no-store"
-
-
 def test_the_browser_keeps_no_history(client: TestClient):
     config = client.get("/en/config").json()
     assert config["run_history"] is False
@@ -53,9 +45,9 @@ def test_the_browser_keeps_no_history(client: TestClient):
 
 
 def test_the_page_of_a_language_speaks_only_it(client: TestClient):
-    english = client.get("/en/?tab=results&sub=samples").text
-    assert ">Evaluate</a>" in english
-    assert ">评测</a>" not in english
+    english = client.get("/en/models").text
+    assert "Models" in english
+    assert "评测" not in english
 
 
 def test_gradio_takes_no_files(client: TestClient):
@@ -64,7 +56,7 @@ def test_gradio_takes_no_files(client: TestClient):
 
 
 def test_styles_and_scripts_are_served(client: TestClient):
-    assert client.get("/static/js/wire.js").status_code == 200
+    assert client.get("/static/js/charts.js").status_code == 200
     assert client.get("/static/css/tokens.css").headers["content-type"].startswith("text/css")
 
 
@@ -75,9 +67,14 @@ def test_no_cache_keeps_what_the_server_knows(client: TestClient, path: str):
     assert client.get(path, follow_redirects=False).headers["cache-control"] == "no-store"
 
 
+def _gradio_script() -> str:
+    index = (gradio_frontend() / "index.html").read_text(encoding="utf-8")
+    return index.partition(' src="./assets/')[2].partition('"')[0]
+
+
 @pytest.mark.parametrize("path", ["/static/css/tokens.css", "/en/assets/{script}"])
 def test_files_that_are_the_same_for_everyone_may_be_kept(client: TestClient, path: str):
-    answer = client.get(path.format(script=gradio_script().rpartition("/")[2]))
+    answer = client.get(path.format(script=_gradio_script()))
     assert answer.status_code == 200
     assert "no-store" not in answer.headers.get("cache-control", "")
 
@@ -92,7 +89,7 @@ def test_the_data_folder_is_closed_to_other_users(tmp_path: Path):
     assert (tmp_path / "data").stat().st_mode & 0o077 == 0
 
 
-_SHOW_ALL_TABS = """
+_LEAD_TO_PAGES = """
 import sys
 from pathlib import Path
 from starlette.testclient import TestClient
@@ -101,18 +98,18 @@ from evalui.server import create_app
 
 app = create_app(Settings(data_dir=Path(sys.argv[1]), workers=0, token=False))
 client = TestClient(app, base_url="http://127.0.0.1")  # not entered: the server does not start
-for tab, view in {"results": "samples"}.items():
-    shown = client.get(f"/en/?tab={tab}&sub={view}").text
-    assert f'id="tab-{tab}" data-tab="{tab}"><' in shown
+for tab in ("evaluate", "results", "compare"):
+    led = client.get(f"/en/?tab={tab}", follow_redirects=False)
+    assert led.headers["location"] == tab, led
 heavy = {"gradio", "pandas", "matplotlib", "torch", "transformers"}
 sys.exit(", ".join(heavy & sys.modules.keys()) or 0)
 """
 
 
-def test_no_page_needs_gradio_or_anything_else_that_is_slow_to_import(tmp_path: Path):
+def test_the_server_listens_before_gradio_and_all_that_is_slow_is_imported(tmp_path: Path):
     # Gradio reads GRADIO_TEMP_DIR once, when it is imported, and not before it is set.
     folder = str(tmp_path / "data")
-    subprocess.run([sys.executable, "-c", _SHOW_ALL_TABS, folder], check=True)
+    subprocess.run([sys.executable, "-c", _LEAD_TO_PAGES, folder], check=True)
 
 
 def test_only_gradio_s_files_are_hidden_and_only_while_it_is_imported():

@@ -69,11 +69,39 @@ redraw();
 # The link to a new evaluation leads to the files that were dropped there; tests wait for `ready`.
 _BAR = """
 const send = window.fetch;
-// Whose session has ended signs in again, and comes back to the same address.
-window.fetch = async (...sent) => {
+const SLOW_MS = 400;
+const SOON_MS = 500;
+let pressed = -Infinity;
+let working = 0;
+let slow = 0;
+for (const kind of ['click', 'input', 'keydown']) {
+  document.addEventListener(kind, () => { pressed = performance.now(); }, true);
+}
+// The line that says that what was pressed is being done.
+const tell = isBusy => {
+  document.body.toggleAttribute('data-busy', isBusy);
+  const line = element.querySelector('.busy');
+  if (line) line.textContent = isBusy ? line.dataset.word : '';
+};
+const admitted = async (...sent) => {
   const answer = await send(...sent);
+  // Whose session has ended signs in again, and comes back to the same address.
   if (answer.status === 401) location.reload();
   return answer;
+};
+window.fetch = async (...sent) => {
+  const isEvent = String(sent[0]).includes('/gradio_api/run/');
+  // A page that looks again by itself does so quietly.
+  if (!isEvent || performance.now() - pressed > SOON_MS) return admitted(...sent);
+  if (!working++) slow = setTimeout(tell, SLOW_MS, true);
+  try {
+    return await admitted(...sent);
+  } finally {
+    if (!--working) {
+      clearTimeout(slow);
+      tell(false);
+    }
+  }
 };
 watch('value', () => {
   const link = element.querySelector('[data-kept]');

@@ -2,13 +2,13 @@
 
 import re
 
-from evalui.ui.deeds import DEEDS
-from evalui.ui.shell import AppShell
 from starlette.testclient import TestClient
 from ui_examples import served
 
 from evalui.app.service import AppService
+from evalui.messages import messages
 from evalui.ui.build import build
+from evalui.ui.pages.context import PageContext
 
 SHOWS = "it changes the form in the browser, or what of a page is in view"
 SAMPLE = "it uploads files that are shipped and starts a run: POST /datasets, then POST /runs"
@@ -104,7 +104,7 @@ REASONS = {
     "results_bias": SHOWS,
     "results_statistics": SHOWS,
 }
-_DRAWN = re.compile(r"apply(_\d+)?|js_fn|act_\w+")  # what Gradio names itself; tabs
+_DRAWN = re.compile(r"apply(_\d+)?|js_fn")  # what Gradio names itself
 
 
 def test_each_event_of_the_screen_has_a_route_or_a_reason(api: TestClient, desk: AppService):
@@ -112,10 +112,9 @@ def test_each_event_of_the_screen_has_a_route_or_a_reason(api: TestClient, desk:
     routes = {f"{method.upper()} {path}" for path, item in document.items() for method in item}
     assert sorted({each for reached in ROUTES.values() for each in reached} - routes) == []
 
-    app = served(lambda: build(AppShell(desk, "en")))
+    app = served(lambda: build(PageContext(desk, messages("en"))))
     named = {str(fn.api_name) for fn in app.fns.values()}
     events = {each for each in named if not _DRAWN.fullmatch(each)}
-    events |= {f"{tab}_{do}" for tab, own in DEEDS.items() for do in ("", *own)}
     known = (*ROUTES, *REASONS)
     assert [each for each in sorted(events) if not each.startswith(known)] == []
     assert [one for one in known if not any(each.startswith(one) for each in events)] == []

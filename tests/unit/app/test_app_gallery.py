@@ -7,7 +7,6 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
-from evalui.ui.shell import AppShell
 from ui_annotate_screen import Screen
 from ui_compare_screen import CompareScreen
 
@@ -32,6 +31,7 @@ from evalui.runs.database.voting.votes import (
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.run_form import read_run_form
+from evalui.ui.top_bar import top_bar
 
 SENTENCE = "This server is read-only"
 
@@ -84,7 +84,7 @@ def test_its_addresses_show_a_comparison_and_what_people_said(
 
 
 def test_each_page_links_to_all_of_it(service: AppService, gallery: Gallery):
-    bar = AppShell(service, "en").page({"tab": "models"}).bar
+    bar = top_bar(service, messages("en"), "models", {})
     links = re.findall(r'href="(\?[^"]*)"', bar.partition('class="gallery"')[2] or bar)
     wanted = [f"?{query}" for name, query in asdict(gallery).items() if name != "version"]
     assert set(wanted) <= {link.replace("&amp;", "&") for link in links}
@@ -93,8 +93,8 @@ def test_each_page_links_to_all_of_it(service: AppService, gallery: Gallery):
 def test_other_servers_have_no_such_links(tmp_path: Path):
     own = Settings(data_dir=tmp_path)
     assert read_gallery(own) is None
-    shell = AppShell(AppService(own, Database(own.database)), "en")
-    assert "gallery" not in shell.page({"tab": "models"}).bar
+    service = AppService(own, Database(own.database))
+    assert "gallery" not in top_bar(service, messages("en"), "models", {})
 
 
 def test_it_is_read_again_and_built_anew_for_another_version(

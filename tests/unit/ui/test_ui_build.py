@@ -4,17 +4,18 @@ from copy import copy
 
 import gradio as gr
 import pytest
-from evalui.ui.shell import AppShell
 from gradio.blocks import Block, BlocksConfig
 from ui_examples import served
 
 from evalui.app.service import AppService
+from evalui.messages import messages
 from evalui.ui.build import build
+from evalui.ui.pages.context import PageContext
 
 
 @pytest.fixture
 def app(desk: AppService) -> gr.Blocks:
-    return served(lambda: build(AppShell(desk, "en")))
+    return served(lambda: build(PageContext(desk, messages("en"))))
 
 
 def test_a_described_component_is_what_gradio_says_of_it(app: gr.Blocks):

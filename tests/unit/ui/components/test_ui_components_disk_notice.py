@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from evalui.ui.shell import AppShell
 
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
@@ -15,6 +14,7 @@ from evalui.runs.upkeep.disk import DiskUse
 from evalui.ui.components import disk_notice as module
 from evalui.ui.components.disk_notice import disk_notice
 from evalui.ui.run_frame import run_frame
+from evalui.ui.top_bar import top_bar
 
 
 def test_there_is_no_line_while_there_is_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -36,11 +36,11 @@ def test_a_folder_that_is_gone_is_stated(tmp_path: Path):
 
 
 def test_the_line_stands_on_every_page(desk: AppService, monkeypatch: pytest.MonkeyPatch):
-    shell = AppShell(desk, "en")
-    assert "The disk of this server" not in str(shell.page({}).bar)
+    t = messages("en")
+    assert "The disk of this server" not in top_bar(desk, t, "evaluate", {})
     monkeypatch.setattr(disk, "_NEARLY_FULL", 0.0)
-    for tab in ("evaluate", "runs", "models"):
-        assert "The disk of this server" in str(shell.page({"tab": tab}).bar)
+    for page in ("evaluate", "runs", "models"):
+        assert "The disk of this server" in top_bar(desk, t, page, {})
 
 
 def test_a_run_states_that_it_will_be_deleted(

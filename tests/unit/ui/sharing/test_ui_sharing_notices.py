@@ -3,8 +3,6 @@
 import re
 from collections.abc import Callable
 
-from evalui.ui.shell import AppShell
-
 from evalui.access import Person
 from evalui.accounts.notes.notices import read_unseen
 from evalui.accounts.people import add_person
@@ -19,7 +17,7 @@ ADMIN = Person("admin", "admin")
 
 
 def notes(desk: AppService, form: Form) -> list[str]:
-    bar = AppShell(desk, "en").page(form).bar
+    bar = top_bar(desk, messages("en"), "runs", form)
     return re.findall(r"</svg>([^<]+) <a", bar.partition('class="notices"')[2])
 
 
@@ -37,7 +35,7 @@ def test_the_list_of_runs_shows_them_all(desk: AppService, finished: Callable[..
     for number in range(5):
         finished(name=f"run {number}")
     assert notes(desk, {"tab": "models"}) == [f"run {n} is done." for n in (4, 3, 2)]
-    assert "and 2 more" in AppShell(desk, "en").page({"tab": "models"}).bar
+    assert "and 2 more" in top_bar(desk, messages("en"), "models", {})
     assert "notices" not in top_bar(desk, messages("en"), "runs", {})
     assert read_unseen(desk.database, "local") == ()
 
@@ -46,7 +44,7 @@ def test_a_note_can_be_closed_by_its_owner_alone(desk: AppService, finished: Cal
     finished(name="Midterm")
     finished(name="Final")
     (final, _) = read_unseen(desk.database, "local")
-    assert f"../notices/{final.id}/close" in AppShell(desk, "en").page({}).bar
+    assert f"../notices/{final.id}/close" in top_bar(desk, messages("en"), "evaluate", {})
     close_notice(desk.acting_for(Person("eve", "admin")), final.id)
     assert notes(desk, {}) == ["Final is done.", "Midterm is done."]
     close_notice(desk, final.id)
@@ -68,7 +66,7 @@ def test_a_note_is_for_its_owner_alone(desk: AppService, finished: Callable[...,
 def test_a_server_that_only_shows_writes_nothing(desk: AppService, finished: Callable[..., str]):
     run_id = finished(name="Midterm")
     desk.settings = desk.settings.model_copy(update={"read_only": True})
-    assert "/close" not in AppShell(desk, "en").page({}).bar
+    assert "/close" not in top_bar(desk, messages("en"), "evaluate", {})
     (note,) = read_unseen(desk.database, "local")
     close_notice(desk, note.id)
     assert notes(desk, {"tab": "results", "run": run_id}) == []

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 import pytest
 from annotate_examples import open_run
@@ -179,11 +179,6 @@ def test_no_event_of_any_contents_is_answered_by_a_traceback(
     assert "Traceback" not in said.out + said.err + caplog.text
 
 
-def event(site: Site, tab: str, **sent: Any) -> dict[str, Any]:
-    """An action of a tab."""
-    return named(site, f"act_{tab}", sent)
-
-
 def named(site: Site, name: str, sent: dict[str, Any]) -> dict[str, Any]:
     """The event of a name, whose fields are empty."""
     found = next(each for each in site.listeners if each["api_name"] == name)
@@ -239,7 +234,7 @@ def test_no_name_of_a_session_is_kept(site: Site, monkeypatch: pytest.MonkeyPatc
         made.append(name)
 
     monkeypatch.setattr("gradio.state_holder.StateHolder.__getitem__", kept)
-    sent = event(site, "results", do="poll") | {"session_hash": "x" * 1000, "batched": True}
+    sent = named(site, "arena_open", {"query": ""}) | {"session_hash": "x" * 1000, "batched": True}
     assert site.send(sent).status_code == 200
     assert made == []
 
@@ -279,8 +274,8 @@ def test_our_own_mistake_keeps_its_traceback_on_the_log_alone(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a secret of the server")
 
-    monkeypatch.setattr("evalui.ui.tabs.results.ResultsTab.render", broken)
-    answer = site.send(event(site, "results", do=""))
+    monkeypatch.setattr("evalui.ui.pages.arena.judged_runs", broken)
+    answer = site.send(named(site, "arena_open", {"query": ""}))
     assert answer.status_code == 500
     assert "secret" not in answer.text
     assert "ZeroDivisionError: a secret of the server" in capfd.readouterr().err
@@ -309,16 +304,7 @@ def test_routes_of_gradio_that_no_page_uses_are_closed(site: Site, method: str, 
     assert "content-security-policy" in answer.headers
 
 
-ADDRESSES = ("tab=results&sub=samples", "tab=results&sub=duels")
 UNKNOWN = ("nowhere00", "../x", "x" * 500, "\0")
-
-
-@pytest.mark.parametrize("address", ADDRESSES)
-@pytest.mark.parametrize("run", UNKNOWN)
-def test_the_address_of_an_unknown_run_is_answered_in_words(site: Site, address: str, run: str):
-    shown = site.client.get(f"/en/?{address}&{urlencode({'run': run})}")
-    assert "There is no" in shown.text
-    assert "Traceback" not in shown.text
 
 
 @pytest.mark.parametrize("sub", ["overview", "samples", "duels", "bias", "statistics", "report"])
@@ -344,14 +330,6 @@ def event_of_compare(site: Site, query: dict[str, str]) -> dict[str, Any]:
     """The way to an address of the page."""
     sent = named(site, "compare_open", {"query": urlencode(query)})
     return sent | {"data": ["", ""]}
-
-
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_an_action_on_a_deleted_run_is_answered_in_words(site: Site, address: str):
-    form = dict(parse_qsl(address)) | {"run": "nowhere00"}
-    answer = site.send(event(site, form["tab"], do="set", name="find", form=form))
-    assert answer.status_code == 200
-    assert "There is no" in answer.text
 
 
 @pytest.mark.parametrize("kind", ["csv", "html", "xlsx", "zip"])

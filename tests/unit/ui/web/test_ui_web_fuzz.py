@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import pytest
-from evalui.ui.shell import TABS
 from fastapi import FastAPI
 from starlette.routing import Mount
 from starlette.testclient import TestClient
@@ -217,7 +216,7 @@ def drawn(server: Server, seed: int) -> tuple[str, str, list[tuple[bytes, bytes]
     if chance.random() < 0.1:
         path += "/" + chance.choice(values)
     names = ("lang", "run", "tab", "sub", "q", "uploads", "token", "cells", "\ud800", "")
-    texts = (*TEXTS, *values, *TABS, server.run)
+    texts = (*TEXTS, *values, *PAGES, server.run)
     query = "&".join(
         f"{chance.choice(names)}={chance.choice(texts)}" for _ in range(chance.randrange(5))
     )
@@ -265,7 +264,7 @@ def test_a_query_that_is_no_text_breaks_no_redirect(server: Server, path: str):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_page_names_a_folder(server: Server, language: str):
-    pages = [f"tab={tab}{run}" for tab in TABS for run in ("", f"&run={server.run}")]
+    pages = [f"tab={tab}{run}" for tab in PAGES for run in ("", f"&run={server.run}")]
     pages += [f"tab=evaluate&uploads={server.upload}", f"tab=evaluate&again={server.run}"]
     addresses = [f"/{language}/?{page}" for page in pages]
     addresses += [

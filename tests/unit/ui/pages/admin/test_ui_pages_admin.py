@@ -10,7 +10,6 @@ from html import escape
 from pathlib import Path
 
 import pytest
-from evalui.ui.shell import AppShell
 from source_trees import nodes_of
 from ui_admin_examples import ROOT, Administrator, spend
 
@@ -42,6 +41,7 @@ from evalui.settings import Settings
 from evalui.types import Language
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.pages.admin.changes import CHANGES, make_change
+from evalui.ui.top_bar import top_bar
 
 OTHERS = [
     ANONYMOUS,
@@ -110,12 +110,12 @@ def test_an_administrator_who_is_one_no_more_sees_nothing_more(admin: Administra
 
 def test_an_administrator_has_the_page(box: AppService, admin: Administrator):
     with acting_as(ROOT):
-        assert 'id="tab-admin-link"' in AppShell(box, "en").page({}).bar
+        assert 'id="tab-admin-link"' in top_bar(box, messages("en"), "evaluate", {})
     assert 'aria-current="page"' in admin.sees().partition('id="tab-admin-link"')[2][:60]
 
 
 def test_who_is_alone_on_a_server_has_none(desk: AppService):
-    assert "tab-admin-link" not in AppShell(desk, "en").page({}).bar
+    assert "tab-admin-link" not in top_bar(desk, messages("en"), "evaluate", {})
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -1,0 +1,52 @@
+"""Which page an address of a language alone leads to."""
+
+from collections.abc import Callable
+
+import pytest
+
+from evalui.app.service import AppService
+from evalui.errors import StoreError
+from evalui.ui.addresses import page_of
+from evalui.ui.components.form import Form
+from evalui.ui.run_form import read_run_form
+
+
+@pytest.mark.parametrize(
+    ("form", "page"),
+    [
+        ({"tab": "evaluate", "uploads": "abc"}, "evaluate"),
+        ({"tab": "runs"}, "runs"),
+        ({"tab": "results"}, "results"),
+        ({"run": "gone"}, "results"),
+        ({"run": "gone", "tab": "results", "sub": "samples"}, "results"),
+        ({"run": "gone", "sub": "duels"}, "results"),
+        ({"run": "gone", "tab": "runs"}, "runs"),
+        ({"tab": "models", "add": "hub"}, "models"),
+        ({"tab": "compare", "cells": "1,2"}, "compare"),
+        ({"tab": "arena", "board_language": "zh"}, "arena"),
+        ({"tab": "arena", "run": "gone", "arena": "1"}, "results"),
+        ({"tab": "nonsense"}, "evaluate"),
+        ({}, "evaluate"),
+    ],
+)
+def test_an_address_leads_to_its_page(desk: AppService, form: Form, page: str):
+    assert page_of(desk, form) == page
+
+
+def test_a_run_that_goes_on_leads_to_its_progress_but_for_a_view_of_it(
+    desk: AppService, form_for: Callable[..., Form]
+):
+    run_id = desk.start(read_run_form(form_for()))
+    assert page_of(desk, {"run": run_id}) == "runs"
+    assert page_of(desk, {"run": run_id, "sub": "samples"}) == "results"
+
+
+def test_a_finished_run_leads_to_its_results(desk: AppService, finished: Callable[..., str]):
+    assert page_of(desk, {"run": finished()}) == "results"
+
+
+def test_a_store_that_cannot_be_read_is_said_before_a_page_is_opened(desk: AppService):
+    desk.database.close()
+    desk.settings.database.write_bytes(b"no store" * 1000)
+    with pytest.raises(StoreError):
+        page_of(desk, {"tab": "models"})
