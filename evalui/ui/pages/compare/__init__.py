@@ -139,7 +139,7 @@ class ComparePage:
             field.input(
                 pick,
                 [self.query, field],
-                [self.address, self.query, *held],
+                [self.query, *held, self.address],  # the last asks with what the others hold
                 api_name=f"{_NAME}_{name}",
                 trigger_mode="always_last",  # of quick presses
                 **EVENTS,
