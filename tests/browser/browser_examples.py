@@ -55,7 +55,8 @@ def close_preview(tab: Any) -> None:
 
 def pick(tab: Any, label: str, word: str) -> None:
     """Choose a word of a list of Gradio's."""
-    tab.get_by_label(label).first.click()
+    lists = tab.locator("[role=combobox], [role=listbox]")
+    lists.and_(tab.get_by_label(label)).first.click()  # a chart may have such a name, too
     tab.get_by_role("option", name=word, exact=True).click()
 
 
