@@ -86,7 +86,7 @@ ROUTES: dict[str, tuple[str, ...]] = {
     # Of tabs that the server draws: any other form, or what is named.
     "compare_": ("GET /comparisons.csv",),
     "compare_share": ("POST /comparisons/links",),
-    "compare_withdraw": ("DELETE /links/{link_id}",),
+    "compare_link": ("DELETE /links/{link_id}",),
     "results_": ("GET /runs/{run_id}/trials",),
 }
 REASONS = {

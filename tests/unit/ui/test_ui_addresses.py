@@ -46,7 +46,7 @@ def test_a_finished_run_leads_to_its_results(desk: AppService, finished: Callabl
 
 
 def test_a_store_that_cannot_be_read_is_said_before_a_page_is_opened(desk: AppService):
-    desk.database.close()
-    desk.settings.database.write_bytes(b"no store" * 1000)
+    with desk.database.writing() as connection:
+        connection.execute("DROP TABLE run")
     with pytest.raises(StoreError):
         page_of(desk, {"tab": "models"})

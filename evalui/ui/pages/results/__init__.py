@@ -226,7 +226,7 @@ class ResultsPage:
         # The list of a view is there only while the page shows nothing else.
         shown: Updates = ({} if there else self._hidden()) | self._framed(view, form)
         if name == "overview":
-            shown |= self.sharing.shown(view, form)
+            shown |= self.sharing.shown_of(view, form)
         elif name == "bias":
             shown |= self.bias.shown(bias.offered(view, form))
         elif name == "statistics":

@@ -17,7 +17,7 @@ ADMIN = Person("admin", "admin")
 
 
 def notes(desk: AppService, form: Form) -> list[str]:
-    bar = top_bar(desk, messages("en"), "runs", form)
+    bar = top_bar(desk, messages("en"), str(form.get("tab", "evaluate")), form)
     return re.findall(r"</svg>([^<]+) <a", bar.partition('class="notices"')[2])
 
 

@@ -145,7 +145,9 @@ def drawn(site: Site, seed: int) -> dict[str, Any]:
     )
     texts = (*texts, *(json.dumps(each) for each in kept for _ in range(8)))
     some = {name: chance.choice(texts) for name in chance.sample(FIELDS, 12)}
-    form: dict[str, Any] = {name: chance.choice(texts) for name in chance.sample(FIELDS, 30)}
+    form: dict[str, Any] = {
+        name: chance.choice(texts) for name in chance.sample(FIELDS, min(30, len(FIELDS)))
+    }
     form |= {name: [chance.choice(texts)] for name in chance.sample(FIELDS, 8)}
     form |= chance.choice(({}, {"uploads": [site.upload], "models": ["biased"]}))
     form |= chance.choice(({}, {"modes": ["multiple_choice"], "pattern": "circular"}))
