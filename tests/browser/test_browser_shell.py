@@ -1,4 +1,4 @@
-"""What stands around every page: the first one, links, history, fields that keep what is in them."""
+"""What stands around every page: links, history, theme, notes, fields that keep what is in them."""
 
 import re
 from typing import Any

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 
 from evalui.app.service import AppService
-from evalui.errors import StoreError
 from evalui.ui.addresses import page_of
 from evalui.ui.components.form import Form
 from evalui.ui.run_form import read_run_form
@@ -43,10 +42,3 @@ def test_a_run_that_goes_on_leads_to_its_progress_but_for_a_view_of_it(
 
 def test_a_finished_run_leads_to_its_results(desk: AppService, finished: Callable[..., str]):
     assert page_of(desk, {"run": finished()}) == "results"
-
-
-def test_a_store_that_cannot_be_read_is_said_before_a_page_is_opened(desk: AppService):
-    with desk.database.writing() as connection:
-        connection.execute("DROP TABLE run")
-    with pytest.raises(StoreError):
-        page_of(desk, {"tab": "models"})
