@@ -29,7 +29,7 @@ def rows(session: Session) -> Iterator[Row]:
     """Each in a process of its own, its files in the system's cache."""
     # pip compiles what it installs; in a checkout each process might compile it anew.
     compileall.compile_dir(Path(evalui.__file__).parent, quiet=1)
-    _import(f"import {_RUNS}, evalui.ui.shell")
+    _import(f"import {_RUNS}, evalui.server")
     yield alone(
         GROUP,
         "import of the core",

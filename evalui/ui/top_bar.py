@@ -17,41 +17,24 @@ from evalui.ui.components.templates import fill
 from evalui.ui.components.widgets import language_links, theme_button
 from evalui.ui.sharing.notices import notice_line
 
-# In the order of the bar.
-PLACES = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models", "admin")
-# The places that are pages of Gradio, each at its name.
+# The pages, each at its name, in the order of the bar.
 PAGES = ("evaluate", "runs", "results", "arena", "annotate", "compare", "models", "admin")
-_WITHOUT_RUN = ("evaluate", "arena", "compare", "models", "admin")  # a link to these names no run
-
-
-def takes_run(place: str) -> bool:
-    """Whether a link to a place names the run that is shown."""
-    return place not in _WITHOUT_RUN
-
-
-def link_to(place: str, run: str = "") -> str:
-    """The address of a place, of a run if one is named; relative to that of a language."""
-    named = {"run": run} if run else {}
-    if place in PAGES:
-        return f"{place}?{urlencode(named)}" if named else place
-    return f"?{urlencode(named | {'tab': place})}"
+_OF_RUN = ("runs", "results", "annotate")  # a link to these names the run that is shown
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A link of the bar. `is_page` is one of Gradio's; `live` counts the runs that are going on."""
+    """A link of the bar; `live` counts the runs that are going on."""
 
     name: str
     address: str
-    is_page: bool
-    takes_run: bool
     live: int | None
 
 
 def top_bar(service: AppService, t: Messages, shown: str, form: Form) -> Html:
     """The bar of one person, and the notices below it; `form` holds the parameters of the page."""
     person, auth = service.person, service.settings.auth
-    offered = () if person.is_guest else (name for name in PLACES if _offers(service, name))
+    offered = () if person.is_guest else (name for name in PAGES if _offers(service, name))
     return fill(
         "top_bar.html",
         t=t,
@@ -91,14 +74,9 @@ def _offers(service: AppService, name: str) -> bool:
 
 
 def _place(service: AppService, name: str, form: Form) -> Place:
-    run = field_value(form, "run") if takes_run(name) else ""
-    return Place(
-        name=name,
-        address=link_to(name, run),
-        is_page=name in PAGES,
-        takes_run=takes_run(name),
-        live=service.queued_runs() if name == "runs" else None,
-    )
+    run = field_value(form, "run") if name in _OF_RUN else ""
+    address = f"{name}?{urlencode({'run': run})}" if run else name
+    return Place(name, address, service.queued_runs() if name == "runs" else None)
 
 
 def _in_language(shown: str, form: Form, language: Language, *, direct: bool = False) -> str:

@@ -31,7 +31,7 @@ def test_a_cell_of_the_heat_map_leads_to_its_questions_and_back(page: Any, run_i
     # In the middle of the first cell, which counts what stood at A and was picked at A.
     page.locator("#by-answer ev-plot .nsewdrag").first.click(position={"x": 30, "y": 20})
     page.wait_for_url("**gold=0&picked=0")
-    expect(page.get_by_label("Right answer at")).to_have_value("0")
+    expect(page.get_by_label("Right answer at")).to_have_value("A")
     expect(page.locator(".questions a").first).to_be_visible()
     page.go_back()
     expect(page.locator(".headline h1")).to_contain_text("picks A")

@@ -1,6 +1,6 @@
 """Workbooks, which XlsxWriter makes a row at a time in a temporary file.
 
-Why it does, and what it costs, is in docs/adr/0015-workbooks.md.
+Why it does, and what it costs, is in docs/adr/0011-exports.md.
 """
 
 import re

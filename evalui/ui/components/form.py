@@ -1,4 +1,4 @@
-"""The form of a tab: parameters of its address and its named fields, as a browser sends them."""
+"""The form of a page: parameters of its address and its named fields, as a browser sends them."""
 
 import re
 from collections.abc import Iterable

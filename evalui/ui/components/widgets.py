@@ -94,7 +94,7 @@ def bar(share: float, *, label: str | None = None) -> Html:
 
 
 def button(word: Child, do: str, *, cls: str = "", **data: Attribute) -> Html:
-    """A real button whose press is an action of the fragment it stands in."""
+    """A real button whose press is an action of the listing it stands in."""
     return el("button", word, type="button", cls=f"btn {cls}".strip(), data_do=do, **data)
 
 
@@ -107,15 +107,6 @@ def copy_button(t: Messages, address: str, *, cls: str = "btn") -> Html:
     """Copies an address that is relative to the page."""
     word, done = t("app.copy"), t("app.copied")
     return el("button", word, type="button", cls=cls, data_copy=address, data_done=done)
-
-
-def segments(links: Iterable[tuple[str, str, bool]], label: str | None = None) -> Html:
-    """Views beside each other, each its word, its address and whether it is open."""
-    items = (
-        el("a", word, href=href, aria_current="true" if opened else None)
-        for word, href, opened in links
-    )
-    return el("nav", *items, cls="sub", aria_label=label)
 
 
 def pager(
@@ -140,44 +131,6 @@ def pager(
 def hidden(name: str, value: str, *, many: bool = False) -> Html:
     """A field that no control shows; `many`: it is one of several values."""
     return el("input", type="hidden", name=name, value=value, data_many=many)
-
-
-def text_input(name: str, value: str, **attributes: Attribute) -> Html:
-    """A text field of the form."""
-    return el("input", type="text", name=name, value=value, autocomplete="off", **attributes)
-
-
-def tick(
-    name: str, value: str, label: Child, *, on: bool, off: bool = False, many: bool = True
-) -> Html:
-    """A box with its label; `off` cannot be set."""
-    box = el(
-        "input",
-        type="checkbox",
-        name=name,
-        value=value,
-        checked=on,
-        disabled=off,
-        data_many=many,
-    )
-    return el("label", box, label, cls="tick")
-
-
-def search_field(
-    name: str, text: str, words: str, *, hint: str = "", **attributes: Attribute
-) -> Html:
-    """A field to look for something; `words` say what for, `hint` stands in it instead."""
-    box = el(
-        "input",
-        type="search",
-        name=name,
-        value=text,
-        placeholder=hint or words,
-        aria_label=words,
-        autocomplete="off",
-        **attributes,
-    )
-    return el("label", MAGNIFIER, box, cls="inp grow")
 
 
 def field(label: str, control: Html, *, hint: Child = None, key: str | None = None) -> Html:

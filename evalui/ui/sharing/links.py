@@ -1,11 +1,9 @@
 """Links to frozen pages: made in every language at once, and the list of them on a page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalui.accounts.shares import (
-    DEFAULT_SHARE_DAYS,
-    SHARE_DAYS,
     Share,
     link_of,
     list_shares,
@@ -15,16 +13,10 @@ from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, span
 from evalui.runs.database.records import RunRow
-from evalui.ui.components.form import PANEL, Form, field_value
-from evalui.ui.components.widgets import button, copy_button, link_button, select, table, titled
+from evalui.ui.components.form import PANEL
+from evalui.ui.components.widgets import copy_button, link_button, table
 
-SHARE = "share"  # the panel in addresses, and the action that makes a link
-
-
-def chosen_days(form: Form) -> int:
-    """The days that a form names; those that nobody may choose as 0."""
-    days = field_value(form, "days") or str(DEFAULT_SHARE_DAYS)
-    return int(days) if days in map(str, SHARE_DAYS) else 0
+SHARE = "share"  # the panel in addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +43,6 @@ def share_button(service: AppService, t: Messages, page: SharedPage, *, cls: str
     if not page.is_shared_by(service):
         return copy_button(t, page.copied, cls=cls)
     return el("a", t("share.button"), href=f"{page.address}&{PANEL}={SHARE}", cls=cls)
-
-
-def share_panel(
-    service: AppService, t: Messages, form: Form, page: SharedPage, more: Html | None = None
-) -> Html | None:
-    """Makes links to a page, and lists them, with `more` below; None unless it is opened by
-    somebody who may share the page.
-    """
-    if not field_value(form, PANEL) or not page.is_shared_by(service):
-        return None
-    words: Mapping[str, str] = {str(n): t("share.days", n=n) for n in SHARE_DAYS}
-    days = field_value(form, "days") or str(DEFAULT_SHARE_DAYS)
-    return titled(
-        t("share.title"),
-        el("p", t("share.about"), cls="dim"),
-        div(
-            select("days", words, days, aria_label=t("share.works")),
-            button(t("share.make"), SHARE, cls="pri"),
-            span(t("share.here"), cls="meta"),
-            copy_button(t, page.copied),
-            cls="acts field",
-        ),
-        links_table(service, t, page),
-        more,
-        aside=el("a", t("share.close"), href=page.address),
-        cls="share-panel",
-    )
 
 
 def links_table(service: AppService, t: Messages, page: SharedPage) -> Html | None:

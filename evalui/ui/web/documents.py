@@ -1,8 +1,4 @@
-"""The document of an address: our head, the page as the server renders it, and what attaches to it.
-
-It is complete without scripts and without Gradio, whose own script is added by ours as soon as
-Gradio's side of the server is there.
-"""
+"""What surrounds pages: the head of Gradio's, and documents of what is no page of the screen."""
 
 import hashlib
 from functools import cache
