@@ -242,15 +242,16 @@ def _try_sample(tab: Any) -> None:
     _sample(tab).click()
     start = tab.get_by_role("button", name="Start evaluation")
     tab.wait_for_function(
-        """() => location.search.includes("tab=results")
+        """() => /[?&]run=/.test(location.search)
           || [...document.querySelectorAll("button")].some(
             (each) => each.innerText.trim() == "Start evaluation" && !each.disabled
               && each.offsetParent)"""
     )
-    if "tab=results" not in tab.url:
+    if "run=" not in tab.url:
         start.click()
         tab.wait_for_url("**run=**")
-        tab.get_by_role("tab", name="Results").click()
+    if "results" not in tab.url:
+        tab.get_by_role("tab", name="Results").or_(tab.get_by_role("link", name="Results")).click()
 
 
 if __name__ == "__main__":
