@@ -1,26 +1,29 @@
 """Many browsers that watch a growing run: how long a look waits (`python -m benchmarks.watchers`).
 
-Each client does what the script of a page does. Of the Runs page it requests the progress of the
-run, every two seconds, with the tag of what it has; of the others the document of its address, as
-often as that states. The run is written by this process, ten times a second; the server has no
-worker. A look lasts from the first byte sent to the last byte received. With accounts each client
-is signed in as one of some people, whose team may see the run; else all are the one person of a
-local server.
+Each client does what the script of a page does, every two seconds: of the Runs page it requests the
+progress of the run with the tag of what it has; of the Results page it sends the event of its timer
+with what it has seen, and where there is news the one that draws the document. The run is written
+by this process, ten times a second; the server has no worker. A look lasts from the first byte sent
+to the last byte received. With accounts each client is signed in as one of some people, whose team
+may see the run; else all are the one person of a local server.
 """
 
 import argparse
 import asyncio
+import json
 import re
 import statistics
 import tempfile
 import threading
 import time
+import urllib.request
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from pathlib import Path
+from typing import Any, Self
 
 from benchmarks.clock import Timing
 from benchmarks.contest import Session
@@ -50,14 +53,9 @@ _BATCH, _LARGE_BATCH = 10, 4096  # trials, while somebody looks and before
 _INTERVAL_S = 0.1  # between batches
 _GOAL_S = 1.0
 _PROGRESS = "/progress/{run}?lang={language}"
-_PLACES = (
-    _PROGRESS,
-    "/{language}/?run={run}&tab=results",
-    "/{language}/?run={run}&tab=results&sub=samples",
-)
-# How often what is shown says that it is to be requested again, in milliseconds.
-_STATED = re.compile(r'data-watch="(\d+)"')
-_LIVE, _LOOK_MS = '"is_live":true', 2000  # as evalui/ui/components/run_progress.py does
+_RESULTS = "/{language}/results?run={run}"
+_PLACES = (_PROGRESS, _RESULTS, f"{_RESULTS}&sub=bias")
+_LOOK_S = 2.0  # as evalui/ui/components/run_progress.py and ui/pages/results do
 _LANGUAGES = ("en", "zh")
 _TEAM = "watchers"
 
@@ -78,25 +76,51 @@ class Watched:
         return sorted(self.seconds)[min(len(self.seconds) - 1, int(share * len(self.seconds)))]
 
 
+@dataclass(frozen=True, slots=True)
+class Events:
+    """The events of the Results page, by the configuration of its app."""
+
+    look: int
+    draw: int
+    seen: int  # which of the values that a look answers tells what there is now
+    lists: int  # fields of a look about lists that other views have
+
+    @classmethod
+    def read(cls, config: Mapping[str, Any]) -> Self:
+        """The events of an app; Gradio names those that draw by itself."""
+        listed: Sequence[Mapping[str, Any]] = config["dependencies"]
+        look = next(each for each in listed if each["api_name"] == "results_look")
+        query, seen, *lists = look["inputs"]
+        draw = next(
+            each
+            for each in listed
+            if each["api_name"].startswith("apply") and each["inputs"] == [query]
+        )
+        return cls(look["id"], draw["id"], look["outputs"].index(seen), len(lists))
+
+
 class Client:
     """One browser: a connection that stays open, and the page that it shows."""
 
-    def __init__(self, port: int, place: str, found: Watched, cookie: str = "") -> None:
+    def __init__(
+        self, port: int, place: str, found: Watched, events: Events, cookie: str = ""
+    ) -> None:
         self._port = port
         self._place = place
         self._found = found
+        self._events = events
         self._cookie = f"Cookie: {cookie}\r\n" if cookie else ""
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._tag = ""
 
     async def watch(self, until: float) -> None:
-        """Open the page, and look again as it states until the moment `until`."""
-        page = await self._look()
-        while (wait_ms := _interval_ms(page)) and time.monotonic() < until:
-            await asyncio.sleep(wait_ms / 1000)
+        """Open the page, and look again every two seconds until the moment `until`."""
+        await self._look()
+        while time.monotonic() < until:
+            await asyncio.sleep(_LOOK_S)
             began = time.perf_counter()
             try:
-                page = await self._look() or page
+                await self._look()
             except (OSError, asyncio.IncompleteReadError, RuntimeError) as error:
                 self._found.errors[str(error) or type(error).__name__] += 1
                 self._streams = None
@@ -104,31 +128,45 @@ class Client:
         if self._streams:
             self._streams[1].close()
 
-    async def _look(self) -> str:
-        """The page if it is another one than before, else ""."""
+    async def _look(self) -> None:
+        """What the script of the page requests, until it shows what there is."""
+        path, _, query = self._place.partition("?")
+        if not path.endswith("/results"):
+            head, content = await self._exchange("GET", self._place)
+            tag = re.search(r"etag: (\S+)", head)
+            self._tag = tag[1] if tag else ""
+            self._found.answers["new" if content else "the same"] += 1
+            return
+        lists = [""] * self._events.lists
+        look = {"data": [query, self._tag, *lists], "fn_index": self._events.look}
+        _, answer = await self._send(path, look)
+        now = json.loads(answer)["data"][self._events.seen]
+        self._found.answers["new" if isinstance(now, str) else "the same"] += 1
+        if isinstance(now, str):
+            self._tag = now
+            await self._send(path, {"data": [query], "fn_index": self._events.draw})
+
+    async def _send(self, path: str, event: Mapping[str, Any]) -> tuple[str, str]:
+        address = f"{path.removesuffix('/results')}/gradio_api/run/predict"
+        return await self._exchange("POST", address, json.dumps(event).encode())
+
+    async def _exchange(self, method: str, address: str, sent: bytes = b"") -> tuple[str, str]:
+        """The head of the answer in lower case, and its content."""
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port, limit=2**22)
         reader, writer = self._streams
-        seen = f"If-None-Match: {self._tag}\r\n" if self._tag else ""
-        fields = f"Host: 127.0.0.1:{self._port}\r\n{self._cookie}{seen}"
-        writer.write(f"GET {self._place} HTTP/1.1\r\n{fields}\r\n".encode())
+        seen = f"If-None-Match: {self._tag}\r\n" if self._tag and method == "GET" else ""
+        body = f"Content-Type: application/json\r\nContent-Length: {len(sent)}\r\n" if sent else ""
+        fields = f"Host: 127.0.0.1:{self._port}\r\n{self._cookie}{seen}{body}"
+        writer.write(f"{method} {address} HTTP/1.1\r\n{fields}\r\n".encode() + sent)
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         length = re.search(r"content-length: (\d+)", head)
         content = await reader.readexactly(int(length[1])) if length else b""
         status = int(head.split(maxsplit=2)[1])
         if status >= 400:
-            raise RuntimeError(f"{status} to {self._place}")
-        tag = re.search(r"etag: (\S+)", head)
-        self._tag = tag[1] if tag else ""
-        self._found.answers["new" if content else "the same"] += 1
+            raise RuntimeError(f"{status} to {address}")
         self._found.pages.add((self._place, self._tag))
-        return content.decode()
-
-
-def _interval_ms(page: str) -> int:
-    """When what is shown is requested again, 0 if never."""
-    stated = _STATED.search(page)
-    return int(stated[1]) if stated else _LOOK_MS * (_LIVE in page)
+        return head, content.decode()
 
 
 def main() -> None:
@@ -185,6 +223,7 @@ def measure(
             door = {"EVALUI_TOKEN": "true", "EVALUI_AUTH": "password"} if people else {}
             with serving(Checkout(ROOT), data, EVALUI_WORKERS="0", **door) as server:
                 server.get("/en/config", cookies[0])  # Gradio is imported
+                events = _events(server, cookies[0])
                 before = server.spent()
                 with _growing(grow):
                     addresses = [
@@ -192,7 +231,9 @@ def measure(
                         for place in places
                         for language in _LANGUAGES
                     ]
-                    found = asyncio.run(_watch(server, addresses, watchers, seconds, cookies))
+                    found = asyncio.run(
+                        _watch(server, addresses, watchers, seconds, cookies, events)
+                    )
                 spent = server.spent()
     share = (spent.cpu - before.cpu) / (spent.wall - before.wall)
     told = ", ".join(f"{n:,} {kind}" for kind, n in sorted(found.answers.items()))
@@ -225,15 +266,26 @@ def _sign_in(database: Database, run_id: str, people: int) -> list[str]:
     return cookies
 
 
+def _events(server: Server, cookie: str) -> Events:
+    wanted = urllib.request.Request(f"{server.address}/en/config", headers={"Cookie": cookie})
+    with urllib.request.urlopen(wanted) as config:
+        return Events.read(json.load(config))
+
+
 async def _watch(
-    server: Server, places: Sequence[str], watchers: int, seconds: float, cookies: Sequence[str]
+    server: Server,
+    places: Sequence[str],
+    watchers: int,
+    seconds: float,
+    cookies: Sequence[str],
+    events: Events,
 ) -> Watched:
     found, port = Watched(), int(server.address.rpartition(":")[2])
     until = time.monotonic() + seconds
     async with asyncio.TaskGroup() as group:
         for number, place in enumerate(islice(cycle(places), watchers)):
             cookie = cookies[number // len(places) % len(cookies)]  # each looks at every page
-            group.create_task(Client(port, place, found, cookie).watch(until))
+            group.create_task(Client(port, place, found, events, cookie).watch(until))
             await asyncio.sleep(1 / watchers)  # people do not come at the same moment
     return found
 
