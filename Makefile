@@ -53,8 +53,11 @@ unit-lower: .venv/tools
 unit-upper: .venv/tools
 	$(QUICK) $(UPPER)
 
+# What failed is named, then tried once more by itself: where all cores are busy, a page may take
+# longer than a test waits.
+BROWSER = $(BIN)/pytest -q -o cache_dir=.pytest_cache/browser
 browser: .venv/tools
-	$(BIN)/pytest -q -n 2 --dist loadfile tests/browser
+	$(BROWSER) -n 2 --dist loadfile tests/browser || $(BROWSER) --last-failed --last-failed-no-failures none tests/browser
 
 # Kills, loss of power, damage, clocks that jump: some ten minutes. FAULTS chooses, as in -m ci.
 faults: .venv/tools
