@@ -33,6 +33,7 @@ from evalui.ui.components.list_and_reader import ListContent
 from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.recent_runs import recent_runs
 from evalui.ui.components.templates import fill
+from evalui.ui.draw_budget import DrawBudget
 from evalui.ui.pages.context import EVENTS, PageContext
 from evalui.ui.pages.results import (
     bias,
@@ -54,6 +55,7 @@ _RECENT = 10  # runs
 _LOOK_S = 2.0  # between looks at a run that is not finished
 _FIRST_LOOK_S = 0.5  # the same while it has no answer, and somebody waits for its first figure
 _WATCH_S = 1.0  # between looks at a file that is being sent
+_BUDGET = DrawBudget()  # of this process: of all who look at runs that go on
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +299,8 @@ class ResultsPage:
             with still_there(service, field_value(form, "run")):
                 view = self._view(service, form)
                 if draw := VIEWS[self._name(view, form)].draw:
-                    draw(view, form)
+                    with _BUDGET.drawing():
+                        draw(view, form)
         except UnknownRun:
             return  # the frame states it
 
@@ -329,7 +332,8 @@ class ResultsPage:
         with still_there(service, field_value(form, "run")):
             view = self._view(service, form)
             changed: Updates = {}
-            if (version := _version(view)) != seen:
+            # What is not drawn now is news at the next look, too.
+            if (version := _version(view)) != seen and _BUDGET.take():
                 changed |= self._framed(view, form) | {self.seen: version, self.changed: version}
                 changed[self.address] = gr.update(title=self._title(view))
                 changed |= self._renewed(view, query, drawn)
