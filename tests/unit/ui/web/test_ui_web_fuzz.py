@@ -253,7 +253,9 @@ def test_no_request_of_any_shape_answers_500_or_names_a_folder(
         if folders := leaked(server, answer):
             failed.setdefault(f"{folders}", repr(request)[:600])
     assert not failed, "\n\n".join(f"{why}\n{request}" for why, request in failed.items())
-    assert {200, 400, 401, 403, 404, 405, 413, 421} <= statuses
+    # One request in some hundreds has a body of which only the form is wrong.
+    usual = {200, 401, 403, 404, 405, 413, 421} | ({400} if COUNT > 1000 else set())
+    assert usual <= statuses
     assert "Traceback" not in capfd.readouterr().err
 
 
