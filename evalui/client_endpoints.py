@@ -11,6 +11,7 @@ from gradio.events import api  # pyright: ignore[reportUnknownVariableType] # of
 from starlette.concurrency import run_in_threadpool
 
 from evalui.api.runs import detail_of
+from evalui.app.service import AppService
 from evalui.runs.spec import read_as
 from evalui.runs.submitted import SubmittedSpec
 from evalui.ui.pages.context import PageContext
@@ -40,11 +41,11 @@ class ClientEndpoints:
         service = self._context.service(request)
         service.require("start")  # who may not is not told what is wrong with a specification
         run_id = service.start(read_as(SubmittedSpec, json.dumps(spec)))
-        return self._detail(run_id, request)
+        return self._detail(service, run_id)
 
     def status(self, run: str, request: gr.Request) -> dict[str, Any]:
         """How far a run is, as `GET /api/v1/runs/{run}` tells it."""
-        return self._detail(run, request)
+        return self._detail(self._context.service(request), run)
 
     async def results(self, run: str, request: gr.Request) -> list[dict[str, Any]]:
         """The metrics of a run, one in a row, as `metrics.json` has them."""
@@ -52,6 +53,5 @@ class ClientEndpoints:
         content = await read_export(service, run, "metrics.json", self._context.t.language)
         return await run_in_threadpool(json.loads, content)
 
-    def _detail(self, run_id: str, request: gr.Request) -> dict[str, Any]:
-        service = self._context.service(request)
+    def _detail(self, service: AppService, run_id: str) -> dict[str, Any]:
         return detail_of(service, self._context.t, run_id).model_dump(mode="json")

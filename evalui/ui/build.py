@@ -22,6 +22,7 @@ class UnqueuedBlocks(gr.Blocks):
 
     _QUEUE_SLEEP_S = 0.05
     _PROGRESS_SLEEP_S = 0.5
+    _queue_runs = False
 
     def run_startup_events(self) -> None:
         """What `gr.Blocks` does, but for starting the queue."""
@@ -43,8 +44,6 @@ class UnqueuedBlocks(gr.Blocks):
     def close_queue(self) -> None:
         """Let the queue end, if it was started."""
         self._queue.close()
-
-    _queue_runs = False
 
     def begin_page(self, title: str, path: str) -> None:
         """Let what is made from now on, still within the app, stand on the page at a path.

@@ -91,7 +91,7 @@ def test_a_key_is_sent_to_its_server_and_stands_nowhere(
     for name, key in (("far", KEY), ("wrong", WRONG_KEY)):
         fields = {"add_place": "endpoint", "add_name": name, "add_path": "m", "add_chat": "yes"}
         sent = fields | {"add_address": address, "add_key": key}
-        assert tab.act(Press("save", {}, sent))  # type: ignore[arg-type]
+        assert tab.act(Press("save", {}, sent))
     assert list(desk.catalog()) == ["far", "wrong"]
     wait_until(lambda: not any(each.pending for each in desk.models.current_statuses().values()))
 

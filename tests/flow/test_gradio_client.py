@@ -46,7 +46,7 @@ def test_a_run_is_started_followed_and_read(tmp_path: Path):
             deadline = time.monotonic() + 100
             while (told := client.predict(run["id"], api_name="/status"))["state"] != "done":
                 assert time.monotonic() < deadline, told
-                time.sleep(0.2)
+                time.sleep(0.2)  # the worker is another process
             assert told == rest.run(run["id"]).model_dump(mode="json")
             rows = client.predict(run["id"], api_name="/results")
             file = f"{server.url}/api/v1/runs/{run['id']}/report.metrics.json"

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qs, urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
@@ -217,11 +217,12 @@ def _read_call(body: bytes, listeners: Listeners) -> Call | None:
     return call if is_known and not _holds_path(call.data) else None
 
 
-def _holds_path(value: JsonValue) -> bool:
+def _holds_path(value: object) -> bool:
     # Gradio takes every object with a path for one of its own files.
     if isinstance(value, dict):
-        return "path" in value or any(map(_holds_path, value.values()))
-    return isinstance(value, list) and any(map(_holds_path, value))
+        fields = cast("dict[str, object]", value)
+        return "path" in fields or any(map(_holds_path, fields.values()))
+    return isinstance(value, list) and any(map(_holds_path, cast("list[object]", value)))
 
 
 def _replay(content: bytes, receive: Receive) -> Receive:
@@ -295,21 +296,13 @@ def _read(body: bytes, listeners: Listeners) -> Event | None:
         event = Event.model_validate_json(body)
     except ValidationError:
         return None
-    if listeners.events.get(event.fn_index) != len(event.data) or _mentions_file(event):
+    if listeners.events.get(event.fn_index) != len(event.data) or _holds_path(event.event_data):
         return None
     return event.model_copy(
         update={
             "data": ["" if value is None else value for value in event.data],
             "event_data": event.event_data if isinstance(event.event_data, dict) else None,
         }
-    )
-
-
-def _mentions_file(event: Event) -> bool:
-    # Gradio takes every object with a path for one of its own files.
-    sent = event.event_data if isinstance(event.event_data, dict) else {}
-    return "path" in sent or any(
-        isinstance(part, dict) and "path" in part for part in sent.values()
     )
 
 

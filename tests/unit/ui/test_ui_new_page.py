@@ -6,12 +6,11 @@ from typing import Any, cast
 
 import gradio as gr
 from extend_examples import files_of_page
-from ui_layout import laid_out
+from ui_layout import laid_out, request_of
 
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.ui.pages.context import PageContext
-from evalui.web.sender import with_sender
 
 
 def test_a_page_with_a_table_and_a_chart_has_sixty_lines(
@@ -29,8 +28,7 @@ def test_a_page_with_a_table_and_a_chart_has_sixty_lines(
         return page
 
     page, _ = laid_out(made)
-    scope = with_sender({}, desk.person)
-    request = cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))
+    request = request_of(desk.person)
     event = cast("gr.EventData", SimpleNamespace(_data={"query": ""}))
     assert "Evaluate" in page._open(event, request)
     _, drawn = laid_out(lambda: page._draw(request))

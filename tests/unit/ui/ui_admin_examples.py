@@ -7,7 +7,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
-from ui_layout import laid_out
+from ui_layout import laid_out, request_of
 
 from evalui.access import Person
 from evalui.accounts.audit import AuditEntry, read_audit
@@ -17,7 +17,6 @@ from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.ui.pages.admin import AdminPage
 from evalui.ui.pages.admin.forms import AdminForm
 from evalui.ui.pages.context import PageContext
-from evalui.web.sender import with_sender
 
 ROOT = Person("root", "admin")
 
@@ -91,8 +90,7 @@ class Administrator:
         return self.shown.get(component, {}).get("value")
 
     def _request(self) -> gr.Request:
-        scope = with_sender({}, self.person)
-        return cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))
+        return request_of(self.person)
 
     def _answered(self, updates: dict[Any, Any]) -> str:
         for component, update in updates.items():

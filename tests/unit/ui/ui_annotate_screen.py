@@ -8,7 +8,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
-from ui_layout import laid_out
+from ui_layout import laid_out, request_of
 
 from evalui.access import Person
 from evalui.app import ballots
@@ -22,7 +22,6 @@ from evalui.ui.components.form import Form
 from evalui.ui.pages.annotate import AnnotatePage
 from evalui.ui.pages.annotate.result import result_blocks
 from evalui.ui.pages.context import PageContext
-from evalui.web.sender import with_sender
 
 Pressed = dict[str, Any]
 
@@ -160,8 +159,7 @@ class Screen:
         return cast("gr.EventData", SimpleNamespace(_data=sent))
 
     def _request(self) -> gr.Request:
-        scope = with_sender({}, self.person or self.service.person)
-        return cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))
+        return request_of(self.person or self.service.person)
 
     def _answered(self, updates: dict[Any, Any]) -> Html:
         for component, update in updates.items():

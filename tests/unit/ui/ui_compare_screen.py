@@ -6,7 +6,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
-from ui_layout import laid_out
+from ui_layout import laid_out, request_of
 from ui_results_screen import drawn
 
 from evalui.app.service import AppService
@@ -15,7 +15,6 @@ from evalui.ui.components.address import read_query
 from evalui.ui.components.form import Form
 from evalui.ui.pages.compare import ComparePage
 from evalui.ui.pages.context import PageContext
-from evalui.web.sender import with_sender
 
 
 class CompareScreen:
@@ -30,8 +29,7 @@ class CompareScreen:
     @property
     def request(self) -> gr.Request:
         """The request of an event of whoever acts now."""
-        scope = with_sender({}, self.service.person)
-        return cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))
+        return request_of(self.service.person)
 
     def render(self, form: Form | str) -> str:
         """What an address shows, given as its query or its parameters."""

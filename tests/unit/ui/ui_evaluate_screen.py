@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import gradio as gr
 from press import Press
-from ui_layout import laid_out
+from ui_layout import laid_out, request_of
 
 from evalui.app.service import AppService
 from evalui.messages import messages
@@ -18,7 +18,6 @@ from evalui.ui.components.form import Form
 from evalui.ui.pages.context import PageContext
 from evalui.ui.pages.evaluate import EvaluatePage
 from evalui.ui.pages.evaluate.form import Field
-from evalui.web.sender import with_sender
 
 
 def _made(service: AppService, language: Language) -> EvaluatePage:
@@ -111,8 +110,7 @@ class Screen:
         self.state.setdefault(component, {})["value"] = value
 
     def _request(self) -> gr.Request:
-        scope = with_sender({}, self.service.person)
-        return cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))
+        return request_of(self.service.person)
 
     def _answered(self, updates: dict[Any, Any]) -> Html:
         unknown = updates.keys() - set(self.page.shown)

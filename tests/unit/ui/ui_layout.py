@@ -5,11 +5,15 @@ That takes most of a second, and no test of a page's methods sends it a request.
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar, cast
 
 import gradio as gr
 from gradio.blocks import BlockContext
 from gradio.context import Context
+
+from evalui.access import Person
+from evalui.web.sender import with_sender
 
 T = TypeVar("T")
 
@@ -38,3 +42,9 @@ def laid_out(make: Callable[[], T]) -> tuple[T, Layout]:
         return result, layout
 
     return asyncio.run(made())
+
+
+def request_of(person: Person) -> gr.Request:
+    """The request of an event of a person."""
+    scope = with_sender({}, person)
+    return cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import gradio as gr
 from press import Press
-from ui_layout import laid_out
+from ui_layout import laid_out, request_of
 
 from evalui.app.service import AppService
 from evalui.messages import messages
@@ -16,7 +16,6 @@ from evalui.types import Language
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.pages.context import PageContext
 from evalui.ui.pages.models import ModelsPage
-from evalui.web.sender import with_sender
 
 _TICKS = {"everyone", "drop_key"}
 _LONG = {"variable": "key_variable"}  # the form's own names
@@ -66,8 +65,7 @@ class Screen:
         return bool(self.shown.get(self.page.timer, {}).get("active"))
 
     def _request(self) -> gr.Request:
-        scope = with_sender({}, self.service.person)
-        return cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))
+        return request_of(self.service.person)
 
     def _typed(self, form: Form) -> list[Any]:
         """What the fields hold once a visitor has filled them in."""

@@ -7,7 +7,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
-from ui_layout import laid_out
+from ui_layout import laid_out, request_of
 
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
@@ -16,7 +16,6 @@ from evalui.ui.components.form import Form
 from evalui.ui.components.list_and_reader import ListContent
 from evalui.ui.pages.context import PageContext
 from evalui.ui.pages.results import ResultsPage
-from evalui.web.sender import with_sender
 
 
 def drawn(draw: Callable[..., None], *arguments: Any) -> str:
@@ -74,8 +73,7 @@ class ResultsScreen:
     @property
     def request(self) -> gr.Request:
         """The request of an event of whoever acts now."""
-        scope = with_sender({}, self.service.person)
-        return cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))
+        return request_of(self.service.person)
 
     def render(self, form: Form) -> str:
         """What an address shows."""

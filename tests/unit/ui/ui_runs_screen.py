@@ -7,7 +7,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
-from ui_layout import laid_out
+from ui_layout import laid_out, request_of
 
 from evalui.app.service import AppService
 from evalui.messages import messages
@@ -16,7 +16,6 @@ from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.pages.context import PageContext
 from evalui.ui.pages.runs import RunsPage
-from evalui.web.sender import with_sender
 
 
 class Screen:
@@ -77,8 +76,7 @@ class Screen:
         return self._sees(self.page.search, default=False)
 
     def _request(self) -> gr.Request:
-        scope = with_sender({}, self.service.person)
-        return cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))
+        return request_of(self.service.person)
 
     def _fields(self) -> list[Any]:
         page = self.page

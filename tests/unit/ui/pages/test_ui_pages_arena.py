@@ -9,7 +9,7 @@ import gradio as gr
 import pytest
 from ui_arena_examples import add_run, judged, open_desk, questions
 from ui_examples import HOSTILE
-from ui_layout import laid_out
+from ui_layout import laid_out, request_of
 from ui_results_screen import drawn
 
 from evalui.app.service import AppService
@@ -18,7 +18,6 @@ from evalui.types import Language
 from evalui.ui.components.address import read_query
 from evalui.ui.pages.arena import ArenaPage
 from evalui.ui.pages.context import PageContext
-from evalui.web.sender import with_sender
 
 
 class ArenaScreen:
@@ -32,8 +31,7 @@ class ArenaScreen:
 
     def render(self, query: str = "") -> str:
         """What an address shows."""
-        scope = with_sender({}, self.service.person)
-        request = cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))
+        request = request_of(self.service.person)
         event = cast("gr.EventData", SimpleNamespace(_data={"query": query}))
         self.query = query
         self.shown = self.page._open(event, request)  # pyright: ignore[reportPrivateUsage]
