@@ -1,16 +1,19 @@
 """Many browsers that watch a growing run: how long a look waits (`python -m benchmarks.watchers`).
 
 Each client does what the script of a page does, every two seconds: of the Runs page it requests the
-progress of the run with the tag of what it has; of the Results page it sends the event of its timer
-with what it has seen, and where there is news the one that draws the document. The run is written
-by this process, ten times a second; the server has no worker. A look lasts from the first byte sent
-to the last byte received. With accounts each client is signed in as one of some people, whose team
-may see the run; else all are the one person of a local server.
+progress of the run with the tag of what it has; of the Results page whether there is news, and only
+then it sends the two events that draw it, and looks again no sooner than it is told. The run is
+written by this process, ten times a second; the server has no worker. A look lasts from the first
+byte sent to the last byte received. Before, each
+page was shown once, for which the server imports pandas and Plotly. With accounts each client is
+signed in as one of some people, whose team may see the run; else all are the one person of a local
+server.
 """
 
 import argparse
 import asyncio
 import json
+import random
 import re
 import statistics
 import tempfile
@@ -53,9 +56,11 @@ _BATCH, _LARGE_BATCH = 10, 4096  # trials, while somebody looks and before
 _INTERVAL_S = 0.1  # between batches
 _GOAL_S = 1.0
 _PROGRESS = "/progress/{run}?lang={language}"
+_NEWS = "/news/"
 _RESULTS = "/{language}/results?run={run}"
 _PLACES = (_PROGRESS, _RESULTS, f"{_RESULTS}&sub=bias")
-_LOOK_S = 2.0  # as evalui/ui/components/run_progress.py and ui/pages/results do
+_LOOK_S = 2.0  # as evalui/ui/components/run_progress.py and run_news.py do
+_SPREAD = 0.5  # as run_news.py
 _LANGUAGES = ("en", "zh")
 _TEAM = "watchers"
 
@@ -82,7 +87,6 @@ class Events:
 
     look: int
     draw: int
-    seen: int  # which of the values that a look answers tells what there is now
     lists: int  # fields of a look about lists that other views have
 
     @classmethod
@@ -90,13 +94,13 @@ class Events:
         """The events of an app; Gradio names those that draw by itself."""
         listed: Sequence[Mapping[str, Any]] = config["dependencies"]
         look = next(each for each in listed if each["api_name"] == "results_look")
-        query, seen, *lists = look["inputs"]
+        query, *lists = look["inputs"]
         draw = next(
             each
             for each in listed
             if each["api_name"].startswith("apply") and each["inputs"] == [query]
         )
-        return cls(look["id"], draw["id"], look["outputs"].index(seen), len(lists))
+        return cls(look["id"], draw["id"], len(lists))
 
 
 class Client:
@@ -112,12 +116,13 @@ class Client:
         self._cookie = f"Cookie: {cookie}\r\n" if cookie else ""
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._tag = ""
+        self._pause_s = _LOOK_S
 
     async def watch(self, until: float) -> None:
         """Open the page, and look again every two seconds until the moment `until`."""
         await self._look()
         while time.monotonic() < until:
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(self._pause_s)
             began = time.perf_counter()
             try:
                 await self._look()
@@ -137,14 +142,20 @@ class Client:
             self._tag = tag[1] if tag else ""
             self._found.answers["new" if content else "the same"] += 1
             return
-        lists = [""] * self._events.lists
-        look = {"data": [query, self._tag, *lists], "fn_index": self._events.look}
-        _, answer = await self._send(path, look)
-        now = json.loads(answer)["data"][self._events.seen]
-        self._found.answers["new" if isinstance(now, str) else "the same"] += 1
-        if isinstance(now, str):
-            self._tag = now
-            await self._send(path, {"data": [query], "fn_index": self._events.draw})
+        run = query.partition("run=")[2].partition("&")[0]
+        _, answer = await self._exchange("GET", f"{_NEWS}{run}")
+        news = json.loads(answer)
+        told: float = news["pause_s"]
+        spread = 1 + _SPREAD * random.random()
+        self._pause_s = told * spread if told > _LOOK_S else _LOOK_S
+        is_new = news["version"] != self._tag
+        self._found.answers["new" if is_new else "the same"] += 1
+        if is_new:
+            self._tag = news["version"]
+            told_by = {"event_data": {"version": self._tag}}
+            fields = [query, *[""] * self._events.lists]
+            await self._send(path, {"data": fields, "fn_index": self._events.look} | told_by)
+            await self._send(path, {"data": [query], "fn_index": self._events.draw} | told_by)
 
     async def _send(self, path: str, event: Mapping[str, Any]) -> tuple[str, str]:
         address = f"{path.removesuffix('/results')}/gradio_api/run/predict"
@@ -152,7 +163,7 @@ class Client:
 
     async def _exchange(self, method: str, address: str, sent: bytes = b"") -> tuple[str, str]:
         """The head of the answer in lower case, and its content."""
-        if self._streams is None:
+        if self._streams is None or self._streams[0].at_eof():  # the server has ended a quiet one
             self._streams = await asyncio.open_connection("127.0.0.1", self._port, limit=2**22)
         reader, writer = self._streams
         seen = f"If-None-Match: {self._tag}\r\n" if self._tag and method == "GET" else ""
@@ -224,13 +235,14 @@ def measure(
             with serving(Checkout(ROOT), data, EVALUI_WORKERS="0", **door) as server:
                 server.get("/en/config", cookies[0])  # Gradio is imported
                 events = _events(server, cookies[0])
+                addresses = [
+                    place.format(run=run_id, language=language)
+                    for place in places
+                    for language in _LANGUAGES
+                ]
+                asyncio.run(_watch(server, addresses, len(addresses), 0.0, cookies, events))
                 before = server.spent()
                 with _growing(grow):
-                    addresses = [
-                        place.format(run=run_id, language=language)
-                        for place in places
-                        for language in _LANGUAGES
-                    ]
                     found = asyncio.run(
                         _watch(server, addresses, watchers, seconds, cookies, events)
                     )

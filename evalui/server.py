@@ -30,6 +30,7 @@ from evalui.ui.addresses import page_of
 from evalui.ui.components.form import read_form
 from evalui.ui.current_person import current_person
 from evalui.ui.pages.context import PageContext
+from evalui.ui.published import PublishedRuns
 from evalui.ui.web.attachment import Attachment
 from evalui.ui.web.doors.entrance import guarded
 from evalui.ui.web.downloads import Route
@@ -112,8 +113,11 @@ def create_app(settings: Settings) -> ASGIApp:
         files.warm()
 
     of_sender = service.with_sender(current_person)
-    contexts = [PageContext(of_sender, messages(language), warm) for language in LANGUAGES]
-    add_routes(app, of_sender)
+    published = PublishedRuns()
+    contexts = [
+        PageContext(of_sender, messages(language), warm, published) for language in LANGUAGES
+    ]
+    add_routes(app, of_sender, published)
     monitoring = Monitoring(settings, database)
     monitoring.add_routes(app)
     for folder in _STATIC:

@@ -82,6 +82,52 @@ def test_a_live_run_shows_its_newest_figures_by_itself_in_the_same_view(page: An
     expect(page.locator(".runs-page")).to_contain_text("Stopped by you")
 
 
+def test_a_live_run_is_watched_by_small_answers_and_says_when_the_server_is_lost(page: Any):
+    start_sample(page, "slow")
+    run = page.url.partition("run=")[2].partition("&")[0]
+    sizes: list[int] = []
+    events: list[str] = []
+
+    def note(response: Any) -> None:
+        if "/news/" in response.url and response.ok:
+            sizes.append(len(response.body()))
+        elif response.url.endswith("gradio_api/run/predict"):
+            events.append(response.url)
+
+    page.goto(f"/en/results?run={run}&sub=samples")
+    expect(page.locator(".results-page .note")).to_contain_text("Still running:")
+    page.on("response", note)
+    page.wait_for_timeout(5000)
+    page.remove_listener("response", note)
+    assert sizes
+    assert max(sizes) < 100
+    assert len(events) <= len(sizes)  # one for each piece of news, no document of its own
+    page.route("**/news/**", lambda route: route.abort())
+    lost = page.get_by_role("status").get_by_text("The server did not answer.")
+    expect(lost).to_be_visible()
+    page.unroute("**/news/**")
+    expect(lost).to_be_hidden()
+    page.goto(f"/en/runs?run={run}")
+    page.get_by_role("button", name="Stop").first.click()
+    expect(page.locator(".runs-page")).to_contain_text("Stopped by you")
+
+
+def test_views_that_were_drawn_before_are_shown_again_whole(page: Any, run_id: str):
+    page.goto(f"/en/results?run={run_id}&sub=bias")
+    chart = page.locator(".results-page .js-plotly-plot .plotly").first
+    expect(chart).to_be_visible()
+    parts = page.locator(
+        ".results-page :is(h1, h2, h3, .js-plotly-plot, table, [data-testid=fold])"
+    )
+    shown = parts.count()
+    for _ in range(2):
+        page.get_by_role("link", name="Overview", exact=True).click()
+        expect(page.locator("table.lead")).to_be_visible()
+        page.get_by_role("link", name="Bias", exact=True).click()
+        expect(chart).to_be_visible()
+        expect(parts).to_have_count(shown)
+
+
 @pytest.mark.parametrize("page", [PHONE], indirect=True)
 def test_tables_of_a_few_models_show_their_figures_on_a_phone(page: Any, run_id: str):
     page.goto(f"/r/{run_id}")

@@ -280,6 +280,8 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/en/runs"): "page",
     ("GET", "/zh/runs?run={run}"): "page",  # its events state what of it one may see
     ("GET", "/progress/{run}"): "see",
+    ("GET", "/news/{run}"): "see",
+    ("GET", "/news/{run}?files=yes"): "see",
     ("GET", "/zh/models?add=endpoint"): "page",
     ("GET", "/en/admin"): "page",  # what is on it comes with its events
     ("GET", "/zh/admin?sub=server"): "page",
@@ -621,8 +623,8 @@ _RUN = "run={run}&panel=share"
 RUN_EVENTS: list[tuple[str, dict[str, str], tuple[Any, ...], str]] = [
     ("results_open", {"query": _RUN}, ("", ""), "see"),
     ("results_open", {"query": "run={run}&sub=samples"}, ("", ""), "see"),
-    ("results_look", {}, (_RUN, "", "", ""), "see"),
-    ("results_look", {}, ("run={run}&sub=samples", "", "", ""), "see"),
+    ("results_look", {}, (_RUN, "", ""), "see"),
+    ("results_look", {}, ("run={run}&sub=samples", "", ""), "see"),
     ("results_samples", {}, ("run={run}&sub=samples", "", "wrong", *[""] * 6), "see"),
     ("results_samples_find", {}, ("run={run}&sub=samples", "text"), "see"),
     ("results_duels", {}, ("run={run}&sub=duels", *[""] * 3), "see"),
@@ -632,7 +634,7 @@ RUN_EVENTS: list[tuple[str, dict[str, str], tuple[Any, ...], str]] = [
     ("results_rights", {}, (_RUN, ["viewers/view", "voters/annotate"]), "change"),  # as they are
     ("results_bias", {}, (_RUN, "", ""), "page"),
     ("results_statistics", {}, (_RUN, "", "", ""), "page"),
-    ("results_watch", {}, (), "page"),
+    ("results_watch", {}, (_RUN,), "page"),
     # Of a run that the visitor does not see they say what they say of none.
     ("compare_open", {"query": _RUN}, ("", ""), "page"),
     *(

@@ -91,9 +91,9 @@ def address(title: str, language: Language) -> gr.HTML:
     )
 
 
-def opening(of: gr.HTML) -> Any:
-    """The event `open` of an address, among the triggers of `gr.render`."""
-    event: Any = EventListener("open")
+def happening(of: gr.HTML, name: str) -> Any:
+    """The event of this name of a component of ours, among the triggers of `gr.render`."""
+    event: Any = EventListener(name)
     event.__self__ = of  # as on the events that a component declares
     return event
 
@@ -118,13 +118,13 @@ def opens(query: str, *, replaces: bool = False) -> str:
 
 def query_of(event: gr.EventData) -> str:
     """The query that an event of the address carries, "" of other events."""
-    query = _sent(event).get("query")
+    query = sent_with(event).get("query")
     return query if isinstance(query, str) else ""
 
 
 def is_own(event: gr.EventData) -> bool:
     """Whether the page itself led there by `opens`: its fields say already what they should."""
-    return _sent(event).get("own") == "yes"
+    return sent_with(event).get("own") == "yes"
 
 
 def read_query(query: object) -> Form:
@@ -132,6 +132,7 @@ def read_query(query: object) -> Form:
     return read_form(parse_qsl(query, keep_blank_values=True)) if isinstance(query, str) else {}
 
 
-def _sent(event: gr.EventData) -> dict[str, object]:
+def sent_with(event: gr.EventData) -> dict[str, object]:
+    """The data that an event carries."""
     sent: Any = event._data  # pyright: ignore[reportPrivateUsage] # no other name
     return cast("dict[str, object]", sent) if isinstance(sent, dict) else {}

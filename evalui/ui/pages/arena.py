@@ -21,7 +21,7 @@ from evalui.report.html import Html
 from evalui.scoring.arena.figures import PEOPLE
 from evalui.scoring.arena.pooled import PoolFilter
 from evalui.ui.blocks import show
-from evalui.ui.components.address import address, opening, opens, query_of, read_query
+from evalui.ui.components.address import address, happening, opens, query_of, read_query
 from evalui.ui.components.fold import folds
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.listing import bar, markup
@@ -58,7 +58,7 @@ class ArenaPage:
             self.query = gr.Textbox(visible="hidden", elem_classes="hidden-field")
             gr.render(
                 inputs=[self.query],
-                triggers=[opening(self.address)],
+                triggers=[happening(self.address, "open")],
                 queue=False,
                 show_progress="hidden",
             )(self._draw)

@@ -1,13 +1,14 @@
 """What every page has: its language, and the use cases of whoever sends an event."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.ui.components.form import Form
+from evalui.ui.published import PublishedRuns
 from evalui.ui.top_bar import top_bar
 from evalui.web.sender import sender_of
 
@@ -22,6 +23,12 @@ EVENTS: dict[str, Any] = {
     "preprocess": False,
 }
 
+# What an event of these data and fields shares for the person of a service: what names the answer
+# among those of its listener, and the version of it; None where each is answered apart.
+SharedKey = Callable[
+    [AppService, Mapping[str, object], Sequence[object]], tuple[Hashable, Hashable] | None
+]
+
 
 def _nothing() -> None:
     """Nothing is to be started."""
@@ -29,11 +36,20 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """One language of the application. `warm` starts what whoever starts a run may soon need."""
+    """One language of the application.
+
+    `warm` starts what whoever starts a run may soon need. `published` is one for all languages.
+    """
 
     service_of_all: AppService
     t: Messages
     warm: Callable[[], None] = _nothing
+    published: PublishedRuns = field(default_factory=PublishedRuns)
+    shared: dict[Callable[..., Any], SharedKey] = field(default_factory=dict[Any, Any])
+
+    def share(self, listeners: Sequence[Callable[..., Any]], key: SharedKey) -> None:
+        """Let what these listeners answer be made once for all to whom `key` gives the same."""
+        self.shared.update(dict.fromkeys(listeners, key))
 
     def service(self, request: "gr.Request", *, ballot_of: str = "") -> AppService:
         """The use cases of who sends an event; guests of the run `ballot_of` have it, too.

@@ -71,8 +71,8 @@ class Attachment:
         # Said of every app with several pages, though nothing asks for it.
         warnings.filterwarnings("ignore", "SSR mode is not supported")
         page, language = build(context, self.add_endpoints), context.t.language
+        self.listeners[language] = listeners_of(page, context)
         translate_errors(page, context.t)
-        self.listeners[language] = listeners_of(page)
         gr.mount_gradio_app(
             self.app,
             page,

@@ -5,36 +5,50 @@ becomes an answer of its own status with its sentence; only our own mistakes kee
 on the server's log.
 """
 
+import asyncio
 import hashlib
 import inspect
 import logging
 import re
-from collections.abc import Awaitable, Callable, Collection, Generator, Mapping
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Generator,
+    Hashable,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qs, urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
-from starlette.datastructures import MutableHeaders
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from evalui.access import Person
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.types import Language
 from evalui.ui.components.format import DOCUMENT_LANGUAGES
 from evalui.ui.top_bar import PAGES
 from evalui.ui.web.documents import page_body, page_head
+from evalui.ui.web.newest import NewestAnswers
 from evalui.web.middleware import route_of, status_of
 from evalui.web.sender import sender_of
 
 if TYPE_CHECKING:
     import gradio as gr
+    from gradio.block_function import BlockFunction
 
     from evalui.ui.build import UnqueuedBlocks
+    from evalui.ui.pages.context import PageContext, SharedKey
 
 _QUERY = re.compile(rb"[!-~]{0,2000}")
 _LONGEST_PATH = 255  # bytes; a file system takes no longer names
@@ -48,6 +62,7 @@ _READ_PATHS = re.compile(
     r"theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*"
     r"|gradio_api/(app_id|info|startup-events|heartbeat/[^/]+)"
 )
+_MOST_SHARED = 64  # answers that serve several; that of a document has some 300 kB
 _log = logging.getLogger(__name__)
 # Set while an event is answered: the status of the error that a listener raised.
 _status: ContextVar[list[int]] = ContextVar("_status")
@@ -57,18 +72,21 @@ _status: ContextVar[list[int]] = ContextVar("_status")
 class Listeners:
     """What listens in the app of a language: how many fields each takes, by its number.
 
-    `events` are those of the pages, `endpoints` those for other programs, whose calls come by the
+    `events` are those of the pages, `shared` those of them whose answers serve several, with what
+    a person and an event share them by. `endpoints` are for other programs, whose calls come by the
     queue, which `start_queue` starts with the first and `close_queue` ends; `is_awaited` says
     whether answers are under way to a session.
     """
 
     events: Mapping[int, int]
+    shared: Mapping[int, "_SharedBy"]
     endpoints: Mapping[int, int]
     start_queue: Callable[[], None]
     close_queue: Callable[[], None]
     is_awaited: Callable[[str], bool]
 
 
+_SharedBy = Callable[[Person | None, "Event"], tuple[Hashable, Hashable] | None]
 _Fields = dict[str, str | list[str]]
 _Item = str | int | float | None
 
@@ -116,6 +134,7 @@ class EventMiddleware:
         self.names = names
         self.pages = pages
         self.wait = wait
+        self._shared = NewestAnswers[Sequence[Message]](_MOST_SHARED)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what a page of ours may send."""
@@ -153,6 +172,33 @@ class EventMiddleware:
         if event is None:
             await JSONResponse({"error": "No such event."}, 400)(scope, receive, send)
             return
+        key = await self._key(listeners, sender_of(scope), event)
+        if key is None:
+            await self._pass_on(event, scope, receive, send)
+            return
+        name, version = key
+        encodings = Headers(scope=scope).get("accept-encoding")  # Gradio compresses its answers
+        try:
+            answer = await self._shared.find(
+                (id(listeners), event.fn_index, repr(event.data), name, encodings),
+                version,
+                lambda: _recorded(partial(self._pass_on, event, scope, _never)),
+            )
+        except _NotKept as failed:
+            answer = failed.answer
+        for message in answer:
+            # What stands around the application writes its headers into the message.
+            await send({**message, "headers": [*message.get("headers", ())]})
+
+    async def _key(
+        self, listeners: Listeners, person: Person | None, event: Event
+    ) -> tuple[Hashable, Hashable] | None:
+        """What an answer is shared by, None of one that is not."""
+        shared = listeners.shared.get(event.fn_index)
+        return await run_in_threadpool(shared, person, event) if shared else None
+
+    async def _pass_on(self, event: Event, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have Gradio answer an event; errors of its listener get their own status."""
         raised: list[int] = []
         _status.set(raised)
         content = event.model_dump_json().encode()
@@ -241,17 +287,64 @@ def _is_readable(scope: Scope, rest: str) -> bool:
     return query is not None and len(rest.encode()) <= _LONGEST_PATH
 
 
-def listeners_of(blocks: "UnqueuedBlocks") -> Listeners:
+class _NotKept(Exception):
+    """An answer that serves nobody else, for it is an error."""
+
+    def __init__(self, answer: Sequence[Message]) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+async def _recorded(answering: Callable[[Send], Awaitable[None]]) -> Sequence[Message]:
+    """What is sent; raises `_NotKept` where that is an error."""
+    messages: list[Message] = []
+
+    async def record(message: Message) -> None:
+        messages.append(message)
+
+    await answering(record)
+    if messages[0]["status"] != 200:
+        raise _NotKept(messages)
+    return messages
+
+
+async def _never() -> Message:
+    """Receives nothing: whoever was first may go away, the others want their answer."""
+    await asyncio.Event().wait()
+    raise AssertionError("it waits for ever")
+
+
+def listeners_of(blocks: "UnqueuedBlocks", context: "PageContext") -> Listeners:
     """What `EventMiddleware` has to know of an app."""
     called = {index: len(fn.inputs) for index, fn in blocks.fns.items() if fn.fn}
     public = {index for index, fn in blocks.fns.items() if fn.api_visibility == "public"}
     return Listeners(
         {index: n for index, n in called.items() if index not in public},
+        {
+            index: partial(_shared_by, context, key)
+            for index, fn in blocks.fns.items()
+            if (key := context.shared.get(_listener(fn)))
+        },
         {index: n for index, n in called.items() if index in public},
         blocks.start_queue,
         blocks.close_queue,
         blocks.is_awaited,
     )
+
+
+def _listener(fn: "BlockFunction") -> Any:
+    """The function of ours that answers an event."""
+    return fn.renderable.fn if fn.renderable else fn.fn  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType] # bare callables there
+
+
+def _shared_by(
+    context: "PageContext", key: "SharedKey", person: Person | None, event: Event
+) -> tuple[Hashable, Hashable] | None:
+    sent = event.event_data if isinstance(event.event_data, dict) else {}
+    try:
+        return key(context.service_of_all.acting_for(person), sent, event.data)
+    except EvaluiError:
+        return None  # the listener answers it
 
 
 def translate_errors(blocks: "gr.Blocks", t: Messages) -> None:

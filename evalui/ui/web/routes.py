@@ -14,6 +14,7 @@ from evalui.errors import DataError, EvaluiError, SpecError, StoreError
 from evalui.messages import LANGUAGES
 from evalui.runs.database.runs import read_revision
 from evalui.types import Language
+from evalui.ui.published import PublishedRuns
 from evalui.ui.web.account import add_account_page
 from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.guest_pages import add_guest_pages
@@ -26,7 +27,7 @@ from evalui.web.middleware import status_of
 _TOO_LONG = ("error.upload-too-large", "error.length-required")
 
 
-def add_routes(app: FastAPI, service: AppService) -> None:
+def add_routes(app: FastAPI, service: AppService, published: PublishedRuns) -> None:
     """Add the routes; each is a few lines over `service`, and its errors are answered in words."""
     app.get("/")(_home(service))
     for language in LANGUAGES:
@@ -35,7 +36,7 @@ def add_routes(app: FastAPI, service: AppService) -> None:
     app.get("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
     app.post("/notices/{number}/close", status_code=204)(_close_notice(service))
-    add_progress(app, service)
+    add_progress(app, service, published)
     add_downloads(app, service)
     add_guest_pages(app, service)
     add_shared_pages(app, service)

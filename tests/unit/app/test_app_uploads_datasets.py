@@ -21,6 +21,7 @@ from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.spec import read_spec
 from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form
+from evalui.ui.published import PublishedRuns
 from evalui.ui.run_form import read_run_form
 from evalui.ui.web.routes import add_routes
 
@@ -116,7 +117,7 @@ def test_the_overview_lists_what_the_run_left_out(desk: AppService):
 
 def test_the_faults_of_one_entry_are_a_file_of_their_own(desk: AppService):
     app = FastAPI()
-    add_routes(app, desk)
+    add_routes(app, desk, PublishedRuns())
     written, chosen = desk.parts(desk.store_upload(LOOSE))
     client = TestClient(app)
     assert client.get(f"/faults/{written}.csv").text.count("\n") == 1

@@ -1,5 +1,6 @@
 """The Results page as a visitor has it: its frame, what can be picked, and the document drawn."""
 
+import json
 from collections.abc import Callable, Mapping
 from html import escape
 from types import SimpleNamespace
@@ -129,17 +130,19 @@ class ResultsScreen:
 
     def look(self) -> bool:
         """Whether the page finds something new when it looks by itself."""
-        seen = self.update(self.page.seen).get("value", "")
+        follows = json.loads(self.update(self.page.news)["value"])
+        run_id, _, rest = follows["address"].rpartition("/")[2].partition("?")
+        told = self.page.context.published.version(self.service, run_id, with_files=bool(rest))
+        if told == follows["version"]:
+            return False
         drawn = [self.update(each.drawn).get("value", "") for each in self.page.lists.values()]
-        found = self.page._look(self.request, self.query, seen, *drawn)  # pyright: ignore[reportPrivateUsage]
-        is_new = isinstance(found, dict) and "__type__" not in found
-        if is_new:
-            self.shown |= cast("dict[Any, Any]", found)
-        return is_new
+        event = cast("gr.EventData", SimpleNamespace(_data={"version": told}))
+        self.shown |= self.page._look(event, self.request, self.query, *drawn)  # pyright: ignore[reportPrivateUsage]
+        return True
 
     def is_looking(self) -> bool:
         """Whether it looks by itself."""
-        return bool(self.update(self.page.timer).get("active"))
+        return bool(self.update(self.page.news)["value"])
 
     def around(self) -> str:
         """What the events changed around the document: markup, and what can be picked."""

@@ -24,7 +24,7 @@ from evalui.report.html import Html
 from evalui.report.render.page import render_block
 from evalui.ui.blocks import show
 from evalui.ui.components.action import Action
-from evalui.ui.components.address import address, opening, opens, query_of, read_query
+from evalui.ui.components.address import address, happening, opens, query_of, read_query
 from evalui.ui.components.fold import folds
 from evalui.ui.components.form import Form
 from evalui.ui.components.listing import bar, markup
@@ -94,7 +94,7 @@ class ComparePage:
             self.query = gr.Textbox(visible="hidden", elem_classes="hidden-field")
             drawing: dict[str, Any] = {
                 "inputs": [self.query],
-                "triggers": [opening(self.address)],
+                "triggers": [happening(self.address, "open")],
                 "queue": False,
                 "show_progress": "hidden",
                 # "always_last" of two with one trigger would ask for each other without end.

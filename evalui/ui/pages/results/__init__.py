@@ -1,11 +1,10 @@
 """The Results page: one run, at its own address, in the views of its figures.
 
 The frame and what can be picked are fixed; the document of a view is drawn by `gr.render`. While
-answers are still to come the page looks again, and only what has changed is drawn.
+answers are still to come the page looks for news, and only what has changed is drawn.
 """
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -21,19 +20,20 @@ from evalui.report.html import Html
 from evalui.ui.components.action import Action
 from evalui.ui.components.address import (
     address,
+    happening,
     is_own,
-    opening,
     opens,
     query_of,
     read_query,
+    sent_with,
 )
 from evalui.ui.components.fold import folds
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.list_and_reader import ListContent
 from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.recent_runs import recent_runs
+from evalui.ui.components.run_news import followed, run_news, version_in
 from evalui.ui.components.templates import fill
-from evalui.ui.draw_budget import DrawBudget
 from evalui.ui.pages.context import EVENTS, PageContext
 from evalui.ui.pages.results import (
     bias,
@@ -47,6 +47,7 @@ from evalui.ui.pages.results import (
 )
 from evalui.ui.pages.results.report import Downloads
 from evalui.ui.pages.results.sharing import SharingPanel
+from evalui.ui.published import this_moment
 from evalui.ui.run_frame import run_frame, view_name
 
 Updates = dict[Any, Any]
@@ -55,7 +56,6 @@ _RECENT = 10  # runs
 _LOOK_S = 2.0  # between looks at a run that is not finished
 _FIRST_LOOK_S = 0.5  # the same while it has no answer, and somebody waits for its first figure
 _WATCH_S = 1.0  # between looks at a file that is being sent
-_BUDGET = DrawBudget()  # of this process: of all who look at runs that go on
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,19 +108,18 @@ class ResultsPage:
             self.lists = {"samples": samples.make_view(t), "duels": duels.make_view(t)}
             # What the page shows by now: the server keeps nothing of a visitor.
             self.query = gr.Textbox(visible="hidden", elem_classes="hidden-field")
-            self.seen = gr.Textbox(visible="hidden", elem_classes="hidden-field")
-            self.changed = gr.Textbox(visible="hidden", elem_classes="hidden-field")
+            self.news = run_news(t)
             gr.render(
                 inputs=[self.query],
-                triggers=[opening(self.address), self.changed.change],
+                triggers=[happening(self.address, "open"), happening(self.news, "news")],
                 queue=False,
                 show_progress="hidden",
             )(self._draw)
-        self.timer = gr.Timer(_LOOK_S, active=False)
+        context.share((self._look, self._draw), self._shared)
 
     def wire(self) -> None:
         """Say what happens on which event."""
-        changing: list[Any] = [self.frame, self.top, self.timer, self.seen]
+        changing: list[Any] = [self.frame, self.top, self.news]
         of_lists: list[Any] = [part for each in self.lists.values() for part in each.outputs]
         drawn: list[Any] = [each.drawn for each in self.lists.values()]
         shown: list[Any] = [
@@ -136,10 +135,10 @@ class ResultsPage:
             trigger_mode="multiple",
             **EVENTS,
         )
-        self.timer.tick(
+        self.news.news(
             self._look,
-            [self.query, self.seen, *drawn],
-            [self.address, *changing, self.changed, *self.files.outputs, *of_lists],
+            [self.query, *drawn],
+            [self.address, *changing, *self.files.outputs, *of_lists],
             api_name=f"{_NAME}_look",
             **EVENTS,
         )
@@ -198,8 +197,8 @@ class ResultsPage:
             **EVENTS,
         )
         # A link that was just followed is known to the server a moment later.
-        followed: list[Any] = [self.files.first.click, self.files.others.click]
-        gr.on(followed, self._watch, None, self.timer, api_name=f"{_NAME}_watch", **EVENTS)
+        sent: list[Any] = [self.files.first.click, self.files.others.click]
+        gr.on(sent, self._watch, self.query, self.news, api_name=f"{_NAME}_watch", **EVENTS)
 
     # ------------------------------------------------------------ what an address shows
 
@@ -222,11 +221,14 @@ class ResultsPage:
         form = read_query(query)
         if not field_value(form, "run"):
             return self._hidden() | self._without_run(service)
+        version = self.context.published.version(service, field_value(form, "run"))
         view = self._view(service, form)
         name = self._name(view, form)
         there = self._there(name, drawn)
+        # A document is read by another event, before or after: the first look shows both anew.
+        version = version if VIEWS[name].content else ""
         # The list of a view is there only while the page shows nothing else.
-        shown: Updates = ({} if there else self._hidden()) | self._framed(view, form)
+        shown: Updates = ({} if there else self._hidden()) | self._framed(view, form, version)
         if name == "overview":
             shown |= self.sharing.shown_of(view, form)
         elif name == "bias":
@@ -238,8 +240,7 @@ class ResultsPage:
         elif content := VIEWS[name].content:
             listed = self.lists[name]
             shown |= listed.shown(content(view, form), query, there, typed=is_own(event))
-        title = self._title(view)
-        return shown | {self.seen: _version(view), self.address: gr.update(title=title)}
+        return shown
 
     def _there(self, name: str, drawn: Sequence[object]) -> str:
         """What the page has of the list of a view, "" of a view without one."""
@@ -250,7 +251,7 @@ class ResultsPage:
         """Nothing of what only some views have."""
         return {
             self.top: gr.update(visible=False),
-            self.timer: gr.update(active=False),
+            self.news: "",
             **self.sharing.hidden(),
             **self.bias.shown({}),
             **self.statistics.shown({}),
@@ -258,20 +259,24 @@ class ResultsPage:
             **{part: each for one in self.lists.values() for part, each in one.hidden().items()},
         }
 
-    def _framed(self, view: RunView, form: Form) -> Updates:
-        """What changes while answers come in, without the document."""
+    def _framed(self, view: RunView, form: Form, version: str) -> Updates:
+        """What changes while answers come in, without the document; it is of a version at least."""
         name = self._name(view, form)
         made = VIEWS[name].top
         top = made(view, form) if made else None
-        pause = _LOOK_S if view.run.done else _FIRST_LOOK_S
-        is_weighed = name == "report" and not view.is_live
         return {
+            self.address: gr.update(title=self._title(view)),
             self.frame: run_frame(view, name),
             self.top: gr.update(value=top or Html(""), visible=bool(top)),
-            self.timer: gr.update(
-                value=_WATCH_S if is_weighed else pause, active=view.is_live or is_weighed
-            ),
+            self.news: self._following(view, name, version),
         }
+
+    def _following(self, view: RunView, name: str, version: str) -> str:
+        """The value that lets the page follow a run, "" where nothing of it will change."""
+        if view.is_live:
+            return followed(view.run.id, version, _LOOK_S if view.run.done else _FIRST_LOOK_S)
+        # How large its files are is told when the page is there.
+        return followed(view.run.id, "", _WATCH_S, with_files=True) if name == "report" else ""
 
     def _without_run(self, service: AppService, error: EvaluiError | None = None) -> Updates:
         """The newest runs in place of one."""
@@ -296,11 +301,16 @@ class ResultsPage:
         if not field_value(form, "run"):
             return
         try:
-            with still_there(service, field_value(form, "run")):
+            with (
+                still_there(service, field_value(form, "run")),
+                self.context.published.drawing(),
+                service.runs.at(
+                    version_in(sent_with(event)) or None
+                ),  # all views of a version share its figures
+            ):
                 view = self._view(service, form)
                 if draw := VIEWS[self._name(view, form)].draw:
-                    with _BUDGET.drawing():
-                        draw(view, form)
+                    draw(view, form)
         except UnknownRun:
             return  # the frame states it
 
@@ -321,25 +331,47 @@ class ResultsPage:
 
     # ------------------------------------------------------------ what changes
 
-    def _look(self, request: gr.Request, query: object, seen: object, *drawn: object) -> Any:
-        """What is new since the page has `seen` it: figures, answers, or how far files are.
+    def _shared(
+        self, service: AppService, sent: Mapping[str, object], fields: Sequence[object]
+    ) -> tuple[Hashable, Hashable] | None:
+        """For whom news or a document are the same, and their version; see `PageContext.share`."""
+        query = sent.get("query", fields[0])
+        form = read_query(query)
+        run_id = field_value(form, "run")
+        # How far files are changes by itself.
+        if not run_id or field_value(form, "sub") == "report":
+            return None
+        told = version_in(sent)
+        with service.runs.at(this_moment() if told else None):
+            audience, version = service.state(run_id)
+        if not told:
+            return (audience, query), version
+        # Of a version that is past by now each makes their own.
+        is_newest = self.context.published.is_newest(run_id, told)
+        return ((audience, query, "news"), told) if is_newest else None
+
+    def _look(
+        self, event: gr.EventData, request: gr.Request, query: object, *drawn: object
+    ) -> Updates:
+        """What is new: figures, answers, or how far files are.
 
         `drawn` are the lists that the page has.
         """
         service, form = self.context.service(request), read_query(query)
         if not field_value(form, "run"):
-            return {self.timer: gr.update(active=False)}
-        with still_there(service, field_value(form, "run")):
+            return {self.news: ""}
+        version = version_in(sent_with(event))
+        with (
+            still_there(service, field_value(form, "run")),
+            self.context.published.drawing(),
+            service.runs.at(version or None),
+        ):
             view = self._view(service, form)
-            changed: Updates = {}
-            # What is not drawn now is news at the next look, too.
-            if (version := _version(view)) != seen and _BUDGET.take():
-                changed |= self._framed(view, form) | {self.seen: version, self.changed: version}
-                changed[self.address] = gr.update(title=self._title(view))
-                changed |= self._renewed(view, query, drawn)
-            if self._name(view, form) == "report":
+            name = self._name(view, form)
+            changed = self._framed(view, form, version) | self._renewed(view, query, drawn)
+            if name == "report" and not view.is_live:
                 changed |= self._weighed(view)
-        return changed or gr.skip()  # pyright: ignore[reportUnknownVariableType] # of Gradio
+        return changed
 
     def _renewed(self, view: RunView, query: object, drawn: Sequence[object]) -> Updates:
         """The list of a view and what is open of it, with what is new; nothing of other views."""
@@ -352,15 +384,16 @@ class ResultsPage:
         return self.lists[name].renewed(content(view, form), str(query), there)
 
     def _weighed(self, view: RunView) -> Updates:
-        """The files with about their sizes; they change with each answer of a run that goes on."""
-        if view.is_live:
-            return {}
+        """The files with about their sizes, while one is being sent with how far it is."""
+        version = self.context.published.version(view.service, view.run.id, with_files=True)
         sizes = view.service.export_sizes(view.run.id, view.language)
         is_sent = bool(view.service.exports.progress(view.run.id))
-        return self.files.shown(view, sizes) | {self.timer: gr.update(active=is_sent)}
+        follows = followed(view.run.id, version, _WATCH_S, with_files=True)
+        return self.files.shown(view, sizes) | {self.news: follows if is_sent else ""}
 
-    def _watch(self) -> Any:
-        return gr.update(value=_WATCH_S, active=True)
+    def _watch(self, query: object) -> str:
+        run_id = field_value(read_query(query), "run")
+        return followed(run_id, "", _WATCH_S, with_files=True)
 
     def _pick_bias(self, query: object, *values: object) -> str:
         return opens(urlencode(self.bias.picked(read_query(query), values), doseq=True))
@@ -414,9 +447,3 @@ class ResultsPage:
         service, form = self.context.service(request), read_query(query)
         service.require("change", field_value(form, "run"))
         return self._view(service, form), form
-
-
-def _version(view: RunView) -> str:
-    """Another text for each other state of a run."""
-    _, version = view.service.state(view.run.id)
-    return hashlib.sha256(repr(version).encode()).hexdigest()[:16]

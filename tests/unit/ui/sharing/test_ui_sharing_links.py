@@ -19,6 +19,7 @@ from evalui.errors import AccountError, NotAllowed, SpecError
 from evalui.messages import messages
 from evalui.runs.database.queue import delete
 from evalui.ui.current_person import acting_as
+from evalui.ui.published import PublishedRuns
 from evalui.ui.web.routes import add_routes
 
 ADMIN = Person("ann", "admin")
@@ -27,7 +28,7 @@ ADMIN = Person("ann", "admin")
 @pytest.fixture
 def client(desk: AppService) -> TestClient:
     app = FastAPI()
-    add_routes(app, desk)
+    add_routes(app, desk, PublishedRuns())
     return TestClient(app, follow_redirects=False)
 
 

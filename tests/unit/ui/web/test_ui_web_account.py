@@ -17,6 +17,7 @@ from evalui.accounts.tokens import add_token, person_of_token, read_tokens
 from evalui.app.service import AppService
 from evalui.errors import AccountError
 from evalui.ui.current_person import acting_as
+from evalui.ui.published import PublishedRuns
 from evalui.ui.web.routes import add_routes
 
 pytestmark = pytest.mark.usefixtures("cheap_passwords")
@@ -38,7 +39,7 @@ def desk(desk: AppService) -> AppService:
 @pytest.fixture
 def client(desk: AppService) -> Iterator[TestClient]:
     app = FastAPI()
-    add_routes(app, desk)
+    add_routes(app, desk, PublishedRuns())
     with acting_as(ANN):
         yield TestClient(app, follow_redirects=False)
 

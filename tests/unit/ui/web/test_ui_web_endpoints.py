@@ -84,7 +84,7 @@ def test_an_answer_stands_under_a_session_of_the_sender_alone():
         passed.append((scope["query_string"].decode(), body))
 
     begun: list[bool] = []
-    listeners = Listeners({}, {1: 1}, lambda: begun.append(True), lambda: None, lambda _: True)
+    listeners = Listeners({}, {}, {1: 1}, lambda: begun.append(True), lambda: None, lambda _: True)
 
     async def ready() -> None:
         """Gradio is there."""

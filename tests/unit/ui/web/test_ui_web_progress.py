@@ -7,10 +7,13 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from evalui.access import Person
+from evalui.app.exports import ExportProgress
 from evalui.app.service import AppService
 from evalui.runs.database import queue
+from evalui.ui import published
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
+from evalui.ui.published import PublishedRuns
 from evalui.ui.run_form import read_run_form
 from evalui.ui.web import progress
 from evalui.ui.web.routes import add_routes
@@ -23,9 +26,9 @@ def run_id(desk: AppService, form_for: Callable[..., Form]) -> str:
 
 @pytest.fixture
 def site(desk: AppService, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setattr(progress, "_MOMENT_S", 1e-9)  # a run is read anew with each request
+    monkeypatch.setattr(published, "_MOMENT_S", 1e-9)  # a run is read anew with each request
     app = FastAPI()
-    add_routes(app, desk)
+    add_routes(app, desk, PublishedRuns())
     with TestClient(app) as client:
         yield client
 
@@ -64,7 +67,7 @@ def test_a_revision_is_made_once_for_all_who_watch(
 
     monkeypatch.setattr(progress, "read_progress", read)
     app = FastAPI()
-    add_routes(app, desk)
+    add_routes(app, desk, PublishedRuns())
     with TestClient(app) as client:
         with desk.database.writing() as connection:
             connection.execute("INSERT INTO team VALUES ('team', 0)")
@@ -77,6 +80,26 @@ def test_a_revision_is_made_once_for_all_who_watch(
     assert made == [run_id]
 
 
+def test_news_name_another_version_when_a_run_has_changed(
+    desk: AppService, site: TestClient, run_id: str
+):
+    first = site.get(f"/news/{run_id}").json()
+    assert site.get(f"/news/{run_id}").json() == first
+    assert first["pause_s"] == 0.0
+    queue.cancel(desk.database, run_id)
+    assert site.get(f"/news/{run_id}").json()["version"] != first["version"]
+
+
+def test_news_of_files_tell_how_far_they_are(desk: AppService, site: TestClient, run_id: str):
+    told = {site.get(f"/news/{run_id}?files=yes").json()["version"]}
+    under_way = ExportProgress(run_id, "zip")
+    desk.exports._under_way.append(under_way)
+    told.add(site.get(f"/news/{run_id}?files=yes").json()["version"])
+    under_way.sent = 7
+    told.add(site.get(f"/news/{run_id}?files=yes").json()["version"])
+    assert len(told) == 3
+
+
 def test_who_may_not_see_a_run_is_told_that_there_is_none(site: TestClient, run_id: str):
     assert site.get(f"/progress/{run_id}").status_code == 200
     with acting_as(Person("eve", "annotator")):  # though it has been made for somebody
@@ -84,3 +107,6 @@ def test_who_may_not_see_a_run_is_told_that_there_is_none(site: TestClient, run_
     unknown = site.get("/progress/nowhere")
     assert (refused.status_code, unknown.status_code) == (404, 404)
     assert "Midterm" not in refused.text
+    assert site.get(f"/news/{run_id}").status_code == 200
+    with acting_as(Person("eve", "annotator")):
+        assert site.get(f"/news/{run_id}").status_code == 404

@@ -16,6 +16,7 @@ from ui_examples import FAULTY, GOOD
 from evalui.app.exports import ExportFailed
 from evalui.app.service import AppService
 from evalui.report.export.formats import FORMATS
+from evalui.ui.published import PublishedRuns
 from evalui.ui.web.routes import add_routes
 from evalui.web.downloads import ExportResponse
 
@@ -23,7 +24,7 @@ from evalui.web.downloads import ExportResponse
 @pytest.fixture
 def client(desk: AppService) -> TestClient:
     app = FastAPI()
-    add_routes(app, desk)
+    add_routes(app, desk, PublishedRuns())
     return TestClient(app, follow_redirects=False)
 
 

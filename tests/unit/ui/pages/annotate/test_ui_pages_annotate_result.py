@@ -23,6 +23,7 @@ from evalui.runs.database.voting.votes import (
     next_ballots,
     read_votes,
 )
+from evalui.ui.published import PublishedRuns
 from evalui.ui.web.routes import add_routes
 
 TAG = re.compile(r"<[^>]+>")
@@ -36,7 +37,7 @@ def screen(desk: AppService) -> Screen:
 @pytest.fixture
 def client(desk: AppService) -> TestClient:
     app = FastAPI()
-    add_routes(app, desk)
+    add_routes(app, desk, PublishedRuns())
     return TestClient(app)
 
 

@@ -1,5 +1,6 @@
 """What the Results page says of a run, in every view."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -114,8 +115,11 @@ def test_a_live_run_fills_in_place(
     assert queue.claim(desk.database, "worker-1")
     page = tab.render({"run": run_id})
     assert "0 of 16 answers are in. The verdict comes with the last one." in page
-    timer = tab.update(tab.page.timer)
-    assert (timer["active"], timer["value"]) == (True, 0.5)  # its first figure is waited for
+    follows = json.loads(tab.update(tab.page.news)["value"])
+    assert follows["pause_s"] == 0.5  # its first figure is waited for
+    # The document is read by an event of its own, before or after: both are shown anew.
+    assert tab.look()
+    assert not tab.look()
     assert tab.render({"run": run_id}) == page
     bias = ResultsScreen(desk, messages("zh")).render({"run": run_id, "sub": "bias"})
     assert "仍在运行：已完成 0 / 16。" in bias
@@ -123,7 +127,7 @@ def test_a_live_run_fills_in_place(
 
 def test_a_finished_run_is_not_watched(tab: ResultsScreen, finished: Finished):
     tab.render({"run": finished()})
-    assert tab.update(tab.page.timer)["active"] is False
+    assert not tab.is_looking()
 
 
 def test_runs_of_one_file_differ_in_head_and_list(tab: ResultsScreen, finished: Finished):
