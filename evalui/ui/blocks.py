@@ -1,6 +1,6 @@
 """A document's blocks as Gradio components, made inside `gr.render`.
 
-    @gr.render(inputs=[...], triggers=[...], queue=False, show_progress="hidden")
+    @gr.render(inputs=[...], triggers=[...], **DRAWING)
     def shown(request: gr.Request, ...) -> None:
         show(t, blocks, scope="bias")
 

@@ -28,7 +28,7 @@ from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.pickers import Pickers, Words
 from evalui.ui.components.recent_runs import recent_runs
 from evalui.ui.components.templates import fill
-from evalui.ui.pages.context import EVENTS, PageContext
+from evalui.ui.pages.context import DRAWING, EVENTS, PageContext
 
 _NAME = "arena"
 _LISTED = 20  # runs
@@ -59,8 +59,7 @@ class ArenaPage:
             gr.render(
                 inputs=[self.query],
                 triggers=[happening(self.address, "open")],
-                queue=False,
-                show_progress="hidden",
+                **DRAWING,
             )(self._draw)
             self.runs = markup(elem_classes="ev")
 

@@ -22,6 +22,8 @@ EVENTS: dict[str, Any] = {
     "api_visibility": "private",
     "preprocess": False,
 }
+# How `gr.render` draws a document, on the events that it names.
+DRAWING: dict[str, Any] = {"queue": False, "show_progress": "hidden"}
 
 # What an event of these data and fields shares for the person of a service: what names the answer
 # among those of its listener, and the version of it; None where each is answered apart.

@@ -40,7 +40,7 @@ from evalui.ui.pages.annotate.visit import (
     voter_of,
     ways,
 )
-from evalui.ui.pages.context import EVENTS, PageContext
+from evalui.ui.pages.context import DRAWING, EVENTS, PageContext
 
 _NAME = "annotate"
 _MAX_VOTE_S = 3600.0  # a longer time means that the page was left open
@@ -171,8 +171,7 @@ class AnnotatePage:
             gr.render(
                 [*here, self.result_number],
                 triggers=[self.result_number.change],
-                queue=False,
-                show_progress="hidden",
+                **DRAWING,
             )(self._draw_result)
 
     # ------------------------------------------------------------ what an address shows

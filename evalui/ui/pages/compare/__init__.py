@@ -51,7 +51,7 @@ from evalui.ui.pages.compare.questions import (
     question_list,
     show_questions,
 )
-from evalui.ui.pages.context import EVENTS, PageContext
+from evalui.ui.pages.context import DRAWING, EVENTS, PageContext
 from evalui.ui.sharing.links import share_button
 from evalui.ui.sharing.panel import LinkPanel, chosen_days, tried
 
@@ -95,12 +95,10 @@ class ComparePage:
             drawing: dict[str, Any] = {
                 "inputs": [self.query],
                 "triggers": [happening(self.address, "open")],
-                "queue": False,
-                "show_progress": "hidden",
                 # "always_last" of two with one trigger would ask for each other without end.
                 "trigger_mode": "multiple",
             }
-            gr.render(**drawing)(self._draw)
+            gr.render(**drawing, **DRAWING)(self._draw)
             with gr.Column(visible=False, elem_classes="card compare-card") as self.questions:
                 with gr.Row(elem_classes="compare-questions-head"):
                     self.title = markup(elem_classes="ev")
@@ -108,7 +106,7 @@ class ComparePage:
                         [], show_label=False, label=t("compare.show"), elem_classes="segments"
                     )
                 self.pairs = Pickers({"pair": t("compare.pair")})
-                gr.render(**drawing)(self._draw_questions)
+                gr.render(**drawing, **DRAWING)(self._draw_questions)
             self.signatures = markup(elem_classes="ev")
 
     def wire(self) -> None:

@@ -34,7 +34,7 @@ from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.recent_runs import recent_runs
 from evalui.ui.components.run_news import followed, run_news, version_in
 from evalui.ui.components.templates import fill
-from evalui.ui.pages.context import EVENTS, PageContext
+from evalui.ui.pages.context import DRAWING, EVENTS, PageContext
 from evalui.ui.pages.results import (
     bias,
     calibration,
@@ -112,8 +112,7 @@ class ResultsPage:
             gr.render(
                 inputs=[self.query],
                 triggers=[happening(self.address, "open"), happening(self.news, "news")],
-                queue=False,
-                show_progress="hidden",
+                **DRAWING,
             )(self._draw)
         context.share((self._look, self._draw), self._shared)
 
