@@ -33,10 +33,17 @@ const speaks = new MutationObserver(() => {
   else if (root.lang !== props.language) root.lang = props.language;
 });
 speaks.observe(root, {attributeFilter: ['lang']});
-// Gradio 6.31 names the search field of a table by its title alone, which readers may leave out.
+// Gradio 6.31 names the search field of a table by its title alone, which readers may leave out,
+// and lets no keyboard reach the menu of a head, by which a table is sorted.
 const label = () => {
   for (const field of document.querySelectorAll('.search-input[title]:not([aria-label])')) {
     field.setAttribute('aria-label', field.title);
+  }
+  for (const button of document.querySelectorAll('th .cell-menu-button[tabindex="-1"]')) {
+    button.tabIndex = 0;
+  }
+  if (document.activeElement.matches('.cell-menu-button')) {
+    document.querySelector('.cell-menu [role=menuitem]')?.focus();
   }
 };
 new MutationObserver(label).observe(document.body, {childList: true, subtree: true});

@@ -18,6 +18,7 @@ def lead_table(t: Messages, table: Table, **settings: Any) -> gr.HTML:
     return markup(shown, elem_classes="ev lead-table", **settings)
 
 
-def html_table(table: Table, **settings: Any) -> gr.HTML:
-    """A short table that nobody has to sort or search."""
-    return markup(render_table(table), elem_classes="ev", **settings)
+def html_table(table: Table, *, is_wide: bool = False, **settings: Any) -> gr.HTML:
+    """A short table that nobody has to search; a wide one keeps its first column in view."""
+    classes = "ev wide-table" if is_wide else "ev"
+    return markup(render_table(table), elem_classes=classes, **settings)

@@ -98,13 +98,14 @@ class ArenaPage:
     def _draw(self, query: object, event: gr.EventData, request: gr.Request) -> None:
         """The standings of what passes the filters of an address."""
         service, t = self.context.service(request), self.context.t
-        pool = read_pool(service, t, read_query(query_of(event) or query))
+        form = read_query(query_of(event) or query)
+        pool = read_pool(service, t, form)
         if pool is None:
             return
         if not pool.board.arena.standings:
             markup(fill("arena/nothing.html", t=t), elem_classes="ev")
             return
-        show(t, pooled_blocks(pool.board.arena, pool.context), scope=_NAME, titled=True)
+        show(t, pooled_blocks(pool.board.arena, pool.context), form, scope=_NAME, titled=True)
         counted = t.count("arena.board.runs", len(pool.board.runs))
         markup(fill("arena/about.html", t=t, counted=counted), elem_classes="ev")
 

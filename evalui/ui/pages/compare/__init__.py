@@ -290,7 +290,8 @@ class ComparePage:
     def _draw(self, query: object, event: gr.EventData, request: gr.Request) -> None:
         """The comparison of an address."""
         service, t = self.context.service(request), self.context.t
-        shown = read_shown(service, t, read_query(query_of(event) or query))
+        form = read_query(query_of(event) or query)
+        shown = read_shown(service, t, form)
         if shown.compared is None:
             return
         blocks = comparison_blocks(
@@ -301,7 +302,7 @@ class ComparePage:
             address=lambda each: f"compare?{shown.query.with_pair(each.key).address}",
             more=ways_to_statistics(t, shown.able, shown.compared),
         )
-        show(t, blocks, scope=_NAME)
+        show(t, blocks, form, scope=_NAME)
 
     def _draw_questions(self, query: object, event: gr.EventData, request: gr.Request) -> None:
         """The questions on which the pair of an address differs, and the one that is open."""

@@ -13,7 +13,6 @@ from evalui.ui.pages.results.empty import show_empty
 
 def draw(view: RunView, form: Form) -> None:
     """The health of each dataset of a run, as this run used it."""
-    del form
     by_name = datasets(view)
     if not by_name:
         show_empty(view.t("dataset.none"))
@@ -22,7 +21,8 @@ def draw(view: RunView, form: Form) -> None:
         blind = choices_only_blocks(summaries, name, view.language, markers=view.markers)
         heading = [Paragraph(name, small=True)] if len(by_name) > 1 else []
         blocks = health_blocks(samples, view.language, blind=blind)
-        show(view.t, [*heading, *blocks], scope=f"health-{place}", suffix=f"-{place}" * bool(place))
+        scope, suffix = f"health-{place}", f"-{place}" * bool(place)
+        show(view.t, [*heading, *blocks], form, scope=scope, suffix=suffix)
 
 
 def datasets(view: RunView) -> Mapping[str, tuple[Sample, ...]]:
