@@ -24,6 +24,7 @@ from benchmarks import (
     exports,
     gpu,
     importing,
+    large_runs,
     models,
     ratings,
     scripted_run,
@@ -51,6 +52,7 @@ GROUPS = {
         importing,
         starting,
         watchers,
+        large_runs,
         endpoints,
     )
 }
