@@ -23,6 +23,9 @@ settings.load_profile("quick" if os.environ.get("CI") else "thorough")
 os.environ["EVALUI_FP32"] = "blas"
 os.environ["EVALUI_SELF_CHECKS"] = "repeated"
 
+# No run starts a browser for its pictures (kaleido looks there): one test does.
+os.environ["BROWSER_PATH"] = "none"
+
 # Runs use no replies of other runs, and leave none behind: each test has its own data folder.
 _DATA_FOLDERS = tempfile.mkdtemp(prefix="evalui-tests-")
 atexit.register(shutil.rmtree, _DATA_FOLDERS, ignore_errors=True)

@@ -9,8 +9,8 @@ scores it and lets judges compare, without asking a model again, the third draws
 
 import argparse
 import sys
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Generator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -240,9 +240,25 @@ def _save(report: Any, out: Path, language: Language) -> None:
     from evalui.report.compile import first_sentence
     from evalui.report.export.files import save
 
-    save(report, out, language)
+    with _warnings_told():
+        save(report, out, language)
     if headline := first_sentence(report, language):
         print(headline)
+
+
+@contextmanager
+def _warnings_told() -> Generator[None]:
+    """Print what the log of reports warns of, such as pictures that no browser draws."""
+    import logging
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("evalui: %(message)s"))
+    log = logging.getLogger("evalui.report")
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
 
 
 def default_language(settings: "Settings") -> Language:

@@ -159,7 +159,13 @@ def truncate_text(
     return kept
 
 
-def wrap_text(text: str, max_width: float, *, size: float = 13) -> list[str]:
+def wrap_text(
+    text: str,
+    max_width: float,
+    *,
+    size: float = 13,
+    width: Callable[..., float] = text_width,
+) -> list[str]:
     """The text in lines of at most `max_width` pixels, broken at spaces and between Chinese
     letters.
     """
@@ -167,7 +173,7 @@ def wrap_text(text: str, max_width: float, *, size: float = 13) -> list[str]:
     for piece in re.findall(
         rf"{_WIDE.pattern}[，。；：、）”]?|[ \n]+|[^ \n\u2e80-\u9fff\uff00-\uff60]+", text
     ):
-        if lines[-1] and text_width(lines[-1] + piece.rstrip(), size=size) > max_width:
+        if lines[-1] and width(lines[-1] + piece.rstrip(), size=size) > max_width:
             lines.append("")
         lines[-1] += piece if lines[-1] else piece.lstrip()
     return [line.rstrip() for line in lines]

@@ -200,7 +200,7 @@ def zip_file(report: Report, language: Language) -> Iterator[bytes]:
 
 def files(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
     """What a run leaves in a folder, in pieces: the report with its pictures, what it rests on."""
-    yield from _documents(report, language)
+    yield from _documents(report, language, browser=True)
     yield from line_files(report)
 
 
@@ -307,11 +307,13 @@ def _shortest_unique_name(path: Path, files: Collection[Path]) -> str:
     return "/".join(next(apart, parts))
 
 
-def _documents(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
+def _documents(
+    report: Report, language: Language, *, browser: bool = False
+) -> Iterator[tuple[str, Iterable[bytes]]]:
     yield "report.md", (write_markdown(report, language),)
     made = tuple(blocks(report, language))
     yield "report.html", (as_page(made, language),)
-    for name, picture in pictures(made):
+    for name, picture in pictures(made, browser=browser):
         yield name, (picture,)
     yield "report.json", (write_json(report, language),)
 

@@ -1,5 +1,6 @@
 """The pictures of a report as files, as its Markdown names them."""
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -13,28 +14,49 @@ from evalui.report.blocks import (
     Table,
     TableCell,
 )
+from evalui.report.charts.browser import TitledChart, draw_by_browser
 from evalui.report.charts.kinds import Intervals, Label, Mark, Series
 from evalui.report.charts.png import draw_png
 from evalui.report.charts.theme import (
     NEUTRAL,
     SeriesStyle,
+    matplotlib_installed,
     series_style,
     shorten_name,
 )
 
+_LOG = logging.getLogger(__name__)
 _ROW = 58  # pixels of a model
 
 
-def pictures(blocks: Iterable[Block]) -> Iterator[tuple[str, bytes]]:
-    """Name and PNG of each chart and of each table with a plot."""
-    for block, title, caption in _drawn(blocks):
-        match block:
-            case ChartBlock():
-                named = {"title": block.title, "subtitle": block.caption}
-                yield block.file, draw_png(block.chart, **named)
-            case Table():
-                chart = table_chart(block)
-                yield block.file, draw_png(chart, title=title, subtitle=caption)
+def pictures(blocks: Iterable[Block], *, browser: bool = False) -> Iterator[tuple[str, bytes]]:
+    """Name and PNG of each chart and of each table with a plot.
+
+    Charts are the figures of pages if a `browser` may draw them and there is one. Everything else,
+    and tables, which are no figures on a page, matplotlib draws, if it is installed.
+    """
+    drawn = tuple(_drawn(blocks))
+    charts = [block for block, _, _ in drawn if isinstance(block, ChartBlock)]
+    made = (
+        draw_by_browser(
+            {one.file: TitledChart(one.chart, one.title, one.caption) for one in charts}
+        )
+        if browser
+        else {}
+    )
+    missing: list[str] = []
+    for block, title, caption in drawn:
+        if block.file in made:
+            yield block.file, made[block.file]
+        elif not matplotlib_installed():
+            missing.append(block.file)
+        elif isinstance(block, ChartBlock):
+            named = {"title": block.title, "subtitle": block.caption}
+            yield block.file, draw_png(block.chart, **named)
+        else:
+            yield block.file, draw_png(table_chart(block), title=title, subtitle=caption)
+    if missing:
+        _LOG.warning("Not drawn without matplotlib: %s", ", ".join(missing))
 
 
 def _drawn(
