@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CHANGED = $(filter %.py,$(shell git diff --name-only --diff-filter=d HEAD -- evalui app.py 2>/dev/null; \
 	git ls-files --others --exclude-standard -- evalui 2>/dev/null))
 
-.PHONY: demo test test-models test-vllm test-benchmarks check lint types quick-types unit unit-lower unit-upper suite browser
+.PHONY: demo test test-models test-vllm test-benchmarks test-gradio check lint types quick-types unit unit-lower unit-upper suite browser
 .PHONY: faults bench bench-load format clean
 
 demo: .venv/product
@@ -76,6 +76,12 @@ test-vllm: .venv/tools
 test-benchmarks: .venv/tools
 	scripts/install_lm_eval.sh .venv-lmeval
 	.venv-lmeval/bin/python -m pytest -q tests/unit/benchmarks/test_benchmarks_harness.py
+
+# The pages with the newest Gradio that pyproject.toml allows, in an environment of its own over .venv.
+test-gradio: .venv/tools
+	scripts/install_gradio.sh .venv-gradio
+	.venv-gradio/bin/python -m pytest -q -n 2 --dist loadfile tests/unit/ui
+	.venv-gradio/bin/python -m pytest -q -n 2 --dist loadfile tests/browser
 
 # Side by side with the peers, each in an environment of its own under .venv-peers.
 bench: .venv/tools

@@ -22,7 +22,7 @@ MANY = 8  # columns: those of a table with more can be chosen
 _FIRST_SHOWN = 12  # columns of a table that nobody has chosen from
 
 # Boxes show what the address says, also after Back; a few quick presses are one way to an address.
-# A section that is drawn anew makes its content again: the menu stays unfolded and has the focus.
+# A section that is drawn anew is folded for a moment, or made again: the menu stays open, with the focus.
 _SCRIPT = """
 const SOON_MS = 300;
 const menus = window.evaluiColumnMenus ??= new Map();
@@ -39,6 +39,12 @@ const read = () => {
   return named === undefined ? usual() : named.split('.').slice(1);
 };
 const name = control => control.value || control.textContent;
+// Within a section that is just drawn anew, and so folded for a moment, nothing takes the focus.
+const focus = (control, frames = 20) => {
+  control?.focus();
+  if (!control || document.activeElement === control || !frames) return;
+  requestAnimationFrame(() => focus(control, frames - 1));
+};
 const tick = () => {
   for (const box of boxes()) box.checked = shown.includes(box.value);
   const summary = element.querySelector('summary');
@@ -50,7 +56,7 @@ const redraw = () => {
   menu().open = kept.isOpen;
   if (!kept.isOpen || document.activeElement !== document.body) return;
   const controls = [...element.querySelectorAll('summary, input, button')];
-  controls.find(each => name(each) === kept.focused)?.focus();
+  focus(controls.find(each => name(each) === kept.focused));
 };
 const open = () => {
   due = 0;
@@ -73,6 +79,9 @@ element.addEventListener('change', () => {
   choose(boxes().filter(box => box.checked).map(box => box.value));
 });
 element.addEventListener('focusin', ({target}) => { kept.focused = name(target); });
+element.addEventListener('focusout', ({target}) => {
+  if (!target.checkVisibility()) focus(target);
+});
 element.addEventListener('click', ({target}) => {
   if (target.closest('summary')) kept.isOpen = !menu().open;
   const button = target.closest('button');
@@ -86,7 +95,7 @@ const close = event => {
   // Sections are unfolded by clicks of a script.
   const isLeft = event.type === 'click' && event.isTrusted && !element.contains(event.target);
   if (!kept.isOpen || !(isLeft || event.key === 'Escape')) return;
-  if (element.contains(document.activeElement)) element.querySelector('summary').focus();
+  if (element.contains(document.activeElement)) focus(element.querySelector('summary'));
   kept.isOpen = menu().open = false;
 };
 for (const kind of ['click', 'keydown']) document.addEventListener(kind, close);
