@@ -22,7 +22,8 @@ MANY = 8  # columns: those of a table with more can be chosen
 _FIRST_SHOWN = 12  # columns of a table that nobody has chosen from
 
 # Boxes show what the address says, also after Back; a few quick presses are one way to an address.
-# A section that is drawn anew is folded for a moment, or made again: the menu stays open, with the focus.
+# A section that is drawn anew is folded for a moment, or made again: the menu stays as it was, and
+# has the focus.
 _SCRIPT = """
 const SOON_MS = 300;
 const menus = window.evaluiColumnMenus ??= new Map();
