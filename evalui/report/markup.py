@@ -1,71 +1,65 @@
-"""Markup from Jinja2 templates, in `evalui/report/templates`; whatever is not `Html` is escaped."""
+"""Markup from Jinja2 templates; whatever is not `Html` is escaped on its way into one."""
 
-from collections.abc import Mapping
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from evalui.report.blocks import NONE, TableCell
 from evalui.report.html import Html
-from evalui.report.icons import marker, series_number, status, status_icon
+from evalui.report.markers import marker_numbers, series_number
 from evalui.report.words import gap_after
 
-_FOLDER = Path(__file__).parent / "templates"
+FOLDER = Path(__file__).parent / "templates"
 
 
-def environment(folder: Path, known: Mapping[str, Any]) -> Environment:
-    """The templates of a folder, all of which may use what is `known`."""
-    made = Environment(
-        loader=FileSystemLoader(folder),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
-    made.globals |= known
-    return made
+class Templates:
+    """The templates of folders; of two with the same name that of the first folder.
 
-
-def fill(name: str, /, **values: Any) -> Html:
-    """The template of a name, such as "table.html", filled with values.
-
-    Raises:
-        jinja2.UndefinedError: the template names a value that was not given.
+    All of them know the macros of `icons.html`.
     """
-    return Html(_template(name).render(values))
 
+    def __init__(self, *folders: Path) -> None:
+        self._folders = folders
 
-def macro(file: str, name: str, *values: Any) -> Html:
-    """What a macro of a template makes of values."""
-    return Html(str(getattr(_module(file), name)(*values)).strip())
+    def fill(self, name: str, /, **values: Any) -> Html:
+        """The template of a name, such as "table.html", filled with values.
 
+        Raises:
+            jinja2.UndefinedError: the template names a value that was not given.
+        """
+        return Html(self._environment.get_template(name).render(values))
 
-@cache
-def _module(file: str) -> Any:
-    return _template(file).module
+    def macro(self, file: str, name: str, /, *values: Any, **named: Any) -> Html:
+        """What a macro of a template makes of values."""
+        return Html(getattr(self._environment.get_template(file).module, name)(*values, **named))
 
-
-def _template(name: str) -> Template:
-    return _environment().get_template(name)
-
-
-@cache
-def _environment() -> Environment:
-    return environment(
-        _FOLDER,
-        {
+    @cached_property
+    def _environment(self) -> Environment:
+        made = Environment(
+            loader=FileSystemLoader([*self._folders, FOLDER]),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        known: dict[str, Any] = {
             "NONE": NONE,
             "gap_after": gap_after,
             "kind_of": _kind_of,
-            "marker": marker,
+            "marker_numbers": marker_numbers,
             "series_number": series_number,
-            "status": status,
-            "status_icon": status_icon,
-        },
-    )
+        }
+        made.globals.update(known)
+        icons = vars(made.get_template("icons.html").module)
+        made.globals.update({name: icons[name] for name in icons if not name.startswith("_")})
+        return made
+
+
+_TEMPLATES = Templates()
+fill, macro = _TEMPLATES.fill, _TEMPLATES.macro
 
 
 def _kind_of(cell: TableCell) -> str:

@@ -1,5 +1,7 @@
 """What a line about a model says, in the list to choose from as in the catalog."""
 
+from collections.abc import Sequence
+
 from evalui.app.models_service import group_of, is_from_hub
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry, traits_of
@@ -50,6 +52,23 @@ def model_abilities(t: Messages, state: ModelState) -> str:
     """What it can do: "letters · texts · replies"; a schema is a way to reply, never missed."""
     able = [t(f"ability.{each}") for each in (*ABILITIES, "schema") if each in state.abilities]
     return t("models.only", what=able[0]) if len(able) == 1 else " · ".join(able)
+
+
+def group_about(t: Messages, states: Sequence[ModelState | None]) -> str:
+    """How many models a group has, and how many of them cannot be reached."""
+    away = sum(state is not None and state.is_endpoint_down for state in states)
+    near = len(states) - away
+    return t("models.out_of_reach", n=near, away=away) if away else str(near)
+
+
+def demo_about(t: Messages, entries: Sequence[ModelEntry]) -> str:
+    """How many small models and baselines there are to demonstrate with."""
+    baselines = sum(entry.baseline for entry in entries)
+    parts = (
+        t.count("models.small", len(entries) - baselines) if len(entries) > baselines else "",
+        t.count("models.baselines", baselines) if baselines else "",
+    )
+    return t("list.comma").join(part for part in parts if part)
 
 
 def _size(t: Messages, parameters: int) -> str:

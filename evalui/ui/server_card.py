@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from evalui.app.models_service import ClusterSettings, Hardware, WorkerView
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.report.icons import status, status_icon
 from evalui.ui.components.format import amount
 from evalui.ui.components.templates import fill
 
@@ -30,8 +29,6 @@ def server_card(
         "server_card.html",
         t=t,
         amount=amount,
-        icon=status_icon,
-        status=status,
         hardware=hardware,
         workers=workers,
         cluster=cluster,

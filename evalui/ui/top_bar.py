@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlencode
 
 from evalui.access import may
 from evalui.app.gallery import read_gallery
 from evalui.app.service import AppService
-from evalui.messages import Messages
+from evalui.messages import LANGUAGES, Messages
 from evalui.report.html import Html
-from evalui.report.icons import LOGO
 from evalui.types import Language
 from evalui.ui.components.disk_notice import disk_notice
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.templates import fill
-from evalui.ui.components.widgets import language_links, theme_button
 from evalui.ui.sharing.notices import notice_line
 
 # The pages, each at its name, in the order of the bar.
@@ -38,14 +37,11 @@ def top_bar(service: AppService, t: Messages, shown: str, form: Form) -> Html:
     return fill(
         "top_bar.html",
         t=t,
-        logo=LOGO,
         shown=shown,
         is_guest=person.is_guest,  # who may go nowhere else
         places=[_place(service, name, form) for name in offered],
-        languages=language_links(
-            t, lambda language: _in_language(shown, form, language, direct=person.is_guest)
-        ),
-        theme=theme_button(t),
+        languages=LANGUAGES,
+        in_language=partial(_in_language, shown, form, direct=person.is_guest),
         person="" if auth == "token" or person.is_guest else person.name,
         signs_out=auth != "proxy",  # else the way out does not lead through this server
         disk=disk_notice(service.settings.data_dir, t) or "",

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -11,7 +12,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evalui.errors import EvaluiError, NotAllowed, StoreError, UnknownRun
 from evalui.messages import LANGUAGES, Messages, messages
-from evalui.report.html import Html, el, join
+from evalui.report.html import Html
+from evalui.report.markup import Templates
 
 # Gradio needs inline scripts and eval; nothing may be fetched from, or sent to, another host.
 _POLICY = (
@@ -22,13 +24,8 @@ _POLICY = (
 _SHARED = re.compile(r"/static/|/[a-z]+/(assets|static|svelte)/|/[a-z]+/theme\.css$")
 _FOREIGN_SITES = ("cross-site", "same-site")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-STYLE = Html(
-    "<style>:root{color-scheme:light dark;background:light-dark(#f6f6f3,#121416);"
-    "color:light-dark(#1a1d1f,#ecedee)}a{color:light-dark(#0b5f6b,#63c3cd)}"
-    "body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem;"
-    "overflow-wrap:anywhere}h1{font-size:1.25rem}h2{font-size:1.1rem}h3{font-size:1rem}</style>"
-)
-_CHARSET = Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width">')
+TEMPLATES = Path(__file__).parent / "templates"
+_TEMPLATES = Templates(TEMPLATES)
 
 
 class SameOriginMiddleware:
@@ -122,14 +119,9 @@ def _foreign(headers: Headers) -> bool:
 
 def plain_page(title: str, about: Callable[[Messages], str]) -> Html:
     """The document; `title` is the key of the headings, `about` gives the text below each."""
-    sections = (
-        el("section", el("h1", t(title)), el("p", *_code_spans(about(t))), lang=language)
-        for language, t in ((language, messages(language)) for language in LANGUAGES)
+    known = [(language, messages(language)) for language in LANGUAGES]
+    return _TEMPLATES.fill(
+        "plain.html",
+        title=messages("en")(title),
+        sections=[(language, t(title), about(t)) for language, t in known],
     )
-    head = el("head", _CHARSET, el("title", messages("en")(title)), STYLE)
-    return join(Html("<!doctype html>"), el("html", head, el("body", *sections), lang="en"))
-
-
-def _code_spans(text: str) -> list[Html | str]:
-    """The text with what stands between backticks as code."""
-    return [el("code", part) if place % 2 else part for place, part in enumerate(text.split("`"))]

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
-from html import escape
 from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
@@ -32,8 +31,8 @@ from evalui.report.blocks import (
 )
 from evalui.report.charts.figures import PAGE_COLOURS, plotly_figure
 from evalui.report.charts.values import chart_tables
-from evalui.report.html import Html, el, join
-from evalui.report.markup import macro
+from evalui.report.html import Html
+from evalui.report.markup import fill, macro
 from evalui.report.render.tables import render_table
 from evalui.report.render.text import merged_signature
 from evalui.shipped_files import ASSETS
@@ -65,7 +64,7 @@ def render_blocks(
 def as_page(blocks: Sequence[Block], language: Language) -> bytes:
     """The blocks as one HTML file with its pictures inside."""
     title = next(block.text for block in blocks if isinstance(block, Heading))
-    main = el("main", "\n", render_blocks(blocks, filed=True), "\n", cls="ev")
+    main = macro("blocks.html", "main", render_blocks(blocks, filed=True))
     page = document(title, language, _style(), main)
     # A lone half of a surrogate pair, which a model may write, has no form in UTF-8.
     return page.encode(errors="backslashreplace")
@@ -78,43 +77,29 @@ def document(
 
     `sheet` is its style; one that is not `indexed` asks search engines to leave it alone.
     """
-    scripts = _chart_scripts() if "<ev-plot " in body else ()
-    allowed = " ".join(f"'sha256-{_digest(each)}'" for each in scripts) or "'none'"
-    whole = el(
-        "body", "\n", body, *map(_inline_script, scripts), "\n", **chart_words(messages(language))
-    )
-    tongue = "zh-CN" if language == "zh" else "en"
-    robots = "" if indexed else '<meta name="robots" content="noindex, nofollow">\n'
-    return (
-        f'<!doctype html>\n<html lang="{tongue}">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; "
-        f'script-src {allowed}">\n'
-        f"{robots}<title>{escape(title)}</title>\n<style>{sheet}</style>\n</head>\n"
-        f"{whole}\n</html>\n"
+    return fill(
+        "page.html",
+        lang="zh-CN" if language == "zh" else "en",
+        title=title,
+        sheet=sheet,
+        indexed=indexed,
+        body=body,
+        scripts=_chart_scripts() if "<ev-plot " in body else {},
+        words=chart_words(messages(language)),
     )
 
 
 def chart_words(t: Messages) -> Mapping[str, str]:
     """The words of the buttons of charts, as attributes of the page's body."""
     names = ("image", "data", "select", "zoom_in", "zoom_out", "reset")
-    return {f"data_chart_{name}": t(f"app.chart_{name}") for name in names}
+    return {f"data-chart-{name.replace('_', '-')}": t(f"app.chart_{name}") for name in names}
 
 
 @cache
-def _chart_scripts() -> tuple[str, ...]:
-    return tuple((ASSETS / Path(name)).read_text(encoding="utf-8") for name in CHART_SCRIPTS)
-
-
-def _inline_script(script: str) -> Html:
-    return Html(f"<script>{script}</script>")  # one of ours, which says no "</script>"
-
-
-@cache
-def _digest(script: str) -> str:
-    """What a page's policy allows a script by."""
-    return b64encode(sha256(script.encode()).digest()).decode()
+def _chart_scripts() -> Mapping[str, str]:
+    """Our scripts by what a page's policy allows them by; none says "</script>"."""
+    scripts = [(ASSETS / Path(name)).read_text(encoding="utf-8") for name in CHART_SCRIPTS]
+    return {b64encode(sha256(script.encode()).digest()).decode(): script for script in scripts}
 
 
 @cache
@@ -140,15 +125,7 @@ class _Renderer:
 
     def blocks(self, blocks: Iterable[Block]) -> Html:
         runs = groupby(blocks, lambda block: isinstance(block, Details))
-        return join(
-            *(
-                el("section", *map(self.block, run), cls="disc")
-                if folded
-                else join(*map(self.block, run), separator="\n")
-                for folded, run in runs
-            ),
-            separator="\n",
-        )
+        return _made("sections", [(folded, [*map(self.block, run)]) for folded, run in runs])
 
     def block(self, block: Block) -> Html:
         match block:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from evalui.messages import LANGUAGES, Messages, messages
+from evalui.messages import LANGUAGES, messages
 from evalui.report.blocks import (
     Block,
     Bullets,
@@ -20,8 +20,8 @@ from evalui.report.blocks import (
     Paragraph,
     Table,
 )
-from evalui.report.html import Html, div, el, join, span
-from evalui.report.icons import LOGO
+from evalui.report.html import Html
+from evalui.report.markup import fill
 from evalui.report.render.page import document, render_blocks, style
 from evalui.types import Language
 from evalui.version import __version__
@@ -60,80 +60,37 @@ def shared_page(
     means = tuple(Paragraph(t(f"shared.means-{key}")) for key in content.means)
     known = notes or (Paragraph(t("shared.well")),)
     signatures = tuple(each.replace("|", " · ") for each in content.signatures)
-    measured = el(
-        "details",
-        el("summary", t("shared.measured")),
-        render_blocks([Bullets(signatures, signatures=True)], filed=True),
-    )
-    line = div(
-        el("b", title),
-        span(content.facts, cls="meta"),
-        span(t("shared.read_only"), cls="chip"),
-        cls="runline",
-    )
-    footer = el(
-        "footer",
-        *(span(text, cls="meta") for text in (t("by-evalui", version=__version__), frozen, until)),
-        el("a", t("shared.table"), href=TABLE_LINK, download=True),
-        measured,
-    )
-    body = join(
-        _bar(t),
-        el(
-            "main",
-            line,
-            *_verdicts(content.blocks),
-            div(
-                render_blocks([Card(means, t("shared.means")), Card(known, t("shared.know"))]),
-                cls="row",
-            ),
-            footer,
-            cls="ev",
-        ),
+    verdict, rest = _verdicts(content.blocks)
+    body = fill(
+        "shared.html",
+        t=t,
+        languages=LANGUAGES,
+        title=title,
+        facts=content.facts,
+        verdict=verdict,
+        rest=rest,
+        beside=render_blocks([Card(means, t("shared.means")), Card(known, t("shared.know"))]),
+        made=[t("by-evalui", version=__version__), frozen, until],
+        table=TABLE_LINK,
+        signatures=render_blocks([Bullets(signatures, signatures=True)], filed=True),
     )
     return document(f"{title} – evalui", language, _style(), body, indexed=False)
 
 
-def _verdicts(blocks: Sequence[Block]) -> Iterator[Html]:
+def _verdicts(blocks: Sequence[Block]) -> tuple[Html, Html]:
     """The first verdict as the title of the page, then what belongs to it and further ones."""
     first = next((each for each in blocks if isinstance(each, Headline)), None)
     alone = len([each for each in blocks if isinstance(each, Headline)]) < 2
     rest = [each for each in blocks if isinstance(each, _SHOWN) and each is not first]
     if alone:  # the one part of a run needs no name
         rest = [each for each in rest if not isinstance(each, Heading)]
-    yield render_blocks([first] if first else [])
-    yield div(render_blocks(rest, titled=True), cls="blocks")
+    return render_blocks([first] if first else []), render_blocks(rest, titled=True)
 
 
 def _notes(blocks: Iterable[Block]) -> Iterator[Notes]:
     for block in blocks:
         if isinstance(block, Details) and block.key in _KNOW:
             yield from (each for each in block.blocks if isinstance(each, Notes))
-
-
-def _bar(t: Messages) -> Html:
-    """Brand, language and theme: no place to go."""
-    words = (span(t(f"app.{theme}"), cls=f"to-{theme}") for theme in ("dark", "light"))
-    box = el("input", type="checkbox", id="theme", aria_label=t("shared.theme"))
-    return div(
-        el(
-            "header",
-            span(LOGO, t("app.name"), cls="brand"),
-            span(cls="space"),
-            span(
-                *(
-                    el("b", t(f"app.{each}"))
-                    if each == t.language
-                    else el("a", t(f"app.{each}"), href=f"?lang={each}", hreflang=each, lang=each)
-                    for each in reversed(LANGUAGES)
-                ),
-                cls="languages",
-            ),
-            el("label", box, *words, cls="theme"),
-            cls="top",
-        ),
-        cls="ev",
-    )
 
 
 @cache

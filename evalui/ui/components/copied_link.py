@@ -4,7 +4,6 @@ import gradio as gr
 
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.report.icons import status_icon
 from evalui.ui.components.templates import fill
 
 # A page that came without TLS has no clipboard of its own, but may copy what is selected.
@@ -34,5 +33,4 @@ def copied_link() -> gr.HTML:
 
 def link_to_copy(t: Messages, href: str, word: str, about: str) -> Html:
     """The value that shows a link; `about` says what to do with it."""
-    icon = status_icon("ok")
-    return fill("copied_link.html", t=t, href=href, word=word, about=about, icon=icon)
+    return fill("copied_link.html", t=t, href=href, word=word, about=about)

@@ -4,9 +4,8 @@ from pathlib import Path
 
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.report.icons import status_icon
 from evalui.runs.upkeep.disk import disk_use
-from evalui.ui.components.templates import fill
+from evalui.ui.components.widgets import note
 
 
 def disk_notice(folder: Path, t: Messages) -> Html | None:
@@ -14,5 +13,4 @@ def disk_notice(folder: Path, t: Messages) -> Html | None:
     use = disk_use(folder)
     if not use.is_nearly_full:
         return None
-    text = t("upkeep.disk", percent=round(100 * use.share))
-    return fill("note.html", kind="warn", icon=status_icon, text=text)
+    return note("warn", t("upkeep.disk", percent=round(100 * use.share)))

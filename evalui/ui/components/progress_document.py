@@ -13,7 +13,7 @@ from evalui.app.run_labels import LIVE_STATES, mode_label
 from evalui.app.run_progress import ProgressVersion, WatchedRun
 from evalui.messages import Messages
 from evalui.proportions import wilson_interval
-from evalui.report.icons import marker_numbers
+from evalui.report.markers import marker_numbers
 from evalui.report.numbers import dollars, format_range, format_value, percent
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.usage import TokenCost, total_cost

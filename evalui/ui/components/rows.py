@@ -6,7 +6,7 @@ from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState
 from evalui.report.html import Child, Html, div, el, join, span
-from evalui.report.icons import status_icon
+from evalui.ui.components.widgets import status_icon
 
 
 def fold(title: str, summary: Child, *content: Child, opened: bool = False, cls: str = "") -> Html:

@@ -9,12 +9,10 @@ import json
 import gradio as gr
 
 from evalui.messages import Messages
-from evalui.report.html import div, el, join
-from evalui.report.icons import marker_shapes, status_icon
+from evalui.report.markers import SHAPES
 from evalui.types import Language
 from evalui.ui.components.progress_document import ProgressDocument
-
-_KINDS = ("ok", "warn", "bad", "na", "go")
+from evalui.ui.components.templates import fill
 
 _STYLE = """
 .progress .bar { min-height: 0; height: 6px; }
@@ -207,13 +205,9 @@ def run_progress(t: Messages) -> gr.HTML:
     Its event `follow` lets the rest of the page follow, every five seconds at most: a run was
     queued, began or ended, or another one got further.
     """
-    patterns = [
-        *(el("template", status_icon(kind), data_kind=kind) for kind in _KINDS),
-        *(el("template", shape, data_shape=at) for at, shape in enumerate(marker_shapes())),
-    ]
     return gr.HTML(
         "",
-        html_template=join(*patterns, div(cls="ev progress")),
+        html_template=fill("run_progress.html", shapes=SHAPES),
         css_template=_STYLE,
         js_on_load=_SCRIPT,
         apply_default_css=False,

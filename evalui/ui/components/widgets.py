@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from evalui.messages import LANGUAGES, Messages
+from evalui.messages import Messages
 from evalui.report.html import Attribute, Child, Html, div, el, join, span
-from evalui.report.icons import status, status_icon
-from evalui.types import Language, RunState
-from evalui.ui.components.templates import fill
+from evalui.types import RunState
+from evalui.ui.components.templates import macro
 
 RUN_STATE_KINDS: Mapping[RunState, str] = {
     "queued": "na",
@@ -27,17 +26,6 @@ MAGNIFIER = Html(
 )
 
 
-def theme_button(t: Messages) -> Html:
-    """Changes between light and dark; the script beside it knows how."""
-    return fill("theme_button.html", t=t)
-
-
-def language_links(t: Messages, address: Callable[[Language], str]) -> Html:
-    """The languages, that of the page as plain text; `address` gives the page in another."""
-    languages = tuple(reversed(LANGUAGES))
-    return fill("languages.html", t=t, languages=languages, address=address)
-
-
 def card(*children: Child, cls: str = "", **attributes: Attribute) -> Html:
     """A bordered box, the only level of boxes."""
     return el("section", *children, cls=f"card {cls}".strip(), **attributes)
@@ -51,19 +39,49 @@ def titled(title: str, *children: Child, aside: Child = None, cls: str = "") -> 
     return card(div(el("h2", title), small, cls="card-h"), *children, cls=cls)
 
 
-def page_head(title: str, below: Child, *beside: Child) -> Html:
-    """The one H1 of a page, what stands below it, and buttons at the right."""
-    return div(div(el("h1", title), div(below, cls="meta")), *beside, cls="head")
+def heading(text: str, level: int = 2) -> Html:
+    """A heading."""
+    return macro("widgets.html", "heading", text, level)
 
 
-def note(kind: str, *children: Child) -> Html:
+def page_head(title: str, below: Html | str = "", beside: Html | str = "") -> Html:
+    """The one H1 of a page, what stands below it, and a button at the right."""
+    return macro("widgets.html", "page_head", title, below, beside)
+
+
+def status_icon(kind: str) -> Html:
+    """The icon of a state: ok, warn, bad, na or go."""
+    return macro("icons.html", "status_icon", kind)
+
+
+def status(kind: str, word: str) -> Html:
+    """A state: its colour always comes with its icon and word."""
+    return macro("icons.html", "status", kind, word)
+
+
+def model_name(name: str, place: int, baseline: bool) -> Html:
+    """A model with its marker, the same everywhere in a run."""
+    return macro("icons.html", "model_name", name, place, baseline)
+
+
+def note(kind: str, text: str) -> Html:
     """A sentence that must be seen; `kind` is ok, warn, bad or na."""
-    return div(status_icon(kind), div(*children), cls=f"note {kind}", role="note")
+    return macro("widgets.html", "note", kind, text)
 
 
 def alert(kind: str, text: str) -> Html | None:
     """A note that is read out at once; None without a text."""
-    return div(note(kind, text), role="alert") if text else None
+    return macro("widgets.html", "alert", kind, text) if text else None
+
+
+def done(text: str) -> Html:
+    """That something was done, which is read out at once too."""
+    return macro("widgets.html", "alert", "ok", text, role="status")
+
+
+def link(word: str, href: str, *, cls: str = "btn") -> Html:
+    """A way to another page that looks like a button."""
+    return macro("widgets.html", "link", word, href, cls)
 
 
 def empty(about: str, *ways: Child) -> Html:
@@ -76,21 +94,9 @@ def run_state(t: Messages, state: RunState) -> Html:
     return status(RUN_STATE_KINDS[state], t(f"runstate.{state}"))
 
 
-def bar(share: float, *, label: str | None = None) -> Html:
+def bar(share: float, *, label: str = "") -> Html:
     """A thin bar filled to `share` (0 to 1); `label` makes it a progress bar for screen readers."""
-    width = 100 * min(max(share, 0.0), 1.0)
-    filled = el("b", style=f"width:{width:.1f}%")
-    if label is None:
-        return div(filled, cls="bar")
-    return div(
-        filled,
-        cls="bar",
-        role="progressbar",
-        aria_label=label,
-        aria_valuemin=0,
-        aria_valuemax=100,
-        aria_valuenow=f"{width:.0f}",
-    )
+    return macro("widgets.html", "bar", share, label)
 
 
 def button(word: Child, do: str, *, cls: str = "", **data: Attribute) -> Html:
@@ -105,8 +111,7 @@ def link_button(word: Child, do: str, **data: Attribute) -> Html:
 
 def copy_button(t: Messages, address: str, *, cls: str = "btn") -> Html:
     """Copies an address that is relative to the page."""
-    word, done = t("app.copy"), t("app.copied")
-    return el("button", word, type="button", cls=cls, data_copy=address, data_done=done)
+    return macro("widgets.html", "copy_button", t, address, cls)
 
 
 def pager(

@@ -4,7 +4,6 @@ from evalui.app.notices import unseen_notices
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.report.icons import status_icon
 from evalui.ui.components.templates import fill
 
 _SHOWN = 3  # notes
@@ -18,7 +17,6 @@ def notice_line(service: AppService, t: Messages, tab: str, run_id: str) -> Html
     return fill(
         "notices.html",
         t=t,
-        icon=status_icon,
         notices=left[:_SHOWN],
         more=len(left) - _SHOWN,
         may_close=not service.settings.read_only,

@@ -4,6 +4,8 @@ Plain forms that need no script, for who has an account and came by a browser: a
 changes nothing here, so that one that was lost makes no other.
 """
 
+from functools import partial
+
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
@@ -15,11 +17,8 @@ from evalui.accounts.sign_in import sign_in
 from evalui.accounts.tokens import add_token, read_tokens, revoke_token
 from evalui.app.service import AppService
 from evalui.errors import AccountError, NotAllowed
-from evalui.messages import Messages
-from evalui.report.html import Child, Html, div, el
 from evalui.ui.components.format import format_time
-from evalui.ui.components.widgets import field, hidden, note, select, table, titled
-from evalui.ui.web.documents import plain_answer
+from evalui.ui.web.documents import document
 from evalui.ui.web.doors.sign_in import small_form
 from evalui.ui.web.downloads import Route
 from evalui.ui.web.languages import visitor_messages
@@ -113,104 +112,25 @@ def _page(
     service: AppService, request: Request, *, secret: str = "", error: AccountError | None = None
 ) -> Response:
     t, person = visitor_messages(request, service.settings.language), service.person
-    by_password = service.settings.auth == "password"
-    main = el(
-        "main",
-        el("h1", t("account.title")),
-        el("p", " · ".join([person.name, *sorted(person.teams)]), cls="dim"),
-        div(note("bad", t.translate(error.sentence)), role="alert") if error else None,
-        _notes(service, t),
-        _tokens(service, t, secret),
-        _password(t) if by_password else None,
-        _form("sign-out", t("account.out"), cls="btn") if by_password else None,
-        cls="page stack account",
+    hosts = service.settings.webhook_hosts
+    return document(
+        request,
+        t,
+        "web/account.html",
+        t("account.title"),
+        status=400 if error else 200,
+        home="../",
+        about=" · ".join([person.name, *sorted(person.teams)]),
+        problem=t.translate(error.sentence) if error else "",
+        chosen=read_preferences(service.database, service.owner),
+        hosts=t("account.hosts", names=t("list.comma").join(hosts))
+        if hosts
+        else t("account.no_hosts"),
+        mails=bool(service.settings.smtp_url.get_secret_value()),
+        secret=secret,
+        tokens=read_tokens(service.database, service.owner),
+        when=partial(format_time, t),
+        scopes={scope: t(f"account.scope.{scope}") for scope in ("read", "write")},
+        days={str(n): t("share.days", n=n) for n in _TOKEN_DAYS},
+        by_password=service.settings.auth == "password",
     )
-    status = 400 if error else 200
-    return plain_answer(request, t, t("account.title"), main, status=status, home="../")
-
-
-def _notes(service: AppService, t: Messages) -> Html:
-    chosen = read_preferences(service.database, service.owner)
-    hosts, mails = service.settings.webhook_hosts, service.settings.smtp_url.get_secret_value()
-    known = (
-        t("account.hosts", names=t("list.comma").join(hosts)) if hosts else t("account.no_hosts")
-    )
-    return titled(
-        t("account.notes"),
-        el("p", t("account.notes_about"), cls="dim"),
-        _form(
-            "notes",
-            t("account.keep"),
-            field(t("account.webhook"), _input("webhook", "url", chosen.webhook), hint=known),
-            field(
-                t("account.mail"),
-                _input("mail", "email", chosen.mail),
-                hint=None if mails else t("account.no_mail"),
-            ),
-        ),
-    )
-
-
-def _tokens(service: AppService, t: Messages, secret: str) -> Html:
-    rows = [
-        [
-            el("b", token.label or f"{token.id}"),
-            t(f"account.scope.{token.scope}"),
-            format_time(t, token.used) if token.used else t("account.unused"),
-            format_time(t, token.expires) if token.expires else "",
-            _form("revoke", t("account.revoke"), hidden("id", str(token.id)), cls="link"),
-        ]
-        for token in read_tokens(service.database, service.owner)
-    ]
-    scopes = {scope: t(f"account.scope.{scope}") for scope in ("read", "write")}
-    days = {str(n): t("share.days", n=n) for n in _TOKEN_DAYS}
-    once = div(el("p", t("account.once")), el("code", secret, cls="mono"), cls="note ok secret")
-    return titled(
-        t("account.tokens"),
-        el("p", t("account.tokens_about"), cls="dim"),
-        once if secret else None,
-        table([t(key) for key in _HEADS], rows) if rows else None,
-        _form(
-            "token",
-            t("account.make"),
-            div(
-                field(t("account.label"), _input("label", "text", "")),
-                field(t("account.head.scope"), select("scope", scopes, "read")),
-                field(t("account.head.until"), select("days", days, str(_TOKEN_DAYS[0]))),
-                cls="fields",
-            ),
-        ),
-    )
-
-
-_HEADS = (
-    "account.head.label",
-    "account.head.scope",
-    "account.head.used",
-    "admin.link_column.ends",
-    "account.head.change",
-)
-
-
-def _password(t: Messages) -> Html:
-    old = _input("old", "password", "", autocomplete="current-password", required=True)
-    new = _input("password", "password", "", autocomplete="new-password", required=True)
-    return titled(
-        t("account.password"),
-        el("p", t("account.password_about"), cls="dim"),
-        _form(
-            "password",
-            t("account.password_set"),
-            div(field(t("account.old"), old), field(t("account.new"), new), cls="fields"),
-        ),
-    )
-
-
-def _form(do: str, word: str, *children: Child, cls: str = "btn") -> Html:
-    return el(
-        "form", hidden("do", do), *children, el("button", word, cls=cls), method="post", action=""
-    )
-
-
-def _input(name: str, type_: str, value: str, **attributes: str | bool) -> Html:
-    return el("input", type=type_, name=name, value=value, **attributes)

@@ -11,10 +11,7 @@ from evalui.accounts.guests import LONGEST_DAYS, admit_guest, person_of_guest, r
 from evalui.app.service import AppService
 from evalui.errors import AccountError
 from evalui.messages import Messages
-from evalui.report.html import Child, el, span
-from evalui.report.icons import icon
-from evalui.ui.components.widgets import card, field
-from evalui.ui.web.documents import title_page
+from evalui.ui.web.documents import document
 from evalui.ui.web.doors.guests import guest_cookie
 from evalui.ui.web.doors.sign_in import small_form
 from evalui.ui.web.languages import visitor_messages
@@ -43,10 +40,11 @@ class _GuestPages:
         try:
             run_id = await run_in_threadpool(run_of_link, database, secret)
         except AccountError as error:
-            return self._page(request, "guest.ended", self._sentence(request, error), status=404)
+            why = self._sentence(request, error)
+            return self._page(request, "web/ended.html", "guest.ended", 404, problem=why)
         own = request.cookies.get(cookie_name(request.scope, guest_cookie(secret)), "")
         guest = await run_in_threadpool(person_of_guest, database, own) if own else None
-        problem = None
+        problem = ""
         if guest is None and name is not None:
             try:
                 address = request.client.host if request.client else ""
@@ -69,28 +67,17 @@ class _GuestPages:
         self._keep(request, answer, secret, own)
         return answer
 
-    def _form(self, request: Request, name: str, problem: str | None) -> Response:
-        t = self._messages(request)
-        box = el("input", name="name", value=name, required=True, autocomplete="nickname")
-        why = el("p", icon("bad"), span(problem), cls="bad", role="alert") if problem else None
-        enter = el("button", t("annotate.begin"), cls="btn pri lg")
-        form = el("form", field(t("annotate.name"), box), why, enter, method="post", action="")
+    def _form(self, request: Request, name: str, problem: str) -> Response:
+        status = 400 if problem else 200
         return self._page(
-            request,
-            "guest.title",
-            t("guest.about"),
-            card(form),
-            el("p", t("guest.name_about"), cls="meta"),
-            status=400 if problem else 200,
+            request, "web/guest.html", "guest.title", status, name=name, problem=problem
         )
 
     def _page(
-        self, request: Request, title: str, about: str, *children: Child, status: int
+        self, request: Request, template: str, title: str, status: int, **values: str
     ) -> Response:
-        first = el("p", about, cls="dim")
-        answer = title_page(
-            request, self._messages(request), title, first, *children, status=status
-        )
+        t = self._messages(request)
+        answer = document(request, t, template, t(title), status=status, **values)
         answer.headers["X-Robots-Tag"] = "noindex"
         return answer
 

@@ -31,7 +31,7 @@ from evalui.types import Ability, CellState, DatasetKind, Language, Pattern, Run
 
 PRODUCT = Path(evalui.__file__).parent
 SOURCES = sorted(PRODUCT.rglob("*.py"))
-TEMPLATES = sorted((PRODUCT / "ui" / "templates").rglob("*.html"))
+TEMPLATES = sorted(PRODUCT.rglob("*.html"))
 ENGLISH = messages("en").by_key
 CHINESE = messages("zh").by_key
 # Chinese writes the tenths in its own numerals, and does not name the kind of what is unknown.

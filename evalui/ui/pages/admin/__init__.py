@@ -14,7 +14,6 @@ import gradio as gr
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.report.html import Html
-from evalui.report.icons import status_icon
 from evalui.ui.components.action import Action
 from evalui.ui.components.address import address, leads_to, read_query
 from evalui.ui.components.form import Form, field_value
@@ -259,7 +258,7 @@ class AdminPage:
             server = service.settings.public_url.rstrip("/") or ".."
             address = f"{server}/invitation/{notice.secret}"
         text = t(f"admin.done.{notice.key}", **notice.values)
-        return fill("admin/done.html", t=t, icon=status_icon, text=text, address=address)
+        return fill("admin/done.html", t=t, text=text, address=address)
 
     def _head(self, service: AppService | None, shown: str) -> Html:
         t, damage = self.context.t, None

@@ -17,6 +17,7 @@ from evalui.runs.fair_queue.limits import UserLimits, usual_limits
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.listing import markup
 from evalui.ui.components.templates import fill
+from evalui.ui.components.widgets import link
 from evalui.ui.pages.admin.changes import GIGABYTE
 
 Updates = dict[Block, Any]  # of components, what each shows from now on
@@ -89,7 +90,7 @@ class AdminForm:
         """The button that sends the form, beside the link that leads back."""
         with gr.Row(elem_classes="acts"):
             button = gr.Button(word, variant="primary", scale=0, min_width=120)
-            markup(fill("admin/cancel.html", t=self.t, href=back))
+            markup(link(self.t("add.cancel"), back, cls="btn quiet"))
         return button
 
 

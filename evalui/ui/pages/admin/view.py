@@ -9,7 +9,6 @@ import gradio as gr
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.report.icons import status_icon
 from evalui.ui.components.format import amount, format_time
 from evalui.ui.components.listing import listing
 from evalui.ui.components.templates import fill
@@ -60,7 +59,7 @@ class View:
     def fill(self, name: str, **values: Any) -> Html:
         """A template of the page, filled."""
         when = partial(format_time, self.t)
-        given = {"t": self.t, "amount": amount, "when": when, "icon": status_icon}
+        given = {"t": self.t, "amount": amount, "when": when}
         return fill(f"admin/{name}.html", **given, **values)
 
     def answer(self, text: str, *acts: Act, link: tuple[str, str] | None = None) -> Html:

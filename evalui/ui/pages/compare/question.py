@@ -18,7 +18,6 @@ from evalui.report.analyses.comparison.figures import (
 from evalui.report.analyses.comparison.findings import measure_words
 from evalui.report.analyses.overview.places import Places
 from evalui.report.html import Html
-from evalui.report.icons import model_name
 from evalui.runs.database.connection import Database
 from evalui.runs.database.trials import read_trials_of
 from evalui.types import Sample, Variant
@@ -38,7 +37,7 @@ from evalui.ui.components.option_table import (
 )
 from evalui.ui.components.templates import fill
 from evalui.ui.components.texts import closest_reference, diff_texts, marked
-from evalui.ui.components.widgets import copy_button
+from evalui.ui.components.widgets import copy_button, model_name
 from evalui.ui.pages.compare.query import CompareQuery
 
 

@@ -611,7 +611,7 @@ class EvaluatePage:
         add = zone(t, act, t(word), name="files", look="add")
         title = t("evaluate.title")
         return {
-            self.head: page_head(title, None if not is_empty else self._promise(service, form)),
+            self.head: page_head(title, self._promise(service, form) if is_empty else ""),
             self.add: gr.update(value=Html("") if is_empty else add, visible=not is_empty),
             self.intro: gr.update(visible=is_empty and service.may_start),
             self.steps: gr.update(visible=is_empty and service.may_start),

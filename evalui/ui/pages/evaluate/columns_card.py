@@ -19,7 +19,6 @@ from evalui.datasets.questions.answers import ANSWER_KEYS, answer_function
 from evalui.errors import DataError
 from evalui.messages import Messages, sentence
 from evalui.report.html import Html, div, el, join, span
-from evalui.report.icons import status
 from evalui.types import LETTERS, DatasetKind, has_options
 from evalui.ui.components.column_mapping import (
     ColumnMapping,
@@ -29,7 +28,7 @@ from evalui.ui.components.column_mapping import (
 )
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import fault_text
-from evalui.ui.components.widgets import card, link_button
+from evalui.ui.components.widgets import card, link_button, status
 from evalui.ui.pages.evaluate.dataset_card import unused_line
 from evalui.ui.pages.evaluate.questions import first_question, questions_part
 from evalui.ui.run_form import parse_head_row, read_layout

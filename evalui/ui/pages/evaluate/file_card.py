@@ -8,7 +8,7 @@ from evalui.datasets.health import ChoiceHealth
 from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, OTHER_SPLIT_RULE
 from evalui.messages import Messages
 from evalui.report.analyses.health import letter_balance
-from evalui.report.html import Child, Html, div, el, span
+from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.numbers import format_range, format_value, percent
 from evalui.types import LETTERS, Fault
 from evalui.ui.components.form import Form, field_value
@@ -47,13 +47,15 @@ def health_part(t: Messages, counts: UploadHealth, health: ChoiceHealth) -> Html
         div(
             note(
                 "warn",
-                el("b", t("health.length_tells")),
-                " ",
-                t(
-                    "health.length_about",
-                    share=format_value(health.longest_option),
-                    span=format_range(health.longest_option),
-                    chance=percent(health.chance),
+                join(
+                    el("b", t("health.length_tells")),
+                    " ",
+                    t(
+                        "health.length_about",
+                        share=format_value(health.longest_option),
+                        span=format_range(health.longest_option),
+                        chance=percent(health.chance),
+                    ),
                 ),
             ),
             cls="gap",

@@ -14,7 +14,14 @@ from evalui.settings import Settings
 from evalui.ui.components.choice_list import Choice, ChoiceGroup, choice_list
 from evalui.ui.components.form import Form, field_values
 from evalui.ui.components.templates import fill
-from evalui.ui.model_labels import model_abilities, model_about, model_notes, room_words
+from evalui.ui.model_labels import (
+    demo_about,
+    group_about,
+    model_abilities,
+    model_about,
+    model_notes,
+    room_words,
+)
 
 _SEARCHED_FROM = 8  # models, from which on they can be searched
 
@@ -90,7 +97,9 @@ def model_list(
                 [row for model in members for row in _rows(t, model, able, chosen)],
                 name,
                 t(f"models.{name}"),
-                _demo_about(t, members) if name == "demo" else _group_about(t, members),
+                demo_about(t, [model.entry for model in members])
+                if name == "demo"
+                else group_about(t, [model.state for model in members]),
                 folded=name == "demo",
                 opened=opened,
             )
@@ -128,21 +137,6 @@ def remote_hosts_of(t: Messages, entry: ModelEntry) -> str:
     """The hosts that a judge at choice sends questions and answers to, "" if they stay here."""
     hosts = external_hosts(entry)
     return t("away.judged_to", hosts=t("list.comma").join(hosts)) if hosts else ""
-
-
-def _group_about(t: Messages, models: Sequence[OfferedModel]) -> str:
-    away = sum(model.state.is_endpoint_down for model in models)
-    near = len(models) - away
-    return t("models.out_of_reach", n=near, away=away) if away else str(near)
-
-
-def _demo_about(t: Messages, models: Sequence[OfferedModel]) -> str:
-    baselines = sum(model.entry.baseline for model in models)
-    parts = (
-        t.count("models.small", len(models) - baselines) if len(models) > baselines else "",
-        t.count("models.baselines", baselines) if baselines else "",
-    )
-    return t("list.comma").join(part for part in parts if part)
 
 
 def _no_own_model(t: Messages, *, may_add: bool) -> Html:

@@ -3,9 +3,8 @@
 from evalui.datasets.preview import PAGE, OptionPreview, Preview, QuestionPreview
 from evalui.messages import Messages
 from evalui.report.html import Html, div, el, join, span
-from evalui.report.icons import status_icon
 from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.widgets import button
+from evalui.ui.components.widgets import button, status_icon
 
 _MAX_CHARS = 2000  # of a text; what is longer is cut, and how much is stated
 _SCROLLED_CHARS = 400  # from which on a text may be higher than its box

@@ -14,12 +14,13 @@ from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.models.base import ModelEntry
 from evalui.models.new_model import InvalidModelForm
-from evalui.report.html import Html, div, el
+from evalui.report.html import Html
 from evalui.ui.components.action import Action
 from evalui.ui.components.address import address, leads_to, read_query
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.listing import bar, listing, markup
-from evalui.ui.components.widgets import alert, note, page_head
+from evalui.ui.components.templates import fill
+from evalui.ui.components.widgets import alert, done, heading, link, page_head
 from evalui.ui.pages.context import EVENTS, PageContext
 from evalui.ui.pages.models.catalog import CatalogReader
 from evalui.ui.pages.models.form import ModelFields, Updates, place_of, place_of_entry
@@ -52,7 +53,7 @@ class ModelsPage:
                 self.problem = markup(visible=False)
                 with gr.Row(elem_classes="acts"):
                     self.save = gr.Button(t("add.go"), variant="primary", scale=0, min_width=140)
-                    markup(el("a", t("add.cancel"), href=_NAME, cls="btn quiet"))
+                    markup(link(t("add.cancel"), _NAME, cls="btn quiet"))
         self.timer = gr.Timer(_POLL_S, active=False)
         self.edited = gr.Textbox(visible="hidden", elem_classes="hidden-field")
         # What the page shows by now, for the timer: the server keeps nothing of a visitor.
@@ -119,13 +120,13 @@ class ModelsPage:
         title = t("add.edit", name=edited.name) if edited else t("add.title")
         return {
             self.bar: bar,
-            self.head: self._head(None),
+            self.head: self._head(),
             self.notice: gr.update(visible=False),
             self.models: gr.update(visible=False),
             self.server: gr.update(visible=False),
             self.timer: gr.update(active=False),
             self.form: gr.update(visible=True),
-            self.title: el("h2", title),
+            self.title: heading(title),
             self.edited: edited.name if edited else "",
             self.problem: gr.update(visible=False),
             self.save: gr.update(value=t("add.save" if edited else "add.go")),
@@ -142,10 +143,10 @@ class ModelsPage:
 
     def _catalog(self, service: AppService, notice: Html | None = None) -> Updates:
         """The catalog in place of the form."""
-        new = el("a", self.context.t("add.title"), href="models?add=endpoint", cls="btn pri")
+        new = link(self.context.t("add.title"), "models?add=endpoint", cls="btn pri")
         return {
             self.form: gr.update(visible=False),
-            self.head: self._head(new if service.models.may_edit else None),
+            self.head: self._head(new if service.models.may_edit else ""),
             self.notice: gr.update(value=notice or Html(""), visible=notice is not None),
             **self._state(service),
         }
@@ -175,8 +176,8 @@ class ModelsPage:
         service, t = self.context.service(request), self.context.t
         action = Action.read(event._data)  # pyright: ignore[reportPrivateUsage] # no other name
         try:
-            done = self._done(service, action)
-            notice = _status(done) if done else None
+            word = self._done(service, action)
+            notice = done(word) if word else None
         except EvaluiError as error:
             notice = alert("bad", t.translate(error.sentence))
         shown = gr.update(value=notice or Html(""), visible=notice is not None)
@@ -221,10 +222,10 @@ class ModelsPage:
             if wanted.place == "endpoint"
             else "add.done"
         )
-        done = _status(t(word, name=entry.name))
+        saved = done(t(word, name=entry.name))
         key = {self.fields.texts["key"]: gr.update(value="")}  # stays on no page
         bar = {self.bar: self.context.bar(service, _NAME, {})}
-        return {self.address: leads_to(""), **bar, **key, **self._catalog(service, done)}
+        return {self.address: leads_to(""), **bar, **key, **self._catalog(service, saved)}
 
     def _wrong(self, place: str, faults: dict[str, str], name: str) -> Updates:
         if place == "endpoint" and "path" in faults and not name:
@@ -235,7 +236,7 @@ class ModelsPage:
             **self.fields.marked(faults),
         }
 
-    def _head(self, beside: Html | None) -> Html:
+    def _head(self, beside: Html | str = "") -> Html:
         t = self.context.t
         return page_head(t("catalog.head"), t("catalog.promise"), beside)
 
@@ -246,11 +247,6 @@ class ModelsPage:
         return alert("bad", self.context.t.translate(error.sentence))
 
 
-def _status(text: str) -> Html:
-    """That something was done, which is read out at once."""
-    return div(note("ok", text), role="status")
-
-
 def _framed(content: Html) -> Html:
     """In the frame to which the style sheets of the other pages belong."""
-    return div(content, cls="ev stack")
+    return fill("models/framed.html", content=content)

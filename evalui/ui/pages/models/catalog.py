@@ -9,10 +9,12 @@ from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import base_of
-from evalui.report.html import Html, div, join
+from evalui.report.html import Html
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.ui.components.widgets import alert, button, note
-from evalui.ui.pages.models.catalog_card import catalog_card
+from evalui.ui.components.templates import fill
+from evalui.ui.components.widgets import alert
+from evalui.ui.model_labels import demo_about, group_about
+from evalui.ui.pages.models.model_line import model_line
 from evalui.ui.pages.models.model_row import ModelRow, RowContext
 from evalui.ui.server_card import server_card
 
@@ -44,22 +46,41 @@ class CatalogReader:
         try:
             looks, shadowed = service.current_statuses(), service.shadowed()
         except EvaluiError as error:
-            problem = alert("bad", t.translate(error.sentence))
-            return Catalog(join(problem), server, self._live((), workers))
+            problem = alert("bad", t.translate(error.sentence)) or Html("")
+            return Catalog(problem, server, self._live((), workers))
         models = self._rows(looks, workers, hardware)
         context = RowContext(self._wait_sentence(workers), service.may_edit, not read_only)
-        shown = join(
-            self._shadowed(sorted(shadowed)) if shadowed else None,
-            catalog_card(t, models, context),
-        )
+        shown = self._catalog(models, context, sorted(shadowed))
         return Catalog(shown, server, self._live(models, workers))
 
-    def _shadowed(self, names: Sequence[str]) -> Html:
-        """That added models are not used, and for those who may the way to be rid of them."""
+    def _catalog(
+        self, models: Sequence[ModelRow], context: RowContext, shadowed: Sequence[str]
+    ) -> Html:
+        """Every model in its group, below the added ones that are not used."""
         t = self.t
-        words = [button(t("catalog.rescue", name=n), "remove", data_model=n) for n in names]
-        warning = note("warn", t("catalog.shadowed", names=t("list.comma").join(names)))
-        return join(warning, div(*words, cls="ways") if self.service.models.may_edit else None)
+        groups = [
+            {
+                "name": name,
+                "about": demo_about(t, [each.entry for each in members])
+                if name == "demo"
+                else group_about(t, [each.state for each in members]),
+                "rows": [model_line(t, each, context) for each in members],
+            }
+            for name in ("here", "endpoints", "demo")
+            if (members := [each for each in models if each.group == name])
+        ]
+        away = sum(model.is_away for model in models)
+        ready = sum(model.usable for model in models)
+        count = "catalog.ready_away" if away else "catalog.ready"
+        return fill(
+            "models/catalog.html",
+            t=t,
+            shadowed=shadowed,
+            context=context,
+            groups=groups,
+            opened=all(group["name"] == "demo" for group in groups),
+            count=t(count, n=ready, total=len(models), away=away) if models else "",
+        )
 
     def _rows(
         self,

@@ -14,8 +14,9 @@ from evalui.models.base import BACKENDS, ModelEntry, traits_of
 from evalui.models.local import DTYPES
 from evalui.models.new_model import ModelSource, NewModelForm
 from evalui.models.user_catalog import has_key
-from evalui.report.html import Html, el, span
 from evalui.ui.components.listing import markup
+from evalui.ui.components.templates import fill
+from evalui.ui.components.widgets import heading
 
 PLACES: tuple[ModelSource, ...] = ("endpoint", "folder", "hub")
 _Group = Literal["", "endpoint", "local", "rare"]
@@ -88,10 +89,10 @@ class ModelFields:
         ):
             self._texts("rare")
         with gr.Column(visible=False, elem_classes="sharing") as self.sharing:
-            markup(el("h3", t("add.who")))
+            markup(heading(t("add.who"), 3))
             self.everyone = gr.Checkbox(True, label=t("add.everyone"), container=False)
             self.teams = gr.CheckboxGroup([], show_label=False, label=t("add.who"), container=False)
-            markup(span(t("add.who_hint"), cls="meta"))
+            markup(fill("models/hint.html", text=t("add.who_hint")))
         self.inputs: list[Component] = [
             self.place,
             *self.texts.values(),
@@ -170,7 +171,7 @@ class ModelFields:
         updates: Updates = {}
         for name, place in self.faults.items():
             fault = self.t.translate(faults[name]) if name in faults else ""
-            shown = span(fault, cls="bad fault", role="alert") if fault else Html("")
+            shown = fill("models/fault.html", text=fault)
             updates[place] = gr.update(value=shown, visible=bool(fault))
         if any(each.name in faults for each in _TEXTS if each.group == "rare"):
             updates[self.rare] = gr.update(open=True)

@@ -1,20 +1,19 @@
-"""The row of a model: a line with its state, and below it what there is to know and to do."""
+"""What the line of a model says: its state, and what there is to know of it."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
-from evalui.app.models_service import WorkerView
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.models.memory_estimate import Footprint
 from evalui.models.user_catalog import has_key
-from evalui.report.html import Child, Html, div, el, join, span
 from evalui.report.numbers import dollars
 from evalui.types import Ability
 from evalui.ui.components.format import amount, format_time
-from evalui.ui.components.widgets import button, definitions, link_button, status
 from evalui.ui.model_labels import (
     ABILITIES,
     model_abilities,
@@ -26,40 +25,37 @@ from evalui.ui.pages.models.model_row import ModelRow, RowContext
 from evalui.ui.pages.models.test_result import test_result
 
 
-def model_line(t: Messages, model: ModelRow, context: RowContext) -> Html:
-    """The line of a model, which unfolds."""
-    entry = model.entry
-    tags = [t("catalog.added")] * model.added + [t("catalog.tuned")] * bool(entry.adapter)
+@dataclass(frozen=True, slots=True)
+class IdentityLine:
+    """A line of what a model is and where: `mono` is a path or an address."""
+
+    text: str
+    mono: str = ""
+    warning: str = ""
+
+
+def model_line(t: Messages, model: ModelRow, context: RowContext) -> dict[str, Any]:
+    """What "models/line.html" shows of a model beside its `ModelRow`."""
     kind, word = model.condition
-    able = model_abilities(t, model.state) if model.usable and model.state else ""
-    line = el(
-        "summary",
-        span(el("h3", entry.name), *(span(tag, cls="chip on") for tag in tags), cls="model-name"),
-        span(_about(t, model), cls="meta about"),
-        span(able, cls="meta able"),
-        status(kind, t(word)),
-    )
-    inside = div(
-        div(
-            div(*_identity(t, model)),
-            div(_facts(t, model)),
-            cls="facts-row",
-        ),
-        *_state_lines(t, model, context),
-        div(*_actions(t, model, context), cls="acts"),
-        _question(t, model) if model.added and context.may_edit else None,
-        _last_test(t, model),
-        cls="in",
-    )
-    return el(
-        "li",
-        el("details", line, inside),
-        data_key=entry.name,
-        cls=None if model.usable else "off",
-    )
+    checked_at = model.status.checked_at
+    return {
+        "model": model,
+        "tags": [t("catalog.added")] * model.added
+        + [t("catalog.tuned")] * bool(model.entry.adapter),
+        "about": _about(t, model),
+        "able": model_abilities(t, model.state) if model.usable and model.state else "",
+        "state": (kind, t(word)),
+        "identity": [*_identity(t, model)],
+        "memory": _memory(t, model, model.footprint) if model.footprint else None,
+        "speed": _speed(t, model),
+        "price": _full_price(t, model.entry),
+        "advice": _advice(model, context),
+        "probed": _clock(t, checked_at) if model.remote and checked_at else "",
+        "tested": _last_test(t, model),
+    }
 
 
-def _last_test(t: Messages, model: ModelRow) -> Html | None:
+def _last_test(t: Messages, model: ModelRow) -> dict[str, Any] | None:
     """What the last test found; that something worked would contradict that it cannot be used."""
     test = model.test
     if test is None or (not model.usable and test.ability_tests):
@@ -74,22 +70,26 @@ def _about(t: Messages, model: ModelRow) -> str:
     return model_about(t, model.state, room_words(t, model.footprint, free))
 
 
-def _identity(t: Messages, model: ModelRow) -> list[Html]:
+def _identity(t: Messages, model: ModelRow) -> Iterator[IdentityLine]:
     """What it is and where: notes, backend and path, settings, address, key, adapter and base."""
     entry, notes = model.entry, model_notes(t, model.entry)
     backend = t(f"backend.{entry.backend}") if f"backend.{entry.backend}" in t else entry.backend
-    lines: list[Child] = ["" if notes == _about(t, model) else notes]
+    if notes and notes != _about(t, model):
+        yield IdentityLine(notes)
     if not traits_of(entry).rule_based:
-        lines.append(join(backend, " · ", span(_place(entry.path), cls="mono")))
-    lines.append(t("list.comma").join(_settings(t, entry)))
-    lines += [_address(t, model, address) for address in _addresses(entry)]
+        yield IdentityLine(f"{backend} · ", _place(entry.path))
+    if settings := _settings(t, entry):
+        yield IdentityLine(t("list.comma").join(settings))
+    for address in _addresses(entry):
+        yield _address(t, model, address)
     if has_key(entry):
-        lines.append(t("catalog.keyed"))
+        yield IdentityLine(t("catalog.keyed"))
     if entry.adapter:
-        lines.append(join(t("catalog.adapter"), " ", span(_place(entry.adapter), cls="mono")))
+        yield IdentityLine(f"{t('catalog.adapter')} ", _place(entry.adapter))
         base = model.base
-        lines.append(t("catalog.base", name=base.name) if base else t("catalog.no_base"))
-    return [div(line, cls="path") for line in [*lines, *_missing_abilities(t, model)] if line]
+        yield IdentityLine(t("catalog.base", name=base.name) if base else t("catalog.no_base"))
+    for missing in _missing_abilities(t, model):
+        yield IdentityLine(missing)
 
 
 def _place(path: str) -> str:
@@ -109,14 +109,11 @@ def _settings(t: Messages, entry: ModelEntry) -> list[str]:
     return [word for word in settings if word]
 
 
-def _address(t: Messages, model: ModelRow, address: str) -> Html:
+def _address(t: Messages, model: ModelRow, address: str) -> IdentityLine:
     """An address, or the sentence why it alone cannot be used, which names it."""
-    why = (
-        model.state.unavailable_addresses.get(address, "")
-        if model.state and not model.state.problem
-        else ""
-    )
-    return span(t.translate(why), cls="warn") if why else span(_public(address), cls="mono")
+    state = model.state
+    why = state.unavailable_addresses.get(address, "") if state and not state.problem else ""
+    return IdentityLine("", warning=t.translate(why)) if why else IdentityLine("", _public(address))
 
 
 def _addresses(entry: ModelEntry) -> list[str]:
@@ -151,42 +148,28 @@ def _missing_reason(t: Messages, state: ModelState, ability: Ability) -> str:
     return t(f"catalog.lacks_{ability}")
 
 
-def _facts(t: Messages, model: ModelRow) -> Html | None:
-    pairs = [
-        (t("catalog.memory"), _memory(t, model)),
-        (t("catalog.speed"), _speed(t, model)),
-        (t("catalog.price"), _full_price(t, model.entry)),
-    ]
-    return definitions((word, fact) for word, fact in pairs if fact)
-
-
-def _room(t: Messages, model: ModelRow, estimate: Footprint) -> Child:
+def _memory(t: Messages, model: ModelRow, needed: Footprint) -> dict[str, Any]:
     """What it takes and whether there is room; beside what is loaded, what is free says nothing."""
-    size = amount(estimate.total)
-    if model.free_bytes is None or model.is_loaded:
-        return t("catalog.about", size=size)
-    if model.fits:
-        return t("catalog.fits", size=size)
-    return status("warn", t("catalog.too_large", size=size, free=amount(model.free_bytes)))
-
-
-def _memory(t: Messages, model: ModelRow) -> Html | None:
-    estimate = model.footprint
-    if estimate is None:
-        return None
-    parts = t(
-        "catalog.made_of",
-        weights=amount(estimate.weights),
-        dtype=estimate.dtype,
-        cache=amount(estimate.cache),
-        tokens=f"{estimate.tokens:,}",
-    )
-    most = t("catalog.at_most", size=amount(estimate.peak), tokens=f"{estimate.max_input_tokens:,}")
-    return join(
-        _room(t, model, estimate),
-        div(parts, cls="meta"),
-        div(most, cls="meta") if estimate.max_input_tokens > estimate.tokens else None,
-    )
+    size, free = amount(needed.total), model.free_bytes
+    is_known = free is not None and not model.is_loaded
+    is_tight = is_known and not model.fits
+    room = "too_large" if is_tight else "fits" if is_known else "about"
+    return {
+        "is_tight": is_tight,
+        "room": t(f"catalog.{room}", size=size, free=amount(free or 0)),
+        "parts": t(
+            "catalog.made_of",
+            weights=amount(needed.weights),
+            dtype=needed.dtype,
+            cache=amount(needed.cache),
+            tokens=f"{needed.tokens:,}",
+        ),
+        "most": t(
+            "catalog.at_most", size=amount(needed.peak), tokens=f"{needed.max_input_tokens:,}"
+        )
+        if needed.max_input_tokens > needed.tokens
+        else "",
+    }
 
 
 def _speed(t: Messages, model: ModelRow) -> str:
@@ -208,20 +191,6 @@ def _full_price(t: Messages, entry: ModelEntry) -> str:
     return t("catalog.prices", read=dollars(entry.input_price), written=dollars(entry.output_price))
 
 
-def _state_lines(t: Messages, model: ModelRow, context: RowContext) -> list[Html]:
-    """What there is to say of the state: what helps, who has it, what it waits for, and since."""
-    lines: list[Child] = [
-        None if model.usable or model.state is None else t(_advice(model, context)),
-        t("catalog.tight_about") if model.usable and not model.fits else None,
-        _worker_link(t, model.worker) if model.worker else None,
-        context.wait_sentence if model.test_is_pending and not model.worker else None,
-        t("catalog.asked_at", when=_clock(t, model.status.checked_at))
-        if model.remote and model.status.checked_at
-        else None,
-    ]
-    return [div(line, cls="meta") for line in lines if line]
-
-
 def _advice(model: ModelRow, context: RowContext) -> str:
     if model.is_away:
         return "catalog.away_about"
@@ -234,47 +203,3 @@ def _clock(t: Messages, at: float) -> str:
     """To the second, so that a new probe is seen to have changed something."""
     then, now = datetime.fromtimestamp(at).astimezone(), datetime.now().astimezone()
     return f"{then:%H:%M:%S}" if then.date() == now.date() else format_time(t, at)
-
-
-def _worker_link(t: Messages, worker: WorkerView) -> Html:
-    work = (
-        el("a", worker.run_name, href=f"runs?run={worker.row.run}")
-        if worker.row.run
-        else t("device.tries")
-    )
-    # The machine's name adds nothing where there is one machine.
-    return join(t("device.worker", name=worker.row.name.rpartition(":")[2]), " · ", work)
-
-
-def _actions(t: Messages, model: ModelRow, context: RowContext) -> list[Html | None]:
-    name = model.entry.name
-    editable = model.added and context.may_edit
-    again = t("catalog.ask_again" if model.remote else "catalog.look_again")
-    edit = urlencode({"edit": name})
-    return [
-        button(t("catalog.test"), "test", data_model=name)
-        if context.may_test and model.usable and not model.test_is_pending
-        else None,
-        button(again, "again", data_model=name)
-        if not model.status.pending and (model.remote or not model.usable)
-        else None,
-        _compare(t, model),
-        el("a", t("catalog.edit"), href=f"models?{edit}", cls="btn") if editable else None,
-        link_button(t("file.remove"), "ask") if editable else None,
-    ]
-
-
-def _question(t: Messages, model: ModelRow) -> Html:
-    """What is asked before an added model is removed, in place of its buttons."""
-    sure = span(t(f"catalog.remove_sure{'_endpoint' * model.remote}"), cls="meta")
-    yes = button(t("catalog.remove_yes"), "remove", data_model=model.entry.name)
-    no = button(t("runs.keep"), "keep", cls="quiet")
-    return div(sure, yes, no, cls="acts", data_question=True, hidden=True)
-
-
-def _compare(t: Messages, model: ModelRow) -> Html | None:
-    if not model.base or not model.usable:
-        return None
-    names = [("models", model.base.name), ("models", model.entry.name)]
-    address = urlencode([("tab", "evaluate"), *names])
-    return el("a", t("catalog.compare"), href=f"?{address}", cls="btn")

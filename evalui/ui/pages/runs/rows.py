@@ -8,12 +8,11 @@ from evalui.app.run_lists import EndedRuns, QueuedRun
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.report.icons import status
 from evalui.runs.database.records import RunRow
 from evalui.ui.components.format import format_time
 from evalui.ui.components.progress_document import charge_text, left_text, work_text
 from evalui.ui.components.templates import fill
-from evalui.ui.components.widgets import RUN_STATE_KINDS, note, run_state
+from evalui.ui.components.widgets import RUN_STATE_KINDS, note, run_state, status
 from evalui.ui.pages.runs.outcome import outcome
 from evalui.ui.pages.runs.place_text import held_text, place_text, start_text
 

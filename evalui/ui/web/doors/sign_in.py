@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from anyio import CapacityLimiter
@@ -25,12 +25,9 @@ from evalui.accounts.sessions import LONGEST_S, end_session, start_session
 from evalui.accounts.sign_in import WINDOW_S, sign_in
 from evalui.errors import AccountError, TooManyTries
 from evalui.messages import Messages
-from evalui.report.html import Child, Html, div, el, span
-from evalui.report.icons import icon
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
-from evalui.ui.components.widgets import card, field
-from evalui.ui.web.documents import title_page
+from evalui.ui.web.documents import document
 from evalui.ui.web.languages import visitor_messages
 from evalui.web.address import cookie_name, derived, is_same, keep_cookie
 
@@ -101,7 +98,7 @@ class _SignInPages:
         try:
             name = await self._work(partial(invited_person, self._database, secret))
         except AccountError as error:
-            return self._ended(request, error)
+            return self._page(request, "web/ended.html", "sign_in.ended", 404, error)
         if request.method != "POST":
             return self._choose(request, name)
         try:
@@ -152,76 +149,43 @@ class _SignInPages:
         stay: bool = True,
         error: AccountError | None = None,
     ) -> Response:
-        t = self._messages(request)
-        # Not request.url, which decodes the query as well.
-        host = el("span", urlsplit(f"//{request.headers['host']}").hostname or "", cls="mono")
-        form = (
-            _field(t("sign_in.name"), name="name", value=name, autocomplete="username"),
-            _password(t, error, "current-password"),
-            el(
-                "label",
-                el("input", type="checkbox", name="stay", checked=stay),
-                span(t("sign_in.stay")),
-                cls="stay",
-            ),
-            t("sign_in.title"),
-        )
-        below = (
-            el("p", t("sign_in.no_account"), cls="dim"),
-            el("p", t("sign_in.shared"), cls="meta"),
-        )
-        about = el("p", t("sign_in.where"), host, cls="dim")
         is_late = isinstance(error, TooManyTries)
-        status = 429 if is_late else 401 if error else 200
-        answer = self._page(request, "sign_in.title", about, _form(*form), *below, status=status)
+        answer = self._page(
+            request,
+            "web/sign_in.html",
+            "sign_in.title",
+            429 if is_late else 401 if error else 200,
+            error,
+            name=name,
+            stay=stay,
+            # Not request.url, which decodes the query as well.
+            host=urlsplit(f"//{request.headers['host']}").hostname or "",
+        )
         if is_late:
             answer.headers["Retry-After"] = f"{WINDOW_S:.0f}"
         return answer
 
     def _choose(self, request: Request, name: str, error: AccountError | None = None) -> Response:
-        t = self._messages(request)
-        about = el("p", t("sign_in.choose_for"), el("b", name), cls="dim")
-        form = _form(
-            # So that a browser keeps the password with its name.
-            el("input", type="hidden", name="name", value=name, autocomplete="username"),
-            _password(t, error, "new-password"),
-            None if error else el("p", t("sign_in.least", n=MIN_LENGTH), cls="meta"),
-            t("sign_in.set"),
+        template, status = "web/choose_password.html", 400 if error else 200
+        return self._page(
+            request, template, "sign_in.choose", status, error, name=name, min_length=MIN_LENGTH
         )
-        return self._page(request, "sign_in.choose", about, form, status=400 if error else 200)
 
-    def _ended(self, request: Request, error: AccountError) -> Response:
-        sentence = self._messages(request).translate(error.sentence)
-        return self._page(request, "sign_in.ended", el("p", sentence, cls="dim"), status=404)
-
-    def _page(self, request: Request, title: str, *children: Child, status: int = 200) -> Response:
-        return title_page(request, self._messages(request), title, *children, status=status)
+    def _page(
+        self,
+        request: Request,
+        template: str,
+        title: str,
+        status: int,
+        error: AccountError | None,
+        **values: Any,
+    ) -> Response:
+        t = self._messages(request)
+        problem = t.translate(error.sentence) if error else ""
+        return document(request, t, template, t(title), status=status, problem=problem, **values)
 
     def _messages(self, request: Request) -> Messages:
         return visitor_messages(request, self._settings.language)
-
-
-def _form(*children: Child) -> Html:
-    """A form that is sent to its own address; the last child is the word on its button."""
-    *fields, word = children
-    return card(el("form", *fields, el("button", word, cls="btn pri lg"), method="post", action=""))
-
-
-def _field(label: str, **attributes: str) -> Html:
-    return field(
-        label, el("input", **attributes, required=True, autocapitalize="none", spellcheck="false")
-    )
-
-
-def _password(t: Messages, error: AccountError | None, purpose: str) -> Html:
-    named = {"name": "password", "type": "password", "autocomplete": purpose}
-    if error is None:
-        return _field(t("sign_in.password"), **named)
-    sentence = span(t.translate(error.sentence))
-    return div(
-        _field(t("sign_in.password"), **named, aria_invalid="true", aria_describedby="wrong"),
-        el("p", icon("bad"), sentence, cls="bad", role="alert", id="wrong"),
-    )
 
 
 async def small_form(request: Request) -> dict[str, str] | None:

@@ -7,7 +7,6 @@ from evalui.app.questions import OpenedQuestion
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.html import Html
-from evalui.report.icons import model_name
 from evalui.runs.database.question_pages import JudgedQuestion
 from evalui.scoring.answer_pairs import MAIN
 from evalui.scoring.text_metrics import BLEUS, ROUGES
@@ -15,6 +14,7 @@ from evalui.types import Sample, Trial
 from evalui.ui.components.option_table import thoughts_of
 from evalui.ui.components.templates import fill
 from evalui.ui.components.texts import closest_reference, diff_texts, marked
+from evalui.ui.components.widgets import model_name
 from evalui.ui.pages.results.samples.address import SamplesAddress
 from evalui.ui.pages.results.samples.prompt import sent_prompt
 from evalui.ui.pages.results.samples.question import model_menu, question_head

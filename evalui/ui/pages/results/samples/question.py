@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from evalui.app.questions import AnsweringModel, OpenedQuestion, outcome_of
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.report.icons import model_name
 from evalui.types import Sample, Trial, Variant
 from evalui.ui.components.format import short_id, source
 from evalui.ui.components.option_table import (
@@ -28,7 +27,7 @@ from evalui.ui.components.option_table import (
     rule_columns,
 )
 from evalui.ui.components.templates import fill, macro
-from evalui.ui.components.widgets import copy_button
+from evalui.ui.components.widgets import copy_button, model_name
 from evalui.ui.pages.results.samples.address import MAX_ORDERS, Columns, SamplesAddress
 from evalui.ui.pages.results.samples.findings import models_finding, orders_finding
 from evalui.ui.pages.results.samples.prompt import sent_prompt

@@ -227,7 +227,7 @@ def test_a_chinese_page_tells_in_chinese_why_a_file_is_refused(
     [
         ({"shots": "5"}, "capitals 的 dev 文件只有 0 个示例，不够 5 个。"),
         ({"limit": "many"}, "题数：“many” 不是整数。"),
-        ({"template": "mine.9"}, "没有名为 &#x27;mine.9&#x27; 的选项。"),
+        ({"template": "mine.9"}, "没有名为 &#39;mine.9&#39; 的选项。"),
         ({"template": "own", "own_name": "m.1"}, "提示词模板缺少"),
         ({"models": ["always-A"]}, "always-A 不能用这种方式：它不给出文本的概率。"),
     ],

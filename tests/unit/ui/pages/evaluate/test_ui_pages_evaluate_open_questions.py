@@ -307,7 +307,7 @@ def test_what_is_read_of_a_sample_reply_is_shown_while_a_rubric_is_written(
     tab: Screen, desk: AppService, fields: Form, told: str
 ):
     page = str(tab.render(open_form(desk, **(OWN_RUBRIC | fields))))
-    assert told in page.replace("&#x27;", "'")
+    assert told in page.replace("&#39;", "'")
 
 
 def test_without_a_sample_reply_nothing_is_read(tab: Screen, desk: AppService):

@@ -547,7 +547,7 @@ def test_a_failed_test_says_why(tab: Screen, desk: AppService):
     desk.models.queue_test("odd", "local")
     Worker(desk.database, desk.catalog).run_test_once()
     assert "failed." in row(tab, "odd")
-    assert "&#x27;odd&#x27; is unknown" in row(tab, "odd").partition("tried")[2]
+    assert "&#39;odd&#39; is unknown" in row(tab, "odd").partition("tried")[2]
 
 
 def test_what_a_model_writes_never_becomes_markup(tab: Screen, desk: AppService):
@@ -722,7 +722,7 @@ def test_a_fault_stands_beside_its_field_and_the_rest_is_kept(
 def test_a_name_that_is_taken_is_reported_beside_it(tab: Screen, act: MakeAct):
     form = acted(tab, act("save", FOLDER | {"add_name": "biased"}))
     name = form.partition('name="add_name"')[2].partition("</label>")[0]
-    assert "There is a model &#x27;biased&#x27; already." in name
+    assert "There is a model &#39;biased&#39; already." in name
 
 
 @pytest.mark.parametrize(("price", "shown"), [("", False), ("0.15", True)])

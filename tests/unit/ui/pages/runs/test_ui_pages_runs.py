@@ -75,7 +75,7 @@ def test_a_chinese_page_tells_in_chinese_how_a_run_failed(
 ):
     run_id = queued()
     Worker(desk.database, dict).run_once()  # a server that has lost its models
-    told = "没有名为 &#x27;biased&#x27; 的模型。"
+    told = "没有名为 &#39;biased&#39; 的模型。"
     assert told in Screen(desk, "zh").render({"run": run_id})
     figures = desk.report(run_id, "zh").summaries
     assert figures[0].error.startswith("没有名为 'biased' 的模型。")
@@ -255,7 +255,7 @@ def test_the_page_looks_by_itself_while_a_run_can_change(
 def test_a_problem_of_a_click_is_no_part_of_an_address(tab: Screen, queued: Callable[..., str]):
     run_id = queued()
     tab.render({"run": run_id})
-    assert "There is no run &#x27;none&#x27;" in tab.act("stop", "none")
+    assert "There is no run &#39;none&#39;" in tab.act("stop", "none")
     assert "There is no run" in tab.follow()
     assert "There is no run" not in tab.render({"run": run_id})
 
