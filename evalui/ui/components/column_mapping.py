@@ -29,7 +29,10 @@ class MappedColumn:
 
 @dataclass(frozen=True, slots=True)
 class ColumnMapping:
-    """Everything that the card shows; its sentences are those of the page's language."""
+    """Everything that the card shows; its sentences are those of the page's language.
+
+    `verdict` is a kind and how many rows will be readable, `reason` why none is.
+    """
 
     upload: str
     title: str
@@ -39,12 +42,13 @@ class ColumnMapping:
     heads: Sequence[str]
     columns: Sequence[MappedColumn]
     key: MappedList | None
-    unused: Html | None
+    unused: str
     questions: Html | None
     use: str
     is_usable: bool
     cancel: str
-    verdict: Html
+    verdict: tuple[str, str]
+    reason: str
     remember: str
     hidden: Mapping[str, str]
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
+from markupsafe import escape
 
 from evalui.app.benchmarks import find_benchmarks, take_benchmark
 from evalui.app.datasets import remember_columns, remembered_layout
@@ -18,7 +19,7 @@ from evalui.app.samples import open_sample_size, sample_size
 from evalui.app.service import AppService
 from evalui.datasets.preview import Preview
 from evalui.errors import DataError, EvaluiError
-from evalui.report.html import Html, div, el, join
+from evalui.report.html import Html
 from evalui.summary_groups import published_lists
 from evalui.types import has_options
 from evalui.ui.components.action import Action
@@ -27,7 +28,8 @@ from evalui.ui.components.controls import controls, read_controls, shown_control
 from evalui.ui.components.drop_zone import drop_zone, zone
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.listing import bar, listing, markup
-from evalui.ui.components.widgets import alert, page_head
+from evalui.ui.components.templates import fill
+from evalui.ui.components.widgets import alert, heading, page_head
 from evalui.ui.pages.context import EVENTS, PageContext
 from evalui.ui.pages.evaluate.columns_card import (
     KIND_FIELD,
@@ -74,7 +76,6 @@ from evalui.ui.pages.evaluate.model_list import (
     OfferedModel,
     model_list,
     offered_models,
-    preselected,
 )
 from evalui.ui.pages.evaluate.published_sets import MOST, published_sets
 from evalui.ui.pages.evaluate.questions import questions_part
@@ -190,7 +191,7 @@ class EvaluatePage:
         self.mapping = controls(visible=False)
         with gr.Column(visible=False, elem_classes="card published") as self.published:
             with gr.Row(elem_classes="l1"):
-                markup(join(el("b", t("published.title")), " ", t("published.about")))
+                markup(fill("evaluate/published_head.html", t=t))
                 self.find = gr.Textbox(
                     "",
                     label=t("published.find"),
@@ -235,7 +236,7 @@ class EvaluatePage:
     def _judge(self) -> None:
         t, fields = self.context.t, self.fields
         with gr.Column(visible=False, elem_classes="card lst judge") as self.judge_card:
-            markup(el("h2", t("judge.title")))
+            markup(heading(t("judge.title")))
             fields.judging()
             with gr.Column(visible=False, elem_classes="judges") as self.judges_part:
                 self.judges = fields.choice_list("judges", "open")
@@ -247,7 +248,7 @@ class EvaluatePage:
     def _start_card(self) -> None:
         t = self.context.t
         with gr.Column(visible=False, elem_classes="card cost") as self.cost_card:
-            markup(el("h2", t("cost.title")))
+            markup(heading(t("cost.title")))
             self.cost = markup()
             self.fields.run_name()
             self.remarks = markup()
@@ -528,7 +529,7 @@ class EvaluatePage:
 
     def _drawn(self, upload: str, name: str, preview: Preview) -> Html:
         asked = questions_part(self.context.t, upload, preview)
-        return div(el("h2", name), asked, cls="ev evaluate")
+        return fill("evaluate/drawer.html", name=name, questions=asked or "")
 
     # What is shown -------------------------------------------------------------------------------
 
@@ -626,10 +627,9 @@ class EvaluatePage:
         t = self.context.t
         if not service.may_start:
             why = "error.read-only" if service.settings.read_only else "error.not-allowed-start"
-            runs = el("a", t("tab.runs"), href="runs", cls="btn pri")
-            return join(t(why), " ", runs)
+            return fill("evaluate/promise.html", t=t, why=why, models=[])
         models = _in_catalog(service, field_values(form, "models"))
-        return join(t("evaluate.promise"), preselected(t, models) if models else None)
+        return fill("evaluate/promise.html", t=t, why="", models=models)
 
     def _nothing(self) -> Updates:
         gone = (self.mapping, self.models_card, self.modes_card, self.judge_card, self.cost_card)
@@ -669,7 +669,7 @@ class EvaluatePage:
             self.remarks: card.remarks,
             self.fields.component("name"): gr.update(placeholder=" + ".join(names)),
             self.start: gr.update(interactive=not off),
-            self.why: gr.update(value=join(card.hindrance), visible=off),
+            self.why: gr.update(value=escape(card.hindrance), visible=off),
         }
 
     def _logged(
@@ -972,7 +972,7 @@ def _sent(event: gr.EventData) -> Action:
 
 
 def _cards_update(cards: Sequence[Html]) -> Any:
-    return _listed(div(*cards, cls="files") if cards else None)
+    return _listed(fill("evaluate/files.html", cards=cards) if cards else None)
 
 
 def _listed(content: Html | None) -> Any:

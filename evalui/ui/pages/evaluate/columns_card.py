@@ -18,7 +18,7 @@ from evalui.datasets.preview import ColumnUse, FileReading, Preview, pin
 from evalui.datasets.questions.answers import ANSWER_KEYS, answer_function
 from evalui.errors import DataError
 from evalui.messages import Messages, sentence
-from evalui.report.html import Html, div, el, join, span
+from evalui.report.html import Html
 from evalui.types import LETTERS, DatasetKind, has_options
 from evalui.ui.components.column_mapping import (
     ColumnMapping,
@@ -28,8 +28,8 @@ from evalui.ui.components.column_mapping import (
 )
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import fault_text
-from evalui.ui.components.widgets import card, link_button, status
-from evalui.ui.pages.evaluate.dataset_card import unused_line
+from evalui.ui.components.templates import fill
+from evalui.ui.pages.evaluate.dataset_card import unused_columns
 from evalui.ui.pages.evaluate.questions import first_question, questions_part
 from evalui.ui.run_form import parse_head_row, read_layout
 
@@ -162,12 +162,13 @@ def column_card(t: Messages, choice: ColumnChoice) -> Html:
             heads=[t(f"mapping.{name}") for name in ("column", "row_1", "row_2", "role")],
             columns=[_mapped(t, choice, at, column) for at, column in enumerate(reading.columns)],
             key=_answer_key(t, choice),
-            unused=unused_line(t, choice.preview.unused),
+            unused=unused_columns(t, choice.preview.unused),
             questions=questions_part(t, upload, choice.preview) if choice.is_usable else None,
             use=t("mapping.use"),
             is_usable=choice.is_usable,
             cancel=t("mapping.cancel"),
             verdict=_verdict(t, choice),
+            reason=_reason(t, choice),
             remember=t("mapping.remember"),
             hidden={
                 f"heads_{upload}": _digest(reading.headers),
@@ -180,20 +181,7 @@ def column_card(t: Messages, choice: ColumnChoice) -> Html:
 
 def waiting_card(t: Messages, choice: ColumnChoice) -> Html:
     """A file whose columns nobody has confirmed yet, while its mapping is not open."""
-    upload = choice.upload
-    return card(
-        div(
-            el("b", choice.reading.file),
-            span(t("file.unread"), cls="meta"),
-            span(
-                link_button(t("file.columns"), "open", data_upload=upload, data_part="columns"),
-                link_button(t("file.remove"), "remove", data_upload=upload),
-                cls="acts",
-            ),
-            cls="l1",
-        ),
-        cls="ds",
-    )
+    return fill("evaluate/unread.html", t=t, file=choice.reading.file, upload=choice.upload)
 
 
 def without_roles(form: Form, upload: str) -> Form:
@@ -366,16 +354,23 @@ def _answer_key(t: Messages, choice: ColumnChoice) -> MappedList | None:
     )
 
 
-def _verdict(t: Messages, choice: ColumnChoice) -> Html:
+def _verdict(t: Messages, choice: ColumnChoice) -> tuple[str, str]:
     """How many rows will be readable, or what is missing."""
     if choice.missing:
-        return status("warn", t(f"mapping.no_{choice.missing}"))
+        return "warn", t(f"mapping.no_{choice.missing}")
     rows, total = choice.preview.total, f"{choice.preview.n_rows:,}"
     if choice.refusal or not rows:
-        reason = t.translate(choice.refusal or choice.preview.problem)
-        if not choice.refusal and (fault := choice.preview.fault):
-            actual, expected = fault_text(t, fault)
-            reason = t("answers.fault", found=actual, expected=expected)
-        return join(status("bad", t("mapping.no_rows", total=total)), div(reason, cls="meta"))
+        return "bad", t("mapping.no_rows", total=total)
     kind = "ok" if rows == choice.preview.n_rows else "warn"
-    return status(kind, t("mapping.readable", n=f"{rows:,}", total=total))
+    return kind, t("mapping.readable", n=f"{rows:,}", total=total)
+
+
+def _reason(t: Messages, choice: ColumnChoice) -> str:
+    """Why no row is readable, "" if one is or something else is missing."""
+    if choice.missing or (choice.preview.total and not choice.refusal):
+        return ""
+    fault = choice.preview.fault
+    if choice.refusal or not fault:
+        return t.translate(choice.refusal or choice.preview.problem)
+    actual, expected = fault_text(t, fault)
+    return t("answers.fault", found=actual, expected=expected)

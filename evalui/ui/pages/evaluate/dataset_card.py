@@ -7,13 +7,12 @@ from evalui.app.files.views import UploadHealth, UploadPart, UploadView
 from evalui.datasets.health import ChoiceHealth, OpenHealth
 from evalui.datasets.reading import KEPT_RULE
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el, span
+from evalui.report.html import Html
 from evalui.report.numbers import format_value
 from evalui.report.words import join_sentences
 from evalui.types import LETTERS
 from evalui.ui.components.form import Form, field_value
-from evalui.ui.components.rows import details_summary, remark
-from evalui.ui.components.widgets import button, card, link_button
+from evalui.ui.components.templates import fill
 from evalui.ui.pages.evaluate.file_card import faults_part, health_part, notes_part
 from evalui.ui.pages.evaluate.open_health import open_health_part
 
@@ -38,46 +37,46 @@ class ShownDataset:
         return self.part.upload
 
 
+@dataclass(frozen=True, slots=True)
+class _Picker:
+    """A button for each value that a field of the form may have."""
+
+    label: str
+    name: str
+    words: Mapping[str, str]
+    chosen: str
+
+
 def dataset_card(t: Messages, shown: ShownDataset, form: Form, rights: Html | None) -> Html:
     """The two lines with what can be unfolded below them; `rights` of teams, if there are any."""
-    upload, view = shown.upload, shown.view
-    kept = field_value(form, f"kept_{upload}")
-    return card(
-        div(
-            el("b", view.name),
-            span(t(f"kind.{view.kind}"), cls="chip on"),
-            span(" · ".join(fact for fact in _facts(t, shown) if fact), cls="meta"),
-            span(
-                link_button(t("file.preview"), "preview", data_upload=upload),
-                link_button(t("file.columns"), "open", data_upload=upload, data_part="columns"),
-                link_button(t("file.remove"), "remove", data_upload=upload),
-                cls="acts",
-            ),
-            cls="l1",
-        ),
-        el(
-            "details",
-            details_summary(_health_line(t, shown), t("file.details")),
-            div(_details(t, shown, form), cls="in"),
-            cls="l2",
-            data_key=upload,
-        ),
-        _layout_pickers(t, shown, form),
-        unused_line(t, view.unused_columns),
-        el("p", t("file.kept_columns"), cls="meta gap-s") if kept else None,
-        rights,
-        cls="ds",
+    upload, view, figures = shown.upload, shown.view, shown.health.figures
+    return fill(
+        "evaluate/dataset.html",
+        t=t,
+        upload=upload,
+        shown=shown,
+        facts=" · ".join(fact for fact in _facts(t, shown) if fact),
+        health_line=_health_line(t, shown),
+        notes=notes_part(t, view),
+        health=health_part(t, shown.health, figures)
+        if isinstance(figures, ChoiceHealth)
+        else open_health_part(t, shown.health, figures),
+        faults=faults_part(t, view, upload=upload, form=form),
+        pickers=_layout_pickers(t, shown, form),
+        unused=unused_columns(t, view.unused_columns),
+        kept=field_value(form, f"kept_{upload}"),
+        rights=rights,
     )
 
 
-def unused_line(t: Messages, names: Sequence[str]) -> Html | None:
-    """The columns of text that nothing uses, by their names."""
+def unused_columns(t: Messages, names: Sequence[str]) -> str:
+    """The columns of text that nothing uses, by their names; "" without any."""
     if not names:
-        return None
+        return ""
     shown = t("list.comma").join(names[:_SHOWN_UNUSED])
     rest = len(names) - _SHOWN_UNUSED
     more = f" (+{rest})" if rest > 0 else ""
-    return div(remark("na", t("file.unused", names=shown + more)), cls="meta gap-s")
+    return t("file.unused", names=shown + more)
 
 
 def findings(t: Messages, shown: ShownDataset) -> list[str]:
@@ -115,12 +114,13 @@ def _facts(t: Messages, shown: ShownDataset) -> Sequence[str]:
     ]
 
 
-def _health_line(t: Messages, shown: ShownDataset) -> Html:
+def _health_line(t: Messages, shown: ShownDataset) -> tuple[str, str]:
+    """Its kind, and what it says."""
     notes = [note for note in shown.view.notes if note.rule not in _STATED_RULES]
     more = [t.count("finding.notes", len(notes))] if notes else []
     if worst := findings(t, shown)[:_MOST_FINDINGS]:
-        return remark("warn", join_sentences(*[*worst, *more][:_MOST_FINDINGS]))
-    return remark("ok", join_sentences(_well(t, shown), *more))
+        return "warn", join_sentences(*[*worst, *more][:_MOST_FINDINGS])
+    return "ok", join_sentences(_well(t, shown), *more)
 
 
 def _well(t: Messages, shown: ShownDataset) -> str:
@@ -157,44 +157,16 @@ def _open_findings(t: Messages, health: UploadHealth, figures: OpenHealth) -> li
     ]
 
 
-def _details(t: Messages, shown: ShownDataset, form: Form) -> Html:
-    health, figures = shown.health, shown.health.figures
-    part = (
-        health_part(t, health, figures)
-        if isinstance(figures, ChoiceHealth)
-        else open_health_part(t, health, figures)
-    )
-    faults = faults_part(t, shown.view, upload=shown.upload, form=form)
-    return div(notes_part(t, shown.view), div(part, faults, cls="row"))
-
-
-def _layout_pickers(t: Messages, shown: ShownDataset, form: Form) -> Html | None:
+def _layout_pickers(t: Messages, shown: ShownDataset, form: Form) -> list[_Picker]:
     """Which sheet and which kind of question is read, a button each where there are several."""
     view = shown.view
-    kinds: dict[str, str] = {name: t(f"kind.{name}") for name in view.kinds}
     sheets = {"": t("mapping.any_sheet")} | {title: title for title in view.sheets}
+    kinds = {str(name): t(f"kind.{name}") for name in view.kinds}
     sheet = f"col_sheet_{shown.upload}"
-    pickers = [
-        _picker(t("columns.sheet"), sheet, sheets, field_value(form, sheet))
-        if len(view.sheets) > 1
-        else None,
-        _picker(t("columns.kind"), f"col_kind_{shown.upload}", kinds, view.kind)
-        if len(kinds) > 1
-        else None,
-    ]
-    return div(*pickers, cls="gap-s") if any(pickers) else None
-
-
-def _picker(label: str, name: str, words: Mapping[str, str], chosen: str) -> Html:
-    buttons = (
-        button(
-            word,
-            "pick",
-            cls="small",
-            data_name=name,
-            data_value=value,
-            aria_pressed=str(value == chosen).lower(),
-        )
-        for value, word in words.items()
-    )
-    return div(span(label, cls="meta"), *buttons, cls="presets", role="group", aria_label=label)
+    pickers: list[_Picker] = []
+    if len(view.sheets) > 1:
+        pickers.append(_Picker(t("columns.sheet"), sheet, sheets, field_value(form, sheet)))
+    if len(kinds) > 1:
+        name = f"col_kind_{shown.upload}"
+        pickers.append(_Picker(t("columns.kind"), name, kinds, view.kind))
+    return pickers

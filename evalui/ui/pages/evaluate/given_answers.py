@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from evalui.app.files.views import AnswersFile, EarlierRun
 from evalui.messages import Messages
-from evalui.report.html import Html, div, join, span
+from evalui.report.html import Html
 from evalui.types import Fault
 from evalui.ui.components.choice_list import Choice, ChoiceGroup, choice_list
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import fault_text
 from evalui.ui.components.named_texts import NamedText, named_texts
-from evalui.ui.components.widgets import note, status
+from evalui.ui.components.templates import fill
 from evalui.ui.run_form import answer_name_field
 
 _SHOWN_UNKNOWN = 5
@@ -53,37 +53,25 @@ def earlier_models(t: Messages, runs: Sequence[EarlierRun], form: Form) -> Html:
 
 def _matched(t: Messages, file: AnswersFile) -> Html:
     if file.problem:
-        return div(note("bad", t.translate(file.problem)), cls="gap-s")
+        return fill("evaluate/notes.html", notes=[("bad", t.translate(file.problem))])
     whole = file.matched == file.questions
     words = t("answers.matched", n=f"{file.matched:,}", total=f"{file.questions:,}")
     unknown = t("list.comma").join(file.unknown[:_SHOWN_UNKNOWN])
     more = " …" if file.n_unknown > _SHOWN_UNKNOWN else ""
-    return join(
-        div(status("ok" if whole else "warn" if file.matched else "bad", words), cls="gap-s"),
-        div(t.count("answers.unknown", file.n_unknown, ids=unknown + more), cls="meta")
+    return fill(
+        "evaluate/matched.html",
+        t=t,
+        matched=("ok" if whole else "warn" if file.matched else "bad", words),
+        unknown=t.count("answers.unknown", file.n_unknown, ids=unknown + more)
         if file.unknown
-        else None,
-        _faults(t, file) if file.faults else None,
+        else "",
+        n_faults=len(file.faults) + file.unlisted if file.faults else 0,
+        faults=[_fault(t, fault) for fault in file.faults[:_SHOWN_FAULTS]],
     )
 
 
-def _faults(t: Messages, file: AnswersFile) -> Html:
-    """How many rows cannot be used, and where and why the first of them."""
-    n = len(file.faults) + file.unlisted
-    rest = n - _SHOWN_FAULTS
-    return join(
-        div(t.count("answers.faults", n), cls="meta"),
-        *(_fault(t, fault) for fault in file.faults[:_SHOWN_FAULTS]),
-        div(t("preview.more", n=f"{rest:,}"), cls="meta") if rest > 0 else None,
-    )
-
-
-def _fault(t: Messages, fault: Fault) -> Html:
+def _fault(t: Messages, fault: Fault) -> tuple[str, str]:
+    """Where it is, and what is wrong."""
     actual, expected = fault_text(t, fault)
     place = t("answers.line", n=f"{fault.line:,}") if fault.line else t("answers.whole")
-    return div(
-        span(place, cls="nw"),
-        " · ",
-        t("answers.fault", found=actual, expected=expected),
-        cls="meta",
-    )
+    return place, t("answers.fault", found=actual, expected=expected)

@@ -11,11 +11,11 @@ from evalui.models.scripted.rules import RULES_NEEDING_REFERENCE
 from evalui.modes.judge import read_sample_reply
 from evalui.modes.judge_outputs import CRITERION, GradedReply
 from evalui.modes.prompts.rubrics import RUBRICS, SINGLE_ANSWER_FORMATS, parse_rubric
-from evalui.report.html import Html, div, join
+from evalui.report.html import Html
 from evalui.types import OUTCOMES
 from evalui.ui.components.choice_list import Choice, ChoiceGroup, choice_list
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.widgets import note
+from evalui.ui.components.templates import fill
 from evalui.ui.model_labels import model_notes
 from evalui.ui.pages.evaluate.model_list import remote_hosts_of
 from evalui.ui.run_form import CUSTOM, WEIGHTS, read_rubric
@@ -67,7 +67,8 @@ def judge_notes(
     ]
     names = [state.entry.name for state in judges]
     own = _own_judge(t, names, contestants)
-    return join(own, _judges_needing_references(t, judges, form, referenced))
+    needing = _judges_needing_references(t, judges, form, referenced)
+    return fill("evaluate/notes.html", notes=[("warn", text) for text in (own, needing) if text])
 
 
 def weights(t: Messages, chosen: int) -> Mapping[str, str]:
@@ -84,16 +85,14 @@ def _judge(t: Messages, state: ModelState) -> Choice:
     return Choice(entry.name, entry.name, about, ruled)
 
 
-def _own_judge(t: Messages, judges: Sequence[str], contestants: Sequence[str]) -> Html | None:
+def _own_judge(t: Messages, judges: Sequence[str], contestants: Sequence[str]) -> str:
     both = [name for name in judges if name in contestants]
-    if not both:
-        return None
-    return div(note("warn", t("judge.own", name=t("list.comma").join(both))), cls="gap-s")
+    return t("judge.own", name=t("list.comma").join(both)) if both else ""
 
 
 def _judges_needing_references(
     t: Messages, judges: Sequence[ModelState], form: Form, referenced: ReferenceCounts
-) -> Html | None:
+) -> str:
     """Which of the judges chosen cannot judge the questions that have no reference."""
     single = is_single(field_value(form, "rubric"), form)
     entries = [state.entry for state in judges if traits_of(state.entry).rule_based]
@@ -103,11 +102,9 @@ def _judges_needing_references(
         if single or entry.options.get("rule") in RULES_NEEDING_REFERENCE
     ]
     if not names or not referenced.without_reference:
-        return None
+        return ""
     values = {"names": t("list.comma").join(names), "total": f"{referenced.questions:,}"}
-    return div(
-        note("warn", t.count("judge.needs", referenced.without_reference, **values)), cls="gap-s"
-    )
+    return t.count("judge.needs", referenced.without_reference, **values)
 
 
 def rubrics(t: Messages, contestants: int, chosen: str) -> Mapping[str, str]:
@@ -137,9 +134,10 @@ def tried(t: Messages, form: Form) -> Html | None:
     try:
         graded = read_sample_reply(parse_rubric(values), reply)
     except EvaluiError as error:
-        return div(note("warn", t.translate(error.sentence)), cls="gap-s")
-    kind = "ok" if graded.is_readable else "warn"
-    return div(note(kind, _reading(t, graded)), cls="gap-s")
+        read = "warn", t.translate(error.sentence)
+    else:
+        read = "ok" if graded.is_readable else "warn", _reading(t, graded)
+    return fill("evaluate/notes.html", notes=[read])
 
 
 def _reading(t: Messages, graded: GradedReply) -> str:

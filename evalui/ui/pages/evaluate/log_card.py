@@ -2,11 +2,10 @@
 
 from evalui.app.files.views import LogChoices, LoggedRun, LogView, UnnamedModel
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el, span
+from evalui.report.html import Html
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.named_texts import NamedText, named_texts
-from evalui.ui.components.rows import details_summary, remark
-from evalui.ui.components.widgets import card, link_button, note, table
+from evalui.ui.components.templates import fill
 
 _SHOWN_NAMES = 3
 _SHOWN_FILES = 3
@@ -15,31 +14,19 @@ _MAX_NAME = 120  # characters, as of a run that is started here
 
 def log_card(t: Messages, upload: str, view: LogView, *, opened: bool) -> Html:
     """The card of an upload that is a finished run; what it lacks is asked below the opened one."""
-    choose = link_button(t("log.import"), "open_log", data_upload=upload)
-    return card(
-        div(
-            el("b", view.bundle or _names(t, [run.dataset for run in view.runs])),
-            span(t("log.own" if view.bundle else "log.finished"), cls="chip on"),
-            span(_facts(t, view), cls="meta"),
-            span(
-                None if opened else choose,
-                link_button(t("file.remove"), "remove", data_upload=upload),
-                cls="acts",
-            ),
-            cls="l1",
-        ),
-        el(
-            "details",
-            details_summary(
-                span(_names(t, [_model_name(t, view, run) for run in view.runs])),
-                t("file.details"),
-            ),
-            div(_runs(t, view), cls="in"),
-            cls="l2",
-            data_key=f"log_{upload}",
-        ),
-        *(div(each, cls="gap-s") for each in _notes(t, view)),
-        cls="ds log",
+    return fill(
+        "evaluate/log.html",
+        t=t,
+        upload=upload,
+        view=view,
+        opened=opened,
+        name=run_name(t, view),
+        facts=_facts(t, view),
+        models=_names(t, [_model_name(t, view, run) for run in view.runs]),
+        rows=[(run.dataset, _model_name(t, view, run), _harness(t, run)) for run in view.runs],
+        more=view.n_runs - len(view.runs),
+        remarks=_remarks(t, view),
+        warnings=_warnings(t, view),
     )
 
 
@@ -96,38 +83,29 @@ def _names(t: Messages, names: list[str]) -> str:
     return t("list.comma").join(distinct[:_SHOWN_NAMES]) + (f" (+{more})" if more > 0 else "")
 
 
-def _runs(t: Messages, view: LogView) -> Html:
-    heads = (t("log.dataset"), t("log.model"), t("log.harness"))
-    rows = ((run.dataset, _model_name(t, view, run), _harness(t, run)) for run in view.runs)
-    more = view.n_runs - len(view.runs)
-    return div(
-        table(heads, rows, repeats=True),
-        el("p", t.count("log.more", more), cls="meta gap-s") if more > 0 else None,
-    )
-
-
 def _model_name(t: Messages, view: LogView, run: LoggedRun) -> str:
     unnamed = next((each for each in view.unnamed if each.label == run.model), None)
     return run.model if unnamed is None else unnamed.guess or t("log.unnamed")
 
 
-def _notes(t: Messages, view: LogView) -> list[Html]:
+def _missing(view: LogView) -> list[str]:
+    return list(dict.fromkeys(key for run in view.runs for key in run.missing))
+
+
+def _remarks(t: Messages, view: LogView) -> list[str]:
     """What the log lacks, and what of the drop is no part of it."""
-    missing = dict.fromkeys(key for run in view.runs for key in run.missing)
-    notes = [_remark(t(f"log.missing-{key}")) for key in missing]
+    remarks = [t(f"log.missing-{key}") for key in _missing(view)]
     if view.beside:
         more = view.n_beside - len(view.beside)
         names = t("list.comma").join(view.beside) + (f" (+{more})" if more > 0 else "")
-        notes.append(_remark(t("log.beside", files=names)))
-    if not view.has_folders and (view.unnamed or "results" in missing):
-        notes.append(note("warn", t("log.folders")))
-    if view.apart:
-        notes.append(note("warn", t("log.apart")))
-    return notes
+        remarks.append(t("log.beside", files=names))
+    return remarks
 
 
-def _remark(text: str) -> Html:
-    return div(remark("na", text), cls="meta")
+def _warnings(t: Messages, view: LogView) -> list[str]:
+    lacks_folders = not view.has_folders and (view.unnamed or "results" in _missing(view))
+    warnings = [t("log.folders")] if lacks_folders else []
+    return [*warnings, t("log.apart")] if view.apart else warnings
 
 
 def _hint(t: Messages, model: UnnamedModel) -> str:

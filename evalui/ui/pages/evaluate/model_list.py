@@ -9,7 +9,7 @@ from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, base_of
 from evalui.models.endpoint.http.addresses import external_hosts, shown_host
 from evalui.models.memory_estimate import Footprint
-from evalui.report.html import Html, div
+from evalui.report.html import Html
 from evalui.settings import Settings
 from evalui.ui.components.choice_list import Choice, ChoiceGroup, choice_list
 from evalui.ui.components.form import Form, field_values
@@ -110,11 +110,6 @@ def model_list(
         find=t("models.find") if len(able) >= _SEARCHED_FROM else "",
         note="" if own else _no_own_model(t, may_add=may_add),
     )
-
-
-def preselected(t: Messages, names: Sequence[str]) -> Html:
-    """Which models an address chooses, stated until there is a file."""
-    return div(t("preselected.chosen", names=t("list.comma").join(names)), cls="preselected meta")
 
 
 def remote_destinations(

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 from evalui.messages import Messages
 from evalui.proportions import smallest_visible_gap
-from evalui.report.html import Html, join
+from evalui.report.html import Html
 from evalui.report.numbers import dollars
 from evalui.runs.estimate import Estimate, TimeRange
 from evalui.runs.fair_queue.place import QueueAhead
 from evalui.ui.components.format import duration, format_large_count
-from evalui.ui.components.rows import remark
-from evalui.ui.components.widgets import definitions
+from evalui.ui.components.templates import fill, macro
 
 _NOTHING = "–"
 _LARGE_SAMPLE = 10_000  # questions from which on the smallest visible gap is no news
@@ -47,12 +46,12 @@ def cost_rows(
     )
 
 
-def gap_remark(t: Messages, questions: int) -> Html | None:
-    """How large a difference must be to be seen with so many questions."""
+def gap_words(t: Messages, questions: int) -> str:
+    """How large a difference must be to be seen with so many questions, "" where no news."""
     if not questions or questions > _LARGE_SAMPLE:
-        return None
+        return ""
     points = f"{100 * smallest_visible_gap(questions):.0f}"
-    return remark("na", t("cost.gap", n=f"{questions:,}", points=points))
+    return t("cost.gap", n=f"{questions:,}", points=points)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +68,17 @@ def start_card(
     notes: StartNotes,
     *,
     rows: Sequence[tuple[str, str]] = (),
-    gap: Html | None = None,
+    gap: str = "",
 ) -> StartCard:
     """The card at the right; `rows` are those of `cost_rows`, () while the cost is not known."""
     unknown = [(t(f"cost.{name}"), _NOTHING) for name in ("requests", "tokens", "time")]
-    away = [remark("warn", sentence) for sentence in notes.away]
-    warnings = (remark("warn", warning) for warning in notes.warnings)
+    remarks = [("na", gap)] if gap else []
+    remarks += [("warn", text) for text in (*notes.warnings, *notes.away)]
+    if not notes.away:
+        remarks.append(("ok", t("away.stays")))
     return StartCard(
-        definitions(rows or unknown),
-        join(gap, *warnings, *(away or [remark("ok", t("away.stays"))])),
+        macro("widgets.html", "definitions", rows or unknown),
+        fill("evaluate/remarks.html", remarks=remarks),
         notes.hindrance,
     )
 

@@ -13,7 +13,7 @@ from evalui.ui.pages.evaluate.start_card import (
     StartCard,
     StartNotes,
     cost_rows,
-    gap_remark,
+    gap_words,
     start_card,
 )
 from evalui.ui.run_form import read_run_form
@@ -39,7 +39,7 @@ def start_plan(service: AppService, t: Messages, form: Form) -> StartCard:
             hindrance_of(service, t, planned),
         ),
         rows=cost_rows(t, planned.cost, ahead, _priced(planned)),
-        gap=gap_remark(t, _questions(planned)),
+        gap=gap_words(t, _questions(planned)),
     )
 
 
