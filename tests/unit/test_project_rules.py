@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -103,6 +104,48 @@ def test_what_the_page_on_extensions_names_exists():
     }
     assert {"compute", "Metric", "_choice_metrics"} <= names
     assert sorted(names - words) == []
+
+
+# Plotly has a few elements of its own in texts of charts; a workbook is XML.
+_OTHER_MARKUP = ("report/charts/", "report/figures/", "report/export/")
+_ELEMENT = re.compile(r"(?<!\?P)</?[a-z][a-z0-9-]*(?:\s[^<>]*)?/?>|<!doctype", re.IGNORECASE)
+
+
+def _texts(tree: ast.Module) -> Iterator[ast.Constant]:
+    """The texts of a module but for its docstrings."""
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node
+
+
+def test_markup_is_made_by_templates_alone():
+    # What shows pages holds no element in a text, so that only templates, which escape, make any.
+    found = [
+        f"{path.relative_to(ROOT)}:{text.lineno}"
+        for path, tree in TREES.items()
+        if path.is_relative_to(ROOT / "evalui")
+        and path.relative_to(ROOT / "evalui").parts[0] in ("ui", "api", "web", "report")
+        and not str(path.relative_to(ROOT / "evalui")).startswith(_OTHER_MARKUP)
+        for text in _texts(tree)
+        if _ELEMENT.search(str(text.value))
+    ]
+    assert found == []
+
+
+def test_only_what_templates_or_markdown_made_is_trusted():
+    made = {
+        str(path.relative_to(ROOT))
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("Html", "Markup")
+        and [ast.unparse(given) for given in node.args] != ["''"]
+    }
+    assert made == {"evalui/report/markup.py", "evalui/ui/components/texts.py"}
+    templates = (ROOT / "evalui").rglob("templates/**/*.html")
+    unescaped = {path.name for path in templates if "|safe" in path.read_text(encoding="utf-8")}
+    assert unescaped == {"page.html"}  # our own scripts and style sheets
 
 
 # What each process would pay for and few need: a function that does imports it itself.

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from evalui.report.html import Html
 from evalui.ui.components.templates import fill
-from evalui.ui.components.widgets import MAGNIFIER
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,5 +58,4 @@ def choice_list(
         count=count,
         find=find,
         note=note,
-        magnifier=MAGNIFIER,
     )

@@ -14,7 +14,6 @@ import gradio as gr
 from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.ui.components.templates import fill
-from evalui.ui.components.widgets import UPLOAD
 
 _WORDS = ("sending", "reading", "cancel", "lost")
 _SCRIPT = """
@@ -125,6 +124,5 @@ def zone(
         look=look,
         title=title,
         about=about,
-        icon=UPLOAD,
         words={word: t(f"drop.{word}") for word in _WORDS},
     )

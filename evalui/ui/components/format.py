@@ -6,10 +6,7 @@ from datetime import datetime, timedelta
 
 from evalui.datasets.health import LengthStatistics
 from evalui.messages import Messages
-from evalui.report.html import Html, el, join
-from evalui.report.html import span as inline
-from evalui.report.numbers import format_range, format_value
-from evalui.types import Fault, Interval, Language, Sample
+from evalui.types import Fault, Language, Sample
 
 DOCUMENT_LANGUAGES: Mapping[Language, str] = {"zh": "zh-CN", "en": "en"}  # as browsers name them
 _UNBROKEN = re.compile(r"“[^”]*”|\d{1,3}(?:,\d{3})+")
@@ -65,15 +62,6 @@ def length_range(lengths: LengthStatistics) -> str:
 def format_large_count(number: float) -> str:
     """A large count: "3,360", "0.38 M"."""
     return f"{number:,.0f}" if number < 100_000 else f"{number / 1e6:,.2f} M"
-
-
-def share(interval: Interval) -> Html:
-    """The figure, its range and n on one line, as in the live matrix."""
-    return join(
-        el("b", f"{format_value(interval)} %"),
-        " ",
-        inline(f"{format_range(interval)} · n {interval.n:,}", cls="meta"),
-    )
 
 
 def fault_text(t: Messages, fault: Fault) -> tuple[str, str]:

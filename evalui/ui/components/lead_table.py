@@ -6,7 +6,6 @@ import gradio as gr
 
 from evalui.messages import Messages
 from evalui.report.blocks import Table
-from evalui.report.html import join
 from evalui.report.render.tables import render_table
 from evalui.ui.components.listing import markup
 from evalui.ui.components.templates import fill
@@ -14,7 +13,7 @@ from evalui.ui.components.templates import fill
 
 def lead_table(t: Messages, table: Table, **settings: Any) -> gr.HTML:
     """The table, and the button that copies the card around it as a picture (js/images.js)."""
-    shown = join(render_table(table), fill("copy_image.html", word=t("app.image")))
+    shown = fill("lead_table.html", table=render_table(table), word=t("app.image"))
     return markup(shown, elem_classes="ev lead-table", **settings)
 
 

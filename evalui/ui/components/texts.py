@@ -20,11 +20,13 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from evalui.report.html import Html, el
+from evalui.report.html import Html
 from evalui.text_tokenizers import tokenize_zh
 from evalui.text_tokenizers.han import contains_han
 from evalui.ui.components.templates import macro
 
+_TEMPLATE = "texts.html"
+_REL = "noopener noreferrer nofollow"
 _MAX_LENGTH = 20_000  # characters that are read as Markdown; what follows is shown as it is
 _MAX_HEADING_LEVEL = 6
 _PAGE_LEVELS = 2  # a page has an h1 and h2 of its own; those of a text come below them
@@ -45,7 +47,7 @@ def render_markdown(text: str) -> Html:
     if len(text) > _MAX_LENGTH:
         read = read[: read.rfind("\n") + 1] or read
     rest = text[len(read) :]
-    goes_on = el("p", "…") + el("pre", rest) if rest else ""
+    goes_on = macro(_TEMPLATE, "goes_on", rest) if rest else ""
     return Html(_markdown().render(read) + goes_on)
 
 
@@ -144,30 +146,30 @@ def _add(state: StateInline | StateBlock, source: str, display: bool) -> None:
 def _write_formula(_: RendererHTML, tokens: Sequence[Token], index: int, *rest: Any) -> str:
     del rest
     token = tokens[index]
-    return el("ev-math", token.content, data_display=bool(token.meta["display"]))
+    return macro(_TEMPLATE, "formula", token.content, token.meta["display"])
 
 
 def _write_image(_: RendererHTML, tokens: Sequence[Token], index: int, *rest: Any) -> str:
     del rest
     token = tokens[index]
     address = str(token.attrGet("src") or "")
-    return _link(address, f"![{token.content}]({address})")
+    return macro(_TEMPLATE, "image", address, f"![{token.content}]({address})")
 
 
-def _write_link(_: RendererHTML, tokens: Sequence[Token], index: int, *rest: Any) -> str:
-    del rest
-    return _link(str(tokens[index].attrGet("href") or ""), "").removesuffix("</a>")
+def _write_link(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    address = tokens[index].attrGet("href") or ""
+    tokens[index].attrs = {"href": address, "target": "_blank", "rel": _REL}
+    return renderer.renderToken(tokens, index, options, env)
 
 
-def _link(address: str, word: str) -> Html:
-    return el("a", word, href=address, target="_blank", rel="noopener noreferrer nofollow")
-
-
-def _write_heading(_: RendererHTML, tokens: Sequence[Token], index: int, *rest: Any) -> str:
-    del rest
+def _write_heading(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
     token = tokens[index]
-    level = min(int(token.tag[1]) + _PAGE_LEVELS, _MAX_HEADING_LEVEL)
-    return f"</h{level}>\n" if token.nesting < 0 else f"<h{level}>"
+    token.tag = f"h{min(int(token.tag[1]) + _PAGE_LEVELS, _MAX_HEADING_LEVEL)}"
+    return renderer.renderToken(tokens, index, options, env)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from evalui.app.datasets import list_team_datasets, take_team_dataset
 from evalui.app.service import AppService
 from evalui.app.uploads import upload_of
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el, span
+from evalui.report.html import Html
 from evalui.ui.components.action import Action
 from evalui.ui.components.format import size
-from evalui.ui.components.widgets import link_button, table, titled
+from evalui.ui.components.templates import fill
 from evalui.ui.sharing.rights import change_right, team_switches
 
 TAKE = "take"  # the action that takes a dataset of a team
@@ -21,30 +21,15 @@ def dataset_rights(service: AppService, t: Messages, upload: str) -> Html | None
     switches = team_switches(service, t, "dataset", thing)
     if switches is None:
         return None
-    about = el("p", t("teams.dataset_about"), cls="meta")
-    switched = div(switches, cls="gap-s")
-    return el("details", el("summary", t("teams.title")), about, switched, cls="card ds")
+    return fill("sharing/dataset_rights.html", t=t, switches=switches)
 
 
 def team_datasets(service: AppService, t: Messages) -> Html | None:
     """What others let the person's teams use, a line each; None if that is nothing."""
-    rows = [
-        [
-            el("b", each.name),
-            span(t("teams.dataset_of", name=each.owner), cls="meta"),
-            span(size(each.bytes), cls="meta"),
-            link_button(t("teams.use"), TAKE, data_upload=each.id),
-        ]
-        for each in list_team_datasets(service)
-    ]
-    heads = [span(t(f"teams.head.{name}"), cls="hidden") for name in _HEADS]
-    if not rows:
+    datasets = list_team_datasets(service)
+    if not datasets:
         return None
-    about = t("teams.take_about")
-    return titled(t("teams.datasets"), table(heads, rows), aside=about, cls="gap")
-
-
-_HEADS = ("dataset", "owner", "size", "use")
+    return fill("sharing/team_datasets.html", t=t, size=size, datasets=datasets)
 
 
 def change_dataset(service: AppService, action: Action) -> None:

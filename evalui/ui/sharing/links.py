@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from evalui.accounts.shares import (
-    Share,
-    link_of,
-    list_shares,
-)
+from evalui.accounts.shares import link_of, list_shares
 from evalui.app.run_labels import day
 from evalui.app.service import AppService
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el, span
+from evalui.report.html import Html
 from evalui.runs.database.records import RunRow
 from evalui.ui.components.form import PANEL
-from evalui.ui.components.widgets import copy_button, link_button, table
+from evalui.ui.components.templates import fill
+from evalui.ui.components.widgets import copy_button, link
 
 SHARE = "share"  # the panel in addresses
 
@@ -42,36 +40,15 @@ def share_button(service: AppService, t: Messages, page: SharedPage, *, cls: str
     """The way to the panel; who may not share the page copies its address."""
     if not page.is_shared_by(service):
         return copy_button(t, page.copied, cls=cls)
-    return el("a", t("share.button"), href=f"{page.address}&{PANEL}={SHARE}", cls=cls)
+    return link(t("share.button"), f"{page.address}&{PANEL}={SHARE}", cls=cls)
 
 
 def links_table(service: AppService, t: Messages, page: SharedPage) -> Html | None:
     """The links to a page, the newest first; None of none."""
-    rows = [_row(service, t, share) for share in list_shares(service.database, address=page.links)]
-    return table(_heads(t), rows, cls="runs-list") if rows else None
-
-
-def _heads(t: Messages) -> list[Html]:
-    """The words of `_row` say what they are."""
-    words = ("link", "made", "works", "opened", "actions")
-    return [el("th", span(t(f"share.head.{word}"), cls="hidden"), scope="col") for word in words]
-
-
-def _row(service: AppService, t: Messages, share: Share) -> list[Html | str]:
-    link = f"../s/{link_of(service.database, share.id, share.expires)}"
-    ended = share.ended
-    state = t("share.until", day=day(t, share.expires))
-    return [
-        el("a", share.id, href=link, target="_blank", cls="mono") if ended is None else share.id,
-        t("share.frozen", day=day(t, share.created))
-        + (f" · {t('share.by', name=share.owner)}" if share.owner != service.owner else ""),
-        state if ended is None else t("share.ended", day=day(t, ended)),
-        t.count("share.opened", share.opened) if share.opened else t("share.none"),
-        div(
-            copy_button(t, link, cls="link"),
-            link_button(t("share.withdraw"), "withdraw", data_link=share.id),
-            cls="links",
-        )
-        if ended is None
-        else "",
+    links = [
+        (share, f"../s/{link_of(service.database, share.id, share.expires)}")
+        for share in list_shares(service.database, address=page.links)
     ]
+    if not links:
+        return None
+    return fill("sharing/links.html", t=t, links=links, owner=service.owner, day=partial(day, t))

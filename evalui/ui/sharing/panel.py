@@ -13,7 +13,7 @@ from evalui.report.html import Html
 from evalui.ui.components.form import PANEL, Form, field_value
 from evalui.ui.components.listing import listing, markup
 from evalui.ui.components.templates import fill
-from evalui.ui.components.widgets import alert, copy_button
+from evalui.ui.components.widgets import alert
 from evalui.ui.sharing.links import SharedPage, links_table
 
 
@@ -52,15 +52,12 @@ class LinkPanel:
         if not field_value(form, PANEL) or not page.is_shared_by(service):
             return self.hidden()
         links = links_table(service, t, page)
-        copy = copy_button(t, page.copied)
         return {
             self.panel: gr.update(visible=True),
             self.problem: gr.update(visible=False),
             self.head: fill("results/share_head.html", t=t, close=page.address),
-            self.here: fill("results/share_here.html", word=t("share.here"), copy=copy),
-            self.links: gr.update(
-                value=fill("results/links.html", links=links or ""), visible=links is not None
-            ),
+            self.here: fill("results/share_here.html", t=t, address=page.copied),
+            self.links: gr.update(value=links or Html(""), visible=links is not None),
         }
 
     def after(self, problem: EvaluiError | None) -> dict[Any, Any]:

@@ -7,9 +7,9 @@ from evalui.accounts.teams import ThingKind, rights_of
 from evalui.app.service import AppService
 from evalui.app.sharing import RIGHTS, state_dataset_rights, state_run_rights
 from evalui.messages import Messages
-from evalui.report.html import Html, div, el, join, span
+from evalui.report.html import Html
 from evalui.ui.components.action import Action
-from evalui.ui.components.widgets import button
+from evalui.ui.components.templates import fill
 
 # What lets a team do something, and its word: who may use a dataset sees it.
 _SHOWN: Mapping[ThingKind, Mapping[Right, str]] = {
@@ -24,27 +24,14 @@ def team_switches(service: AppService, t: Messages, kind: ThingKind, thing: str)
     if service.settings.auth == "token":
         return None
     given = rights_of(service.database, kind, thing)
-    teams = sorted(service.person.teams | given.keys())
-    rows = [
-        div(
-            el("b", team),
-            *(
-                button(
-                    t(word),
-                    "ungrant" if right in given.get(team, ()) else GRANT,
-                    data_team=team,
-                    data_right=right,
-                    data_thing=thing,
-                    aria_pressed=str(right in given.get(team, ())).lower(),
-                )
-                for right, word in _SHOWN[kind].items()
-            ),
-            cls="acts",
-        )
-        for team in teams
-    ]
-    none = None if teams else span(t("teams.none"), cls="meta")
-    return div(join(*rows), none, cls="team-rights")
+    return fill(
+        "sharing/rights.html",
+        t=t,
+        thing=thing,
+        given=given,
+        teams=sorted(service.person.teams | given.keys()),
+        words=_SHOWN[kind],
+    )
 
 
 def change_right(service: AppService, kind: ThingKind, thing: str, action: Action) -> None:

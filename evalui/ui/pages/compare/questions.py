@@ -19,7 +19,7 @@ from evalui.types import Sample
 from evalui.ui.components.format import short_id
 from evalui.ui.components.listing import markup
 from evalui.ui.components.templates import fill
-from evalui.ui.components.widgets import note, pager
+from evalui.ui.components.widgets import note
 from evalui.ui.pages.compare.query import CompareQuery
 from evalui.ui.pages.compare.question import PairView, contender_name, show_question
 
@@ -81,15 +81,23 @@ def show_questions(listed: DifferingQuestions) -> None:
             show_question(paged, rows[cut - 1].sample)
         if cut < len(rows):
             _markup("more", _listing(paged, rows[cut:], marks, several=several))
-    pages = pager(
-        t,
-        listed.page,
-        PAGE_SIZE,
-        len(listed.filtered),
-        lambda at: f"compare?{view.query.with_page(at).address}",
+    if (total := len(listed.filtered)) > PAGE_SIZE:
+        _markup("pager", _pager(view, listed.page, total))
+
+
+def _pager(view: PairView, page: int, total: int) -> Html:
+    """Which of all rows are shown, and the pages beside."""
+    first, last = page * PAGE_SIZE + 1, min((page + 1) * PAGE_SIZE, total)
+    return fill(
+        "compare/pager.html",
+        t=view.t,
+        shown=view.t("list.shown", first=f"{first:,}", last=f"{last:,}", total=f"{total:,}"),
+        pages=[
+            (word, f"compare?{view.query.with_page(at).address}")
+            for word, at in (("earlier", page - 1), ("later", page + 1))
+            if 0 <= at * PAGE_SIZE < total
+        ],
     )
-    if pages:
-        _markup("pager", pages)
 
 
 def filter_words(listed: DifferingQuestions) -> dict[str, str]:

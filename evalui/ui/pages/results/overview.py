@@ -12,10 +12,10 @@ from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.standing import standings
 from evalui.report.analyses.published import PUBLISHED
 from evalui.report.analyses.summary_groups import SUMMARY_GROUPS
-from evalui.report.blocks import Block, Heading, Headline
+from evalui.report.blocks import Block, Headline
 from evalui.report.compile import added_blocks
-from evalui.report.html import Html, join
-from evalui.report.render.page import render_block, render_headline
+from evalui.report.html import Html
+from evalui.report.render.page import render_headline
 from evalui.ui.blocks import show
 from evalui.ui.components.form import PANEL, Form, field_value
 from evalui.ui.components.listing import markup
@@ -77,9 +77,10 @@ def top(view: RunView, form: Form) -> Html:
     switch = parts(shown.written) if shown.written and shown.is_judged else None
     t, page = view.t, shared_page(view)
     is_plain = shown.guessing or PANEL in form  # the next step is another one
-    answer = fill(
+    return fill(
         "results/answer.html",
         t=t,
+        switch=switch,
         headline=render_headline(shown.headline),
         compare=f"compare?run={view.run.id}",
         repeat=f"evaluate?again={view.run.id}" if view.service.may_repeat(view.run) else "",
@@ -87,7 +88,6 @@ def top(view: RunView, form: Form) -> Html:
         share=share_button(view.service, t, page, cls="btn" if is_plain else "btn pri"),
         read=view.address("samples") if shown.guessing else "",
     )
-    return join(switch, answer)
 
 
 def draw(view: RunView, form: Form) -> None:
@@ -95,8 +95,9 @@ def draw(view: RunView, form: Form) -> None:
     shown = overview(view, form)
     show(view.t, shown.blocks[1:], form, scope="overview")
     if shown.written and not shown.is_judged:
-        heading = Heading(2, shown.written.part.dataset)
-        markup(join(render_block(heading), parts(shown.written)), elem_classes="ev")
+        dataset, links = shown.written.part.dataset, parts(shown.written)
+        head = fill("results/written_head.html", dataset=dataset, parts=links)
+        markup(head, elem_classes="ev")
         document = part_document(shown.written)
         show(view.t, document, form, scope="written", suffix="-written", titled=True)
 

@@ -6,14 +6,12 @@ import pytest
 
 from evalui.datasets.health import LengthStatistics
 from evalui.messages import messages
-from evalui.types import Interval
 from evalui.ui.components.format import (
     amount,
     duration,
     format_large_count,
     format_time,
     length_range,
-    share,
     size,
 )
 
@@ -68,12 +66,6 @@ def test_a_size(number: int, expected: str):
 @pytest.mark.parametrize(("number", "expected"), [(3360, "3,360"), (380_000, "0.38 M")])
 def test_a_large_count(number: int, expected: str):
     assert format_large_count(number) == expected
-
-
-def test_a_share_has_its_range_and_its_n_beside_it():
-    assert share(Interval(0.66, 0.6, 0.72, 1240)) == (
-        '<b>66 %</b> <span class="meta">60–72 · n 1,240</span>'
-    )
 
 
 def test_lengths_stand_from_the_shortest_to_the_longest():

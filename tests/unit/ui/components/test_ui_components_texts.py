@@ -97,7 +97,7 @@ def test_an_image_is_not_loaded_but_linked():
     shown = render_markdown('![a "cat"](http://a.b/c.png "title")')
     assert "<img" not in shown
     assert 'href="http://a.b/c.png"' in shown
-    assert "![a &quot;cat&quot;](http://a.b/c.png)</a>" in shown
+    assert "![a &#34;cat&#34;](http://a.b/c.png)</a>" in shown
 
 
 def test_a_link_opens_beside_the_page_and_tells_nothing():

@@ -7,7 +7,7 @@ from functools import cache, partial
 from evalui.app.questions import MAX_ROWS, PAGE_ROWS, AnsweringModel, QuestionList
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
-from evalui.report.html import Html, join
+from evalui.report.html import Html
 from evalui.runs.database.records import ListedQuestion, TrialMark, TrialOutcome
 from evalui.ui.components.format import short_id
 from evalui.ui.components.option_table import marks
@@ -26,7 +26,7 @@ class _Line:
     question: str
     short_id: str
     about: str
-    marks: Html
+    marks: Sequence[Html]
 
 
 def listed_lines(
@@ -47,12 +47,10 @@ def listed_lines(
             row.sample.question,
             short_id(row.sample.id),
             _about(row, subject=subjects),
-            join(
-                *(
-                    drawn(each, row.marks.get(each.row.id, ()), bool(row.sample.references))
-                    for each in models
-                )
-            ),
+            [
+                drawn(each, row.marks.get(each.row.id, ()), bool(row.sample.references))
+                for each in models
+            ],
         )
         for row, href in zip(listed.rows, hrefs, strict=True)
     ]
