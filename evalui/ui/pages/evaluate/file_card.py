@@ -94,7 +94,7 @@ def faults_part(t: Messages, view: UploadView, *, upload: str, form: Form) -> Ht
         t=t,
         view=view,
         several=len(view.files) > 1,
-        faults=[(fault, *fault_text(t, fault)) for fault in shown],
+        faults=[(each, t(f"fault.{each.rule}.what"), *fault_text(t, each)) for each in shown],
         href=f"../faults/{upload}.csv?{_layout(form, upload)}&lang={t.language}",
         rest="" if rest <= 0 else more if view.unlisted else t.count("faults.rest", rest),
         switches=[each for each in offered if each],
