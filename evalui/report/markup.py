@@ -11,7 +11,7 @@ from evalui.report.html import Html
 from evalui.report.markers import marker_numbers, series_number
 from evalui.report.words import gap_after
 
-FOLDER = Path(__file__).parent / "templates"
+_FOLDER = Path(__file__).parent / "templates"
 
 
 class Templates:
@@ -38,7 +38,7 @@ class Templates:
     @cached_property
     def _environment(self) -> Environment:
         made = Environment(
-            loader=FileSystemLoader([*self._folders, FOLDER]),
+            loader=FileSystemLoader([*self._folders, _FOLDER]),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
