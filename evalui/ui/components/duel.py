@@ -20,7 +20,6 @@ from evalui.ui.components.formulas import FORMULAS, math_files
 from evalui.ui.components.question_reader import READER
 from evalui.ui.components.templates import fill
 from evalui.ui.components.texts import render_markdown
-from evalui.ui.components.widgets import copy_button
 
 _STYLE = """
 .question { margin-top: 8px; font-size: 16px; line-height: 26px; }
@@ -115,7 +114,7 @@ def duel_in_full(view: OpenRunView, meeting: JudgedPair, address: str) -> Html:
         t=t,
         id=short_id(meeting.sample_id),
         where=source(t, sample, sample.metadata.get("capability", "")) if sample else "",
-        copy=copy_button(t, address, cls="link"),
+        address=address,
         question=_question(t, sample) if sample else None,
         answers=[
             _answer(view, sample, name, meeting.sample_id) for name in (meeting.left, meeting.right)

@@ -59,13 +59,3 @@ def link(word: str, href: str, *, cls: str = "btn") -> Html:
 def run_state(t: Messages, state: RunState) -> Html:
     """The state of a run in a word."""
     return status(RUN_STATE_KINDS[state], t(f"runstate.{state}"))
-
-
-def bar(share: float, *, label: str = "") -> Html:
-    """A thin bar filled to `share` (0 to 1); `label` makes it a progress bar for screen readers."""
-    return macro("widgets.html", "bar", share, label)
-
-
-def copy_button(t: Messages, address: str, *, cls: str = "btn") -> Html:
-    """Copies an address that is relative to the page."""
-    return macro("widgets.html", "copy_button", t, address, cls)

@@ -11,8 +11,8 @@ from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.runs.database.records import RunRow
 from evalui.ui.components.form import PANEL
-from evalui.ui.components.templates import fill
-from evalui.ui.components.widgets import copy_button, link
+from evalui.ui.components.templates import fill, macro
+from evalui.ui.components.widgets import link
 
 SHARE = "share"  # the panel in addresses
 
@@ -39,7 +39,7 @@ class SharedPage:
 def share_button(service: AppService, t: Messages, page: SharedPage, *, cls: str) -> Html:
     """The way to the panel; who may not share the page copies its address."""
     if not page.is_shared_by(service):
-        return copy_button(t, page.copied, cls=cls)
+        return macro("widgets.html", "copy_button", t, page.copied, cls)
     return link(t("share.button"), f"{page.address}&{PANEL}={SHARE}", cls=cls)
 
 

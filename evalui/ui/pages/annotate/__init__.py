@@ -24,10 +24,9 @@ from evalui.ui.components.ballot import all_voted_on, ballot, pair_to_vote_on
 from evalui.ui.components.copied_link import copied_link, link_to_copy
 from evalui.ui.components.form import PANEL, ClientStateError, field_value, parse_whole_number
 from evalui.ui.components.format import duration, format_time
-from evalui.ui.components.listing import bar as page_bar
-from evalui.ui.components.listing import markup
+from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.templates import fill
-from evalui.ui.components.widgets import alert, bar, note
+from evalui.ui.components.widgets import alert, note
 from evalui.ui.pages.annotate.result import ResultPart
 from evalui.ui.pages.annotate.team import SUBS, TeamPart
 from evalui.ui.pages.annotate.visit import (
@@ -66,7 +65,7 @@ class AnnotatePage:
         t = context.t
         self.context = context
         self.address = address(f"{t(f'tab.{_NAME}')} · {t('app.name')}", t.language)
-        self.bar = page_bar()
+        self.bar = bar()
         with gr.Column(elem_classes="page ev stack annotate-page"):
             self.head = markup()
             self.notice = markup(visible=False)
@@ -340,7 +339,7 @@ class AnnotatePage:
             link=None,
         )
 
-    def _far(self, progress: VotingProgress) -> dict[str, str]:
+    def _far(self, progress: VotingProgress) -> dict[str, Any]:
         t, done = self.context.t, progress.own_votes + progress.skipped
         left = t("annotate.left", n=f"{progress.remaining:,}")
         if progress.remaining and progress.seconds:
@@ -350,7 +349,7 @@ class AnnotatePage:
         return {
             "done": t("annotate.done", n=f"{done:,}"),
             "left": left,
-            "bar": bar(done / progress.pairs, label=t("annotate.progress")),
+            "share": done / progress.pairs,
             "team": t.count("annotate.team", progress.people, covered=covered, pairs=pairs),
         }
 

@@ -31,7 +31,6 @@ from evalui.ui.components.form import ClientStateError, field_value
 from evalui.ui.components.format import duration, format_time
 from evalui.ui.components.listing import listing, markup
 from evalui.ui.components.templates import fill
-from evalui.ui.components.widgets import bar
 from evalui.ui.pages.annotate.visit import Visit, Way, page_address, ways
 
 SUBS = ("team", "decide")
@@ -241,15 +240,15 @@ class TeamPart:
         return fill("annotate/progress.html", t=self.t, people=rows)
 
     def _progress_row(self, one: VoterProgress) -> dict[str, Any]:
-        t, filled = self.t, ""
+        t, share = self.t, None
         far = t.count("annotate.votes", one.done)
         if one.assigned is not None:
             far = t("annotate.votes_of", n=f"{one.done:,}", total=f"{one.assigned:,}")
-            filled = bar(one.done / one.assigned if one.assigned else 1.0, label=one.person)
+            share = one.done / one.assigned if one.assigned else 1.0
         return {
             "person": one.person,
             "far": far,
-            "bar": filled,
+            "share": share,
             "skipped": one.skipped,
             "median": "–" if one.seconds is None else duration(t, one.seconds),
             "last": "–" if one.last is None else format_time(t, one.last),

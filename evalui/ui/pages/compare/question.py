@@ -37,7 +37,7 @@ from evalui.ui.components.option_table import (
 )
 from evalui.ui.components.templates import fill
 from evalui.ui.components.texts import closest_reference, diff_texts, marked
-from evalui.ui.components.widgets import copy_button, model_name
+from evalui.ui.components.widgets import model_name
 from evalui.ui.pages.compare.query import CompareQuery
 
 
@@ -81,8 +81,9 @@ def show_question(view: PairView, sample: Sample) -> None:
         markup(
             fill(
                 "compare/question.html",
+                t=t,
                 source=source(t, sample, sample.subject),
-                copy=copy_button(t, address, cls="link"),
+                address=address,
                 question=sample.question,
                 fixed=fixed_note(t, sample) or "",
             ),

@@ -12,7 +12,7 @@ from evalui.runs.database.records import RunRow
 from evalui.ui.components.format import format_time
 from evalui.ui.components.progress_document import charge_text, left_text, work_text
 from evalui.ui.components.templates import fill
-from evalui.ui.components.widgets import RUN_STATE_KINDS, note, run_state, status
+from evalui.ui.components.widgets import RUN_STATE_KINDS, run_state, status
 from evalui.ui.pages.runs.outcome import outcome
 from evalui.ui.pages.runs.place_text import held_text, place_text, start_text
 
@@ -67,7 +67,7 @@ class RunRows:
             "runs/queue.html",
             t=self.t,
             about=self.t("runs.queue_turns" if shared else "runs.queue_about"),
-            held=[note("warn", why) for why in reasons if why],
+            held=[why for why in reasons if why],
             rows=[
                 self._queued(each, shown is not None and each.row.id == shown.id) for each in queue
             ],

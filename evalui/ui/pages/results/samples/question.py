@@ -27,7 +27,7 @@ from evalui.ui.components.option_table import (
     rule_columns,
 )
 from evalui.ui.components.templates import fill, macro
-from evalui.ui.components.widgets import copy_button, model_name
+from evalui.ui.components.widgets import model_name
 from evalui.ui.pages.results.samples.address import MAX_ORDERS, Columns, SamplesAddress
 from evalui.ui.pages.results.samples.findings import models_finding, orders_finding
 from evalui.ui.pages.results.samples.prompt import sent_prompt
@@ -101,7 +101,7 @@ def question_head(t: Messages, sample: Sample, address: SamplesAddress) -> Html:
         id=short_id(sample.id),
         source=source(t, sample, sample.subject),
         path=f"/{link.partition('?')[0]}",
-        copy=copy_button(t, f"../{link}"),
+        address=f"../{link}",
     )
 
 
