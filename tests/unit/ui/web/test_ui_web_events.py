@@ -30,15 +30,16 @@ from evalui.ui.web import events
 
 SOURCE = "".join(
     path.read_text(encoding="utf-8")
-    for path in sorted(Path(events.__file__).parents[1].rglob("*.py"))
+    for path in sorted(Path(events.__file__).parents[1].rglob("*"))
+    if path.suffix in (".py", ".html")
 )
 FIELDS = sorted(
-    set(re.findall(r'field_value\((?:[a-z.]+)?"([a-z_]+)"', SOURCE))
-    | set(re.findall(r"\bdata_([a-z_]+)=", SOURCE))
+    set(re.findall(r'(?:field_values?|\.value)\((?:[a-z.]+, )?f?"([a-z_]+)', SOURCE))
+    | set(re.findall(r"\bdata-([a-z]+)=", SOURCE))
     | {"name", "uploads", "models", "modes", "cells", "answers", "picks", "judges"}
 )
 ACTS = sorted(
-    set(re.findall(r'(?:act\.do (?:==|!=) |data_do=|case )"([a-z_]+)"', SOURCE))
+    set(re.findall(r'(?:\.do (?:==|!=) |data-do=|case )"([a-z_]+)"', SOURCE))
     | set(re.findall(r'button\([^\n]+?, "([a-z_]+)"', SOURCE))
     | set(re.findall(r'"([a-z_]+)": self\.\w+,', SOURCE))
 )
