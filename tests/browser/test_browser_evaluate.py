@@ -163,7 +163,8 @@ def test_the_keyboard_alone_is_enough(page: Any):
     page.locator(".models .foldrow > summary").press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
-    expect(page.get_by_label("always-A", exact=True)).to_be_checked()
+    expect(page.locator(".models .hd .meta")).to_contain_text("2 chosen")  # drawn anew by now
+    expect(page.get_by_label("always-A", exact=True)).to_be_focused()
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
     for _ in range(60):

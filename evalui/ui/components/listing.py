@@ -10,7 +10,8 @@ import gradio as gr
 FOLDS = """
 const KEPT = 'evalui.opened';
 const kept = () => JSON.parse(localStorage.getItem(KEPT) ?? '[]');
-const opened = new Set(kept());
+// Which folds a visitor turned over, and whether their markup had them open then.
+const opened = new Map(kept().map(id => [id, null]));
 let asked = '';
 const key = node => node.closest('[data-key]')?.dataset.key ?? '';
 const name = fold => fold.id || `${key(fold)} ${fold.className}`;
@@ -26,8 +27,9 @@ const question = () => {
 // A fold that the markup opens is only closed by a visitor, and the other way round.
 element.addEventListener('toggle', ({target}) => {
   if (!target.matches?.('details:not(.menu)')) return;
-  if (target.open === target.hasAttribute('data-opened')) opened.delete(name(target));
-  else opened.add(name(target));
+  const wasOpen = target.hasAttribute('data-opened');
+  if (target.open === wasOpen) opened.delete(name(target));
+  else opened.set(name(target), wasOpen);
   if (!target.id) return;
   const ids = kept().filter(id => id !== target.id);
   if (opened.has(target.id)) ids.push(target.id);
@@ -48,7 +50,9 @@ const refocus = () => {
 const redraw = () => {
   for (const fold of element.querySelectorAll('details:not(.menu)')) {
     if (fold.open) fold.setAttribute('data-opened', '');
-    if (opened.has(name(fold))) fold.open = !fold.open;
+    // Markup that has it as the visitor wants it by now stays.
+    const isTurned = opened.has(name(fold)) && (opened.get(name(fold)) ?? fold.open) === fold.open;
+    if (isTurned) fold.open = !fold.open;
   }
   question();
   refocus();
