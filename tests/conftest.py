@@ -23,7 +23,7 @@ settings.load_profile("quick" if os.environ.get("CI") else "thorough")
 os.environ["EVALUI_FP32"] = "blas"
 os.environ["EVALUI_SELF_CHECKS"] = "repeated"
 
-# No run starts a browser for its pictures (kaleido looks there): one test does.
+# No run starts a browser for its pictures: one test does.
 os.environ["BROWSER_PATH"] = "none"
 
 # Runs use no replies of other runs, and leave none behind: each test has its own data folder.

@@ -433,10 +433,13 @@ def test_copies_at_temperature_0_are_refused_before_the_run(
     assert "would be 4 copies" in capsys.readouterr().err
 
 
-def test_that_no_browser_draws_the_pictures_is_told_and_fails_nothing(desk: Path, capsys: Any):
+def test_that_no_browser_draws_the_pictures_is_told_and_fails_nothing(
+    desk: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+):
     pytest.importorskip("kaleido")
     pytest.importorskip("matplotlib")
-    assert _run(desk, models=["perfect", "biased"]) == 0  # tests name no browser
+    monkeypatch.setenv("BROWSER_PATH", "no-such-browser")
+    assert _run(desk, models=["perfect", "biased"]) == 0
     told = "evalui: Pictures are drawn without a browser: kaleido finds no Chrome and no Chromium"
     assert told in capsys.readouterr().err.splitlines()
     assert (desk / "out" / "positions-1.png").exists()

@@ -5,6 +5,7 @@ script of Plotly is the one in the package, and MathJax is left out: nothing is 
 """
 
 import logging
+import os
 import re
 import tempfile
 from collections.abc import Mapping
@@ -38,8 +39,12 @@ class TitledChart:
 
 
 def draw_by_browser(charts: Mapping[str, TitledChart]) -> dict[str, bytes]:
-    """A PNG for each chart, by the same keys; without those that no browser could draw."""
-    if not charts or find_spec("kaleido") is None:
+    """A PNG for each chart, by the same keys; without those that no browser could draw.
+
+    kaleido reads in `BROWSER_PATH` which program to start; "none" asks for no browser.
+    """
+    is_wanted = os.environ.get("BROWSER_PATH") != "none"
+    if not charts or not is_wanted or find_spec("kaleido") is None:
         return {}
     with tempfile.TemporaryDirectory() as name:
         paths = {key: Path(name) / f"{place}.png" for place, key in enumerate(charts)}

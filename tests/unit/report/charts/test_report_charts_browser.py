@@ -68,6 +68,7 @@ def kaleido(monkeypatch):
         ):
             monkeypatch.setitem(sys.modules, name, each)
         monkeypatch.setattr(browser, "find_spec", lambda _: object())
+        monkeypatch.delenv("BROWSER_PATH")
         return fake
 
     return put
@@ -162,6 +163,9 @@ def test_no_browser_is_started_without_kaleido_charts_or_leave(kaleido, monkeypa
     fake = kaleido()
     assert set(dict(pictures(_BLOCKS)).values()) == {b"by matplotlib"}
     assert draw_by_browser({}) == {}
+    monkeypatch.setenv("BROWSER_PATH", "none")
+    assert dict(pictures(_BLOCKS, browser=True))
+    monkeypatch.delenv("BROWSER_PATH")
     monkeypatch.setattr(browser, "find_spec", lambda _: None)
     assert draw_by_browser({"a": TitledChart(LINES)}) == {}
     assert fake.calls == []
