@@ -54,7 +54,7 @@ _QUESTIONS = 1000  # each in four orders, for each of two models
 _MODELS = ("demo-late", "demo-early")
 _BATCH, _LARGE_BATCH = 10, 4096  # trials, while somebody looks and before
 _INTERVAL_S = 0.1  # between batches
-_GOAL_S = 1.0
+_GOAL_S = 0.5
 _PROGRESS = "/progress/{run}?lang={language}"
 _NEWS = "/news/"
 _RESULTS = "/{language}/results?run={run}"

@@ -54,6 +54,7 @@ def serve(settings: Settings, listener: socket.socket) -> None:
         log_level="warning",
         access_log=False,  # it would write down the addresses that carry the token
         proxy_headers=False,  # whose headers are believed, the door decides
+        timeout_keep_alive=15,  # longer than pages wait between looks
         timeout_graceful_shutdown=3,
     )
     server = uvicorn.Server(config)

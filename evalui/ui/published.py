@@ -59,10 +59,10 @@ class PublishedRuns:
                 self._told.popitem(last=False)
             return told
 
-    def is_newest(self, run_id: str, version: str) -> bool:
-        """Whether it is the version that was told last."""
+    def newest(self, run_id: str) -> str:
+        """The version that was told last, "" if nobody has looked for long."""
         with self._lock:
-            return self._told.get(run_id) == version
+            return self._told.get(run_id, "")
 
     def pause_s(self) -> float:
         """Seconds after which it is time to look again."""

@@ -25,11 +25,21 @@ EVENTS: dict[str, Any] = {
 # How `gr.render` draws a document, on the events that it names.
 DRAWING: dict[str, Any] = {"queue": False, "show_progress": "hidden"}
 
-# What an event of these data and fields shares for the person of a service: what names the answer
-# among those of its listener, and the version of it; None where each is answered apart.
-SharedKey = Callable[
-    [AppService, Mapping[str, object], Sequence[object]], tuple[Hashable, Hashable] | None
-]
+
+@dataclass(frozen=True, slots=True)
+class SharedAnswer:
+    """Which answer serves several: what names it among those of its listener, and its version.
+
+    `sent` replaces data of the event that has it made.
+    """
+
+    name: Hashable
+    version: Hashable
+    sent: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+# What an event of these data and fields shares for the person of a service, None if nothing.
+SharedBy = Callable[[AppService, Mapping[str, object], Sequence[object]], SharedAnswer | None]
 
 
 def _nothing() -> None:
@@ -47,11 +57,11 @@ class PageContext:
     t: Messages
     warm: Callable[[], None] = _nothing
     published: PublishedRuns = field(default_factory=PublishedRuns)
-    shared: dict[Callable[..., Any], SharedKey] = field(default_factory=dict[Any, Any])
+    shared: dict[Callable[..., Any], SharedBy] = field(default_factory=dict[Any, Any])
 
-    def share(self, listeners: Sequence[Callable[..., Any]], key: SharedKey) -> None:
-        """Let what these listeners answer be made once for all to whom `key` gives the same."""
-        self.shared.update(dict.fromkeys(listeners, key))
+    def share(self, listeners: Sequence[Callable[..., Any]], by: SharedBy) -> None:
+        """Let what these listeners answer be made once for all to whom `by` gives the same."""
+        self.shared.update(dict.fromkeys(listeners, by))
 
     def service(self, request: "gr.Request", *, ballot_of: str = "") -> AppService:
         """The use cases of who sends an event; guests of the run `ballot_of` have it, too.

@@ -15,7 +15,6 @@ from collections.abc import (
     Callable,
     Collection,
     Generator,
-    Hashable,
     Mapping,
     Sequence,
 )
@@ -37,6 +36,7 @@ from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.types import Language
 from evalui.ui.components.format import DOCUMENT_LANGUAGES
+from evalui.ui.pages.context import PageContext, SharedAnswer, SharedBy
 from evalui.ui.top_bar import PAGES
 from evalui.ui.web.documents import page_body, page_head
 from evalui.ui.web.newest import NewestAnswers
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from gradio.block_function import BlockFunction
 
     from evalui.ui.build import UnqueuedBlocks
-    from evalui.ui.pages.context import PageContext, SharedKey
 
 _QUERY = re.compile(rb"[!-~]{0,2000}")
 _LONGEST_PATH = 255  # bytes; a file system takes no longer names
@@ -79,14 +78,14 @@ class Listeners:
     """
 
     events: Mapping[int, int]
-    shared: Mapping[int, "_SharedBy"]
+    shared: Mapping[int, "_Sharing"]
     endpoints: Mapping[int, int]
     start_queue: Callable[[], None]
     close_queue: Callable[[], None]
     is_awaited: Callable[[str], bool]
 
 
-_SharedBy = Callable[[Person | None, "Event"], tuple[Hashable, Hashable] | None]
+_Sharing = Callable[[Person | None, "Event"], SharedAnswer | None]
 _Fields = dict[str, str | list[str]]
 _Item = str | int | float | None
 
@@ -172,17 +171,18 @@ class EventMiddleware:
         if event is None:
             await JSONResponse({"error": "No such event."}, 400)(scope, receive, send)
             return
-        key = await self._key(listeners, sender_of(scope), event)
-        if key is None:
+        shared = await self._sharing(listeners, sender_of(scope), event)
+        if shared is None:
             await self._pass_on(event, scope, receive, send)
             return
-        name, version = key
+        told = event.event_data if isinstance(event.event_data, dict) else {}
+        wanted = event.model_copy(update={"event_data": {**told, **shared.sent}})
         encodings = Headers(scope=scope).get("accept-encoding")  # Gradio compresses its answers
         try:
             answer = await self._shared.find(
-                (id(listeners), event.fn_index, repr(event.data), name, encodings),
-                version,
-                lambda: _recorded(partial(self._pass_on, event, scope, _never)),
+                (id(listeners), event.fn_index, repr(event.data), shared.name, encodings),
+                shared.version,
+                lambda: _recorded(partial(self._pass_on, wanted, scope, _never)),
             )
         except _NotKept as failed:
             answer = failed.answer
@@ -190,12 +190,12 @@ class EventMiddleware:
             # What stands around the application writes its headers into the message.
             await send({**message, "headers": [*message.get("headers", ())]})
 
-    async def _key(
+    async def _sharing(
         self, listeners: Listeners, person: Person | None, event: Event
-    ) -> tuple[Hashable, Hashable] | None:
-        """What an answer is shared by, None of one that is not."""
-        shared = listeners.shared.get(event.fn_index)
-        return await run_in_threadpool(shared, person, event) if shared else None
+    ) -> SharedAnswer | None:
+        """Which answer of several this one is, None of one that serves nobody else."""
+        by = listeners.shared.get(event.fn_index)
+        return await run_in_threadpool(by, person, event) if by else None
 
     async def _pass_on(self, event: Event, scope: Scope, receive: Receive, send: Send) -> None:
         """Have Gradio answer an event; errors of its listener get their own status."""
@@ -314,16 +314,16 @@ async def _never() -> Message:
     raise AssertionError("it waits for ever")
 
 
-def listeners_of(blocks: "UnqueuedBlocks", context: "PageContext") -> Listeners:
+def listeners_of(blocks: "UnqueuedBlocks", context: PageContext) -> Listeners:
     """What `EventMiddleware` has to know of an app."""
     called = {index: len(fn.inputs) for index, fn in blocks.fns.items() if fn.fn}
     public = {index for index, fn in blocks.fns.items() if fn.api_visibility == "public"}
     return Listeners(
         {index: n for index, n in called.items() if index not in public},
         {
-            index: partial(_shared_by, context, key)
+            index: partial(_shared_by, context, by)
             for index, fn in blocks.fns.items()
-            if (key := context.shared.get(_listener(fn)))
+            if (by := context.shared.get(_listener(fn)))
         },
         {index: n for index, n in called.items() if index in public},
         blocks.start_queue,
@@ -338,11 +338,11 @@ def _listener(fn: "BlockFunction") -> Any:
 
 
 def _shared_by(
-    context: "PageContext", key: "SharedKey", person: Person | None, event: Event
-) -> tuple[Hashable, Hashable] | None:
+    context: PageContext, by: SharedBy, person: Person | None, event: Event
+) -> SharedAnswer | None:
     sent = event.event_data if isinstance(event.event_data, dict) else {}
     try:
-        return key(context.service_of_all.acting_for(person), sent, event.data)
+        return by(context.service_of_all.acting_for(person), sent, event.data)
     except EvaluiError:
         return None  # the listener answers it
 

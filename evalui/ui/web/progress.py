@@ -58,7 +58,8 @@ def add_progress(app: FastAPI, service: AppService, published: PublishedRuns) ->
         return Response(now.content, media_type="application/json", headers=headers)
 
     def version(run_id: str, *, with_files: bool) -> str:
-        return published.version(service, run_id, with_files=with_files)
+        with service.runs.at(this_moment()):
+            return published.version(service, run_id, with_files=with_files)
 
     async def news(request: Request) -> Response:
         run_id: str = request.path_params["run_id"]

@@ -65,10 +65,11 @@ def test_the_last_version_is_told_in_the_end_whatever_was_drawn(drawer: Drawer):
     drawer.clock.now += published._LONGEST_S - 0.1
     assert drawer.runs.tell("run", "last") == "first"
     assert drawer.runs.pause_s() == pytest.approx(0.1)
-    assert drawer.runs.is_newest("run", "first")
+    assert drawer.runs.newest("run") == "first"
     drawer.clock.now += 0.2
     assert drawer.runs.tell("run", "last") == "last"
-    assert not drawer.runs.is_newest("run", "first")
+    assert drawer.runs.newest("run") == "last"
+    assert drawer.runs.newest("another") == ""
 
 
 def test_the_end_of_a_run_is_told_at_once(drawer: Drawer):

@@ -4,7 +4,7 @@ The frame and what can be picked are fixed; the document of a view is drawn by `
 answers are still to come the page looks for news, and only what has changed is drawn.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -34,7 +34,7 @@ from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.recent_runs import recent_runs
 from evalui.ui.components.run_news import followed, run_news, version_in
 from evalui.ui.components.templates import fill
-from evalui.ui.pages.context import DRAWING, EVENTS, PageContext
+from evalui.ui.pages.context import DRAWING, EVENTS, PageContext, SharedAnswer
 from evalui.ui.pages.results import (
     bias,
     calibration,
@@ -332,22 +332,24 @@ class ResultsPage:
 
     def _shared(
         self, service: AppService, sent: Mapping[str, object], fields: Sequence[object]
-    ) -> tuple[Hashable, Hashable] | None:
-        """For whom news or a document are the same, and their version; see `PageContext.share`."""
+    ) -> SharedAnswer | None:
+        """For whom news or a document are the same, and their version.
+
+        News are always of the version that was told last: an event may name one that is past.
+        """
         query = sent.get("query", fields[0])
         form = read_query(query)
         run_id = field_value(form, "run")
         # How far files are changes by itself.
         if not run_id or field_value(form, "sub") == "report":
             return None
-        told = version_in(sent)
-        with service.runs.at(this_moment() if told else None):
+        if not version_in(sent):
             audience, version = service.state(run_id)
-        if not told:
-            return (audience, query), version
-        # Of a version that is past by now each makes their own.
-        is_newest = self.context.published.is_newest(run_id, told)
-        return ((audience, query, "news"), told) if is_newest else None
+            return SharedAnswer((audience, query), version)
+        with service.runs.at(this_moment()):
+            audience, _ = service.state(run_id)
+        newest = self.context.published.newest(run_id)
+        return SharedAnswer((audience, query, "news"), newest, {"version": newest})
 
     def _look(
         self, event: gr.EventData, request: gr.Request, query: object, *drawn: object

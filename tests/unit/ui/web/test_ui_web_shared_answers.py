@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from evalui.access import Person
 from evalui.app.service import AppService
 from evalui.runs.database import queue
 from evalui.server import create_app
+from evalui.ui.pages.context import SharedAnswer
 from evalui.ui.pages.results import VIEWS
 from evalui.ui.web.events import Event, EventMiddleware, Listeners
 from evalui.web.sender import with_sender
@@ -44,14 +45,16 @@ class Door:
     async def ready(self) -> None:
         """Gradio is there."""
 
-    def shared(self, person: Person | None, event: Event) -> tuple[Hashable, Hashable] | None:
+    def shared(self, person: Person | None, event: Event) -> SharedAnswer | None:
         """By role and version; an event without data is answered apart."""
-        return (person.role, self.version) if person and event.data[0] else None
+        if not person or not event.data[0]:
+            return None
+        return SharedAnswer(person.role, self.version, {"version": self.version})
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """What Gradio is behind the door."""
-        field = json.loads((await receive())["body"])["data"][0]
-        self.asked.append(field)
+        sent = json.loads((await receive())["body"])
+        self.asked.append((sent["event_data"] or {}).get("version", ""))
         answer = JSONResponse({"number": len(self.asked)}, self.status)
         await answer(scope, receive, send)
 
@@ -93,6 +96,7 @@ def test_one_answer_serves_all_who_may_do_the_same():
         assert await door.send(BEN, encodings="gzip") == (200, 4)
         door.version = "two"
         assert await door.send(BEN) == (200, 5)
+        assert door.asked == ["one"] * 4 + ["two"]  # whatever version an event names
 
     asyncio.run(ask())
 
@@ -169,6 +173,8 @@ def test_a_document_is_drawn_anew_when_its_run_has_changed(
             queue.bump_revision(connection, run_id)
         open_page()
         assert len(drawn) == 3
-        open_page(version="of the past")
-        open_page(version="of the past")
-        assert len(drawn) == 5
+        newest = client.get(f"/news/{run_id}").json()["version"]
+        assert newest != told
+        now = open_page(version=newest)
+        assert open_page(version=told) == open_page(version="no such") == now
+        assert len(drawn) == 4
