@@ -131,6 +131,7 @@ def test_a_live_run_shows_its_newest_figures_by_itself_in_the_same_view(page: An
 
 def test_a_live_run_is_watched_by_small_answers_and_says_when_the_server_is_lost(page: Any):
     start_sample(page, "slow")
+    expect(page.locator(".matrix")).to_contain_text("per s")
     run = page.url.partition("run=")[2].partition("&")[0]
     sizes: list[int] = []
     events: list[str] = []

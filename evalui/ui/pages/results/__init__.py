@@ -4,7 +4,8 @@ The frame and what can be picked are fixed; the document of a view is drawn by `
 answers are still to come the page looks for news, and only what has changed is drawn.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -299,19 +300,26 @@ class ResultsPage:
         form = read_query(query_of(event) or query)
         if not field_value(form, "run"):
             return
+        version = version_in(sent_with(event))
         try:
-            with (
-                still_there(service, field_value(form, "run")),
-                self.context.published.drawing(),
-                service.runs.at(
-                    version_in(sent_with(event)) or None
-                ),  # all views of a version share its figures
-            ):
+            with still_there(service, field_value(form, "run")), self._reading(service, version):
                 view = self._view(service, form)
                 if draw := VIEWS[self._name(view, form)].draw:
                     draw(view, form)
         except UnknownRun:
             return  # the frame states it
+
+    @contextmanager
+    def _reading(self, service: AppService, version: str) -> Generator[None]:
+        """Around what is drawn of the `version` that news tell, "" of a page that was opened.
+
+        All views of a version share its figures, and its drawings delay the next one.
+        """
+        if not version:
+            yield
+            return
+        with self.context.published.drawing(), service.runs.at(version):
+            yield
 
     def _view(self, service: AppService, form: Form) -> RunView:
         return RunView(service, self.context.t, field_value(form, "run"))
@@ -362,11 +370,7 @@ class ResultsPage:
         if not field_value(form, "run"):
             return {self.news: ""}
         version = version_in(sent_with(event))
-        with (
-            still_there(service, field_value(form, "run")),
-            self.context.published.drawing(),
-            service.runs.at(version or None),
-        ):
+        with still_there(service, field_value(form, "run")), self._reading(service, version):
             view = self._view(service, form)
             name = self._name(view, form)
             changed = self._framed(view, form, version) | self._renewed(view, query, drawn)

@@ -16,6 +16,7 @@ from evalui.access import Person
 from evalui.app.service import AppService
 from evalui.runs.database import queue
 from evalui.server import create_app
+from evalui.ui import published
 from evalui.ui.pages.context import SharedAnswer
 from evalui.ui.pages.results import VIEWS
 from evalui.ui.web.events import Event, EventMiddleware, Listeners
@@ -142,8 +143,12 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_document_is_drawn_anew_when_its_run_has_changed(
-    desk: AppService, finished: Callable[..., str], drawn: list[str]
+    desk: AppService,
+    finished: Callable[..., str],
+    drawn: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ):
+    monkeypatch.setattr(published, "_MOMENT_S", 1e-9)  # a run is read anew with each request
     run_id = finished()
     app = served(
         lambda: create_app(desk.settings.model_copy(update={"workers": 0, "token": False}))
