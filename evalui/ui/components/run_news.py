@@ -16,9 +16,9 @@ _SCRIPT = """
 const SPREAD = 0.5; // of a pause that was told: not all look at the same moment
 let timer = 0, isAsked = false, failures = 0;
 const showLost = isLost => {
-  const shown = element.querySelector('.note');
-  const {content, parentElement} = element.querySelector('template');
-  if (isLost && !shown) parentElement.append(content.cloneNode(true));
+  const note = element.querySelector('template');
+  const shown = note.nextElementSibling;
+  if (isLost && !shown) note.after(note.content.cloneNode(true));
   if (!isLost) shown?.remove();
 };
 const again = pause => {
