@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from evalui.cli.parser import number
 from evalui.errors import DataError, SpecError
 from evalui.types import DatasetKind, Language, has_options
 
@@ -33,7 +34,11 @@ def add_check_command(commands: Any) -> None:
     check.add_argument("files", metavar="FILE", type=Path, nargs="+")
     check.add_argument("--kind", choices=get_args(DatasetKind), default="", help="of the questions")
     check.add_argument(
-        "--head-row", metavar="N", type=int, default=0, help="row of the headers, from 1; -1: none"
+        "--head-row",
+        metavar="N",
+        type=number("a row", -1),
+        default=0,
+        help="row of the headers, from 1; -1: none",
     )
     check.add_argument("--sheet", metavar="NAME", default="", help="the only sheet to read")
     check.add_argument(
@@ -50,9 +55,19 @@ def add_check_command(commands: Any) -> None:
     )
     check.add_argument("--entry", metavar="NAME", default="", help="of a SWIFT configuration")
     check.add_argument(
-        "--from", dest="first", metavar="N", type=int, default=1, help="the first question shown"
+        "--from",
+        dest="first",
+        metavar="N",
+        type=number("a question", 1),
+        default=1,
+        help="the first question shown",
     )
-    check.add_argument("--questions", metavar="N", type=int, help="how many are shown (default: 3)")
+    check.add_argument(
+        "--questions",
+        metavar="N",
+        type=number("the number of questions", 0),
+        help="how many are shown (default: 3)",
+    )
     check.add_argument("--language", choices=get_args(Language), default="en")
     check.set_defaults(command=_check)
 
@@ -225,9 +240,9 @@ def _faults(t: "Messages", loaded: "LoadResult") -> Iterator[str]:
 
 
 def _questions(t: "Messages", shown: "Preview") -> Iterator[str]:
-    for number, question in enumerate(shown.questions, start=shown.start + 1):
+    for place, question in enumerate(shown.questions, start=shown.start + 1):
         yield ""
-        yield from _question(t, question, number)
+        yield from _question(t, question, place)
     if shown.questions:
         yield ""
 

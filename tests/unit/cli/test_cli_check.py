@@ -88,7 +88,6 @@ def test_faulty_rows_name_the_cure_that_helps(check: Any) -> None:
     [
         (["--column", "colour=red"], "“colour=red” names no column."),
         (["--column", "question"], "“question” names no column."),
-        (["--head-row", "-2"], "The head row -2 is no row."),
         (["--answer-key", "roman"], "roman"),
     ],
 )

@@ -141,6 +141,9 @@ def test_a_folder_with_an_adapter_is_another_model_than_its_base(place: Path):
     assert all(one != other for one, other in zip(*scored, strict=True))
 
 
+LATE = str(ASSETS / "models" / "demo-late")
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -156,6 +159,12 @@ def test_a_folder_with_an_adapter_is_another_model_than_its_base(place: Path):
         (["--model", "a", "b", "--dataset", "sums.csv", "--adapter", "x"], "one --model"),
         (["--model", "always-A", "--dataset", "sums.csv", "--adapter", "x"], "--adapter is of"),
         (["--model", "always-A", "--dataset", "sums.csv", "--key-env", "X_API_KEY"], "--eval-url"),
+        (["--model", "always-A", "--dataset", "sums.csv", "--device", "cpu"], "--device is of"),
+        (["--model", LATE, "--dataset", "sums.csv", "--dtype", "float17"], "--dtype: "),
+        (
+            ["--model", LATE, "--dataset", "sums.csv", "--tensor-parallel", "2"],
+            "--backend: “transformers” is none of vllm.",
+        ),
         (["--model", "m", "--eval-url", "ftp://x", "--dataset", "sums.csv"], "--eval-url: "),
         (
             ["--model", "m", "--eval-url", "http://x", "--dataset", "sums.csv", "--adapter", "x"],
@@ -181,7 +190,7 @@ def test_a_number_that_is_too_small_is_refused(
     with pytest.raises(SystemExit) as caught:
         main(["run", "--out", "out", option, "-1"])
     assert caught.value.code == 2
-    assert f"argument {option}: expected {least} or more" in capsys.readouterr().err
+    assert f"is {least} or more, not '-1'" in capsys.readouterr().err
 
 
 def _judged(judge: str) -> dict[str, Any]:

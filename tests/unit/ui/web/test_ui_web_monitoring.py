@@ -14,7 +14,9 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
-from evalui.access import Person
+from evalui.access import LOCAL_PERSON, Person
+from evalui.accounts.people import add_person
+from evalui.accounts.tokens import add_token
 from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.logs import JsonFormatter
@@ -22,6 +24,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.upkeep import disk
 from evalui.runs.upkeep.readings import StoreReadings
 from evalui.runs.worker.heartbeat import WorkerStatus
+from evalui.server import create_app
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
 from evalui.ui.web import monitoring
@@ -70,8 +73,10 @@ def opened(desk: AppService) -> Open:
 BEARER = {"authorization": "Bearer secret"}
 
 
-def figures(client: TestClient) -> dict[tuple[str, ...], float]:
-    answer = client.get("/metrics", headers=BEARER)
+def figures(
+    client: TestClient, headers: dict[str, str] = BEARER, path: str = "/metrics"
+) -> dict[tuple[str, ...], float]:
+    answer = client.get(path, headers=headers)
     assert answer.status_code == 200
     return {
         (sample.name, *(value for _, value in sorted(sample.labels.items()))): sample.value
@@ -226,3 +231,29 @@ def test_a_slow_request_is_logged(opened: Open, monkeypatch: pytest.MonkeyPatch)
 
 def test_settings_state_who_reads_the_figures():
     assert Settings.model_fields["metrics"].default == "token"
+
+
+SHIPPED = Path(__file__).parents[4] / "deploy" / "systemd" / "evalui.env"
+
+
+def test_requests_of_people_count_by_template_with_the_shipped_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for line in SHIPPED.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            monkeypatch.setenv(*line.split("=", 1))
+    settings = Settings(data_dir=tmp_path / "data", workers="0")
+    settings.data_dir.mkdir(mode=0o700)
+    store = Database(settings.database)
+    add_person(store, "ann", "admin", by=LOCAL_PERSON)
+    bearer = {"authorization": f"Bearer {add_token(store, 'ann', by=LOCAL_PERSON)}"}
+    store.close()
+    with TestClient(
+        create_app(settings), "http://box.example.org", root_path=settings.root_path, client=LOCAL
+    ) as box:
+        for path in ("/evalui/healthz", "/evalui/api/v1/runs", "/evalui/api/v1/runs/none"):
+            box.get(path, headers=bearer)
+        read = figures(box, bearer, "/evalui/metrics")
+    count = "evalui_request_duration_seconds_count"
+    counted = {key[2]: value for key, value in read.items() if key[0] == count}
+    assert counted == {"/healthz": 1, "/api/v1/runs": 1, "/api/v1/runs/{run_id}": 1}
