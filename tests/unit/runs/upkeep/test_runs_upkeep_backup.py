@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from runs_examples import add_run, spec
 
+from evalui.cli.main import main
 from evalui.errors import StoreError
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
@@ -187,3 +188,18 @@ def test_half_an_archive_and_a_foreign_one_are_refused(folder: Path, tmp_path: P
         restore_backup(foreign, tmp_path / "into")
     with pytest.raises(StoreError, match="no backup of evalui"):
         restore_backup(archive_of(tmp_path / "empty.tar.gz"), tmp_path / "into")
+
+
+def test_the_newest_backups_of_a_folder_stay(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("EVALUI_DATA_DIR", str(folder))
+    Database(folder / "evalui.sqlite").close()
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    for name in ("evalui-20200101T000000Z", "evalui-20210101T000000Z", "mine"):
+        (kept / f"{name}.tar.gz").touch()
+    assert main(["backup", str(kept), "--keep", "2"]) == 0
+    first, second, mine = sorted(path.name for path in kept.iterdir())
+    assert (first, mine) == ("evalui-20210101T000000Z.tar.gz", "mine.tar.gz")
+    assert restore_backup(kept / second, tmp_path / "again") == 0

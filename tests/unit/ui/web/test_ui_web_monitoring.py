@@ -30,6 +30,7 @@ from evalui.ui.current_person import acting_as
 from evalui.ui.web import monitoring
 from evalui.ui.web.doors.token import TokenMiddleware
 from evalui.ui.web.monitoring import Monitoring, MonitoringMiddleware
+from evalui.version import __version__
 from evalui.web.middleware import SameOriginMiddleware
 
 LOCAL = ("127.0.0.1", 50000)
@@ -122,10 +123,14 @@ def test_figures_of_store_disk_and_process(
     WorkerStatus(desk.database, "w").update(run="x")  # beside the one that did the run
     read = figures(opened())
     assert read["evalui_store_readable",] == 1
+    assert read["evalui_build_info", __version__] == 1
     assert read["evalui_runs", "done"] == 1
+    assert read["evalui_runs", "failed"] == 0
+    assert read["evalui_queue_oldest_seconds",] == 0
     assert read["evalui_queue_length",] == 0
     assert read["evalui_trials",] > 0
-    assert read["evalui_cells_failed",] == 0
+    assert {read[key] for key in read if key[0] == "evalui_cells_failed"} == {0}
+    assert {key[1] for key in read if key[0] == "evalui_tokens"} == {"read", "written"}
     assert (read["evalui_workers", "busy"], read["evalui_workers", "idle"]) == (1, 1)
     assert 0 < read["evalui_disk_used_ratio",] < 1
     assert read["evalui_disk_free_bytes",] > 0
