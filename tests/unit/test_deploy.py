@@ -222,6 +222,7 @@ def test_the_table_of_settings_names_each_and_its_default():
 
 
 def test_settings_that_the_documents_name_exist():
-    text = HOSTING + (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    pages = [ROOT / "SECURITY.md", *(ROOT / "docs").glob("*.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
     named = set(re.findall(r"EVALUI_([A-Z_0-9]+[A-Z0-9])(?![A-Z_0-9])", text))
     assert named - {name.upper() for name in Settings.model_fields} <= {"SECRET_KEY", "RECORD"}
