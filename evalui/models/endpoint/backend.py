@@ -103,6 +103,15 @@ class OpenAIBackend(Backend):
             return {}
         return {**snapshot.unavailable, **snapshot.misconfigured}
 
+    def addresses(self, entry: ModelEntry) -> str:
+        """The digest of the entry's own addresses."""
+        from evalui.models.endpoint.config import own_addresses  # loads pydantic
+
+        try:
+            return own_addresses(entry)
+        except ModelError:
+            return ""
+
     def probe_status(self, entry: ModelEntry, *, wait_s: float) -> ProbeStatus:
         """What is known of the model's servers; wrong options are known at once."""
         try:
@@ -200,7 +209,7 @@ class EndpointModel:
         self._request_builder = RequestBuilder(
             name, endpoint, capabilities, _tokenizer(name, endpoint)
         )
-        self.fingerprint = _fingerprint(endpoint, capabilities)
+        self.fingerprint = _fingerprint(name, endpoint, capabilities)
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Yield each response as a server gives it; see `ServerPool.run` for what is raised."""
@@ -329,10 +338,14 @@ def _tokenizer(name: str, endpoint: "Endpoint") -> Tokenizer | None:
     return HFTokenizer(name, endpoint.tokenizer, endpoint.extras.template)
 
 
-def _fingerprint(endpoint: "Endpoint", capabilities: Capabilities) -> str:
-    """Names the model and the way requests are sent, not the servers: several share one model."""
+def _fingerprint(name: str, endpoint: "Endpoint", capabilities: Capabilities) -> str:
+    """Names the entry, its addresses, the model and the way requests are sent. The digest of the
+    addresses stands before that of the whole, so that it is seen where they have changed.
+    """
     parts = (
         VERSION,
+        name,
+        endpoint.addresses,
         endpoint.model,
         endpoint.api,
         str(endpoint.seed),
@@ -344,7 +357,7 @@ def _fingerprint(endpoint: "Endpoint", capabilities: Capabilities) -> str:
         *(_tokenizer_digests(endpoint.tokenizer) if endpoint.tokenizer else ("",)),
         *([endpoint.extras.key] if endpoint.extras.key else []),
     )
-    return f"openai:{hashlib.sha256(repr(parts).encode()).hexdigest()}"
+    return f"openai:{endpoint.addresses}:{hashlib.sha256(repr(parts).encode()).hexdigest()}"
 
 
 def _tokenizer_digests(folder: Path) -> list[str]:
