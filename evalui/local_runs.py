@@ -289,7 +289,7 @@ def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEnt
     from evalui.report.compile import compile_report
     from evalui.runs.database.runs import read_left_out, read_run
     from evalui.runs.database.trials import read_results
-    from evalui.runs.database.usage import model_usages, reply_counts
+    from evalui.runs.database.usage import model_changes, model_usages, reply_counts
     from evalui.runs.kept_summaries import summary_source
 
     row = read_run(database, run_id)
@@ -301,6 +301,7 @@ def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEnt
         votes=_votes(database, run_id),
         expenses=model_usages(database, run_id, catalog),
         replies=reply_counts(database, run_id),
+        changes=model_changes(database, run_id),
         left_out=read_left_out(database, run_id),
         source=summary_source(database, run_id),
     )

@@ -356,7 +356,9 @@ class AppService:
         # Computed anew each time: prices may have changed since the figures were worked out.
         spent = usage.model_usages(self.database, run_id, self.models.all_models())
         counts = usage.reply_counts(self.database, run_id)
-        return replace(report, expenses=tuple(spent), replies=counts).in_language(language)
+        changes = usage.model_changes(self.database, run_id)
+        own = replace(report, expenses=tuple(spent), replies=counts, changes=changes)
+        return own.in_language(language)
 
     @checks("that the person may see its run")
     def result(self, row: CellRow) -> CellResult:

@@ -276,6 +276,15 @@ class UsageTracking(Protocol):
 
 
 @runtime_checkable
+class Watched(Protocol):
+    """A model of which servers of others tell what it is."""
+
+    def changes(self) -> Sequence[str]:
+        """What they have said of it that was not so all the time, one sentence each."""
+        ...
+
+
+@runtime_checkable
 class Stoppable(Protocol):
     """A model whose `answer` can be ended while it waits."""
 

@@ -68,13 +68,15 @@ def compile_report(
     votes: Votes = NO_VOTES,
     expenses: Sequence[ModelUsage] = (),
     replies: Sequence[ReplyCount] = (),
+    changes: Sequence[str] = (),
     left_out: Sequence[LeftOut] = (),
     source: SummarySource | None = None,
 ) -> Report:
     """The report of a run, or of as much of it as is done; `baselines` are scripted models.
 
     `votes` are those of people on each dataset, by its name; `expenses` are what the models took,
-    `replies` whose replies it rests on, `left_out` is what the run does not evaluate. `source` may
+    `replies` whose replies it rests on, `changes` what servers said of their models that was not so
+    all the time, `left_out` is what the run does not evaluate. `source` may
     know what is kept of a cell.
     """
     imported = any(result.log for result in results)
@@ -89,6 +91,7 @@ def compile_report(
         tuple(expenses),
         tuple(left_out),
         replies=tuple(replies),
+        changes=tuple(changes),
         metrics=tuple(declared.get("metrics", ())),
         declared_groups=groups_of_spec(declared.get("summary_groups", ())),
     )

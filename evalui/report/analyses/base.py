@@ -135,10 +135,10 @@ class Report:
 
     `spec` is its specification as JSON, to run it again. `votes` are those of people by dataset.
     `expenses` are what the models took, at the prices of the day, `replies` whose replies it rests
-    on. `left_out` is what the run was given and does not evaluate. Reasons are in
-    the `language` of the report, else in English.
-    `metrics` are those that the specification chooses, in its order, `declared_groups` the groups
-    of subjects or datasets that it declares.
+    on, `changes` what servers said of their models that was not so all the time. `left_out` is what
+    the run was given and does not evaluate. Reasons are in the `language` of the report, else in
+    English. `metrics` are those that the specification chooses, in its order, `declared_groups` the
+    groups of subjects or datasets that it declares.
     """
 
     name: str
@@ -150,6 +150,7 @@ class Report:
     expenses: tuple[ModelUsage, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     replies: tuple[ReplyCount, ...] = ()
+    changes: tuple[str, ...] = ()
     language: Language = "en"
     metrics: tuple[str, ...] = ()
     declared_groups: tuple[DeclaredGroup, ...] = ()
@@ -215,6 +216,7 @@ class Report:
             language=language,
             expenses=tuple(replace(each, why=t.translate(each.why)) for each in self.expenses),
             left_out=tuple(replace(each, why=t.translate(each.why)) for each in self.left_out),
+            changes=tuple(map(t.translate, self.changes)),
         )
 
     def of_mode(self, mode: str) -> "Report":

@@ -12,7 +12,18 @@ from typing import Any
 from evalui.messages import Messages, localized, messages
 from evalui.models.base import ModelUsage, ReplyCount
 from evalui.report.analyses.base import Analysis, Report
-from evalui.report.blocks import NONE, Block, Bullets, Card, Heading, Paragraph, Table, text_table
+from evalui.report.blocks import (
+    NONE,
+    Block,
+    Bullets,
+    Card,
+    Heading,
+    NoteLine,
+    Notes,
+    Paragraph,
+    Table,
+    text_table,
+)
 from evalui.report.numbers import count, dollars, local_time
 from evalui.report.words import join_sentences
 from evalui.types import Language
@@ -46,6 +57,8 @@ def replies_blocks(report: Report, language: Language) -> Iterator[Block]:
     lines += [t("replies-moved", model=model, addresses=moved[model]) for model in moved]
     if lines:
         yield Bullets(tuple(lines))
+    if report.changes and not report.has_choices:  # else the overview states them
+        yield Notes(tuple(NoteLine("warn", each) for each in report.changes))
 
 
 def _kept_text(kept: ReplyCount, t: Messages) -> str:

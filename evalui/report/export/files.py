@@ -128,6 +128,8 @@ def write_json(report: Report, language: Language) -> bytes:
         whole["expenses"] = usage_objects(report.expenses)
     if report.replies:
         whole["replies"] = reply_objects(report.replies)
+    if report.changes:
+        whole["changes"] = list(report.changes)
     if added := added_blocks(report, language):
         whole["analyses"] = {name: as_json(own) for name, own in added.items()}
     return (json_text(whole, indented=True) + "\n").encode()

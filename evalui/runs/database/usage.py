@@ -167,6 +167,19 @@ def set_replies(
     connection.execute("UPDATE cell SET replies = ? WHERE id = ?", (written, cell_id))
 
 
+def set_changes(connection: Connection, cell_id: int, changes: Iterable[str]) -> None:
+    """Inside a transaction: note what `model_changes` reads."""
+    written = json.dumps([encode_sentence(each) for each in changes])
+    connection.execute("UPDATE cell SET changes = ? WHERE id = ?", (written, cell_id))
+
+
+def model_changes(database: Database, run_id: str) -> tuple[str, ...]:
+    """What the servers of a run's models said of them that was not so all the time, each once."""
+    rows = database.rows("SELECT changes FROM cell WHERE run = ? ORDER BY place", (run_id,))
+    texts = (text for row in rows for text in json.loads(row["changes"]))
+    return tuple(map(decode_sentence, dict.fromkeys(texts)))
+
+
 def reply_counts(database: Database, run_id: str) -> tuple[ReplyCount, ...]:
     """Whose replies a run has, by model in the order of the run; what it requested itself first."""
     rows = database.rows("SELECT model, replies FROM cell WHERE run = ? ORDER BY place", (run_id,))

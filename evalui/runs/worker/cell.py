@@ -17,6 +17,7 @@ from evalui.models.base import (
     RequestStream,
     Streaming,
     UsageTracking,
+    Watched,
     is_out_of_memory,
     loads_weights,
     traits_of,
@@ -273,6 +274,7 @@ class CellRun:
             is_early=lambda: row.cell.gives == "verdicts" and self._arrivals.are_coming,
         )
         self._usage_source: UsageTracking | None = None
+        self._watched: Watched | None = None
         self._stream: RequestStream | None = None
         self._recorded_usage = Usage(0, 0)  # what it had spent when tokens were last written
 
@@ -294,6 +296,7 @@ class CellRun:
             model.set_answer_key(samples)
         if isinstance(model, UsageTracking):
             self._usage_source, self._recorded_usage = model, model.usage()
+        self._watched = model if isinstance(model, Watched) else None
         spec = ModeSpec.model_validate_json(self._row.plan)
         queue.start_cell(self._database, self._lease, self._row.id, model.fingerprint)
         self._source = ReplySource(model.name, model.fingerprint, self._lease.run_id, time.time())
@@ -686,11 +689,13 @@ class CellRun:
             self._on_batch()
 
     def _record_use(self, connection: Connection) -> None:
-        """Note what the batch took of a device, whose replies the cell rests on, and how many
-        requests are sent at a time.
+        """Note what the batch took of a device, whose replies the cell rests on, what the model's
+        servers say of it, and how many requests are sent at a time.
         """
         self._charge_device(connection)
         usage.set_replies(connection, self._row.id, self._replies_by_run)
+        if self._watched and (changes := self._watched.changes()):
+            usage.set_changes(connection, self._row.id, changes)
         if stream := self._stream:
             set_width(connection, self._row.id, stream.width, stream.max_width)
 

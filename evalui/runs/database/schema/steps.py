@@ -371,6 +371,8 @@ _REPLY_SOURCES = (
     """,
     "ALTER TABLE response ADD COLUMN source INTEGER REFERENCES reply_source",
     "ALTER TABLE cell ADD COLUMN replies TEXT NOT NULL DEFAULT '[]'",
+    # What the servers of its model said of it that was not so all the time: sentences as JSON.
+    "ALTER TABLE cell ADD COLUMN changes TEXT NOT NULL DEFAULT '[]'",
 )
 
 Step = tuple[str | Callable[[sqlite3.Connection], None], ...]

@@ -60,6 +60,7 @@ def overview(view: RunView, form: Form) -> Overview:
         view.language,
         baselines=view.baselines,
         left_out=view.report.left_out,
+        changes=view.report.changes,
         places=view.places,
         mode=field_value(form, "mode"),
         all_models=bool(field_value(form, "all")),
