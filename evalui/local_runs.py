@@ -103,7 +103,12 @@ class PreparedRun:
             moved = [entry.name for entry in entries if has_moved(database, entry)]
             if not moved:
                 return ()
-            alone = {"models": moved, "answers": [], "judging": None, "replies_of": {}}
+            alone: dict[str, Any] = {
+                "models": moved,
+                "answers": [],
+                "judging": None,
+                "replies_of": {},
+            }
             spec = self.spec.model_copy(update=alone)
             loaded = {key: upload.dataset for key, upload in self.loaded.items()}
             datasets = limit_datasets(loaded, spec)

@@ -111,20 +111,27 @@ class ServerIdentity:
         if not is_after_outage and now - self._checked_at < _LOOK_AGAIN_S:
             return
         self._checked_at = now
-        try:
-            found = served_model(await listing(), self._path)
-        except RejectedError:
-            pass  # it lists nothing, so it says nothing of its model
-        except RetryableError:
-            if is_after_outage:
-                raise
-            return  # whether it is away shows with the request
-        else:
+        # A server that listed nothing of its model when it was probed need not be asked for it.
+        if any(known != ServedModel() for known in self._known):
+            found = await self._listed(listing, must_answer=is_after_outage)
             if found and not any(_is_same(known, found) for known in self._known):
                 before = ", ".join(str(known) for known in self._known)
                 self._raise_other(before, str(found))
         if is_after_outage:
             self._checked_outages, self._is_back = max(self._checked_outages, outages), True
+
+    async def _listed(
+        self, listing: Callable[[], Awaitable[Json]], *, must_answer: bool
+    ) -> ServedModel | None:
+        """What is listed of the model now; None if nothing is, or that is not to be known."""
+        try:
+            return served_model(await listing(), self._path)
+        except (RejectedError, ModelError):  # a key may be good for replies alone
+            return None
+        except RetryableError:
+            if must_answer:
+                raise
+            return None  # whether it is away shows with the request
 
     def _check_fingerprint(self, answer: Json) -> None:
         name = answer.get("system_fingerprint")

@@ -105,3 +105,25 @@ def test_other_weights_without_an_outage_are_noticed_within_a_minute(
         with pytest.raises(ModelError, match="now: root /m/b"):
             reply(model, "three")
         model.close()
+
+
+@pytest.mark.parametrize("told", [401, 404, 500])
+def test_a_list_of_models_that_is_refused_says_nothing(told: int, monkeypatch: pytest.MonkeyPatch):
+    with ToyServer(Behaviour(alter=says())) as server:
+        model = opened(server)
+        monkeypatch.setattr(identity, "_LOOK_AGAIN_S", 0.0)
+        server.script.append(Reply(told, {"error": "no"}))
+        reply(model, "one")
+        model.close()
+
+
+def test_a_server_that_listed_nothing_of_its_model_is_not_asked_for_a_list_again(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    with ToyServer(Behaviour(alter=says("", 0))) as server:
+        model = opened(server)
+        monkeypatch.setattr(identity, "_LOOK_AGAIN_S", 0.0)
+        before = len(server.posts("/models"))
+        reply(model, "one")
+        assert len(server.posts("/models")) == before
+        model.close()
