@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evalui.report.analyses.base import Report
     from evalui.report.analyses.people.figures import Votes
     from evalui.runs.database.connection import Database
+    from evalui.runs.database.throughput import KeptElsewhere
     from evalui.runs.spec import DatasetSpec, RunSpec, Spec
     from evalui.settings import Settings
 
@@ -86,6 +87,36 @@ class PreparedRun:
     def with_spec(self, spec: "RunSpec") -> "PreparedRun":
         """The run with the other settings of a specification of the same datasets."""
         return replace(self, spec=spec)
+
+    def kept_elsewhere(
+        self, settings: "Settings", catalog: "Mapping[str, ModelEntry]"
+    ) -> "tuple[KeptElsewhere, ...]":
+        """The replies that are kept in the data folder of models whose addresses have changed."""
+        from evalui.runs.database.connection import Database
+        from evalui.runs.database.throughput import count_cached, has_moved, kept_elsewhere
+        from evalui.runs.plan import limit_datasets, plan_run
+
+        if not settings.database.exists():
+            return ()
+        with closing(Database(settings.database)) as database:
+            entries = [catalog[name] for name in self.spec.models if name in catalog]
+            moved = [entry.name for entry in entries if has_moved(database, entry)]
+            if not moved:
+                return ()
+            alone: dict[str, Any] = {
+                "models": moved,
+                "answers": [],
+                "judging": None,
+                "replies_of": {},
+            }
+            spec = self.spec.model_copy(update=alone)
+            loaded = {key: upload.dataset for key, upload in self.loaded.items()}
+            datasets = limit_datasets(loaded, spec)
+            plans = plan_run(spec, datasets, catalog)
+            cached = count_cached(database, plans, datasets)
+            found = kept_elsewhere(database, plans, datasets, cached)
+        chosen = self.spec.replies_of
+        return tuple(each for each in found if chosen.get(each.model) != each.addresses)
 
     def queue(self, database: "Database", catalog: "Mapping[str, ModelEntry]") -> str:
         """Queue the run in a store, with the answers that it names; its id.
@@ -263,7 +294,7 @@ def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEnt
     from evalui.report.compile import compile_report
     from evalui.runs.database.runs import read_left_out, read_run
     from evalui.runs.database.trials import read_results
-    from evalui.runs.database.usage import model_usages
+    from evalui.runs.database.usage import model_changes, model_usages, reply_counts
     from evalui.runs.kept_summaries import summary_source
 
     row = read_run(database, run_id)
@@ -274,6 +305,8 @@ def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEnt
         spec=row.spec,
         votes=_votes(database, run_id),
         expenses=model_usages(database, run_id, catalog),
+        replies=reply_counts(database, run_id),
+        changes=model_changes(database, run_id),
         left_out=read_left_out(database, run_id),
         source=summary_source(database, run_id),
     )

@@ -62,6 +62,7 @@ class RunForm:
     name: str = ""
     metrics: tuple[str, ...] = ()
     summary_groups: tuple[SummaryGroup, ...] = ()
+    replies_of: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def layout_of(self, upload: str) -> Layout:
         """How an upload is read."""
@@ -126,6 +127,7 @@ class RunForm:
             limit_per="dataset" if self.limit and self.limit_per == "dataset" else None,
             metrics=list(self.metrics),
             summary_groups=list(self.summary_groups),
+            replies_of=dict(self.replies_of),
         )
 
 

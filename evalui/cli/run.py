@@ -122,6 +122,8 @@ def _run(given: argparse.Namespace) -> int:
         settings = settings.model_copy(update={"engine": given.engine})
     for line in prepared.assumptions:
         _say(line)
+    if given.reuse:
+        _offer_kept(prepared, settings, catalog)
     # Open until the files are written: replies are read when they are exported.
     with closing(Database(make_folder(given.out) / STORE_NAME)) as database:
         run_id = prepared.queue(database, catalog)
@@ -181,6 +183,18 @@ def _prepared(
     if given.groups:
         spec = spec.model_copy(update={"summary_groups": published_groups(given.groups)})
     return prepared.with_spec(spec), catalog
+
+
+def _offer_kept(
+    prepared: "PreparedRun", settings: "Settings", catalog: "Mapping[str, ModelEntry]"
+) -> None:
+    """State which replies are kept of models whose addresses have changed, and how to use them."""
+    for kept in prepared.kept_elsewhere(settings, catalog):
+        from evalui.app.evaluations import kept_words  # imports much, and is rarely needed
+        from evalui.messages import messages
+
+        use = f"--replies-of {kept.model}={kept.addresses}"
+        _say(f"{kept_words(messages('en'), kept)}; {use} counts them as its own")
 
 
 def _finish(

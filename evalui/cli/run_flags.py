@@ -96,6 +96,12 @@ def add_run_flags(run: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="send conversations, or plain prompts; default: as the model is described",
     )
+    group.add_argument(
+        "--replies-of",
+        metavar="MODEL=ADDRESSES",
+        nargs="+",
+        help="use the replies kept of a model's other addresses, as the command names them",
+    )
     group.add_argument("--name", help="of the run")
 
 
@@ -123,6 +129,9 @@ def read_flags(given: argparse.Namespace) -> FlaggedRun:
         raise SpecError("flag-missing", flag="--model")
     _set_modes(values, given)
     values |= {name: getattr(given, name) for name in ("limit", "name") if getattr(given, name)}
+    if given.replies_of:
+        pairs = [each.rpartition("=") for each in given.replies_of]
+        values["replies_of"] = {model: addresses for model, _, addresses in pairs}
     named = {"mode", "modes", "answers", "judging"} & values.keys()
     if not named:
         from evalui.modes import usual_mode
@@ -196,7 +205,17 @@ def with_fitting_modes(
 
 
 def _has_flags(given: argparse.Namespace) -> bool:
-    names = ("model", "dataset", "eval_url", "mode", "pattern", "limit", "name", "adapter")
+    names = (
+        "model",
+        "dataset",
+        "eval_url",
+        "mode",
+        "pattern",
+        "limit",
+        "name",
+        "adapter",
+        "replies_of",
+    )
     return (
         any(getattr(given, name) for name in names)
         or given.shots is not None

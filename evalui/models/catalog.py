@@ -110,6 +110,33 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
     return replace(entry, path=path, adapter=_absolute_path(catalog, entry.adapter))
 
 
+def with_replies_of(
+    catalog: Mapping[str, ModelEntry], addresses: Mapping[str, str]
+) -> dict[str, ModelEntry]:
+    """The models, of which some use the kept replies of other addresses, given by their digest.
+
+    Raises:
+        UnknownName: there is no such model.
+        ModelError: a model is at no address.
+    """
+    changed = {name: find_entry(catalog, name) for name in addresses}
+    for name, entry in changed.items():
+        if not traits_of(entry).remote:
+            raise ModelError("replies-of-no-endpoint", model=name)
+    return {
+        **catalog,
+        **{
+            name: replace(entry, options={**entry.options, "replies_of": addresses[name]})
+            for name, entry in changed.items()
+        },
+    }
+
+
+def own_addresses(entry: ModelEntry) -> str:
+    """The digest of the addresses of an entry; "" of a model that is at none."""
+    return BACKENDS[entry.backend].addresses(entry) if entry.backend in BACKENDS else ""
+
+
 def base_of(entry: ModelEntry, entries: Iterable[ModelEntry]) -> ModelEntry | None:
     """The model that `entry` was tuned from: the same path without an adapter, None if unknown.
 

@@ -3,6 +3,7 @@
 Shares are given in 0..1 and printed in per cent; the caller adds the unit.
 """
 
+from datetime import datetime
 from typing import Protocol
 
 from evalui.scoring.metrics import Figure, Metric
@@ -11,6 +12,11 @@ from evalui.types import Interval
 # Under this half-width (in points) a first decimal says something; above it is noise.
 _FINE = 5.0
 _PLACES = 3  # of a number that is no share
+
+
+def local_time(moment: float) -> str:
+    """A time in seconds since 1970, by the clock of this machine."""
+    return f"{datetime.fromtimestamp(moment).astimezone():%Y-%m-%d %H:%M}"
 
 
 class ShareRange(Protocol):

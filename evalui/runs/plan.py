@@ -9,7 +9,7 @@ from typing import Any
 from evalui.errors import SpecError
 from evalui.messages import sentence
 from evalui.models.base import BACKENDS, ModelEntry
-from evalui.models.catalog import describe, find_entry
+from evalui.models.catalog import describe, find_entry, with_replies_of
 from evalui.modes import (
     MODES,
     Mode,
@@ -63,6 +63,7 @@ def plan_run(
             examples than requested shots, a metric or a member of a group is unknown, a pattern
             makes more trials than can be run, or there is nothing to judge.
         UnknownName: no such model, mode, template or form.
+        ModelError: a model whose replies of other addresses are named is at no address.
     """
     check_metrics(spec.metrics)
     _reject_duplicates(spec, datasets, collected)
@@ -74,6 +75,7 @@ def plan_run(
     judges = spec.judging.judges if spec.judging else []
     for name in (*spec.models, *judges):
         find_entry(catalog, name)
+    catalog = with_replies_of(catalog, spec.replies_of)
     keys = {source.key: dataset_key(datasets[source.key]) for source in spec.datasets}
     named_modes = list(zip(spec.modes, labels(spec.modes), strict=True))
     prompted = [

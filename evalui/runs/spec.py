@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
 from pydantic import (
     BaseModel,
@@ -223,10 +223,11 @@ class RunSpec(BaseModel):
     on rubrics that are chosen by sample are of the second version. `seed` is that of every draw,
     where modes and judges state none of their own. `metrics` are those that lead its report, in
     this order, and `summary_groups` the groups of subjects or datasets that it has figures of; they
-    decide nothing of the answers. For short, the fields of one mode may stand at the top ({"mode":
-    "cloze", "shots": 5}), "mode" may be a list of names, a dataset may be a path alone, and where
-    there are answers or judges and no mode, questions are answered in writing, and a published list
-    of groups may be its name alone.
+    decide nothing of the answers. `replies_of` names, by model, the digest of other addresses whose
+    kept replies count as the model's, see `docs/endpoints.md`. For short, the fields of one mode
+    may stand at the top ({"mode": "cloze", "shots": 5}), "mode" may be a list of names, a dataset
+    may be a path alone, and where there are answers or judges and no mode, questions are answered
+    in writing, and a published list of groups may be its name alone.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -243,6 +244,7 @@ class RunSpec(BaseModel):
     limit_per: LimitPer | None = None
     metrics: list[str] = []
     summary_groups: list[SummaryGroup] = []
+    replies_of: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]] = {}
 
     @property
     def counts_per(self) -> LimitPer:

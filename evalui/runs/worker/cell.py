@@ -17,6 +17,7 @@ from evalui.models.base import (
     RequestStream,
     Streaming,
     UsageTracking,
+    Watched,
     is_out_of_memory,
     loads_weights,
     traits_of,
@@ -29,6 +30,8 @@ from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow, Lease
 from evalui.runs.database.response_cache import (
+    KeptResponse,
+    ReplySource,
     cacheable_by,
     get_responses,
     put_responses,
@@ -242,7 +245,9 @@ class CellRun:
         self._interrupted = interrupted
         self._on_batch = on_batch
         self._trials: list[Trial] = []
-        self._responses: list[tuple[bytes, Response]] = []
+        self._responses: list[KeptResponse] = []
+        self._source: ReplySource | None = None  # of what the model replies now
+        self._replies_by_run: Counter[tuple[str | None, float]] = Counter()
         self._entry = entry
         self._flushed = self._charged = time.monotonic()
         self._batch_size = AdaptiveBatchSize()
@@ -269,6 +274,7 @@ class CellRun:
             is_early=lambda: row.cell.gives == "verdicts" and self._arrivals.are_coming,
         )
         self._usage_source: UsageTracking | None = None
+        self._watched: Watched | None = None
         self._stream: RequestStream | None = None
         self._recorded_usage = Usage(0, 0)  # what it had spent when tokens were last written
 
@@ -290,8 +296,11 @@ class CellRun:
             model.set_answer_key(samples)
         if isinstance(model, UsageTracking):
             self._usage_source, self._recorded_usage = model, model.usage()
+        self._watched = model if isinstance(model, Watched) else None
         spec = ModeSpec.model_validate_json(self._row.plan)
         queue.start_cell(self._database, self._lease, self._row.id, model.fingerprint)
+        self._source = ReplySource(model.name, model.fingerprint, self._lease.run_id, time.time())
+        self._replies_by_run = usage.cell_replies(self._database, self._row.id)
         done = done_keys(self._database, self._row.id)
 
         def is_wanted(pair: TrialPlace) -> bool:
@@ -558,11 +567,15 @@ class CellRun:
         known = get_responses(self._database, list(places))
         if self._replies and (missing := [key for key in places if key not in known]):
             elsewhere = get_responses(self._replies, missing)
-            self._responses += elsewhere.items()
+            self._responses += elsewhere.values()
             known |= elsewhere
-        for key, response in known.items():
-            self._rejected.requested += without_thoughts(response) is None
-            self._add_response(batch, places[key], response)
+        for key, kept in known.items():
+            self._rejected.requested += without_thoughts(kept.response) is None
+            if kept.source is None:
+                self._replies_by_run[None, 0.0] += 1
+            elif kept.source.run != self._lease.run_id:  # else it was counted when it came
+                self._replies_by_run[kept.source.run, kept.source.made] += 1
+            self._add_response(batch, places[key], kept.response)
 
     def _open_requests(self, batch: InFlightBatch) -> list[int]:
         """The numbers of the requests that are neither answered nor rejected."""
@@ -623,9 +636,9 @@ class CellRun:
             self._unsaved += len(response.text) + len(response.thoughts)
             if response.usage:
                 self._written += response.usage.completion_tokens
-        key = batch.keys[index]
-        if key:
-            self._responses.append((key, response))
+        self._replies_by_run["", 0.0] += 1
+        if key := batch.keys[index]:
+            self._responses.append(KeptResponse(key, response, self._source))
         self._add_response(batch, index, response)
         if time.monotonic() - self._flushed > FLUSH_S:
             self._flush()
@@ -676,8 +689,13 @@ class CellRun:
             self._on_batch()
 
     def _record_use(self, connection: Connection) -> None:
-        """Note what the batch took of a device, and how many requests are sent at a time."""
+        """Note what the batch took of a device, whose replies the cell rests on, what the model's
+        servers say of it, and how many requests are sent at a time.
+        """
         self._charge_device(connection)
+        usage.set_replies(connection, self._row.id, self._replies_by_run)
+        if self._watched and (changes := self._watched.changes()):
+            usage.set_changes(connection, self._row.id, changes)
         if stream := self._stream:
             set_width(connection, self._row.id, stream.width, stream.max_width)
 

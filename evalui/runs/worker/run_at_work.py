@@ -4,6 +4,7 @@ Models at endpoints work at the same time, and beside one that computes here; a 
 the models that it judges.
 """
 
+import json
 import logging
 import time
 import traceback
@@ -26,7 +27,7 @@ from evalui.models.base import (
     loads_weights,
     traits_of,
 )
-from evalui.models.catalog import find_entry
+from evalui.models.catalog import find_entry, with_replies_of
 from evalui.models.kept_replies import KeptReplies
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
@@ -85,6 +86,7 @@ class RunAtWork:
         self._parts = parts
         self._database = parts.database
         self._run = run
+        self._replies_of: Mapping[str, str] = json.loads(run.spec or "{}").get("replies_of", {})
         self._lease = run.lease
         self._is_spent_up = False  # whether the owner may spend no more
         self._is_given_up = False  # whether the cells at work are to end since one of them has to
@@ -449,7 +451,9 @@ class RunAtWork:
         self._arrivals.end(row.id)
 
     def _entry(self, name: str) -> ModelEntry:
-        return find_entry(self._parts.catalog(), name)
+        catalog = self._parts.catalog()
+        chosen = {each: of for each, of in self._replies_of.items() if each == name}
+        return find_entry(with_replies_of(catalog, chosen), name)
 
 
 def error_text(error: Exception) -> str:

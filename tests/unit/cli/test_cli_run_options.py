@@ -114,6 +114,25 @@ def test_a_model_of_an_endpoint_needs_no_catalog(
     assert "sk-toy" not in (place / "out" / "report.json").read_text()
 
 
+def test_the_replies_of_another_address_are_named_and_used_only_where_somebody_says_so(
+    place: Path, capsys: pytest.CaptureFixture[str]
+):
+    del place
+    with ToyServer() as before, ToyServer() as after:
+        run = ["run", "--dataset", "sums.csv", "--mode", "generation", "--model"]
+        assert main([*run, before.url, "--out", "first"]) == 0
+        assert "--replies-of" not in capsys.readouterr().err
+        assert main([*run, after.url, "--out", "second"]) == 0
+        told = capsys.readouterr().err
+        assert f"{MODEL}: 5 of 5 replies are kept from run" in told
+        assert len(_questions(after)) == 5
+        chosen = told.partition("--replies-of ")[2].split()[0]
+        assert main([*run, after.url, "--replies-of", chosen, "--out", "third"]) == 0
+        assert len(_questions(after)) == 5
+    (count,) = _report(Path("third"))["replies"]
+    assert (count["replies"], count["kept"]) == (5, True)
+
+
 def test_a_model_without_probabilities_replies_where_no_mode_is_named(place: Path):
     del place
     with ToyServer(Behaviour(logprobs=False, completions=False)) as server:

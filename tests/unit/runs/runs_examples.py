@@ -7,6 +7,7 @@ from evalui.runs.cells import CellPlan
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import add_dataset
+from evalui.runs.database.response_cache import KeptResponse
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.types import Dataset, LabelProbs, Reading, Sample, Trial, Variant
@@ -90,3 +91,4 @@ def trial(
 
 
 RESPONSE = LabelProbs((-0.1, -2.3, -3.4, -4.5), 0.98, "A")
+KEPT = KeptResponse(b"k" * 32, RESPONSE, None)

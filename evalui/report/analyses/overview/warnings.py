@@ -328,17 +328,20 @@ def what_to_know(
     *,
     baselines: Collection[str],
     left_out: Sequence[str] = (),
+    changes: Sequence[str] = (),
     unless: Collection[str] = (),
     places: Places | None = None,
 ) -> Details | None:
     """The section; None before there is a figure, if nothing stands against the run.
 
-    `left_out` are sentences on what was not evaluated, `unless` rules that stand elsewhere on the
+    `left_out` are sentences on what was not evaluated, `changes` on what servers said of their
+    models that was not so all the time, `unless` rules that stand elsewhere on the
     page.
     """
     known = _known(summaries, language, baselines, unless)
-    lines = [_line(one, summaries, language, places) for one in known]
     run = localized("know.run", language)
+    lines = [NoteLine("warn", sentence, run) for sentence in changes]
+    lines += [_line(one, summaries, language, places) for one in known]
     lines += [NoteLine("na", sentence, run) for sentence in left_out]
     blocks: list[Block] = [Notes(tuple(lines))] if lines else []
     if places:

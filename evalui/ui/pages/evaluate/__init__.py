@@ -252,6 +252,7 @@ class EvaluatePage:
             self.cost = markup()
             self.fields.run_name()
             self.remarks = markup()
+            self.fields.kept_replies()
             self.start = gr.Button(t("cost.start"), variant="primary", elem_classes="start")
             self.why = markup(visible=False, elem_classes="meta why")
 
@@ -662,8 +663,9 @@ class EvaluatePage:
             each.view.name if isinstance(each, ShownDataset) else each.reading.file
             for each in examined.shown
         ]
-        off = bool(card.hindrance)
+        off, kept = bool(card.hindrance), [*card.kept]
         return {
+            self.fields.component("replies_of"): gr.update(choices=kept, visible=bool(kept)),
             self.cost_card: gr.update(visible=True),
             self.cost: card.cost,
             self.remarks: card.remarks,
@@ -715,6 +717,9 @@ class EvaluatePage:
         updates: Updates = {}
         if is_open:
             form, updates = self._contest(service, examined, models, before, form, shown)
+        card = start_plan(service, t, form)
+        offered = {value for _, value in card.kept}
+        form = form | {"replies_of": [v for v in field_values(form, "replies_of") if v in offered]}
         may_add = service.models.may_edit
         list_value = self.fields.list_value
         updates |= {
@@ -730,7 +735,7 @@ class EvaluatePage:
                 mode_list(t, models, form, kinds), list_value("modes", before, form, shown)
             ),
             **self._settings(form, models, choice=has_choices),
-            **self._started(examined, start_plan(service, t, form)),
+            **self._started(examined, card),
         }
         return form, groups, updates
 

@@ -7,6 +7,7 @@ from evalui.app.open_run_view import OpenRunView, part_document
 from evalui.app.run_view import RunView
 from evalui.app.sharing import run_address
 from evalui.report.analyses.chosen_metrics import chosen_blocks
+from evalui.report.analyses.cost import replies_blocks
 from evalui.report.analyses.imported import IMPORTED
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.standing import standings
@@ -59,6 +60,7 @@ def overview(view: RunView, form: Form) -> Overview:
         view.language,
         baselines=view.baselines,
         left_out=view.report.left_out,
+        changes=view.report.changes,
         places=view.places,
         mode=field_value(form, "mode"),
         all_models=bool(field_value(form, "all")),
@@ -127,6 +129,7 @@ def _with_added(view: RunView, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
         *SUMMARY_GROUPS.blocks(view.report, view.language),
         *imported,
         *PUBLISHED.blocks(view.report, view.language),
+        *(replies_blocks(view.report, view.language) if view.has_choices else ()),
         *(block for each in added for block in each),
         blocks[-1],
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from runs_examples import RESPONSE, add_run, plans_of, spec, trial
+from runs_examples import KEPT, add_run, plans_of, spec, trial
 
 from evalui.access import Person
 from evalui.errors import Cancelled, ModelError, RunLeaseLost, SpecError, UnknownRun
@@ -192,7 +192,7 @@ def test_a_run_fails_when_a_cell_has_failed(database: Database) -> None:
 def test_deleting_a_run_takes_its_trials_along_and_stops_its_worker(
     database: Database, lease: Lease
 ) -> None:
-    write_trials(database, lease, 1, [trial(1)], [(b"k" * 32, RESPONSE)])
+    write_trials(database, lease, 1, [trial(1)], [KEPT])
     queue.delete(database, lease.run_id)
     with pytest.raises(RunLeaseLost):
         queue.check_lease(database, lease)
@@ -212,9 +212,9 @@ def test_a_cell_is_not_gone_on_with_by_another_model(database: Database, lease: 
 
 
 def test_a_response_outlives_its_run(database: Database, lease: Lease) -> None:
-    write_trials(database, lease, 1, [trial(1)], [(b"k" * 32, RESPONSE)])
+    write_trials(database, lease, 1, [trial(1)], [KEPT])
     queue.delete(database, lease.run_id)
-    assert get_responses(database, [b"k" * 32]) == {b"k" * 32: RESPONSE}
+    assert get_responses(database, [b"k" * 32]) == {b"k" * 32: KEPT}
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_a_silent_workers_run_goes_back_to_its_place(database: Database, lease: 
 def test_a_worker_thought_dead_can_write_nothing(database: Database, lease: Lease) -> None:
     queue.requeue_lost(database, worker="worker-1")
     for write in (
-        lambda: write_trials(database, lease, 1, [trial(1)], [(b"k" * 32, RESPONSE)]),
+        lambda: write_trials(database, lease, 1, [trial(1)], [KEPT]),
         lambda: queue.start_cell(database, lease, 1, "g"),
         lambda: queue.finish_cell(database, lease, 1),
         lambda: queue.finish(database, lease),

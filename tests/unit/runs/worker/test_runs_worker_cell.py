@@ -17,7 +17,7 @@ from evalui.runs.database.throughput import throughputs
 from evalui.runs.database.trials import read_trials
 from evalui.runs.worker.cell import CellRun, Interrupted
 from evalui.runs.worker.in_flight import MAX_SIZE, MIN_SIZE
-from evalui.types import LabelProbs, Request, Response, Sample
+from evalui.types import Request, Response, Sample
 
 
 class Scripted:
@@ -242,6 +242,7 @@ def test_responses_are_kept_bit_by_bit(database: Database, held: Lease) -> None:
     work(database, held, Scripted())
     kept = database.row("SELECT request FROM response")
     assert kept
-    (response,) = get_responses(database, [kept["request"]]).values()
-    assert isinstance(response, LabelProbs)
-    assert response == RESPONSE
+    (found,) = get_responses(database, [kept["request"]]).values()
+    assert found.response == RESPONSE
+    assert found.source
+    assert found.source.run == held.run_id

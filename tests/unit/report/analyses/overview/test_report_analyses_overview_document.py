@@ -7,7 +7,7 @@ from bias_examples import right
 from overview_examples import BASE, EARLY, LATE, LEFT_OUT, PLACES, RUNS, page, summary
 
 from evalui.report.analyses.overview.document import left_out_sentences, overview_blocks
-from evalui.report.blocks import Block, Bullets, Card, Details, Headline, Links, Table
+from evalui.report.blocks import Block, Bullets, Card, Details, Headline, Links, Notes, Table
 from evalui.report.render.markdown import as_markdown
 from evalui.report.render.text import cell_text
 from evalui.types import LeftOut
@@ -156,3 +156,11 @@ def test_a_run_at_chance_without_examples_is_offered_one_with_examples():
         "Read 3 replies",
         "Run the sample",
     ]
+
+
+def test_a_change_of_a_server_stands_first_of_what_to_know():
+    said = "toy: its answers in this run named 2 values of system_fingerprint."
+    told = overview_blocks(RUNS["winner"], "en", changes=[said])
+    (notes,) = sections(told)["what-to-know"]
+    assert isinstance(notes, Notes)
+    assert (notes.lines[0].kind, notes.lines[0].text) == ("warn", said)
