@@ -211,7 +211,7 @@ def _grade(
         reply = texts[-1]
         if not sample.references and reply.text in UNDECIDED.values():
             return unreadable(NO_REFERENCE)
-        return _read_schema(rubric, reply) if output == "schema" else _read_text(rubric, reply)
+        return _read_schema(rubric, reply) if output == "schema" else _read_once(rubric, reply)
     probable = [response for response in responses if isinstance(response, LabelProbs)]
     assert probable, "a judge writes, or says how probable labels are"
     return read_labels(rubric, probable)
@@ -223,11 +223,9 @@ def _read_schema(rubric: Rubric, reply: GeneratedText) -> GradedReply:
         return graded
     if reply.finish_reason == "stop" and (graded := read_last_object(rubric, reply.text)):
         return graded
-    return _read_text(rubric, reply, "schema")
+    return _read_once(rubric, reply, "schema")
 
 
-# A verdict that was looked at for a follow-up is read again when it is graded.
-@lru_cache(maxsize=256)
 def _read_text(rubric: Rubric, reply: GeneratedText, output: JudgeOutput = "text") -> GradedReply:
     """A reply in words, or in JSON that no schema held."""
     cut = reply.finish_reason
@@ -248,6 +246,10 @@ def _read_text(rubric: Rubric, reply: GeneratedText, output: JudgeOutput = "text
         text, form = without_options(text), "json"  # a letter is an option's there
     read = read_verdict(form, text, finish_reason=cut, prompt_forms=forms)
     return _graded_verdict(read)
+
+
+# A verdict that was looked at for a follow-up is read again when it is graded.
+_read_once = lru_cache(maxsize=256)(_read_text)
 
 
 def _read_pattern(rubric: Rubric, reply: GeneratedText, forms: tuple[str, ...]) -> GradedReply:

@@ -81,6 +81,8 @@ def test_no_place_of_the_site_passes_on_what_a_visitor_states_of_people():
         for name in ("user", "groups"):
             header = Settings.model_fields[f"proxy_{name}_header"].default
             assert f'proxy_set_header {header} "";' in part
+    for header in ("X-Forwarded-Host", "X-Gradio-Server", "Forwarded"):
+        assert f'proxy_set_header {header} "";' in passing[-1]
 
 
 def test_the_variables_for_the_units_are_settings(monkeypatch: pytest.MonkeyPatch):

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, lru_cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -404,7 +404,7 @@ def _validated(rubric: Rubric) -> Rubric:
     return rubric
 
 
-@cache  # to check it takes some milliseconds
+@lru_cache(16)  # to check it takes some milliseconds
 def _checked_pattern(form: str, pattern: str, labels: tuple[tuple[str, str], ...]) -> ReplyPattern:
     return compile_pattern(form, pattern, dict(labels))
 

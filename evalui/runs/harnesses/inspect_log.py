@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evalui.datasets.files.archive import ARCHIVE_ERRORS
+from evalui.datasets.files.archive import ARCHIVE_ERRORS, read_all
 from evalui.errors import DataError
 from evalui.runs.harnesses.base import (
     HARNESSES,
@@ -19,6 +19,7 @@ from evalui.runs.harnesses.base import (
     LogPart,
 )
 from evalui.runs.harnesses.files import (
+    MAX_OBJECT_BYTES,
     JsonObject,
     as_list,
     as_number,
@@ -75,7 +76,7 @@ def _open_archive(path: Path) -> _Log:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
             head = _HEADER if _HEADER in names else _START
-            header = as_object(parsed(archive.read(head)) if head in names else None)
+            header = as_object(parsed(_read(path, archive, head)) if head in names else None)
     except _DAMAGES as error:
         raise DataError("log-damaged", file=path.name, reason=str(error)) from error
     members = [name for name in names if name.startswith(_SAMPLES)]
@@ -93,12 +94,20 @@ def _open_archive(path: Path) -> _Log:
         with zipfile.ZipFile(path) as archive:
             for name in sorted(members, key=place):
                 try:
-                    sample = as_object(parsed(archive.read(name)))
-                except _DAMAGES:
+                    sample = as_object(parsed(_read(path, archive, name)))
+                except (*_DAMAGES, DataError):
                     sample = None
                 yield name, sample or None
 
     return _Log(path, header, samples)
+
+
+def _read(path: Path, archive: Any, name: str) -> bytes:
+    """A member of an archive, no further than the size that it declares."""
+    info = archive.getinfo(name)
+    if info.file_size > MAX_OBJECT_BYTES:
+        raise DataError("log-too-large", file=path.name, gb=f"{MAX_OBJECT_BYTES / 1e9:.1f}")
+    return read_all(archive, info)
 
 
 def _is_json_log(path: Path) -> bool:

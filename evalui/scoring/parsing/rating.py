@@ -9,7 +9,7 @@ again.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, cast
 
 from evalui.scoring.parsing.judge_statements import (
@@ -224,7 +224,7 @@ def _without_criteria(
     return replace(judgement, lines=tuple(lines))
 
 
-@cache
+@lru_cache(256)  # names are those of rubrics
 def _criterion(name: str) -> re.Pattern[str]:
     """The name of a criterion and what leads to its mark; Chinese words have no ends."""
     end = r"(?!\w)" if name[-1:].isascii() else ""

@@ -116,7 +116,7 @@ class Monitoring:
 
     def add_routes(self, app: FastAPI) -> None:
         """Add /readyz, and /metrics for those whom the door lets in."""
-        app.get("/readyz")(self._readyz)
+        app.api_route("/readyz", methods=["GET", "HEAD"])(self._readyz)
         if self._settings.metrics != "off":
             app.get(_PATH)(self.read_metrics)
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import pytest
 
 from evalui.models.scripted.judges import UNDECIDED
 from evalui.modes import MODES, ModeSettings, MultiTurn
-from evalui.modes.judge import Judge
+from evalui.modes.judge import Judge, read_sample_reply
 from evalui.modes.prompts.rubrics import (
     RUBRICS,
     Rubric,
@@ -547,3 +548,11 @@ def test_a_pattern_of_ones_own_reads_marks_too():
     rubric = parse_rubric(_PATTERN | own)
     trial = MODE.grade(CITY, ALONE, [GeneratedText("Rating: 2. I give 7 points.")], setting(rubric))
     assert trial.scores["rating"] == (7.0,)
+
+
+def test_a_reply_that_is_tried_on_a_rubric_is_not_kept():
+    reply = "Both are right.\n" * 100
+    before = sys.getrefcount(reply)
+    for name in RUBRICS:
+        read_sample_reply(RUBRICS[name], reply)
+    assert sys.getrefcount(reply) == before

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from harness_examples import LOGS, choice_line, imported, write_lm_eval
 
-from evalui.errors import DataError, SpecError
+from evalui.errors import DataError, SpecError, StoreError
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.imported_runs import add_imported_cell, add_imported_dataset, begin_import
@@ -134,6 +134,21 @@ def test_an_import_that_was_killed_fails_with_a_sentence(database: Database):
     row = read_run(database, lease.run_id)
     assert row.state == "failed"
     assert "import the log again" in row.error
+
+
+def test_an_import_on_a_full_disk_leaves_nothing_and_works_when_there_is_space(
+    database: Database, tmp_path: Path
+):
+    log = write_lm_eval(tmp_path / "log", [choice_line(number) for number in range(3000)])
+    ((pages,),) = database.rows("PRAGMA page_count")
+    database.rows(f"PRAGMA max_page_count = {pages + 60}")
+    with pytest.raises(StoreError, match="The disk is full"):
+        imported(database, log)
+    assert read_runs(database) == []
+    assert database.rows("SELECT * FROM dataset") == []
+    database.rows(f"PRAGMA max_page_count = {pages + 100_000}")
+    run = read_run(database, imported(database, log).run_id)
+    assert (run.state, run.done) == ("done", 3000)
 
 
 def test_files_that_are_no_log_are_named_with_what_is_read(database: Database):

@@ -1,6 +1,8 @@
 """Logs of Inspect: zips with Zstandard members, epochs apart, orders by the texts of options."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -113,3 +115,57 @@ def test_a_damaged_archive_says_so(database: Database, tmp_path: Path):
     broken.write_bytes((LOGS / "inspect/geography.eval").read_bytes()[:9000])
     with pytest.raises(DataError, match=r"log.eval is damaged.*Copy it again"):
         imported(database, broken)
+
+
+@pytest.mark.parametrize("member", ["header.json", "samples/1_epoch_1.json"])
+@pytest.mark.parametrize("lies", [False, True])
+def test_a_member_that_unpacks_to_gigabytes_takes_no_memory(
+    tmp_path: Path, member: str, lies: bool
+):
+    done = subprocess.run(
+        [sys.executable, "-c", BOMB, str(tmp_path / "log.eval"), member, str(int(lies))],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    said, grown = done.stdout.splitlines()
+    assert "log.eval" in said or said == "unreadable: 1"
+    assert float(grown) < 100
+
+
+BOMB = """
+import resource, struct, sys
+from pathlib import Path
+from backports.zstd import ZstdCompressor, zipfile
+from evalui.errors import DataError
+from evalui.runs.harnesses.inspect_log import read_inspect
+
+path, member, lies = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "1"
+header = b'{"status": "success", "eval": {"task": "t", "model": "m", "dataset": {}}}'
+others = {"header.json": header, "samples/1_epoch_1.json": b"{}"}
+with zipfile.ZipFile(path, "w", compression=zipfile.ZIP_ZSTANDARD) as archive:
+    for name in others:
+        if name != member:
+            archive.writestr(name, others[name])
+        else:
+            with archive.open(name, "w", force_zip64=True) as entry:
+                for _ in range(60):
+                    entry.write(b" " * 10_000_000)
+if lies:  # a member of as many bytes as its content begins with
+    raw = path.read_bytes()
+    assert raw.count(struct.pack("<Q", 6 * 10**8)) or raw.count(struct.pack("<I", 6 * 10**8))
+    raw = raw.replace(struct.pack("<I", 6 * 10**8), struct.pack("<I", 10))
+    path.write_bytes(raw.replace(struct.pack("<Q", 6 * 10**8), struct.pack("<Q", 10)))
+
+def megabytes():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+before = megabytes()
+try:
+    (part,) = read_inspect([path])
+    said = f"unreadable: {len(list(part.read()))}"
+except DataError as error:
+    said = str(error)
+print(said)
+print(megabytes() - before)
+"""

@@ -16,7 +16,9 @@ from evalui.errors import StoreError
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_run, read_workers
+from evalui.runs.upkeep import backup
 from evalui.runs.upkeep.backup import restore_backup, write_backup
+from evalui.runs.upkeep.disk import DiskUse
 from evalui.runs.worker.heartbeat import WorkerStatus
 
 
@@ -157,6 +159,20 @@ def test_a_hostile_member_ends_the_restore_with_nothing_written(
         restore_backup(source, tmp_path / "into")
     assert list((tmp_path / "into").iterdir()) == []
     assert {path.name for path in tmp_path.iterdir()} == {"b.tar.gz", "into"}
+
+
+def test_an_archive_that_would_fill_the_disk_is_refused_before_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    written: list[object] = []
+    monkeypatch.setattr(backup.shutil, "copyfileobj", lambda *given: written.append(given))
+    bomb = tarfile.TarInfo("evalui.sqlite")
+    source = archive_of(tmp_path / "b.tar.gz", (bomb, bytes(2**20)))
+    monkeypatch.setattr(backup, "disk_use", lambda _: DiskUse(2**40, 2**40 - 2**20, 2**20))
+    with pytest.raises(StoreError, match="No space left on device"):
+        restore_backup(source, tmp_path / "into")
+    assert written == []
+    assert list((tmp_path / "into").iterdir()) == []
 
 
 def test_a_damaged_store_is_refused(folder: Path, tmp_path: Path):

@@ -105,7 +105,7 @@ def test_a_full_disk_and_a_store_that_cannot_be_written_are_words(
     opened: Open, desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
     client = opened()
-    monkeypatch.setattr(disk, "_FULL_BYTES", 2**62)
+    monkeypatch.setattr(disk, "FULL_BYTES", 2**62)
     assert client.get("/readyz").json() == {"ready": False, "reason": "disk"}
     monkeypatch.undo()
     desk.database.damage = "page 7 is never used"

@@ -37,9 +37,10 @@ class Door:
             {DRAW: 1, PLAIN: 1},
             {DRAW: self.shared},
             {},
-            lambda: None,
+            lambda *_: False,
             lambda: None,
             lambda _: False,
+            lambda _: None,
         )
         self.door = EventMiddleware(self.app, ["en"], {"en": listeners}, self.ready)
 
