@@ -28,7 +28,7 @@ from evalui.scoring.parsing.reply_text import (
 from evalui.scoring.parsing.thoughts import split_thoughts
 from evalui.types import LETTERS, Reading
 
-VERSION = "tolerant.3"  # part of the signature: raise it when a reply may be read otherwise
+VERSION = "tolerant.4"  # part of the signature: raise it when a reply may be read otherwise
 
 # Every rule a tolerant reading can name: first those that read an answer, then those that say why
 # there is none, or why there are several.
@@ -164,7 +164,7 @@ _NUMBER = re.compile(r"[\s*_`(\[【]*([1-9]\d?)[)\].、:*_`。】\s]*")
 _NUMBER_WORD = re.compile(
     r"\W*选?((?i:one|two|three|four|five|six|seven|eight|nine|ten)|[一二三四五六七八九十])[.。!\s]*"
 )
-_QUANTITY = re.compile(r"([-−+]?\d+(?:[.,]\d+)*)\s?([^\d]*)")
+_QUANTITY = re.compile(r"([-+]?\d+(?:[.,]\d+)*)\s?([^\d]*)")
 
 
 def _read_number(number: int, options: Options) -> ParsedChoice:

@@ -409,6 +409,7 @@ def is_doubted(rest: str) -> bool:
 
 _LOOKALIKES = str.maketrans(
     {"【": "[", "】": "]", "≫": ">>", "≪": "<<", "〉": ">", "〈": "<", "\r": "\n", "\u2028": "\n"}
+    | {"−": "-", "ı": "i", "İ": "I"}  # signs and letters that patterns take for these
     | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\ufe0f" + FILLER + DRESS)
     | dict(
         zip(

@@ -13,15 +13,23 @@ _KEYCAP = re.compile("([0-9])\ufe0f?\u20e3")
 # Characters that stand for mentions of options must come from no reply.
 _INVISIBLE = re.compile(f"[\u200b-\u200f\u2060\ufeff\ufe0e\ufe0f{FIRST_MENTION}-{LAST_MENTION}]")
 _SIGN = re.compile(
-    "[①-⑳❶-❿➀-➓🅐-🆉〔〕〖〗\u0120\u200b-\u200f\u2060\u20e3\u2581\ufeff\ufe0e\ufe0f"
+    "[①-⑳❶-❿➀-➓🅐-🆉〔〕〖〗−İ\u0120\u0307\u200b-\u200f\u2060\u20e3\u2581\ufeff\ufe0e\ufe0f"
     f"{FIRST_MENTION}-{LAST_MENTION}]"
 )
-# How tokenizers write the blank before a word, and brackets of one kind.
-_PLAINER = str.maketrans("\u2581\u0120〖〗〔〕", "  【】【】")
+# How tokenizers write the blank before a word, brackets and minus signs of one kind, and the one
+# letter whose small form is two characters, so that places in a line are those in its small letters.
+_PLAINER = str.maketrans("\u2581\u0120〖〗〔〕−İ", "  【】【】-I")
 
 
 def fold_width(text: str) -> str:
-    """Full-width to half-width, circled numbers to numbers in brackets; nothing invisible."""
+    """Full-width to half-width, circled numbers to numbers in brackets; nothing invisible.
+
+    Characters that stand there as HTML entities are what they name.
+    """
+    if "&" in text:
+        from html import unescape  # its table of 2,000 names
+
+        text = unescape(text)
     if text.isascii():
         return text
     if not _SIGN.search(text):  # most texts have none
@@ -162,10 +170,6 @@ def without_markup(text: str) -> str:
     """Without Markdown, HTML and LaTeX; a box or a tag for the answer becomes "answer:"."""
     if "\n" in text and len(_BOLD_ITEM.findall(text)) == 1 and len(_PLAIN_ITEM.findall(text)) > 1:
         text = _BOLD_ITEM.sub(r"\g<bullet>✓ ", text)  # of several options one stands out
-    if "&" in text:
-        from html import unescape  # its table of 2,000 names
-
-        text = unescape(text)
     if "~~" in text:
         text = _STRUCK_OUT.sub("", text)
     if "<" in text:

@@ -52,7 +52,7 @@ from evalui.scoring.parsing.verdict_labels import (
 )
 from evalui.types import Outcome
 
-VERSION = "verdict.3"  # part of the signature: raise it when a reply may be read otherwise
+VERSION = "verdict.4"  # part of the signature: raise it when a reply may be read otherwise
 
 
 @dataclass(frozen=True, slots=True)
