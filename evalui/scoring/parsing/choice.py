@@ -101,7 +101,7 @@ def _read_anew(reply: str, options: Sequence[str], *, is_cut: bool) -> ParsedCho
     spoken = split_thoughts(reply).spoken
     if spoken is None:
         return ParsedChoice(None, "unfinished")
-    text = own_turn(fold_width(spoken))
+    text = own_turn(fold_width(spoken), options)
     if not text:
         return ParsedChoice(None, "empty")
     text, known = before_next_question(text, options), make_options(options)

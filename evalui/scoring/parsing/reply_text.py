@@ -96,6 +96,13 @@ _TURN_MARK = re.compile(
     r"<\|(?:im_end|im_start|eot_id|endoftext|end|end_of_text|start_header_id|end.of.sentence|"
     r"user|assistant|system|User|Assistant)\|>"
 )
+# "<eoa>" and what else a model was trained to write at an end, or in any place between bars;
+# "<B>" and "<AC>" are labels.
+_MARK_TAG = re.compile(
+    r"</?(?![A-Z]{1,3}>)(?P<name>\|[\w.-]{1,30}\||"
+    r"\w[\w.-]{0,30}(?=/?>(?:</?[\w|.-]{1,31}/?>|[ \t]){0,9}$))/?>",
+    re.MULTILINE,
+)
 _NEXT_QUESTION = re.compile(
     r"\n(?i:[ \t#*]*(?:(?:next )?question|q|problem|exercise|example|instruction|prompt|passage|"
     r"quiz|"
@@ -113,11 +120,20 @@ _LIST_BEGINS = re.compile(
 _ASKS = re.compile(r"[?:_)）][ \t]*$|\?|\bfollowing\b|下列|以下哪")
 
 
-def own_turn(text: str) -> str:
-    """What the model said before it went on with turns of its own making."""
+def own_turn(text: str, options: Sequence[str]) -> str:
+    """What the model said before it went on with turns of its own making.
+
+    An unknown tag that ends a line is the model's own mark, unless an option holds its name.
+    """
     if "<" not in text and "[" not in text:
         return text.strip()
-    return next((part for each in _TURN_MARK.split(text) if (part := each.strip())), "")
+    turn = next((part for each in _TURN_MARK.split(text) if (part := each.strip())), "")
+
+    def kept(tag: re.Match[str]) -> str:
+        is_content = any(tag["name"].casefold() in option.casefold() for option in options)
+        return tag[0] if is_content or _ANSWER_TAG.fullmatch(tag[0]) else ""
+
+    return _MARK_TAG.sub(kept, turn).strip()
 
 
 def before_next_question(text: str, options: Sequence[str]) -> str:
