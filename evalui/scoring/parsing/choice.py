@@ -14,11 +14,13 @@ from functools import lru_cache
 from typing import Any, cast
 
 from evalui.scoring.parsing.choice_decision import read_statements
+from evalui.scoring.parsing.negation import is_provisional, refuses
 from evalui.scoring.parsing.option_mentions import Options, make_options, plain_text
 from evalui.scoring.parsing.option_places import place_of
 from evalui.scoring.parsing.parsed_choice import AMBIGUOUS, UNPARSED, ParsedChoice, only_slot
 from evalui.scoring.parsing.reply_text import (
     before_next_question,
+    before_other_options,
     fold_width,
     own_turn,
     without_article,
@@ -104,7 +106,24 @@ def _read_anew(reply: str, options: Sequence[str], *, is_cut: bool) -> ParsedCho
     text = own_turn(fold_width(spoken), options)
     if not text:
         return ParsedChoice(None, "empty")
-    text, known = before_next_question(text, options), make_options(options)
+    text, known = before_next_question(text), make_options(options)
+    before = before_other_options(text, options)
+    parsed = _read_turn(before, options, known, is_cut=is_cut)
+    if before == text or not _may_go_on(before, parsed):
+        return parsed
+    return _read_turn(text, options, known, is_cut=is_cut)
+
+
+def _may_go_on(text: str, parsed: ParsedChoice) -> bool:
+    """Whether a text holds no answer, or a guess that it calls the first, and no refusal."""
+    if parsed.choice is not None:
+        return is_provisional(text)
+    return len(text) > _SHORT or (parsed is UNPARSED and bool(text) and not refuses(text))
+
+
+def _read_turn(
+    text: str, options: Sequence[str], known: Options, *, is_cut: bool
+) -> ParsedChoice:
     return (
         _read_plain(text, known)
         or _read_json(text, known)

@@ -11,7 +11,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from evalui.scoring.parsing.mentions import MENTION, MENTIONS, Kind, characters, kind_of, slot_of
-from evalui.scoring.parsing.negation import holds_negation, is_supposed
+from evalui.scoring.parsing.negation import (
+    holds_negation,
+    is_provisional,
+    is_supposed,
+    refuses,
+)
 from evalui.scoring.parsing.option_mentions import Options
 from evalui.scoring.parsing.parsed_choice import (
     AMBIGUOUS,
@@ -553,10 +558,6 @@ _DISCUSSES = re.compile(
     r"read|"
     r"through|out of the question)\b|划掉|去掉|先看|分析|看看|讨论|解释|[和与或及、]\W*$"
 )
-_REFUSES = re.compile(
-    r"\b(?:don't know|do not know|not sure|cannot|can't|unable|sorry|unclear)\b|"
-    "无法|不知道|不确定|不清楚|抱歉|不能"
-)
 _CLAUSE = re.compile(r"[,;:]|\bbut\b|但")
 
 
@@ -574,7 +575,7 @@ def _sole_letter(
     lead = sentence.text.partition(only.mentions[0])[0]
     if holds_negation(lead) or is_supposed(lead) or _DISCUSSES.search(lead):
         return None
-    if _REFUSES.search(_CLAUSE.split(lead)[-1]):
+    if refuses(_CLAUSE.split(lead)[-1]):
         return None
     (slot,) = only.slots
     if Kind.LETTER in only.kinds and options.is_text_of_another(slot):
@@ -607,7 +608,7 @@ def _sole_text(
         return None
     if any(each.stance is not Stance.MENTIONED or each.kinds - _NAMES_TEXT for each in stated):
         return None
-    if any(_REFUSES.search(sentence.text) for sentence in sentences):
+    if any(refuses(sentence.text) for sentence in sentences):
         return None
     text = next(each.text for each in sentences if each.statements)
     lead, _, tail = text.partition(stated[0].mentions[0])

@@ -281,7 +281,30 @@ def is_supposed(lead: str) -> bool:
     return _SUPPOSED_STEMS.may_be_in(lead) and bool(_SUPPOSED.search(OPPOSED.split(lead)[-1]))
 
 
-# ---------------------------------------------------------------- second thoughts
+# ---------------------------------------------------------------- refusals and second thoughts
+
+_REFUSES = re.compile(
+    r"\b(?:don't know|do not know|not sure|cannot|can't|unable|sorry|unclear)\b|"
+    "无法|不知道|不确定|不清楚|抱歉|不能",
+    re.IGNORECASE,
+)
+_PROVISIONAL = re.compile(
+    r"\b(?:first|initial|preliminary|tentative|provisional)(?: \w+)? "
+    r"(?:guess|thought|instinct|impression|reaction|idea|answer|choice|pick)\b|"
+    "第一(?:反应|印象|感觉|直觉)|初步",
+    re.IGNORECASE,
+)
+
+
+def refuses(text: str) -> bool:
+    """Whether the text says that it has no answer."""
+    return bool(_REFUSES.search(text))
+
+
+def is_provisional(text: str) -> bool:
+    """Whether the text calls an answer a first one: "my first guess is"."""
+    return bool(_PROVISIONAL.search(text))
+
 
 _TAKES_BACK = re.compile(
     r"(?:^|[.,;:!?…—–\-( ])"

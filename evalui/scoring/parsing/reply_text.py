@@ -136,19 +136,26 @@ def own_turn(text: str, options: Sequence[str]) -> str:
     return _MARK_TAG.sub(kept, turn).strip()
 
 
-def before_next_question(text: str, options: Sequence[str]) -> str:
-    """The text up to a question that a base model asks itself after it has answered.
-
-    The list of options below it tells it from this question, repeated.
-    """
+def before_next_question(text: str) -> str:
+    """The text up to a question that a base model asks itself, under a head that says so."""
     if "\n" not in text:
         return text
     if match := _NEXT_QUESTION.search(text):
         text = text[: match.start()].rstrip()
     if "choice questions" in text and (match := _QUESTIONS_FOLLOW.search(text)):
         text = text[: match.start()].rstrip()
+    return text
+
+
+def before_other_options(text: str, options: Sequence[str]) -> str:
+    """The text up to a list of other options, and up to the question that stands above it.
+
+    Who goes through the options in words of his own lists them as well: a question follows only
+    where an answer stands before it.
+    """
     for begins in _LIST_BEGINS.finditer(text):
-        if any(option.strip() in begins["first"] for option in options):
+        first = begins["first"].casefold()
+        if any(option.strip().casefold() in first for option in options):
             continue
         above = text[: begins.start()].rstrip()
         start = above.rfind("\n") + 1
