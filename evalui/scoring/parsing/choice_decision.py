@@ -286,9 +286,10 @@ class _Course:
         elif statement.opposes or _SETTLES.search(lead) or not self.is_announced:
             self.is_contradicted = False
         elif others and self.chosen and not self.is_open and not self._is_narrowed(statement):
-            is_near = self.chosen.stance is Stance.ANNOUNCED and place - self.place <= 1
+            is_near = place - self.place < _MANY_SENTENCES and not is_provisional(self.sentence)
+            is_beside = self.chosen.stance is Stance.ANNOUNCED and is_near
             is_second = self.chosen.stance is Stance.LEADS and place != self.place
-            self.is_contradicted |= is_near or is_second
+            self.is_contradicted |= is_beside or is_second
         self.is_announced = True
         self._choose(statement, place, sentence)
 
@@ -368,7 +369,7 @@ _RULES = {
     Stance.AFFIRMED: "verdict",
 }
 _TEXT = characters(Kind.TEXT)
-_POINTS_TO_TEXT = re.compile(rf"{COPULA_TO_MENTION}({_TEXT})")
+_POINTS_TO_TEXT = re.compile(rf"{COPULA_TO_MENTION}({_TEXT})(?!的|'s)")
 _OPENS_WITH_TEXT = re.compile(rf"^\W*({_TEXT})\s?[,:=(—–-]")
 _BECAUSE_OF_TEXT = re.compile(
     rf"(?:\b(?:because|since|as)\b|因为|由于) ?(?:the |an? )?({_TEXT}) ?(?:is|was|has|are|是)"
@@ -396,16 +397,27 @@ def _read_chosen(
             return AMBIGUOUS
         rule = "marker+text" if chosen.stance is Stance.ANNOUNCED else "text"
         return only_slot(options.slots_like(slot), rule, options)
-    if _says_another_text(slot, place, sentences):
+    # A letter that is announced stands for itself, whatever the sentences before speak of.
+    is_weighed = chosen.stance is not Stance.ANNOUNCED and len(sentences) <= _MANY_SENTENCES
+    if _says_another_text(slot, sentences[0 if is_weighed else place : place + 1]):
         return CONFLICT
-    if Kind.LETTER in chosen.kinds and _may_name_another(chosen, slot, options):
+    lead = sentences[place].text.partition(chosen.mentions[0])[0]
+    if Kind.LETTER in chosen.kinds and _may_name_another(chosen, slot, options, lead):
         return AMBIGUOUS
     return ParsedChoice(slot, _rule_of(chosen))
 
 
-def _may_name_another(chosen: Statement, slot: int, options: Options) -> bool:
+# Behind these a letter is a label: "Answer: A", "the answer is (A)", 故选A.
+_LABEL_FOLLOWS = re.compile(r"(?:[:(\[【】选]|选项|\boption)[\s\"'“*]*$")
+
+
+def _may_name_another(chosen: Statement, slot: int, options: Options, lead: str) -> bool:
     """Whether a letter may be what another option says: "it is A" is option A, or group A."""
-    if options.is_text_of_another(slot) or options.is_name_of_another(slot):
+    if options.is_text_of_another(slot):
+        return True
+    if chosen.stance is Stance.ANNOUNCED and _LABEL_FOLLOWS.search(lead):
+        return False
+    if options.is_name_of_another(slot):
         return True
     return chosen.stance <= Stance.SUGGESTED and options.is_in_text_of_another(slot)
 
@@ -428,10 +440,9 @@ def _mentions_others(sentence: _Sentence, slot: int) -> bool:
     )
 
 
-def _says_another_text(slot: int, place: int, sentences: Sequence[_Sentence]) -> bool:
+def _says_another_text(slot: int, near: Sequence[_Sentence]) -> bool:
     """Whether the words around a letter are another option's: "It is Rome, so A."."""
-    here = sentences[place]
-    near = sentences[: place + 1] if len(sentences) <= _MANY_SENTENCES else [here]
+    here = near[-1]
     texts = [
         *(match[1] for each in near for match in _POINTS_TO_TEXT.finditer(each.text)),
         *(match[1] for match in _BECAUSE_OF_TEXT.finditer(here.text)),

@@ -310,11 +310,12 @@ _TAKES_BACK = re.compile(
     r"(?:^|[.,;:!?…—–\-( ])"
     + either(r"""
     wait\b | hold on\b | hmm+ | on (?:second|further) thought | on reflection | scratch that
-    correction\b | edit: | oops | no, | no wait | no\. | let me (?:re|double) | sorry\b | i meant
+    correction\b | edit: | oops | no, | no wait | no\. | let(?:'s| me| us) (?:re|double) | sorry\b | i meant
     changed my mind | never ?mind | forget (?:it|that|what) | ignore (?:that|my)
-    i take (?:that|it) back | i retract | or (?:is|was|does) it\b | or not\b
+    my mistake\b | i take (?:that|it) back | i retract | or (?:is|was|does) it\b | or not\b
     """)
     + r"|that(?:'s| is) (?:wrong|not right|incorrect)|back and forth|"
+    r"\b(?:made|see|spot|found|notice|there is|there's) (?:an?|my|the) (?:mistake|error|slip)\b|"
     r"(?:^|[.!?] ?)\W*"
     + either(r"""
     (?:definitely|certainly|surely|absolutely|probably|of course) not(?=\s*(?:$|[.,;!?…]))
@@ -351,7 +352,12 @@ _TAKES_BACK_STEMS = Stems(
         "ignore ",
         "incorrect",
         "let me ",
+        "let us ",
+        "let's ",
         "likely",
+        "mistake",
+        "slip",
+        "error",
         "no,",
         "no.",
         "not right",
