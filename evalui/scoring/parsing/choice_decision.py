@@ -104,6 +104,7 @@ class _Sentence:
 _END = re.compile(r"[。!?;….]+[\"'”’)\]」』]*")
 _CLOSED = re.compile(r"[.。!?)\]】}]\W*$")
 _SENTENCE_BEGINS = re.compile(rf"\s+(?![A-Z]\.)(?:[A-Z\u4e00-\u9fff]|{MENTION})")
+_THE_NEXT = re.compile(r"\s+(?:The|This|That|Therefore|Thus|Hence|So|It|We|However|But|Answer)\b")
 # What may stand behind "A." and is said of it: "A. Wrong".
 _VERDICT_BEGINS = re.compile(
     r"\s*(?:(?i:wrong|incorrect|false|not\b|no\b|true\b|correct|right|untrue|yes\b)|"
@@ -164,6 +165,8 @@ def _is_full_stop(line: str, end: re.Match[str]) -> bool:
         if kind_of(before[-1]) is Kind.NUMBER:
             return False
         return bool(_SENTENCE_BEGINS.match(line, after)) and not _VERDICT_BEGINS.match(line, after)
+    if line[max(0, start - 2) : start - 1] == "." and _THE_NEXT.match(line, after):
+        return True  # "in the U.S. The answer is"
     # One letter or digit that stands alone: an initial, a number of a list, "e.g.".
     return not (before[-1:].isascii() and before[-1:].isalnum() and not before[:-1].isalnum())
 
@@ -468,7 +471,10 @@ def _says_another_text(slot: int, near: Sequence[_Sentence]) -> bool:
 
 def _read_weak(sentences: Sequence[_Sentence], options: Options) -> ParsedChoice:
     stated = [each for sentence in sentences for each in sentence.statements if each.mentions]
-    for rule in (_affirmed, _asserted, _left_over, _sole_letter, _sole_text):
+    rules = (_affirmed, _asserted, _left_over, _sole_letter, _sole_text)
+    if options.are_numeric and len(sentences) > _MANY_SENTENCES:
+        rules = (_affirmed, _left_over)  # a calculation passes many numbers
+    for rule in rules:
         if parsed := rule(stated, sentences, options):
             return parsed
     return UNPARSED

@@ -349,8 +349,8 @@ def _begins_word(text: str, start: int) -> bool:
     before, earlier = text[start - 1], text[max(0, start - 3) : start - 1]
     if _is_of_word(before):
         return False
-    if text[start].isdigit() and before in ".,/-+$":
-        return not earlier[-1:].isdigit() and before not in "-+"
+    if text[start].isdigit() and before in ".,/-+$^_":
+        return not earlier[-1:].isdigit() and before not in "-+^_"
     return not (before in "-'’" and len(earlier) == 2 and all(map(_is_of_word, earlier)))
 
 

@@ -25,6 +25,7 @@ from evalui.scoring.parsing.sentence_grammar import (
     AND_EN,
     AND_ZH,
     ANSWER_EN,
+    ANSWER_OTHERS,
     CHINESE,
     GROUP,
     HEAD_ZH,
@@ -467,7 +468,7 @@ def _stance_of_lead(part: _Part) -> Stance:
 
 _SEPARATOR, _COLON = re.compile(r"[:=>→⇒–—|~─-]"), re.compile("[:—–]")
 _HEADING = re.compile(
-    rf"(?<![a-z]){ANSWER_EN}$|{HEAD_ZH}$|"
+    rf"(?<![a-z]){ANSWER_EN}$|{HEAD_ZH}$|{ANSWER_OTHERS}$|"
     r"^\W*(?:final )?(?:choice|option|selection|pick|conclusion|result|a)$|"
     r"[\"'](?:\w{0,20}_)?(?:choice|option|selection|letter|label|prediction|output|result|final|"
     r"选择|选项|答案)(?:_(?:letter|option|choice|key|label))?$"
