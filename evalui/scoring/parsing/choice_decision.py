@@ -225,7 +225,7 @@ def _names_several(sentences: Sequence[_Sentence]) -> bool:
 
 # Words with which a second answer replaces the first.
 _SETTLES = re.compile(
-    r"\b(?:final|correct|right|best|actually|so|therefore|thus|hence|now|but|should|must|instead|"
+    r"\b(?:final|correct|right|best|actually|so|therefore|thus|hence|now(?!\W+let)|but|should|must|instead|"
     r"revised|updated|corrected)\b|最终|最后|正确|所以|因此|故|应|改|实际|其实|而|不如"
 )
 _PART = re.compile(r"[,;:—]")

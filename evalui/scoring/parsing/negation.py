@@ -133,7 +133,7 @@ _SUPPOSED = re.compile(
     either(
         r"\bif\b(?! (?:i|we|you|one) (?:had|have|were|must|need|really|am|are)\b)"
         r"(?! (?:forced|pressed|pushed|i'm|anything)\b)[^,;:]*",
-        r"\b(?:unless|(?<!i )suppose|supposing|assuming|whether|in case)\b[^,;:]*",
+        r"\b(?:unless|(?<!i )suppose|supposing|assuming|whether|in case|otherwise)\b[^,;:]*",
         r"\b(?:although|though|even (?:if|though)|while|despite|albeit)\b[^,;:]*",
         r"\b"
         + either(r"""
@@ -196,6 +196,7 @@ _SUPPOSED_STEMS = Stems(
         "one",
         "originally",
         "others",
+        "otherwise",
         "people",
         "previous",
         "silly",

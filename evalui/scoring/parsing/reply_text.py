@@ -20,12 +20,16 @@ _SIGN = re.compile(
 # letter whose small form is two characters, so that places in a line are those in its small letters.
 _PLAINER = str.maketrans("\u2581\u0120〖〗〔〕−İ", "  【】【】-I")
 
+_EQUALS = re.compile(r"(?<=[\w)}]) {0,2}= {0,2}(?=[\w({\\+\-])")
+
 
 def fold_width(text: str) -> str:
     """Full-width to half-width, circled numbers to numbers in brackets; nothing invisible.
 
-    Characters that stand there as HTML entities are what they name.
+    Characters that stand there as HTML entities are what they name; an equals sign stands apart.
     """
+    if "=" in text:
+        text = _EQUALS.sub(" = ", text)
     if "&" in text:
         from html import unescape  # its table of 2,000 names
 

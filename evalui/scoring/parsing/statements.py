@@ -174,12 +174,14 @@ def statements(sentence: str, *, is_first: bool, is_question: bool) -> Iterator[
 
 
 _WORD = re.compile(r"\w|[✗✘❌☒×✖✓✔✅☑√?]")
+_THEN = re.compile(r"\bthen\b[\w\s]*\W*$")
 _CONDITION = re.compile(r"\W*(?:(?:if|unless|suppose|assuming)\b|如果|假如|假设|若|倘若|要是)")
 
 
 def _stance_in_sentence(part: _Part, sentence: str) -> Stance:
     stance = _stance(part)
-    is_consequence = not part.starts_sentence and stance > Stance.DENIED
+    follows = not part.starts_sentence or _THEN.search(part.lead)
+    is_consequence = follows and stance > Stance.DENIED
     if is_consequence and _CONDITION.match(sentence) and not OPPOSED.search(part.lead):
         return Stance.SUPPOSED  # "If A is wrong, B is right."
     return stance
@@ -333,7 +335,7 @@ _ALL_BUT = re.compile(
 _BESIDES = re.compile(r"^(?:选?项)?(?:以外|之外|外)?,?的?(?:其他|其余|别的|其它)?的?(?:选项)?")
 # The end of a tail that denies the next mention: 选A不选B, "B, not A".
 _DENIES_NEXT = re.compile(
-    r"(?:[,;]?[而也并]?不(?:应该?|会|能|可能)?[是选]|[,;.]?(?: ?[a-z]+){0,3} not)\s?"
+    r"(?:[,;]?[而也并]?不(?:应该?|会|能|可能)?[是选]|[,;.–—-]?(?: ?[a-z]+){0,3} not)\s?"
 )
 # A letter behind one of these names something else: "vitamin C", 维生素C.
 _NAMED = re.compile(
