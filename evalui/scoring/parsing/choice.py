@@ -122,9 +122,7 @@ def _may_go_on(text: str, parsed: ParsedChoice) -> bool:
     return len(text) > _SHORT or (parsed is UNPARSED and bool(text) and not refuses(text))
 
 
-def _read_turn(
-    text: str, options: Sequence[str], known: Options, *, is_cut: bool
-) -> ParsedChoice:
+def _read_turn(text: str, options: Sequence[str], known: Options, *, is_cut: bool) -> ParsedChoice:
     return (
         _read_plain(text, known)
         or _read_json(text, known)

@@ -232,6 +232,11 @@ def _mask_spans(text: str, is_verdict: Callable[[str], bool]) -> str:
     def mask(span: re.Match[str]) -> str:
         content = span["fence"] or span["code"] or span[0][1:-1]
         dressed = span.lastgroup != "dropped" and "\n" not in content and is_verdict(content)
+        if not dressed and ":" in content and not text[span.end() :].strip(" .。*\n"):
+            # As prompts show it, at the end: "My final verdict is that A is better: [[A]]".
+            lead = text[text.rfind("\n", 0, span.start()) + 1 : span.start()].rstrip(" *_")
+            is_headed = lead[-1:] in ("", ":") and not is_attribution(lead)
+            dressed = is_headed and is_verdict(content.rpartition(":")[2])
         return f"{_DRESS_OPEN}{content.strip()}{_DRESS_CLOSE}" if dressed else _fill(span)
 
     text = _SPAN.sub(mask, text)

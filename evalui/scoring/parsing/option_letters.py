@@ -35,9 +35,7 @@ _CONNECTIVE_OTHERS = either("""
     şık\\w* | seçene\\w* | adalah | dan | atau | hoặc | olarak | nicht | richtig | falsch
 """)
 _LATIN = "A-Za-zÀ-ÖØ-öø-ɏ"
-_NOUN_BEHIND = (
-    rf"[ \t]+(?!(?:{_CONNECTIVE}|{_CONNECTIVE_OTHERS})(?![{_LATIN}]))[{_LATIN}]{{2,}}"
-)
+_NOUN_BEHIND = rf"[ \t]+(?!(?:{_CONNECTIVE}|{_CONNECTIVE_OTHERS})(?![{_LATIN}]))[{_LATIN}]{{2,}}"
 _NAMES_BEHIND = "major|minor|flat|sharp|cells?|vitamins?|language|programming|levels?"
 # Not part of a word, of "B12", "C++", "B-tree", "A's", "A = 1" or "F(x) = 1".
 _LETTER_ENDS = (

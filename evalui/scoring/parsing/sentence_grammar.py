@@ -410,11 +410,11 @@ _SO_WORDS = either(r"""
 _ANSWER_TIGHT = "(?:คำตอบ|ตอบ|정답|답안?|正解|正答|答え|解答|回答)"
 _OPTION_TIGHT = "(?:ข้อ|ตัวเลือก|선택지|보기|選択肢|記号)"
 _RIGHT_TIGHT = "(?:ที่ถูกต้อง|ถูกต้อง|ถูก|맞|옳|올바른|적절한|正し[いく]|適切な?)"
-_LINK_TIGHT = (
-    "(?:คือ|เป็น|จึง|은|는|이|가|は|が|最も|もっとも|の|として|번|号)"
-)
+_LINK_TIGHT = "(?:คือ|เป็น|จึง|은|는|이|가|は|が|最も|もっとも|の|として|번|号)"
 # What heads an answer: "Respuesta", "Правильный ответ", 答え.
-ANSWER_OTHERS = rf"(?:(?<!\w)(?:{_ANSWER_WORDS}|{_NAMING_WORDS})(?: {_RIGHT_WORDS})?|{_ANSWER_TIGHT})"
+ANSWER_OTHERS = (
+    rf"(?:(?<!\w)(?:{_ANSWER_WORDS}|{_NAMING_WORDS})(?: {_RIGHT_WORDS})?|{_ANSWER_TIGHT})"
+)
 _BETWEEN = r"[ ,:\"'«„“(（「\[*\-–—]{0,4}"
 _SPACED_FILL = (
     rf"(?:{_BE_WORDS}|{_LINK_WORDS}|{_OPTION_WORDS}|{_RIGHT_WORDS}|{_ANSWER_WORDS})(?!\w)"
@@ -437,7 +437,8 @@ _CONCLUDED_OTHERS = either(
 )
 _DENIED_OTHERS = rf"(?:{_SPACED}{_NOT_WORDS}(?!\w)|ไม่ใช่){_FILL_OTHERS}"
 _CONTRAST_OTHERS = (
-    r"(?:^|,)\W*(?:sondern|sino|mais|mas|ma|lecz|ale|а|но|بل|बल्कि|بلکہ|tetapi|mà)(?!\w)" + _FILL_OTHERS
+    r"(?:^|,)\W*(?:sondern|sino|mais|mas|ma|lecz|ale|а|но|بل|बल्कि|بلکہ|tetapi|mà)(?!\w)"
+    + _FILL_OTHERS
 )
 COPULA_END = either(r"""
     です | だ | である | で | に(?:なる|なり) | と(?:なる|なり|い) | 입니다 | 이다 | 이며 | 번 | 예요

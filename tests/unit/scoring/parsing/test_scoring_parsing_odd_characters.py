@@ -35,7 +35,19 @@ def _is_odd(character: str) -> bool:
 ODD = [chr(code) for code in range(0x80, 0xFFFF) if not 0xD800 <= code < 0xE000]
 ODD = [character for character in ODD if _is_odd(character)] + ["ı", "\u2028", "\x85", "𝟏", "🅐"]
 PIECES = (
-    *("The answer is ", "Answer: ", "答案是", "正解は", "Cevap: ", "A", "B", "4", "five", "-7", "0."),
+    *(
+        "The answer is ",
+        "Answer: ",
+        "答案是",
+        "正解は",
+        "Cevap: ",
+        "A",
+        "B",
+        "4",
+        "five",
+        "-7",
+        "0.",
+    ),
     *("the third one", "第二", "Rating: ", "评分：", "[[", "]]", "7/10", "Accuracy: ", "Choice: "),
     *("Assistant A is better", "correct", "不正确", '{"winner": "', '"}', "<think>", "</think>"),
     *("İki artı iki: ", "\\boxed{", "```", "&#304;", " ", "\n", ". "),
