@@ -220,7 +220,7 @@ _NUMBER = re.compile(r"[\s*_`(\[【]*([1-9]\d?)[)\].、:*_`。】\s]*")
 _NUMBER_WORD = re.compile(
     r"\W*选?((?i:one|two|three|four|five|six|seven|eight|nine|ten)|[一二三四五六七八九十])[.。!\s]*"
 )
-# "x = 15", "Therefore 4 × 6 = **24**."
+# A variable or a calculation with its result: "Therefore x = 15."
 _RESULT = re.compile(
     r"(?:\$|\W*(?:so|therefore|thus|hence|then|we get|所以|因此|故|得)\W)?"
     r"\W*(?:[a-z]|[\d ().,+\-×*/÷^]{1,60})\s?=\s?(?P<value>[^=\n]{1,40})",

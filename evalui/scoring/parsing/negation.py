@@ -311,7 +311,8 @@ _TAKES_BACK = re.compile(
     r"(?:^|[.,;:!?…—–\-( ])"
     + either(r"""
     wait\b | hold on\b | hmm+ | on (?:second|further) thought | on reflection | scratch that
-    correction\b | edit: | oops | no, | no wait | no\. | let me (?:re|double) | let's (?:re|double) | let us re | sorry\b | i meant
+    correction\b | edit: | oops | no, | no wait | no\. | let me (?:re|double) | let's (?:re|double)
+    let us re | sorry\b | i meant
     changed my mind | never ?mind | forget (?:it|that|what) | ignore (?:that|my)
     my mistake\b | i take (?:that|it) back | i retract | or (?:is|was|does) it\b | or not\b
     """)

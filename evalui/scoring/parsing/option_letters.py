@@ -31,8 +31,8 @@ _CONNECTIVE = either(r"""
     respectively | maybe | perhaps | possibly | correct(?= (?:and|or|but)\b)
 """)
 _CONNECTIVE_OTHERS = either("""
-    ist | und | oder | est | et | ou | es | seguid[ao] | jest | lub | albo | oraz | ve | veya | ya da
-    şık\\w* | seçene\\w* | adalah | dan | atau | hoặc | olarak | nicht | richtig | falsch
+    ist | und | oder | est | et | ou | es | seguid[ao] | jest | lub | albo | oraz | ve | veya
+    ya da | şık\\w* | seçene\\w* | adalah | dan | atau | hoặc | olarak | nicht | richtig | falsch
 """)
 _LATIN = "A-Za-zÀ-ÖØ-öø-ɏ"
 _NOUN_BEHIND = rf"[ \t]+(?!(?:{_CONNECTIVE}|{_CONNECTIVE_OTHERS})(?![{_LATIN}]))[{_LATIN}]{{2,}}"

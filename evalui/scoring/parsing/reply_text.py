@@ -17,7 +17,7 @@ _SIGN = re.compile(
     f"{FIRST_MENTION}-{LAST_MENTION}]"
 )
 # How tokenizers write the blank before a word, brackets and minus signs of one kind, and the one
-# letter whose small form is two characters, so that places in a line are those in its small letters.
+# letter whose small form is two characters, so that places hold in a line's small letters, too.
 _PLAINER = str.maketrans("\u2581\u0120〖〗〔〕−İ", "  【】【】-I")
 
 _EQUALS = re.compile(r"(?<=[\w)}]) {0,2}= {0,2}(?=[\w({\\+\-])")

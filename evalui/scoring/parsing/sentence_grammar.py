@@ -26,8 +26,8 @@ AND_ZH = either(
     "另外 | 其次是? | 次选 | 再",
 )
 _AND_OTHERS = either(
-    r"(?<!\w)(?:[eyou]|ou|et|und|oder|i|oraz|lub|albo|ve|veya|ya da|и|или|و|أو|اور|یا|और|या|và|hoặc|dan|atau)"
-    r"(?!\w)",
+    r"(?<!\w)(?:[eyou]|ou|et|und|oder|i|oraz|lub|albo|ve|veya|ya da|и|или|و|أو|اور|یا|"
+    r"और|या|và|hoặc|dan|atau)(?!\w)",
     "和 | 또는 | 혹은 | 와 | 과 | か | と | または | และ | หรือ",
 )
 # Between mentions that belong together; a sign alone joins only what nothing is said of apart.
@@ -358,8 +358,8 @@ _DENIED_TAIL_ZH = either(
 
 # ---------------------------------------------------------------- other languages
 
-# By language: Spanish, French, German, Portuguese, Italian, Polish, Turkish, Vietnamese, Indonesian,
-# Russian, Arabic, Urdu, Hindi; then, written without blanks, Thai, Korean, Japanese.
+# By language: Spanish, French, German, Portuguese, Italian, Polish, Turkish, Vietnamese,
+# Indonesian, Russian, Arabic, Urdu, Hindi; then, written without blanks, Thai, Korean, Japanese.
 _ANSWER_WORDS = either(r"""
     respuesta | solución | réponse | antwort | lösung | resposta | solução | gabarito | risposta
     soluzione | odpowied[źz]\w* | rozwiązani\w* | ответ\w* | відповід\w*
@@ -426,8 +426,9 @@ _SPACED = r"(?<!\w)"
 _ANNOUNCED_OTHERS = either(
     rf"{_SPACED}{_ANSWER_WORDS}(?!\w)[^\w.;]{{0,3}}(?:{_RIGHT_WORDS}(?!\w)[^\w.;]{{0,3}})?"
     rf"(?:{_LINK_WORDS} )?(?:{_BE_WORDS}|{_RIGHT_WORDS})(?!\w){_FILL_OTHERS}",
-    rf"{_SPACED}(?:{_RIGHT_WORDS} {_ANSWER_WORDS}|{_NAMING_WORDS}|{_CHOOSE_WORDS})(?!\w){_FILL_OTHERS}",
-    rf"{_SPACED}(?:{_OPTION_WORDS} {_RIGHT_WORDS}|{_RIGHT_WORDS} {_OPTION_WORDS})(?!\w){_FILL_OTHERS}",
+    rf"{_SPACED}(?:{_NAMING_WORDS}|{_CHOOSE_WORDS})(?!\w){_FILL_OTHERS}",
+    rf"{_SPACED}{_RIGHT_WORDS} (?:{_ANSWER_WORDS}|{_OPTION_WORDS})(?!\w){_FILL_OTHERS}",
+    rf"{_SPACED}{_OPTION_WORDS} {_RIGHT_WORDS}(?!\w){_FILL_OTHERS}",
     rf"{_SPACED}{_RIGHT_WORDS}[: ]{{1,2}}{_BE_WORDS}(?!\w){_FILL_OTHERS}",
     rf"(?:{_ANSWER_TIGHT}|{_RIGHT_TIGHT} ?{_OPTION_TIGHT}|เลือก){_FILL_OTHERS}",
 )
@@ -441,8 +442,8 @@ _CONTRAST_OTHERS = (
     + _FILL_OTHERS
 )
 COPULA_END = either(r"""
-    です | だ | である | で | に(?:なる|なり) | と(?:なる|なり|い) | 입니다 | 이다 | 이며 | 번 | 예요
-    है | ہے | ครับ | ค่ะ | ['’][dt][ıiuü]r | şık\w* | seçene\w*
+    です | だ | である | で | に(?:なる|なり) | と(?:なる|なり|い) | 입니다 | 이다 | 이며 | 번
+    예요 | है | ہے | ครับ | ค่ะ | ['’][dt][ıiuü]r | şık\w* | seçene\w*
 """)
 _ENDS_OTHERS = either(
     rf"{_MARKS_END}|[،؛؟।۔]",

@@ -65,7 +65,8 @@ def test_any_character_is_read(reply: str):
         assert slot is None or slot < len(options)
     for form in FORMS:
         assert read_verdict(form, reply).rule
-    assert read_rating(reply, criteria=("Accuracy",)).rule and read_correctness(reply).rule
+    assert read_rating(reply, criteria=("Accuracy",)).rule
+    assert read_correctness(reply).rule
     assert read_by_pattern(PATTERN, reply).rule
     assert isinstance(contains_injection(reply), bool)
     assert split_thoughts(reply).thoughts is not None
