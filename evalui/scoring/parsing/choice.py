@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from evalui.scoring.parsing.choice_decision import read_statements
+from evalui.scoring.parsing.judgements import shortened
 from evalui.scoring.parsing.negation import is_provisional, refuses
 from evalui.scoring.parsing.option_mentions import Options, make_options, plain_text
 from evalui.scoring.parsing.option_places import place_of
@@ -29,6 +30,7 @@ from evalui.scoring.parsing.reply_text import (
     without_variants,
 )
 from evalui.scoring.parsing.thoughts import split_thoughts
+from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS, Reading
 
 VERSION = "tolerant.4"  # part of the signature: raise it when a reply may be read otherwise
@@ -104,7 +106,7 @@ def _read_anew(reply: str, options: Sequence[str], *, is_cut: bool) -> ParsedCho
     spoken = split_thoughts(reply).spoken
     if spoken is None:
         return ParsedChoice(None, "unfinished")
-    text = own_turn(fold_width(spoken), options)
+    text = own_turn(fold_width(shortened(spoken)), options)
     if not text:
         return ParsedChoice(None, "empty")
     text, known = before_next_question(text), make_options(options)
@@ -150,7 +152,9 @@ def _read_in_words(
     is_other = plain != text or plain_options != list(options)
     if not is_other or len(set(plain_options)) < len(set(options)):
         return parsed
-    return _read_text(plain, make_options(plain_options), is_cut=is_cut)
+    varied = _read_text(plain, make_options(plain_options), is_cut=is_cut)
+    # Without their accents words of other languages no longer say what they say of letters.
+    return varied if "text" in varied.rule or contains_han(text) else parsed
 
 
 _MAX_DRESS = 40  # characters of markup and punctuation around an option's text

@@ -101,6 +101,7 @@ class _Sentence:
     statements: tuple[Statement, ...]
 
 
+_LONGEST_SENTENCE = 2000  # characters
 _END = re.compile(r"[。!?;….]+[\"'”’)\]」』]*")
 _CLOSED = re.compile(r"[.。!?)\]】}]\W*$")
 _SENTENCE_BEGINS = re.compile(rf"\s+(?![A-Z]\.)(?:[A-Z\u4e00-\u9fff]|{MENTION})")
@@ -142,14 +143,20 @@ def _is_torn(sentence: _Sentence) -> bool:
 
 
 def _split(line: str) -> Iterator[str]:
-    """The sentences of a line; "B. Rome" and "e.g." end none."""
+    """The sentences of a line; "B. Rome" and "e.g." end none, and no person writes longer ones."""
     begin = 0
     for end in _END.finditer(line):
+        while end.start() - begin > _LONGEST_SENTENCE:
+            yield line[begin : begin + _LONGEST_SENTENCE]
+            begin += _LONGEST_SENTENCE
         if end[0][0] == "." and not _is_full_stop(line, end):
             continue
         if sentence := line[begin : end.end()].strip():
             yield sentence
         begin = end.end()
+    while len(line) - begin > _LONGEST_SENTENCE:
+        yield line[begin : begin + _LONGEST_SENTENCE]
+        begin += _LONGEST_SENTENCE
     if sentence := line[begin:].strip():
         yield sentence
 
@@ -566,7 +573,8 @@ _LABEL_KINDS = frozenset((Kind.LETTER, Kind.PLACE, Kind.LETTER_AND_TEXT))
 _ENDS_WITH_MENTION = re.compile(
     r"(?:^|[,:;] ?|^\W*[A-Za-z]+ |\b(?!(?:an?|the|in|of|with|about|for|against|on|to|at|from|by|"
     r"than|"
-    r"into|over|under|between|note|got|gets|key|minor|major|blood|symphony|besides)\b)[a-z'’]+ |"
+    r"into|over|under|between|note|got|gets|key|minor|major|blood|symphony|besides|de|del|des|du|da|do|di|von|bei|para|"
+    r"pour|für|con|avec|com|sobre|über)\b)[a-z'’]+ |"
     r"[\u4e00-\u9fff](?<![型级类点组班队线面图表式量值罐管瓶杯物素市区在]) ?)"
     rf"[\"'(“]*(?:[Oo]ption |选项)?{MENTION}(?:选?项)?[\s)\"'”.。!?吧]*$"
 )

@@ -56,7 +56,7 @@ def parse_judgement(
     if not spoken.strip():
         return "empty"
     text = _without_prompt(spoken, is_verdict, prompt_forms)
-    blocks = _shortened(_mask_blocks(text, is_verdict))
+    blocks = shortened(_mask_blocks(text, is_verdict))
     masked = _mask_spans(_mask_indented(blocks), is_verdict)
     lines = [_without_markup(line) for line in masked.split("\n")]
     for place in _attributed(lines):
@@ -80,7 +80,7 @@ def mask_reply(reply: str, prompt_forms: Sequence[str] = ()) -> MaskedReply | st
     spoken = _spoken(reply)
     if spoken is None:
         return "unfinished"
-    text = _shortened(spoken.expandtabs(4))
+    text = shortened(spoken.expandtabs(4))
     if not text.strip():
         return "empty"
     blocks = _mask_indented(_mask_blocks(_without_prompt(text, _never, prompt_forms), _never))
@@ -105,8 +105,8 @@ def without_quotations(text: str) -> str:
     return _SPAN.sub(_fill, text)
 
 
-def _shortened(text: str) -> str:
-    """Of a text that no judge writes the beginning and the end, so that it is read in no time."""
+def shortened(text: str) -> str:
+    """Of a text that no model writes the beginning and the end, so that it is read in no time."""
     if len(text) <= _LONGEST_READ:
         return text
     third = _LONGEST_READ // 3

@@ -30,16 +30,17 @@ _CONNECTIVE = either(r"""
     just | still | gets | best | plus | along | together | besides | followed | alternatively
     respectively | maybe | perhaps | possibly | correct(?= (?:and|or|but)\b)
 """)
+_LATIN = "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ"  # letters, also with accents: the C of "Câu" begins a word
 _CONNECTIVE_OTHERS = either("""
     ist | und | oder | est | et | ou | es | seguid[ao] | jest | lub | albo | oraz | ve | veya
-    ya da | şık\\w* | seçene\\w* | adalah | dan | atau | hoặc | olarak | nicht | richtig | falsch
+    ya da | noch | ni | nem | né | no | não | non | n'est | sind | sont | são
+    şık\\w* | seçene\\w* | adalah | dan | atau | hoặc | olarak | nicht | richtig | falsch
 """)
-_LATIN = "A-Za-zÀ-ÖØ-öø-ɏ"
 _NOUN_BEHIND = rf"[ \t]+(?!(?:{_CONNECTIVE}|{_CONNECTIVE_OTHERS})(?![{_LATIN}]))[{_LATIN}]{{2,}}"
 _NAMES_BEHIND = "major|minor|flat|sharp|cells?|vitamins?|language|programming|levels?"
 # Not part of a word, of "B12", "C++", "B-tree", "A's", "A = 1" or "F(x) = 1".
 _LETTER_ENDS = (
-    r"(?![A-Za-z0-9_+#^²³]|['’](?![dt][iıuü]r\b)[A-Za-z]|[-‐‑][A-Za-z0-9]|\.[a-z0-9]"
+    rf"(?![{_LATIN}0-9_+#^²³]|['’](?![dt][iıuü]r\b)[{_LATIN}]|[-‐‑][A-Za-z0-9]|\.[a-z0-9]"
     r"|\s?\([^()\n]{1,12}\)\s?[=<≤≥]"
     rf"|\s?[=<≤≥×÷∪∩⊂⊆∈](?!\s?{characters(Kind.TEXT)}))"
 )
@@ -89,8 +90,8 @@ def _capitals(size: int) -> re.Pattern[str]:
         r"(?<=I)(?=\s*(?:$|[.):\]}。;!?、]|选项|项|正确|is (?:the|correct|right)))",
     )
     return re.compile(
-        rf"[{span}](?<![A-Za-z0-9_°].)(?<![A-Za-z0-9][-'’].)(?<![a-z]\..)"
-        rf"(?:{_LETTER_ENDS}{alone}|[{span}]{{1,{_MOST_IN_RUN}}}(?![A-Za-z0-9_+\-]|\s?[=<≤≥]))"
+        rf"[{span}](?<![{_LATIN}0-9_°].)(?<![A-Za-z0-9][-'’].)(?<![a-z]\..)"
+        rf"(?:{_LETTER_ENDS}{alone}|[{span}]{{1,{_MOST_IN_RUN}}}(?![{_LATIN}0-9_+\-]|\s?[=<≤≥]))"
     )
 
 

@@ -26,7 +26,8 @@ AND_ZH = either(
     "另外 | 其次是? | 次选 | 再",
 )
 _AND_OTHERS = either(
-    r"(?<!\w)(?:[eyou]|ou|et|und|oder|i|oraz|lub|albo|ve|veya|ya da|и|или|و|أو|اور|یا|"
+    r"(?<!\w)(?:[eyou]|ou|et|und|oder|noch|ni|nem|né|i|oraz|lub|albo|ve|veya|ya da|"
+    r"и|или|و|أو|اور|یا|"
     r"और|या|và|hoặc|dan|atau)(?!\w)",
     "和 | 또는 | 혹은 | 와 | 과 | か | と | または | และ | หรือ",
 )
@@ -45,7 +46,7 @@ _BESIDE = rf"(?:选?项)?{CLOSES_QUOTE}\s?(?:[,→>=\-–—]+|\.{{2,}}|…+)\s?
 # After a comma a mention belongs to the list only if no statement follows it: "A, B is wrong".
 _GOES_ON = (
     r"(?=[)\]\"']?\s?(?:$|[,.。、;!?)\]】}\"]|和|与|及|或|都|均|皆|全|"
-    r"(?:and|or|are|were|can|all|do|did|wrong|incorrect|false|out)\b))"
+    r"(?:and|or|are|were|can|all|do|did|wrong|incorrect|false|out|und|oder|y|et|ou)\b))"
 )
 GROUP = re.compile(rf"{MENTION}(?:{_AND}{MENTION}|{_BESIDE}{MENTION}{_GOES_ON})*")
 
@@ -362,15 +363,17 @@ _DENIED_TAIL_ZH = either(
 # Indonesian, Russian, Arabic, Urdu, Hindi; then, written without blanks, Thai, Korean, Japanese.
 _ANSWER_WORDS = either(r"""
     respuesta | solución | réponse | antwort | lösung | resposta | solução | gabarito | risposta
-    soluzione | odpowied[źz]\w* | rozwiązani\w* | ответ\w* | відповід\w*
+    soluzione | odpowied[źz]\w* | rozwiązani\w*
 """)
 _NAMING_WORDS = either(r"""
-    ceva[pb]\w* | yanıt\w* | đáp án(?: đúng)? | jawaban(?:nya)? | [وف]?(?:ال)?[إا]جابة(?: الصحيحة)?
-    [وف]?(?:ال)?جواب | پاسخ | उत्तर | जवाब
+    ceva[pb]\w* | yanıt\w* | đáp án(?: đúng)? | câu trả lời(?: đúng)?
+    jawaban(?:nya)? | [وف]?(?:ال)?[إا]جابة(?: الصحيحة)?
+    [وف]?(?:ال)?جواب | ответ\w* | відповід\w* | پاسخ | उत्तर | जवाब
 """)
-_OPTION_WORDS = either(r"""
-    opción | alternativa | letra | option | proposition | lettre | choix | aussage | buchstabe
-    opção | opzione | lettera | opcj[aęąi] | wariant\w* | liter[aęąy] | seçene[kğ]\w* | şık\w*
+OPTION_OTHERS = either(r"""
+    opción | alternativa | letra | inciso | option | proposition | lettre | choix | aussage
+    buchstabe | opção | opzione | lettera | opcj[aęąi] | wariant\w* | liter[aęąy]
+    seçene[kğ]\w* | şık\w*
     lựa chọn | phương án | pilihan | opsi | вариант\w* | букв[аыу] | пункт\w* | الخيار | الحرف
     الاختيار | آپشن | گزینہ | विकल्प
 """)
@@ -386,11 +389,11 @@ _WRONG_WORDS = either(r"""
     неправил\w* | خاطئ\w* | خطأ | غلط | गलत
 """)
 _NOT_WORDS = either(r"""
-    no | nicht | keine? | n'est | ne | pas | não | non | nie | değil\w* | không | bukan | tidak
-    не | ليس\w* | غير | نہیں | नहीं
+    no | nicht | weder | né | ni | nem | ani | keine? | n'est | ne | pas | não | non | nie
+    değil\w* | không | bukan | tidak | не | ليس\w* | غير | نہیں | नहीं
 """)
 _BE_WORDS = either(r"""
-    es | sería | est | serait | ist | lautet | wäre | é | seria | è | jest | to | là | adalah
+    es | sería | está | est | serait | ist | lautet | wäre | é | seria | è | jest | to | là | adalah
     это | является | هي | هو | ہے | है
 """)
 _LINK_WORDS = either(r"""
@@ -409,7 +412,7 @@ _SO_WORDS = either(r"""
 """)
 _ANSWER_TIGHT = "(?:คำตอบ|ตอบ|정답|답안?|正解|正答|答え|解答|回答)"
 _OPTION_TIGHT = "(?:ข้อ|ตัวเลือก|선택지|보기|選択肢|記号)"
-_RIGHT_TIGHT = "(?:ที่ถูกต้อง|ถูกต้อง|ถูก|맞|옳|올바른|적절한|正し[いく]|適切な?)"
+_RIGHT_TIGHT = "(?:(?:ที่)?ถูก(?:ต้อง)?|맞(?!지)|옳(?!지)|올바른|적절한|正し(?:い|く(?!な))|適切な?)"
 _LINK_TIGHT = "(?:คือ|เป็น|จึง|은|는|이|가|は|が|最も|もっとも|の|として|번|号)"
 # What heads an answer: "Respuesta", "Правильный ответ", 答え.
 ANSWER_OTHERS = (
@@ -417,7 +420,7 @@ ANSWER_OTHERS = (
 )
 _BETWEEN = r"[ ,:\"'«„“(（「\[*\-–—]{0,4}"
 _SPACED_FILL = (
-    rf"(?:{_BE_WORDS}|{_LINK_WORDS}|{_OPTION_WORDS}|{_RIGHT_WORDS}|{_ANSWER_WORDS})(?!\w)"
+    rf"(?:{_BE_WORDS}|{_LINK_WORDS}|{OPTION_OTHERS}|{_RIGHT_WORDS}|{_ANSWER_WORDS})(?!\w)"
 )
 _FILL_OTHERS = (
     rf"(?:{_BETWEEN}(?:{_SPACED_FILL}|{_OPTION_TIGHT}|{_RIGHT_TIGHT}|{_LINK_TIGHT})){{0,6}}"
@@ -427,10 +430,11 @@ _ANNOUNCED_OTHERS = either(
     rf"{_SPACED}{_ANSWER_WORDS}(?!\w)[^\w.;]{{0,3}}(?:{_RIGHT_WORDS}(?!\w)[^\w.;]{{0,3}})?"
     rf"(?:{_LINK_WORDS} )?(?:{_BE_WORDS}|{_RIGHT_WORDS})(?!\w){_FILL_OTHERS}",
     rf"{_SPACED}(?:{_NAMING_WORDS}|{_CHOOSE_WORDS})(?!\w){_FILL_OTHERS}",
-    rf"{_SPACED}{_RIGHT_WORDS} (?:{_ANSWER_WORDS}|{_OPTION_WORDS})(?!\w){_FILL_OTHERS}",
-    rf"{_SPACED}{_OPTION_WORDS} {_RIGHT_WORDS}(?!\w){_FILL_OTHERS}",
+    rf"{_SPACED}{_RIGHT_WORDS} (?:{_ANSWER_WORDS}|{OPTION_OTHERS})(?!\w){_FILL_OTHERS}",
+    rf"{_SPACED}{OPTION_OTHERS} {_RIGHT_WORDS}(?!\w){_FILL_OTHERS}",
     rf"{_SPACED}{_RIGHT_WORDS}[: ]{{1,2}}{_BE_WORDS}(?!\w){_FILL_OTHERS}",
-    rf"(?:{_ANSWER_TIGHT}|{_RIGHT_TIGHT} ?{_OPTION_TIGHT}|เลือก){_FILL_OTHERS}",
+    rf"(?:{_ANSWER_TIGHT}|{_RIGHT_TIGHT} ?{_OPTION_TIGHT}|"
+    rf"{_OPTION_TIGHT}{_RIGHT_TIGHT}|{_RIGHT_TIGHT}のは|(?<!ตัว)เลือก){_FILL_OTHERS}",
 )
 _CONCLUDED_OTHERS = either(
     rf"{_SPACED}{_SO_WORDS}(?!\w){_FILL_OTHERS}",
@@ -438,6 +442,7 @@ _CONCLUDED_OTHERS = either(
 )
 _DENIED_OTHERS = rf"(?:{_SPACED}{_NOT_WORDS}(?!\w)|ไม่ใช่){_FILL_OTHERS}"
 _CONTRAST_OTHERS = (
+    r"では?なく、?|[가이] 아니라|"
     r"(?:^|,)\W*(?:sondern|sino|mais|mas|ma|lecz|ale|а|но|بل|बल्कि|بلکہ|tetapi|mà)(?!\w)"
     + _FILL_OTHERS
 )
@@ -445,27 +450,25 @@ COPULA_END = either(r"""
     です | だ | である | で | に(?:なる|なり) | と(?:なる|なり|い) | 입니다 | 이다 | 이며 | 번
     예요 | है | ہے | ครับ | ค่ะ | ['’][dt][ıiuü]r | şık\w* | seçene\w*
 """)
-_ENDS_OTHERS = either(
-    rf"{_MARKS_END}|[،؛؟।۔]",
-    COPULA_END,
-    """
+REASON_OTHERS = either("""
     porque | ya que | pues | pois | já que | car | parce | puisque | weil | denn | perché
     poiché | ponieważ | gdyż | çünkü | потому | так как | поскольку | لأن | क्योंकि | کیونکہ
     เพราะ | vì | karena | から | ので | 때문
-    """,
-)
-_TAIL_FILL = rf"[ ,]{{0,2}}(?:(?:{_BE_WORDS}|{_LINK_WORDS}|{_OPTION_WORDS})(?!\w)[ ]){{0,4}}"
+""")
+_ENDS_OTHERS = rf"{_MARKS_END}|[،؛؟।۔]|{COPULA_END}|{REASON_OTHERS}"
+_TAIL_FILL = rf"[ ,]{{0,2}}(?:(?:{_BE_WORDS}|{_LINK_WORDS}|{OPTION_OTHERS})(?!\w)[ ]){{0,4}}"
 _TIGHT_TAIL = rf"[)」』]? ?(?:{_LINK_TIGHT} ?){{0,3}}"
 _ANNOUNCED_TAIL_OTHERS = either(
     rf"{_TAIL_FILL}(?:{_RIGHT_WORDS} )?(?:{_ANSWER_WORDS}|{_NAMING_WORDS})(?!\w)",
     rf"{_TIGHT_TAIL}{_ANSWER_TIGHT}",
+    r"[)」』]?(?:を選|だと思|と考え|[를을] ?(?:선택|고르|택)|(?:이라|라)고 생각)",
 )
 _AFFIRMED_TAIL_OTHERS = either(
-    rf"{_TAIL_FILL}{_RIGHT_WORDS}(?!\w)", rf"{_TIGHT_TAIL}{_RIGHT_TIGHT}"
+    rf"{_TAIL_FILL}{_RIGHT_WORDS}(?!\w)(?! {_NOT_WORDS}(?!\w))", rf"{_TIGHT_TAIL}{_RIGHT_TIGHT}"
 )
 _DENIED_TAIL_OTHERS = either(
-    rf"{_TAIL_FILL}(?:{_NOT_WORDS}|{_WRONG_WORDS})(?!\w)",
-    rf"{_TIGHT_TAIL}(?:ผิด|ไม่|아니|아닙|아닌|틀[린렸]|誤り|間違|不正解|不適切)|では?な[いく]",
+    rf"{_TAIL_FILL}(?:{_NOT_WORDS}|{_WRONG_WORDS}|{_RIGHT_WORDS} {_NOT_WORDS})(?!\w)",
+    rf"{_TIGHT_TAIL}(?:ผิด|ไม่|아니|아닙|아닌|틀[린렸]|맞지|옳지|誤り|間違|不正解|不適切|正しくな)|では?な[いく]",
 )
 
 # ---------------------------------------------------------------- the languages
@@ -532,7 +535,7 @@ _OF_OTHERS = re.compile(
     r"[\u0400-\u052f\u0590-\u0dff\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\uac00-\ud7af]|"
     rf"(?<!\w)(?:{_ANSWER_WORDS}|{_NAMING_WORDS}|{_CHOOSE_WORDS}|opción|alternativa|letra|lettre|opção|"
     r"opzione|seçene\w*|şık\w*|richtig\w*|korrekt\w*|correc?t[ao]|correcte|falsch\w*|incorrec?t[ao]|"
-    r"incorrecte|errad[ao]|doğru\w*|yanlış\w*|ist|est|es|é|è|jest|nicht|donc|somit|sondern|sino|jadi|vậy)(?!\w)"
+    r"incorrecte|errad[ao]|doğru\w*|yanlış\w*|ist|est|es|é|è|jest|nicht|donc|somit|sondern|sino|lecz|mais|mas|weder|né|ni|nem|jadi|vậy)(?!\w)"
 )
 
 

@@ -30,6 +30,7 @@ from evalui.scoring.parsing.sentence_grammar import (
     GROUP,
     HEAD_ZH,
     MAY_BE_RIGHT,
+    OPTION_OTHERS,
     Grammar,
     grammar_of_lead,
     grammar_of_tail,
@@ -293,7 +294,7 @@ def _turned(stance: Stance, part: _Part) -> Stance:
 
 _ALONE_LEAD = re.compile(
     r"[\W_]*(?:\d{1,2}\s?[.)、:|]\s?)?[\W_]*(?:[二三四五六七八九十\d]个选项[中里]?的?)?"
-    r"(?:(?:the |第)?(?:option|choice|statement|选项)?s?[\s:]{0,2})?[\W_]*"
+    rf"(?:(?:the |第)?(?:option|choice|statement|选项|{OPTION_OTHERS})?s?[\s:]{{0,2}})?[\W_]*"
 )
 _ALONE_TAIL = re.compile(
     r"[\W_]*(?:选?项)?[吧啦呗呀哦啊]?[\W_]*"

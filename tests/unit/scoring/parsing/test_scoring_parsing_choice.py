@@ -669,15 +669,15 @@ def test_a_letter_means_the_slot_whatever_stands_there(letter: str, options: lis
 LONG = (
     "A|A |A, |A和|答案|选|answer to |answer is |the answer is |so | |\n|*|(|([|1. |A\n|A. \n|not A "
     "|正确的|A is the |答案是A，|A不是A|乙是|是A吗|A: |A? |50% A |第一|the first |Paris "
-    "|\nA. x\nB. y|I think A but I think B, |It's A. |wait, |如果A，|{|<think>|</think>|A or |AA "
+    "|\nA. x\nB. y|I think A but I think B, |It's A. |wait, |如果A，|{|<think>|</think>|A or |AA |选A|答えはAです。|A oder B |คำตอบ A |<b |x = 1 "
 )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", [*LONG.split("|"), "\\boxed{"])
-@pytest.mark.timeout(60)  # none takes two seconds; a pattern that backtracks would take hours
+@pytest.mark.timeout(60)  # none takes a second; a pattern that backtracks would take hours
 def test_a_very_long_reply_is_read_in_a_moment(piece: str):
-    read(piece * (100_000 // len(piece)) + "\nAnswer: B")
+    read(piece * (1_000_000 // len(piece)) + "\nAnswer: B")
 
 
 @pytest.mark.timeout(60)  # a quarter of a second
