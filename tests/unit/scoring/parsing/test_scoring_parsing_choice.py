@@ -669,7 +669,8 @@ def test_a_letter_means_the_slot_whatever_stands_there(letter: str, options: lis
 LONG = (
     "A|A |A, |A和|答案|选|answer to |answer is |the answer is |so | |\n|*|(|([|1. |A\n|A. \n|not A "
     "|正确的|A is the |答案是A，|A不是A|乙是|是A吗|A: |A? |50% A |第一|the first |Paris "
-    "|\nA. x\nB. y|I think A but I think B, |It's A. |wait, |如果A，|{|<think>|</think>|A or |AA |选A|答えはAです。|A oder B |คำตอบ A |<b |x = 1 "
+    "|\nA. x\nB. y|I think A but I think B, |It's A. |wait, |如果A，|{|<think>|</think>|A or |AA "
+    "|选A|答えはAです。|A oder B |คำตอบ A |<b |x = 1 "
 )
 
 
