@@ -535,7 +535,7 @@ _OF_OTHERS = re.compile(
     r"[\u0400-\u052f\u0590-\u0dff\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\uac00-\ud7af]|"
     rf"(?<!\w)(?:{_ANSWER_WORDS}|{_NAMING_WORDS}|{_CHOOSE_WORDS}|opción|alternativa|letra|lettre|opção|"
     r"opzione|seçene\w*|şık\w*|richtig\w*|korrekt\w*|correc?t[ao]|correcte|falsch\w*|incorrec?t[ao]|"
-    r"incorrecte|errad[ao]|doğru\w*|yanlış\w*|ist|est|es|é|è|jest|nicht|donc|somit|sondern|sino|lecz|mais|mas|weder|né|ni|nem|jadi|vậy)(?!\w)"
+    r"incorrecte|errad[ao]|doğru\w*|yanlış\w*|ist|est|es|é|è|jest|nicht|donc|somit|sondern|sino|lecz|mais|weder|né|nem|jadi|vậy)(?!\w)"
 )
 
 
