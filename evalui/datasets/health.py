@@ -12,7 +12,6 @@ from typing import TypeVar
 from evalui.datasets.base import collapse_whitespace
 from evalui.datasets.questions.open import language_of
 from evalui.proportions import wilson_interval
-from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS, Interval, Language, Sample
 
 Key = TypeVar("Key")
@@ -89,7 +88,7 @@ def check_choices(samples: Sequence[Sample]) -> ChoiceHealth:
         question_length=_length_statistics(sample.question for sample in samples),
         option_length=_length_statistics(choice for sample in samples for choice in sample.choices),
         subjects=_count_by(samples, lambda sample: sample.subject),
-        languages=_count_by(samples, lambda sample: detect_language(sample.question)),
+        languages=_count_by(samples, lambda sample: language_of(sample.question)),
     )
 
 
@@ -114,11 +113,6 @@ def letter_balance_p(samples: Sequence[Sample]) -> float | None:
     from scipy.special import chdtrc  # a sixth of a second, which reading a file does not need
 
     return float(chdtrc(freedom, statistic))
-
-
-def detect_language(text: str) -> Language:
-    """Chinese if there is a Chinese character, else English."""
-    return "zh" if contains_han(text) else "en"
 
 
 def _target_of(sample: Sample) -> int:

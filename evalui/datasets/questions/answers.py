@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from evalui.datasets.base import UploadNote, collapse_whitespace, normalise_cell
 from evalui.datasets.questions.answer_functions import AnswerFunction
 from evalui.registry import Registry
-from evalui.text_tokenizers.han import contains_han
+from evalui.text_tokenizers.han import contains_han, is_chinese
 from evalui.types import LETTERS
 
 # (cell text, the options that are not empty) -> index of the right option, None if it names none
@@ -153,7 +153,7 @@ def truth_options(answers: Sequence[str], questions: Sequence[str]) -> tuple[str
     for own, pair in _PAIRS:
         if words <= own:
             return pair
-    chinese = any(map(contains_han, words)) or any(map(contains_han, questions))
+    chinese = any(map(contains_han, words)) or any(map(is_chinese, questions))
     return ("对", "错") if chinese else ("True", "False")
 
 

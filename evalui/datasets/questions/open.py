@@ -32,7 +32,7 @@ from evalui.datasets.tables.records import (
     read_records,
 )
 from evalui.datasets.tables.table import cell_text, parse_json, read_header
-from evalui.text_tokenizers.han import contains_han
+from evalui.text_tokenizers.han import is_chinese
 from evalui.types import Fault, Language, Message, Sample
 
 _LANGUAGE_PREFIX = re.compile(r"(cn|zh|en)-", re.IGNORECASE)
@@ -149,7 +149,7 @@ def language_of(question: str, index: str = "") -> Language:
     """The language that an index like "cn-12" names, else that of the question's script."""
     if named := _LANGUAGE_PREFIX.match(index):
         return "en" if named[1].lower() == "en" else "zh"
-    return "zh" if contains_han(question) else "en"
+    return "zh" if is_chinese(question) else "en"
 
 
 def normalise_index(text: str) -> str:

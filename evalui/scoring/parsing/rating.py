@@ -31,7 +31,7 @@ from evalui.scoring.parsing.judgements import (
 )
 from evalui.scoring.parsing.verdict_json import is_number, json_values, key_value_pairs, plain_key
 
-VERSION = "rating.2"  # part of the signature: raise it when a reply may be read otherwise
+VERSION = "rating.3"  # part of the signature: raise it when a reply may be read otherwise
 LOWEST_RATING, HIGHEST_RATING = 1.0, 10.0
 Scale = tuple[float, float]
 
@@ -431,7 +431,7 @@ _WRAPPED = re.compile(
 _UNIT = r"(?:\s?(?:points?|marks?|stars?|分))?"
 _OF = rf"{_UNIT}(?:\s?(?:/|out\sof|of)\s?(?P<of>\d{{1,3}}))?{_UNIT}"
 _NUMBER = re.compile(
-    rf"(?P<number>[-−+]?\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d%+]|[.,]\d|[A-Za-z]|\s?[=*^]){_OF}(?![\w%])",
+    rf"(?P<number>[-+]?\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d%+]|[.,]\d|[A-Za-z]|\s?[=*^]){_OF}(?![\w%])",
     re.IGNORECASE,
 )
 _NUMBER_WORD = re.compile(

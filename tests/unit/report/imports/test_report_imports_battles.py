@@ -202,6 +202,44 @@ def test_verdicts_come_a_line_each_with_their_rule(tmp_path: Path):
     ]
 
 
+def test_marks_come_with_those_of_their_criteria(tmp_path: Path):
+    criteria = {"format": "rating", "criteria": ["accuracy", "style"]}
+    path = _write(
+        tmp_path,
+        {"format": "rating", "reply": "Rating: [[7]]"},
+        {"format": "rating", "reply": "Rating: [[7]]", "scale": [1, 5]},
+        {"format": "rating", "reply": "[[4]]", "scale": [1, 5]},
+        {**criteria, "reply": "accuracy: 8\nstyle: 6\n\nRating: [[7]]"},
+        {"format": "correctness", "reply": "[[incorrect]]"},
+        {"format": "rating", "reply": "It is so far", "finish_reason": "length"},
+        {"format": "mtbench", "reply": "A is better than", "finish_reason": "length"},
+    )
+    assert [json.loads(line) for line in score_verdicts(path)] == [
+        {"mark": 7, "rule": "announced"},
+        {"mark": None, "rule": "out-of-range"},
+        {"mark": 4, "rule": "end"},
+        {"mark": 7, "rule": "announced", "criteria": {"accuracy": 8, "style": 6}},
+        {"mark": 0, "rule": "end"},
+        {"mark": None, "rule": "cut"},
+        {"verdict": None, "rule": "cut"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ({"criteria": "style"}, "'criteria' is"),
+        ({"criteria": ["style", "style"]}, "'criteria' is"),
+        ({"scale": [5, 1]}, "'scale' is"),
+        ({"scale": 5}, "'scale' is"),
+        ({"finish_reason": 3}, "'finish_reason' is 3"),
+    ],
+)
+def test_a_wrong_setting_of_a_mark_is_told(tmp_path: Path, setting: dict[str, Any], said: str):
+    with pytest.raises(DataError, match=said):
+        score_verdicts(_write(tmp_path, {"format": "rating", "reply": "[[7]]", **setting}))
+
+
 def test_an_unknown_format_is_told_with_the_known_ones(tmp_path: Path):
     path = _write(tmp_path, {"format": "xml", "reply": "A"})
     with pytest.raises(DataError, match=r"line 1: format 'xml' is unknown\. Expected .*mtbench"):
