@@ -26,7 +26,6 @@ from evalui.datasets.base import (
 )
 from evalui.datasets.columns import ColumnTable, columns_of
 from evalui.datasets.files.archive import SourceFile, collect_files, is_text
-from evalui.datasets.health import question_key
 from evalui.datasets.questions.answers import ANSWER_KEYS, answer_function
 from evalui.datasets.reading import (
     LEFT_OUT_RULE,
@@ -466,9 +465,7 @@ def _repeated_across_files(files: Sequence[ParsedFile]) -> Iterator[UploadNote]:
     files_of: defaultdict[object, set[str]] = defaultdict(set)
     for file in files:
         for sample in file.parsed.samples:
-            # Many questions read alike (“Which is true?”) and differ in their options.
-            key = (sample.subject, question_key(sample), frozenset(sample.choices))
-            files_of[key].add(file.source.name)
+            files_of[sample.subject, sample.content].add(file.source.name)
     repeated = [names for names in files_of.values() if len(names) > 1]
     if repeated:
         names = ", ".join(sorted({name for each in repeated for name in each}))

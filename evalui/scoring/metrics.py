@@ -388,7 +388,7 @@ def _of_repeats(
     """The mean over questions of what the replies to each come to."""
     return Metric(
         name,
-        lambda cell: mean_over_questions(by_question(cell)),
+        lambda cell: mean_over_questions(by_question(cell), cell.clusters),
         direction=direction,
         needs="repeats",
         answers=answers,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.choice.trial_grid import TrialGrid
-from evalui.scoring.statistics.intervals import mean_intervals
+from evalui.scoring.statistics.intervals import cluster_codes, mean_intervals
 from evalui.types import Interval
 
 # The k of pass@k that have a figure of their own, as far as there are so many repeats.
@@ -90,9 +90,10 @@ def spread(replies: Repeats) -> NDArray[np.float64]:
     return replies.credit.std(axis=1, ddof=1)
 
 
-def mean_over_questions(values: QuestionValues) -> Interval | None:
-    """The mean with its range over questions; None without any."""
-    return next(iter(mean_intervals(np.array([*values.values()])[:, None])), None)
+def mean_over_questions(values: QuestionValues, clusters: Mapping[str, int]) -> Interval | None:
+    """The mean with its range over questions, or over their `clusters`; None without any."""
+    cluster = cluster_codes([*values], clusters)
+    return next(iter(mean_intervals(np.array([*values.values()])[:, None], cluster=cluster)), None)
 
 
 def _votes(answers: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -174,7 +174,8 @@ def _slot_recall(grid: TrialGrid, slot: int) -> Interval | None:
     counted = targets > 0
     if not counted.any():
         return None
-    return clustered_mean(hits[counted] / targets[counted], targets[counted]).interval
+    cluster = None if grid.cluster is None else grid.cluster[counted]
+    return clustered_mean(hits[counted] / targets[counted], targets[counted], cluster).interval
 
 
 def _slot_share(grid: TrialGrid, slot: int) -> Interval | None:
@@ -183,7 +184,8 @@ def _slot_share(grid: TrialGrid, slot: int) -> Interval | None:
     counted = readable > 0
     if not counted.any():
         return None
-    return clustered_ratio(chosen[counted].astype(float), readable[counted].astype(float))
+    cluster = None if grid.cluster is None else grid.cluster[counted]
+    return clustered_ratio(chosen[counted].astype(float), readable[counted].astype(float), cluster)
 
 
 def _per_question(marks: NDArray[np.bool_]) -> NDArray[np.int_]:
