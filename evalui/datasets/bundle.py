@@ -171,10 +171,15 @@ def load(
     used = sorted((*roles.scored, *roles.shots), key=lambda file: file.source.name)
     scored, shown = _merge_distinct(roles.scored), _merge_distinct(roles.shots)
     faults = FaultList((*scored.faults, *shown.faults), unlisted=scored.unlisted + shown.unlisted)
+    samples = scored.samples
+    if layout.cluster:
+        samples = tuple(_in_cluster(sample, layout.cluster) for sample in samples)
+        if not any(sample.cluster for sample in samples):
+            raise DataError("cluster-column", column=layout.cluster)
     dataset = Dataset(
         name=name or gathered.dataset_name(used) or _default_name(paths, used),
         kind=selection.kind,
-        samples=scored.samples,
+        samples=samples,
         shots=shown.samples,
         sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT_RULE for note in repeated)),
         packages=_packages(used, layout),
@@ -195,6 +200,13 @@ def load(
             for part in (*(f.parsed for f in used), scored, shown)
         ),
     )
+
+
+def _in_cluster(sample: Sample, column: str) -> Sample:
+    """The sample in the cluster that its row names in the column, as the file writes it."""
+    wanted = column.strip().casefold()
+    named = (text for name, text in sample.metadata.items() if name.strip().casefold() == wanted)
+    return replace(sample, cluster=next(named, ""))
 
 
 def _select_files(paths: Sequence[Path], limits: Limits) -> _SelectedFiles:

@@ -54,7 +54,7 @@ class AnswerSummary:
     their references (turn by turn where each has its own; 0 without any). `figures` has every
     registered metric of written texts by name. `containment` is the share of the compared
     answers that hold a reference word for word. `ratings` are given by the cells of
-    judges.
+    judges. `clusters` are those of the questions that are no independent evidence.
     """
 
     cell: Cell
@@ -75,6 +75,7 @@ class AnswerSummary:
     figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
     containment: Interval | None = None
     n_repeats: int = 1
+    clusters: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def summarise_answers(result: CellResult, tally: TextTally | None = None) -> AnswerSummary:
@@ -101,6 +102,7 @@ def summarise_answers(result: CellResult, tally: TextTally | None = None) -> Ans
         empty=int((columns.reading.choice == NO_CHOICE).sum()),
         truncated=count_rule(columns, "cut"),
         length=median_of(tally.lengths),
+        clusters=made.clusters if made else {},
         means=made.text_means if made else {},
         figures=compute_figures(made or (), result.cell.pattern, answers="texts"),
         corpus=corpus(tally.corpus),

@@ -326,6 +326,11 @@ class Summary:
         return self.bias.largest_stratum if self.bias else None
 
     @property
+    def n_independent(self) -> int:
+        """How many of the `n` questions are evidence of their own: a cluster counts once."""
+        return self.n - len(self.clusters) + len(set(self.clusters.values()))
+
+    @property
     def above_chance(self) -> bool:
         """Whether the accuracy as written is known to be better than guessing."""
         accuracy, chance = self.accuracy, self.chance

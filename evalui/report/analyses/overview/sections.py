@@ -218,8 +218,8 @@ def sureness(standing: DatasetStanding, language: Language) -> str:
 def needed_share(summary: Summary) -> str:
     """The least share of right answers, in whole per cent, that would beat guessing."""
     chance = summary.chance or 0.0
-    for right in range(summary.n + 1):
-        share = share_interval(right, summary.n)
+    for right in range(summary.n_independent + 1):
+        share = share_interval(right, summary.n_independent)
         if share and beats_guessing(share, chance):
             return fixed(100 * share.value, 0)
     return "100"

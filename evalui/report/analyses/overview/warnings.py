@@ -36,6 +36,8 @@ _FILTERS: Mapping[str, str] = {"unreadable-many": "unreadable", "by-number": "",
 _OF_FILE = (
     "fewer-than-30",
     "fewer-than-100",
+    "repeated-questions",
+    "clustered",
     "duplicates",
     "duplicates-text",
     "naming",
@@ -98,8 +100,25 @@ def notes(summary: Summary, language: Language) -> tuple[ReportNote, ...]:
     if summary.accuracy and summary.chance and summary.format:
         fired = cautions(evidence(summary, summary.accuracy))
         made += [_note(summary, summary.accuracy, each, language) for each in fired]
+        made += cluster_notes(s.clusters, s.cell, s.questions, language)
         made += _prompts(summary, language)
     return tuple(sorted(made, key=lambda note: LEVELS.index(note.level)))
+
+
+def cluster_notes(
+    clusters: Mapping[str, int], cell: Cell, n: int, language: Language
+) -> list[ReportNote]:
+    """That the `n` questions are less evidence: some ask the same, or share what a column names."""
+    if not clusters:
+        return []
+    groups = n - len(clusters) + len(set(clusters.values()))
+    named = [part for part in cell.signature.split("|") if part.startswith("cluster:")]
+    fields = {"k": count(n - groups), "n": count(n), "groups": count(groups)}
+    if named:
+        text = localized("clustered", language, column=named[0].partition(":")[2], **fields)
+        return [ReportNote("info", "clustered", text)]
+    text = localized("repeated-questions", language, **fields)
+    return [ReportNote("warn", "repeated-questions", text)]
 
 
 def evidence(summary: Summary, accuracy: Interval) -> CautionEvidence:
