@@ -20,6 +20,7 @@ from evalui.scoring.choice.circular import (
     Outcomes,
     accuracy_as_written,
     group_means,
+    mean_over_orders,
     metrics_of_grids,
 )
 from evalui.scoring.choice.trial_grid import TrialGrid, first_come, joined_clusters
@@ -51,7 +52,8 @@ class SubjectGroup:
     OpenCompass's names; of one subject they are equal. `accuracy` is acc_origin over all `n`
     questions together, `gap` the share of those shown in every order that are right as written
     only, `gap_p` the p-value of Fisher's exact test that it is that of all the other questions
-    (None with nothing to compare), `robust` the share right in every order. `name_zh` is "" where
+    (None with nothing to compare), `robust` the share right in every order and
+    `mean_over_orders` the mean credit. `name_zh` is "" where
     no Chinese name is known.
     """
 
@@ -66,6 +68,7 @@ class SubjectGroup:
     gap: Interval | None = None
     gap_p: float | None = None
     robust: Interval | None = None
+    mean_over_orders: Interval | None = None
 
     @property
     def robust_key(self) -> str:
@@ -76,6 +79,19 @@ class SubjectGroup:
         """
         moved = [key for key in self.micro if key.startswith("perf_") and key != _WRITTEN]
         return moved[-1] if moved else ""
+
+    def share(self, measure: Measure) -> Interval | None:
+        """Its figure under a measure, as `Summary.share` of all questions."""
+        if measure == "mean_over_orders":
+            return self.mean_over_orders
+        return self.robust if measure == "robust" else self.accuracy
+
+    def macro_share(self, measure: Measure) -> float | None:
+        """The same with every subject weighed the same, in per cent."""
+        if measure == "accuracy":
+            return self.macro.get("acc_origin")
+        key = self.robust_key
+        return self.macro.get(key if measure == "robust" else key.replace("perf_", "acc_", 1))
 
 
 def subject_groups(
@@ -215,6 +231,7 @@ def _with_gap_tests(
             gap=gap,
             gap_p=_gap_p_value(gap, whole, inside, outside),
             robust=share_over_repeats(right, cluster),
+            mean_over_orders=mean.interval if (mean := mean_over_orders(inside)) else None,
         )
 
 
@@ -324,6 +341,19 @@ class Summary:
     def main_bias(self) -> StratumBias | None:
         """The bias figures of the number of options that most questions have."""
         return self.bias.largest_stratum if self.bias else None
+
+    @property
+    def sampled(self) -> bool:
+        """Whether replies were drawn: a model that is asked again may say otherwise."""
+        split = [part.partition(":") for part in self.cell.signature.split("|")]
+        stated = [value for name, _, value in split if name == "temp"]
+        return self.n_repeats > 1 or any(set(value.split("+")) - {"0"} for value in stated)
+
+    def share(self, measure: Measure) -> Interval | None:
+        """The figure by which models are ranked under a measure."""
+        if measure == "mean_over_orders":
+            return self.mean_over_orders.interval if self.mean_over_orders else None
+        return self.robust if measure == "robust" else self.accuracy
 
     @property
     def n_independent(self) -> int:

@@ -243,6 +243,12 @@ class CellTrials(Sequence[Trial]):
         """The chosen options of questions that have every repeat, by their number of options."""
         return repeats_of_grids(self.grids)
 
+    @cached_property
+    def repeated_orders(self) -> tuple[TrialGrid, ...]:
+        """The questions asked several times in each order, by their number of options."""
+        whole = (grid.subset(grid.reorderable) for grid in self.grids if self.n_repeats > 1)
+        return tuple(grid for grid in whole if grid.n)
+
     def repeated_scores(self, name: str) -> Repeats:
         """The scores of that name of questions that have it in every repeat, without the texts."""
         rows, values = score_values(self.columns, name)

@@ -153,17 +153,24 @@ def intervals_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> Circula
     first = np.concatenate([marks[:, :, 0] for marks in right])
     every = np.concatenate([marks.all(axis=2) for marks in right])
     some = np.concatenate([marks.any(axis=2) for marks in right])
-    matrices, cluster = [table.credit for table in moved], joined_clusters(moved)
+    cluster = joined_clusters(moved)
     return CircularIntervals(
         accuracy=written,
-        mean_over_orders=clustered_mean(
-            _question_means(matrices), _order_counts(matrices), cluster
-        ),
+        mean_over_orders=mean_over_orders(moved),
         robust=share_over_repeats(every, cluster),
         any_order=share_over_repeats(some, cluster),
         order_sensitivity=share_over_repeats(first & ~every, cluster),
         spread=share_over_repeats(some & ~every, cluster),
     )
+
+
+def mean_over_orders(tables: Sequence[TrialGrid]) -> ClusteredMean | None:
+    """The mean credit over orders of questions that have every one; None without questions."""
+    matrices = [table.credit for table in tables]
+    if not sum(map(len, matrices)):
+        return None
+    cluster = joined_clusters(tables)
+    return clustered_mean(_question_means(matrices), _order_counts(matrices), cluster)
 
 
 def accuracy_as_written(tables: Sequence[TrialGrid]) -> Interval | None:

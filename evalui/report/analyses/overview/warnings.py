@@ -101,6 +101,7 @@ def notes(summary: Summary, language: Language) -> tuple[ReportNote, ...]:
         fired = cautions(evidence(summary, summary.accuracy))
         made += [_note(summary, summary.accuracy, each, language) for each in fired]
         made += cluster_notes(s.clusters, s.cell, s.questions, language)
+        made += _sampling(summary, language)
         made += _prompts(summary, language)
     return tuple(sorted(made, key=lambda note: LEVELS.index(note.level)))
 
@@ -119,6 +120,26 @@ def cluster_notes(
         return [ReportNote("info", "clustered", text)]
     text = localized("repeated-questions", language, **fields)
     return [ReportNote("warn", "repeated-questions", text)]
+
+
+def _sampling(summary: Summary, language: Language) -> list[ReportNote]:
+    """How far drawn replies, and not the order of options, make the difference."""
+    if not summary.sampled or summary.cell.pattern == "origin":
+        return []
+    figures = summary.figures
+    same, lost = figures.get("same_order"), figures.get("order_loss")
+    if not isinstance(same, Interval) or not isinstance(lost, Interval):
+        return [ReportNote("warn", "sampled", localized("sampled", language))]
+    shares = {
+        part: percent(share)
+        for part in ("questions", "sampling", "order")
+        if isinstance(share := figures.get(f"variance_{part}"), float)
+    }
+    if not shares:  # every reply is right, or every one wrong
+        return []
+    fields = {"same": percent(same.value), "moved": percent(same.value - lost.value)}
+    text = localized("sampled-parts", language, **shares, **fields)
+    return [ReportNote("info", "sampled-parts", text)]
 
 
 def evidence(summary: Summary, accuracy: Interval) -> CautionEvidence:
