@@ -321,8 +321,9 @@ def question_clusters(samples: Mapping[str, Sample]) -> dict[str, int]:
     members: dict[object, list[str]] = {}
     for name, sample in samples.items():
         # Of a question whose text nobody has kept, nothing is known to be the same.
-        content = sample.content if any(sample.content) else (name,)
-        members.setdefault(sample.cluster or content, []).append(name)
+        known = sample.question or sample.choices or sample.history
+        key = sample.cluster or (sample.content if known else (name,))
+        members.setdefault(key, []).append(name)
     shared = [names for names in members.values() if len(names) > 1]
     return {name: number for number, names in enumerate(shared) for name in names}
 
