@@ -79,3 +79,19 @@ def test_repeats_part_what_sampling_loses_from_what_order_loses(*, by_order: boo
 def test_one_reply_to_each_order_leaves_a_caution():
     told = text_of([summarise(drawn("one", KNOWS, repeats=1))])
     assert "may be chance" in told
+
+
+def test_all_subjects_together_have_the_ranges_of_the_whole():
+    result = drawn("one", KNOWS)
+    samples = {
+        name: replace(sample, metadata={"subject": f"s{place % 2}"})
+        for place, (name, sample) in enumerate(result.samples.items())
+    }
+    summary = summarise(replace(result, samples=samples))
+    every = next(group for group in summary.groups if group.kind == "all")
+    for measure in ("accuracy", "robust", "mean_over_orders"):
+        # The questions stand by subject there: a sum in another order differs in its last digit.
+        one, other = every.share(measure), summary.share(measure)
+        assert one is not None
+        assert other is not None
+        assert (one.low, one.high, one.n) == pytest.approx((other.low, other.high, other.n))
