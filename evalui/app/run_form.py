@@ -108,6 +108,7 @@ class RunForm:
             head_row=layout.head_row,
             split=layout.split,
             duplicate_options=layout.duplicate_options,
+            cluster=layout.cluster,
         )
 
     def run_spec(

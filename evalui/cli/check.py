@@ -195,6 +195,9 @@ def _about(
         stated = ("columns-read", "unused-columns")
         notes = (note for note in loaded.notes if note.rule not in stated)
         yield from (t.translate(note.sentence) for note in notes)
+        samples = loaded.dataset.samples
+        if repeated := len(samples) - len({sample.content for sample in samples}):
+            yield t("check.repeated", k=f"{repeated:,}", n=f"{len(samples):,}")
         yield from () if cured else _faults(t, loaded)
 
 

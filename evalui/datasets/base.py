@@ -41,7 +41,8 @@ class Layout:
     each column is. `explanation` is the column of why the answer is right, `row_option` that of the
     options where each has a row of its own. `head_row` is the row of the column names, counted from
     1 as a person sees it; 0 looks for it, -1 says that there is none. `split` is the one whose
-    questions are scored; empty, val where it is there, else test.
+    questions are scored; empty, val where it is there, else test. `cluster` is the column of what
+    several questions share, which are then no independent evidence.
     """
 
     options: tuple[str, ...] = ()
@@ -61,6 +62,7 @@ class Layout:
     explanation: str = ""
     row_option: str = ""
     split: Split | Literal[""] = ""
+    cluster: str = ""
 
 
 @dataclass(frozen=True, slots=True)

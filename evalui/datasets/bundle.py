@@ -26,7 +26,6 @@ from evalui.datasets.base import (
 )
 from evalui.datasets.columns import ColumnTable, columns_of
 from evalui.datasets.files.archive import SourceFile, collect_files, is_text
-from evalui.datasets.health import question_key
 from evalui.datasets.questions.answers import ANSWER_KEYS, answer_function
 from evalui.datasets.reading import (
     LEFT_OUT_RULE,
@@ -172,10 +171,15 @@ def load(
     used = sorted((*roles.scored, *roles.shots), key=lambda file: file.source.name)
     scored, shown = _merge_distinct(roles.scored), _merge_distinct(roles.shots)
     faults = FaultList((*scored.faults, *shown.faults), unlisted=scored.unlisted + shown.unlisted)
+    samples = scored.samples
+    if layout.cluster:
+        samples = tuple(_in_cluster(sample, layout.cluster) for sample in samples)
+        if not any(sample.cluster for sample in samples):
+            raise DataError("cluster-column", column=layout.cluster)
     dataset = Dataset(
         name=name or gathered.dataset_name(used) or _default_name(paths, used),
         kind=selection.kind,
-        samples=scored.samples,
+        samples=samples,
         shots=shown.samples,
         sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT_RULE for note in repeated)),
         packages=_packages(used, layout),
@@ -196,6 +200,13 @@ def load(
             for part in (*(f.parsed for f in used), scored, shown)
         ),
     )
+
+
+def _in_cluster(sample: Sample, column: str) -> Sample:
+    """The sample in the cluster that its row names in the column, as the file writes it."""
+    wanted = column.strip().casefold()
+    named = (text for name, text in sample.metadata.items() if name.strip().casefold() == wanted)
+    return replace(sample, cluster=next(named, ""))
 
 
 def _select_files(paths: Sequence[Path], limits: Limits) -> _SelectedFiles:
@@ -466,9 +477,7 @@ def _repeated_across_files(files: Sequence[ParsedFile]) -> Iterator[UploadNote]:
     files_of: defaultdict[object, set[str]] = defaultdict(set)
     for file in files:
         for sample in file.parsed.samples:
-            # Many questions read alike (“Which is true?”) and differ in their options.
-            key = (sample.subject, question_key(sample), frozenset(sample.choices))
-            files_of[key].add(file.source.name)
+            files_of[sample.subject, sample.content].add(file.source.name)
     repeated = [names for names in files_of.values() if len(names) > 1]
     if repeated:
         names = ", ".join(sorted({name for each in repeated for name in each}))

@@ -97,8 +97,9 @@ def score_choices(
     `permutation` (`permutation[slot]` is the number, from 0, of the option shown in that slot) or
     in `order` as `Run.trials` has it; without either, all questions are in the order of the file
     and have so many `options`. Further columns count where they are there: `tied` with `credit`,
-    `fixed_order` (naming, duplicates), `subject` and `category`, which give groups, and `p_A`,
-    `p_B`, … with `label_mass`.
+    `fixed_order` (naming, duplicates), `subject` and `category`, which give groups, `p_A`, `p_B`, …
+    with `label_mass`, and what makes questions less than independent: `cluster` (a passage, a
+    document), or the same text in `question` and `options`.
 
     A row of the result is a metric of all questions, or of a `group`; `by` names columns whose
     values are scored apart, and which stand in front.

@@ -134,6 +134,7 @@ def _plan_recorded(
     collected: Sequence[CollectedAnswers],
 ) -> Iterator[CellPlan]:
     """A cell for the answers of each contestant that is not prompted."""
+    clusters = {source.key: source.cluster for source in spec.datasets}
     for supplied in collected:
         dataset = datasets[supplied.source]
         samples = dataset.samples[: spec.questions_per_dataset]
@@ -152,6 +153,7 @@ def _plan_recorded(
             limit=spec.limit,
             limit_per=spec.counts_per,
             answers=kept,
+            cluster=clusters[supplied.source],
         )
         yield CellPlan(
             cell=Cell(
@@ -231,6 +233,7 @@ def _plan_cell(
         seed=seed,
         limit=spec.limit,
         limit_per=spec.counts_per,
+        cluster=source.cluster,
         extra_body=entry.options.get("extra_body"),
         requests=() if impossible else _first_requests(scorer, setting, samples),
         packages=(*_packages(mode, entry), *dataset.packages),

@@ -205,6 +205,7 @@ def layout_of(source: DatasetSpec) -> Layout:
         entry=source.entry,
         head_row=source.head_row,
         split=source.split,
+        cluster=source.cluster,
     )
     return with_columns(layout, source.columns) if source.columns else layout
 

@@ -152,6 +152,7 @@ def read_layout(form: Form, upload: str = "") -> Layout:
         duplicate_options="skip"
         if field_value(form, f"col_duplicates{suffix}") == "skip"
         else "keep",
+        cluster=field_value(form, f"col_cluster{suffix}"),
     )
 
 
@@ -169,6 +170,7 @@ def layout_form(layout: Layout, upload: str) -> Form:
         "col_head_row": str(layout.head_row or ""),
         "col_split": layout.split,
         "col_duplicates": "skip" if layout.duplicate_options == "skip" else "",
+        "col_cluster": layout.cluster,
     }
     return {f"{name}_{upload}": value for name, value in fields.items() if value}
 

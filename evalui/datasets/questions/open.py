@@ -68,6 +68,7 @@ class OpenColumnNames:
     subject: str = "subject"
     passage: str = ""
     explanation: str = ""
+    cluster: str = ""
 
     def with_layout(self, layout: Layout) -> "OpenColumnNames":
         """These names, with those of the user's own."""
@@ -82,6 +83,7 @@ class OpenColumnNames:
             subject=fold_name(layout.subject or "subject"),
             passage=fold_name(layout.passage),
             explanation=fold_name(layout.explanation),
+            cluster=fold_name(layout.cluster),
         )
 
     @property
@@ -103,6 +105,7 @@ class _OpenColumns:
     subject: str
     passage: str
     explanation: str
+    cluster: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,7 @@ def _find_columns(records: Records, names: OpenColumnNames) -> _OpenColumns:
 
     wanted = (names.question, names.reference, names.id, names.capability, (names.subject,))
     question, reference, id_, capability, subject = map(first, wanted)
-    more = (names.passage, names.explanation)
+    more = (names.passage, names.explanation, names.cluster)
     return _OpenColumns(question, reference, id_, capability, subject, *more)
 
 
@@ -282,7 +285,8 @@ class _OpenRow:
         further = {
             self.names[name]: text
             for name, value in self.record.texts.items()
-            if name and name not in used and (text := value.strip())
+            if name and (name not in used or name == self.columns.cluster)
+            if (text := value.strip())
         }
         own = {
             "subject": self._text(self.columns.subject) or self.source.subject,

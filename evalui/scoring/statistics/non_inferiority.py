@@ -6,9 +6,11 @@ The question of a gate. It has three answers: no, yes, and that the questions ar
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
 from evalui.proportions import wilson_interval
+from evalui.scoring.statistics.intervals import cluster_codes
 from evalui.scoring.statistics.paired_tests import paired_t_test, questions_needed
 
 Decision = Literal["pass", "worse", "undecided"]
@@ -34,22 +36,28 @@ class MarginTest:
 
 
 def compare_with_margin(
-    baseline: Mapping[str, float], candidate: Mapping[str, float], margin: float
+    baseline: Mapping[str, float],
+    candidate: Mapping[str, float],
+    margin: float,
+    clusters: Mapping[str, int] | None = None,
 ) -> MarginTest | None:
     """Compare the values of the questions that both have, by id; None if there is none.
 
     The range is that of the paired t test (Miller, arXiv 2411.00640). Where the difference is the
     same on every question, a share of questions that Wilson's interval of n in n leaves open may
-    differ in any way: ten equal answers do not say that all are equal.
+    differ in any way: ten equal answers do not say that all are equal. `clusters` are those of
+    `cluster_codes`.
     """
     shared = [name for name in baseline if name in candidate]
     if not shared:
         return None
     n = len(shared)
-    tested = paired_t_test({name: candidate[name] for name in shared}, baseline)
+    codes = cluster_codes(shared, clusters)
+    tested = paired_t_test({name: candidate[name] for name in shared}, baseline, clusters)
     if tested is None or tested.all_equal:
-        value = candidate[shared[0]] - baseline[shared[0]]
-        unseen = 1 - wilson_interval(n, n).low
+        value = fmean(candidate[name] - baseline[name] for name in shared)
+        n_units = n if codes is None else int(codes.max()) + 1
+        unseen = 1 - wilson_interval(n_units, n_units).low
         low, high = (1 - unseen) * value - unseen, (1 - unseen) * value + unseen
         needed = _needed_alike(value, margin)
     else:

@@ -1,7 +1,8 @@
 """Two or more models on the same questions: who is better, and could we have seen it?
 
 Values are means per question over its orders, by question id, because the trials of a question
-are not independent. Only questions that both models have count.
+are not independent. Only questions that both models have count. Where questions share a cluster
+(copies, or questions on one passage), clusters are the units of every test.
 """
 
 import math
@@ -18,6 +19,8 @@ from evalui.scoring.statistics.intervals import (
     INTERVAL_PERCENTILES,
     MAX_CHUNK_ELEMENTS,
     RESAMPLES,
+    cluster_codes,
+    cluster_values,
     resample_counts,
     t_quantile,
 )
@@ -30,8 +33,9 @@ _COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "order
 class PairedTTest:
     """The mean of first - second over `n` questions, with a t interval at 95 %, not cut.
 
-    `se` is `omega` / sqrt(n) and `omega` the standard deviation of the differences. `all_equal`:
-    the difference is the same on every question, so there is no t test and `p` is None.
+    `se` is `omega` / sqrt(n) and `omega` the standard deviation of the differences, or what it is
+    worth with clusters of questions. `all_equal`: the difference is the same on every question, so
+    there is no t test and `p` is None.
     """
 
     difference: float
@@ -88,17 +92,35 @@ class MeanDifference:
     n: int
 
 
-def paired_t_test(first: Mapping[str, float], second: Mapping[str, float]) -> PairedTTest | None:
-    """The paired t test of question means (Miller, arXiv 2411.00640); None below two questions."""
-    differences = np.array([first[name] - second[name] for name in first if name in second])
-    return paired_t_tests(differences[None])[0] if len(differences) > 1 else None
+def paired_t_test(
+    first: Mapping[str, float],
+    second: Mapping[str, float],
+    clusters: Mapping[str, int] | None = None,
+) -> PairedTTest | None:
+    """The paired t test of question means (Miller, arXiv 2411.00640); None below two questions.
+
+    `clusters` are those of `cluster_codes`; of one cluster alone there is no test either.
+    """
+    shared = [name for name in first if name in second]
+    differences = np.array([[first[name] - second[name] for name in shared]])
+    return next(iter(paired_t_tests(differences, cluster_codes(shared, clusters))), None)
 
 
-def paired_t_tests(differences: NDArray[np.float64]) -> list[PairedTTest]:
-    """The same test of each pair; `differences` by question, of shape (pairs, n), n at least 2."""
+def paired_t_tests(
+    differences: NDArray[np.float64], cluster: NDArray[np.intp] | None = None
+) -> list[PairedTTest]:
+    """The same test of each pair; `differences` by question, of shape (pairs, n).
+
+    None where there are fewer than two questions, or clusters of them.
+    """
     from scipy.special import stdtr
 
+    n_questions = differences.shape[1]
+    if n_questions:
+        differences = cluster_values(differences.T, cluster).T
     n = differences.shape[1]
+    if n < 2:
+        return []
     means = differences.mean(axis=1)
     # Equal differences need not be equal in their last digit: 1/3 - 2/3 and 0 - 1/3.
     alike = np.ptp(differences, axis=1) < 1e-12
@@ -109,7 +131,14 @@ def paired_t_tests(differences: NDArray[np.float64]) -> list[PairedTTest]:
     rows = zip(*(each.tolist() for each in (means, errors, p, omegas, alike)), strict=True)
     return [
         PairedTTest(
-            mean, se, mean - width * se, mean + width * se, None if same else p, omega, n, same
+            mean,
+            se,
+            mean - width * se,
+            mean + width * se,
+            None if same else p,
+            omega * math.sqrt(n_questions / n),
+            n_questions,
+            same,
         )
         for mean, se, p, omega, same in rows
     ]
@@ -207,6 +236,7 @@ def incompatibilities(one: Cell, other: Cell) -> str:
 def paired_bootstrap(
     first: Mapping[str, float],
     second: Mapping[str, float],
+    clusters: Mapping[str, int] | None = None,
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -214,12 +244,13 @@ def paired_bootstrap(
     """The difference of two models on the questions both have values in 0..1 for; None without any.
 
     The interval is the bootstrap's, the p-value the sign-flip test's (Fisher's randomisation
-    test for pairs).
+    test for pairs), both over questions, or over their `clusters`.
     """
     shared = [name for name in first if name in second]
     if not shared:
         return None
     differences = np.array([first[name] - second[name] for name in shared])
+    differences = cluster_values(differences, cluster_codes(shared, clusters))
     n, value = len(differences), float(differences.mean())
     rng = np.random.default_rng(seed)
     low, high = (-1.0, 1.0)  # one question has no spread
@@ -230,7 +261,8 @@ def paired_bootstrap(
         low, high = np.percentile(means, INTERVAL_PERCENTILES).tolist()
         if high - low < EQUAL_TOLERANCE:
             low, high = _constant_difference_interval(value, n)
-    return MeanDifference(value, low, high, sign_flip_p_value(differences, resamples, rng), n)
+    p = sign_flip_p_value(differences, resamples, rng)
+    return MeanDifference(value, low, high, p, len(shared))
 
 
 def sign_flip_p_value(

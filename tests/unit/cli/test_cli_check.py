@@ -47,6 +47,12 @@ def test_the_first_questions_are_shown_as_they_are_asked(check: Any) -> None:
     assert "6. exam.csv" not in later
 
 
+def test_questions_that_repeat_another_one_are_counted(check: Any) -> None:
+    _, output = check(GOOD + "Q1?,no,yes,A\nQ1?,yes,maybe,A\n")
+    assert "1 of 10 questions repeats another one: ranges and tests count them once." in output
+    assert "another one" not in check(GOOD)[1]
+
+
 def test_a_guess_is_shown_and_pinned_by_the_json(check: Any) -> None:
     code, output = check(OWN)
     assert code == 2  # `evalui run` would refuse it

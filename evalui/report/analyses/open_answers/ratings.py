@@ -26,7 +26,7 @@ from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.report.words import join_names_shortened
 from evalui.scoring.answer_summary import AnswerSummary, JudgeRating
-from evalui.scoring.cell_trials import score_values
+from evalui.scoring.cell_trials import question_clusters, score_values
 from evalui.scoring.statistics.paired_tests import holm, paired_bootstrap
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import CellResult, Interval, Language
@@ -183,11 +183,11 @@ def _mean(marks: JudgeRating) -> Interval:
 
 def _decided(result: CellResult) -> frozenset[tuple[str, str]]:
     """The pairs (better, worse) of models that the test tells apart."""
-    shares = _shares(result)
+    shares, clusters = _shares(result), question_clusters(result.samples)
     tested = {
-        pair: difference
-        for pair in combinations(shares, 2)
-        if (difference := paired_bootstrap(shares[pair[0]], shares[pair[1]]))
+        (one, other): difference
+        for one, other in combinations(shares, 2)
+        if (difference := paired_bootstrap(shares[one], shares[other], clusters))
     }
     adjusted = holm([difference.p for difference in tested.values()])
     return frozenset(

@@ -50,6 +50,8 @@ def names(summaries: Sequence[Summary], language: Language) -> dict[Cell, tuple[
 
 def order_loss_title(summaries: Sequence[Summary], language: Language) -> str:
     """How much of what models know they lose with the order of options; "" if that is unknown."""
+    if any(s.sampled for s in summaries):
+        return _sampled_loss_title(summaries, language)
     moved = [s for s in summaries if _order_loss(s) is not None]
     knowing = [s for s in moved if s.above_chance]  # a guesser has nothing to lose
     if not knowing:
@@ -125,6 +127,20 @@ def recall_extremes(table: PositionTable, language: Language) -> dict[str, str] 
         "worst": _letters(recalls, low.value, language),
         "low": format_value(low),
     }
+
+
+def _sampled_loss_title(summaries: Sequence[Summary], language: Language) -> str:
+    """What moving options costs beyond what asking again does; "" where nobody was asked again."""
+    known = [
+        (s, loss) for s in summaries if isinstance(loss := s.figures.get("order_loss"), Interval)
+    ]
+    if not known:
+        return ""
+    most, loss = max(known, key=lambda each: each[1].value)
+    if loss.low <= 0:
+        return localized("order-loss-none", language)
+    points = fixed(100 * loss.value, decimal_places(loss))
+    return localized("order-loss", language, model=most.cell.model, points=points)
 
 
 def _order_loss(summary: Summary) -> float | None:

@@ -43,7 +43,7 @@ from evalui.report.numbers import (
 )
 from evalui.report.words import join_sentences
 from evalui.scoring.cautions import EXPLORATORY_BELOW
-from evalui.scoring.cell_summary import SubjectGroup, Summary
+from evalui.scoring.cell_summary import Measure, SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
 from evalui.scoring.statistics.intervals import beats_guessing, share_interval
 from evalui.types import Interval, Language
@@ -218,8 +218,8 @@ def sureness(standing: DatasetStanding, language: Language) -> str:
 def needed_share(summary: Summary) -> str:
     """The least share of right answers, in whole per cent, that would beat guessing."""
     chance = summary.chance or 0.0
-    for right in range(summary.n + 1):
-        share = share_interval(right, summary.n)
+    for right in range(summary.n_independent + 1):
+        share = share_interval(right, summary.n_independent)
         if share and beats_guessing(share, chance):
             return fixed(100 * share.value, 0)
     return "100"
@@ -248,15 +248,15 @@ def by_subject(standing: DatasetStanding, language: Language) -> tuple[str, list
     cells = [summary for summary in able if summary and summary.groups]
     if not cells:
         return None
-    measure = "accuracy" if standing.guessing else standing.measure
+    measure: Measure = "accuracy" if standing.guessing else standing.measure
     finding = _subject_finding(standing, cells, measure, language)
-    name = localized(f"lead.{'robust' if measure == 'robust' else 'origin'}", language)
+    name = localized(f"lead.{'origin' if measure == 'accuracy' else measure}", language)
     caption = localized("subjects.caption", language, measure=name)
     table = _subject_table(standing.listed(cells), measure, language)
     return finding, [table, Paragraph(caption, small=True)]
 
 
-def _subject_table(cells: Sequence[Summary], measure: str, language: Language) -> Table:
+def _subject_table(cells: Sequence[Summary], measure: Measure, language: Language) -> Table:
     keys = dict.fromkeys((group.kind, group.name) for s in cells for group in s.groups)
     order = sorted(keys, key=lambda key: key[0] == "subject")  # groups first
     columns = [
@@ -272,18 +272,17 @@ def _subject_table(cells: Sequence[Summary], measure: str, language: Language) -
 
 
 def _subject_row(
-    groups: Sequence[SubjectGroup | None], measure: str, language: Language
+    groups: Sequence[SubjectGroup | None], measure: Measure, language: Language
 ) -> Iterator[TableCell]:
     first = next(group for group in groups if group)
     yield group_name(first, language)
     yield count(first.n)
     for group in groups:
-        share = _share(group, measure) if group else None
+        share = group.share(measure) if group else None
         if group is None or share is None:
             yield NONE
             continue
-        key = group.robust_key if measure == "robust" else "acc_origin"
-        macro = group.macro.get(key) if group.kind != "subject" else None
+        macro = group.macro_share(measure) if group.kind != "subject" else None
         mean = fixed(macro, 1) if macro is not None else ""
         yield share_cell(share, localized("subjects.macro", language, value=mean) if mean else "")
 
@@ -293,12 +292,8 @@ def share_cell(share: Interval, below: str = "") -> ValueCell:
     return ValueCell(format_value(share), "%", format_range(share), below)
 
 
-def _share(group: SubjectGroup, measure: str) -> Interval | None:
-    return group.robust if measure == "robust" else group.accuracy
-
-
 def _subject_finding(
-    standing: DatasetStanding, cells: Sequence[Summary], measure: str, language: Language
+    standing: DatasetStanding, cells: Sequence[Summary], measure: Measure, language: Language
 ) -> str:
     own = [s for s in cells if s.cell.model not in standing.baselines] or list(cells)
     if len(own) > 1 and (won := winner(standing)):
@@ -319,11 +314,11 @@ def _subject_finding(
     )
 
 
-def _subjects(summary: Summary, measure: str) -> dict[str, tuple[SubjectGroup, Interval]]:
+def _subjects(summary: Summary, measure: Measure) -> dict[str, tuple[SubjectGroup, Interval]]:
     return {
         group.name: (group, share)
         for group in summary.groups
-        if group.kind == "subject" and (share := _share(group, measure))
+        if group.kind == "subject" and (share := group.share(measure))
     }
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from evalui.messages import localized
 from evalui.report.numbers import count, decimal_places, fixed, p_value, signed_points
 from evalui.scoring.cell_summary import Measure, Summary
+from evalui.scoring.statistics.intervals import cluster_codes, cluster_values
 from evalui.scoring.statistics.paired_tests import (
     McNemar,
     PairedTTest,
@@ -158,7 +159,7 @@ def comparisons(
 ) -> tuple[ComparisonSet, ...]:
     """A comparison for each dataset and mode that two or more models of a run answered.
 
-    `measure` None takes the robust accuracy where options were moved, else the accuracy.
+    `measure` None takes the one of `main_measure`.
     Scripted `baselines` are compared, but take no rank beside real models.
     """
     real = any(summary.cell.model not in baselines for summary in summaries)
@@ -179,8 +180,14 @@ def comparable_cells(summaries: Sequence[Summary]) -> list[list[Summary]]:
 
 
 def main_measure(summaries: Sequence[Summary]) -> Measure:
-    """What models are ranked by: the robust accuracy if all have one."""
-    return "robust" if all(summary.robust for summary in summaries) else "accuracy"
+    """What models are ranked by: the robust accuracy if all have one, or the mean over orders.
+
+    Where replies are drawn, the repeats of one order are not all right either: to ask for every
+    order would call that an effect of order.
+    """
+    if not summaries or not all(summary.robust for summary in summaries):
+        return "accuracy"
+    return "mean_over_orders" if any(summary.sampled for summary in summaries) else "robust"
 
 
 def compare_cells(
@@ -206,8 +213,9 @@ def compare_pairs(
         later = range(place + 1, len(summaries))
         alike = [at for at in later if sets[at] == sets[place] and len(shares[at]) > 1]
         marked = _has_marks(measure, [one, *(summaries[at] for at in alike)])
-        tested = _tests(shares[place], [shares[at] for at in alike], marked=marked)
-        at_once = dict(zip(alike, tested, strict=True))
+        cluster = cluster_codes([*values[place]], one.clusters)
+        tested = _tests(shares[place], [shares[at] for at in alike], cluster, marked=marked)
+        at_once = dict(zip(alike, tested, strict=bool(tested)))
         for at in later:
             other = summaries[at]
             if at not in at_once or incompatibilities(one.cell, other.cell):
@@ -225,7 +233,12 @@ def compare_pairs(
 
 def shared_measures(summaries: Sequence[Summary]) -> tuple[Measure, ...]:
     """The measures that all cells have, the one to rank by first."""
-    return tuple(measure for measure in MEASURES if all(s.outcomes.get(measure) for s in summaries))
+    shared: list[Measure] = [
+        each for each in MEASURES if all(s.outcomes.get(each) for s in summaries)
+    ]
+    if "mean_over_orders" in shared and any(summary.sampled for summary in summaries):
+        shared.sort(key=lambda each: each != "mean_over_orders")
+    return tuple(shared)
 
 
 def unranked_reason(summary: Summary) -> Unranked | None:
@@ -284,21 +297,35 @@ def _test(one: Summary, other: Summary, measure: Measure) -> _Tested | Incompara
     if len(shared) < 2:
         return IncomparablePair(one.cell, other.cell, ())
     mine, theirs = (np.array([own[name] for name in shared]) for own in (first, second))
-    ((tests, behind),) = _tests(mine, [theirs], marked=_has_marks(measure, (one, other)))
+    cluster, marked = cluster_codes(shared, one.clusters), _has_marks(measure, (one, other))
+    tested = _tests(mine, [theirs], cluster, marked=marked)
+    if not tested:
+        return IncomparablePair(one.cell, other.cell, ())
+    ((tests, behind),) = tested
     return _test(other, one, measure) if behind else _Tested(one, other, tests)
 
 
 def _has_marks(measure: Measure, cells: Iterable[Summary]) -> bool:
-    """Whether questions are right or wrong; a mean over orders or over repeats is a share."""
-    return measure != "mean_over_orders" and all(cell.n_repeats == 1 for cell in cells)
+    """Whether questions are right or wrong, each for itself.
+
+    A mean over orders or over repeats is a share, and so is that of a cluster.
+    """
+    return measure != "mean_over_orders" and all(
+        cell.n_repeats == 1 and not cell.clusters for cell in cells
+    )
 
 
 def _tests(
-    first: NDArray[np.float64], others: Sequence[NDArray[np.float64]], *, marked: bool
+    first: NDArray[np.float64],
+    others: Sequence[NDArray[np.float64]],
+    cluster: NDArray[np.intp] | None,
+    *,
+    marked: bool,
 ) -> list[tuple[_Tests, bool]]:
     """The tests of one cell beside each of the others on the same questions; arrays of shape (n,).
 
     With whether the other has the higher mean: the tests are then of the other beside the first.
+    None where there are fewer than two questions, or clusters of them.
     """
     if not others:
         return []
@@ -307,11 +334,13 @@ def _tests(
     better, worse = (np.where(each[:, None], stacked, first) for each in (behind, ~behind))
     tables = mcnemar(better == 1, worse == 1) if marked else [None] * len(others)
     differences = better - worse
-    tests = (
-        _Tests(paired, table, _p_value(paired, table, own))
-        for paired, table, own in zip(paired_t_tests(differences), tables, differences, strict=True)
-    )
-    return list(zip(tests, behind.tolist(), strict=True))
+    tests = [
+        _Tests(paired, table, _p_value(paired, table, cluster_values(own, cluster)))
+        for paired, table, own in zip(
+            paired_t_tests(differences, cluster), tables, differences, strict=False
+        )
+    ]
+    return list(zip(tests, behind.tolist(), strict=False))
 
 
 def _compared(tested: _Tested, measure: Measure, adjusted: float) -> CellComparison:
@@ -336,8 +365,8 @@ def _p_value(paired: PairedTTest, table: McNemar | None, differences: NDArray[np
     Of few questions, that of the exact test where it is larger.
     """
     if paired.p is None:
-        return 2.0 ** (1 - paired.n) if paired.difference else 1.0
-    if paired.n >= _EXACT_BELOW:
+        return 2.0 ** (1 - len(differences)) if paired.difference else 1.0
+    if len(differences) >= _EXACT_BELOW:
         return paired.p
     exact = table.exact if table else sign_flip_p_value(differences)
     return max(paired.p, 1.0 if exact is None else exact)
