@@ -52,7 +52,7 @@ def test_the_verdict_leads_and_every_section_stands_under_its_finding(text):
     judge = text[text.index("judge: one") :].replace("\\", "")
     wanted = [
         "**late wins: the judge prefers it to early",
-        "](elo-2.png)",
+        "](ratings-2.png)",
         "### How far can the judge be trusted?",
         "comparisons, of which",
         "### Who beats whom",
