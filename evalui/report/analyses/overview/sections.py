@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from evalui.messages import localized, messages
+from evalui.modes import MODES
 from evalui.report.analyses.overview.narrative import group_name, mode_name, of_real_models
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.standing import DatasetStanding
@@ -87,24 +88,27 @@ def section(
 
 
 def why_guessing(standing: DatasetStanding, language: Language, places: Places | None) -> Details:
-    """Three usual reasons, each with its next step."""
+    """The usual reasons, each with its next step where it can be taken."""
     shots = _shots(standing.leading[0])
     kind = f"examples-{'some' if shots else 'none'}"
-    texts = {
-        "examples": localized(f"why.{kind}", language, n=shots),
-        "replies": localized("why.replies-text", language),
-        "difficulty": localized("why.difficulty-text", language),
-    }
-    steps = {key: f"why.{kind if key == 'examples' else key}-do" for key in texts}
-    hrefs = _next_steps(standing, places) if places else {}
-    rows = [
-        (
-            TextCell(localized(f"why.{key}", language), strong=True),
-            text,
-            *([TextCell(localized(steps[key], language), href=hrefs[key])] if hrefs else []),
-        )
-        for key, text in texts.items()
-    ]
+    written = [s.cell for s in (*standing.leading, *standing.cells.values()) if _has_replies(s)]
+    texts = {"examples": localized(f"why.{kind}", language, n=shots)}
+    if written:
+        texts["replies"] = localized("why.replies-text", language)
+    texts["difficulty"] = localized("why.difficulty-text", language)
+    rows: list[tuple[TableCell, ...]] = []
+    for key, text in texts.items():
+        row = TextCell(localized(f"why.{key}", language), strong=True), text
+        if places is None:
+            rows.append(row)
+            continue
+        step = localized(f"why.{kind if key == 'examples' else key}-do", language)
+        href = {
+            "examples": places.repeat if shots else places.examples,
+            "replies": places.samples(written[0], outcome="wrong") if written else "",
+            "difficulty": places.sample,
+        }[key]
+        rows.append((*row, TextCell(step, href=href) if href else NONE))
     columns = tuple(Column("", width=width) for width in (200, 0, 0)[: len(rows[0])])
     return Details(
         "why",
@@ -115,13 +119,9 @@ def why_guessing(standing: DatasetStanding, language: Language, places: Places |
     )
 
 
-def _next_steps(standing: DatasetStanding, places: Places) -> dict[str, str]:
-    first = standing.leading[0].cell
-    return {
-        "examples": f"?again={places.run}",
-        "replies": places.samples(first, outcome="wrong"),
-        "difficulty": "?tab=evaluate",
-    }
+def _has_replies(summary: Summary) -> bool:
+    mode = summary.cell.mode
+    return bool(summary.done) and mode in MODES and MODES[mode].abilities_needed == "generate"
 
 
 def _shots(summary: Summary) -> int:

@@ -335,7 +335,8 @@ class EvaluatePage:
         }
         if (again := field_value(form, "again")) and not uploads_of(form):
             try:
-                form = form_from_spec(*service.uploads_of(again))
+                shots = {"shots": form["shots"]} if "shots" in form else {}
+                form = form_from_spec(*service.uploads_of(again)) | shots
             except EvaluiError as error:
                 return merged(top, self._page(service, {}, {}, (), self._told(error)))
         has_answers = "answers" in form or "earlier" in form
