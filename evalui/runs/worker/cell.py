@@ -228,12 +228,14 @@ class CellRun:
         on_batch: Callable[[], None],
         on_open: Callable[[int, int], None] = lambda _requests, _width: None,
         replies: Database | None = None,
+        uses_kept: bool = True,
         arrivals: Arrivals | None = None,
         turn: Turn | None = None,
     ) -> None:
         self._turn = turn
         self._database = database
         self._replies = replies
+        self._uses_kept = uses_kept
         self._arrivals = arrivals or Arrivals()
         self._on_open = on_open
         self._lease = lease
@@ -553,6 +555,8 @@ class CellRun:
 
     def _use_cached(self, batch: InFlightBatch, indices: Sequence[int]) -> None:
         """Answer those of the requests whose response is kept."""
+        if not self._uses_kept:
+            return
         open_ = ((batch.keys[index], index) for index in indices)
         places = {key: index for key, index in open_ if key}
         known = get_responses(self._database, list(places))
