@@ -144,7 +144,7 @@ def with_benchmarks(spec: "Spec", base: Path) -> "tuple[Spec, tuple[str, ...]]":
         ):
             return source
         prepared = resolve(name, load_settings())
-        notes.extend(str(note) for note in (prepared.note,) if note)
+        notes.extend(map(str, prepared.notes))
         own = {"path": [str(path) for path in prepared.paths], "name": source.name or prepared.name}
         # Rows of a published set that cannot be used are counted and named in the report.
         return source.model_copy(update=own | {"skip_faulty": True})

@@ -384,6 +384,7 @@ class CellRun:
                     self._go_on(pairs)
                     is_starved = len(pairs) < wanted
                     batch.add(pairs)
+                    self._trials += batch.take_decided()
                     self._send_new(stream, batch)
                 has_more, in_flight = not pending.is_over, min(batch.open, stream.width)
                 can_send = has_more and not is_starved
@@ -544,6 +545,7 @@ class CellRun:
             raise ModelError("missing-answers", n=self._row.total - planned, total=self._row.total)
 
     def _answer(self, model: Model, batch: InFlightBatch) -> None:
+        self._trials += batch.take_decided()
         try:
             # What is answered may call for more: a further turn, a verdict that must be readable.
             while self._open_requests(batch):
