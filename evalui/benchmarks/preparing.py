@@ -61,11 +61,12 @@ class PreparedBenchmark:
         """What differs from the set as published."""
         notes: list[Sentence] = []
         if other := self.stands_for:
-            about = {"name": self.name, "title": self.title, "other": other}
-            notes.append(sentence("note.benchmark-other", **about))
+            notes.append(
+                sentence("note.benchmark-other", name=self.name, title=self.title, other=other)
+            )
         if self.expected and self.questions != self.expected:
-            about = {"n": self.questions, "expected": self.expected}
-            notes.append(sentence("note.benchmark-count", name=self.name, **about))
+            n, expected = self.questions, self.expected
+            notes.append(sentence("note.benchmark-count", name=self.name, n=n, expected=expected))
         return tuple(notes)
 
 
