@@ -266,6 +266,9 @@ def _work_off(
         )
         try:
             worker.run_once(run_id)
+        except KeyboardInterrupt:
+            stop_run(database, run_id)
+            raise
         finally:
             worker.status.remove()
         move()

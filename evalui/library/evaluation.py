@@ -102,9 +102,11 @@ def evaluate(
         )
         source = StoreSource(database, run_id, catalog, temporary)
     except BaseException:
-        if run_id:
-            stop_run(database, run_id)
-        _discard(database, temporary)
+        try:
+            if run_id:
+                stop_run(database, run_id)
+        finally:
+            _discard(database, temporary)
         raise
     for result in source.report.results:
         if result.error and result.state != "impossible":  # that was stated before the run began
