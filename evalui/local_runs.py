@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalui.errors import SpecError, StoreError
+from evalui.errors import Cancelled, SpecError, StoreError
 
 if TYPE_CHECKING:
     from evalui.datasets.base import LoadResult
@@ -119,18 +119,24 @@ class PreparedRun:
         return tuple(each for each in found if chosen.get(each.model) != each.addresses)
 
     def queue(self, database: "Database", catalog: "Mapping[str, ModelEntry]") -> str:
-        """Queue the run in a store, with the answers that it names; its id.
+        """Put the run into a store for this process, with the answers that it names; its id.
 
         Raises:
             EvaluiError: as `with_answered_datasets`, `collect_answers` and `submit` of
                 `runs.submit` do; nothing is kept then.
         """
+        import os
+
+        from evalui.runs.database.connection import new_id
+        from evalui.runs.database.queue import SCRIPT
         from evalui.runs.submit import collect_answers, submit, with_answered_datasets
+        from evalui.runs.worker.worker import worker_name
 
         spec, loaded = with_answered_datasets(database, self.spec, self.loaded)
         datasets = {key: upload.dataset for key, upload in loaded.items()}
         collected = collect_answers(database, spec, datasets, base=self.base)
-        return submit(database, spec, loaded, catalog, collected=collected)
+        name = f"{SCRIPT}{worker_name(os.getpid())}-{new_id(4)}"
+        return submit(database, spec, loaded, catalog, collected=collected, worker=name)
 
 
 def prepare_run(spec: "RunSpec", base: Path) -> PreparedRun:
@@ -169,7 +175,7 @@ def with_benchmarks(spec: "Spec", base: Path) -> "tuple[Spec, tuple[str, ...]]":
         ):
             return source
         prepared = resolve(name, load_settings())
-        notes.extend(str(note) for note in (prepared.note,) if note)
+        notes.extend(map(str, prepared.notes))
         own = {"path": [str(path) for path in prepared.paths], "name": source.name or prepared.name}
         # Rows of a published set that cannot be used are counted and named in the report.
         return source.model_copy(update=own | {"skip_faulty": True})
@@ -223,7 +229,16 @@ def do_run(
     if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
         logging.getLogger("evalui.models.local.fp32").addHandler(printing)
     with _replies_of_other_runs(settings, database.path, reuse=reuse, warn=warn) as replies:
-        _work_off(database, run_id, catalog, settings, replies, bar, asks_models=asks_models)
+        _work_off(
+            database,
+            run_id,
+            catalog,
+            settings,
+            replies,
+            bar,
+            asks_models=asks_models,
+            uses_kept=reuse or settings.database.absolute() != database.path.absolute(),
+        )
 
 
 @contextmanager
@@ -255,6 +270,7 @@ def _work_off(
     bar: Callable[[int], Any],
     *,
     asks_models: bool,
+    uses_kept: bool,
 ) -> None:
     from evalui.runs.cluster.model import model_opener
     from evalui.runs.database.runs import read_run
@@ -272,15 +288,35 @@ def _work_off(
         worker = Worker(
             database,
             lambda: catalog,
+            name=read_run(database, run_id).worker,
             opener=opener,
             on_batch=move,
             replies=replies,
             asks_models=asks_models,
+            uses_kept=uses_kept,
         )
-        worker.run_once(run_id)
+        try:
+            worker.run_once(run_id)
+        except KeyboardInterrupt:
+            stop_run(database, run_id)
+            raise
+        finally:
+            worker.status.remove()
         move()
-    if read_run(database, run_id).state not in ("done", "failed"):
+    state = read_run(database, run_id).state
+    if state == "cancelled":  # on a page of the server that has the same store
+        raise Cancelled("stopped", run=run_id)
+    if state not in ("done", "failed"):
         raise StoreError("run-unwritten", path=str(database.path))
+
+
+def stop_run(database: "Database", run_id: str) -> None:
+    """End a run of this process that it will not do; one that has ended stays as it is."""
+    from evalui.runs.database import queue
+    from evalui.runs.database.runs import read_run
+
+    queue.cancel(database, run_id)
+    queue.requeue_lost(database, worker=read_run(database, run_id).worker)
 
 
 def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEntry]") -> "Report":

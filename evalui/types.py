@@ -376,6 +376,8 @@ class Trial:
 OUTCOMES: tuple[Outcome, ...] = ("a", "b", "tie", "neither")
 # The rule of a judgement that was not made: the judge needs a reference, the question has none.
 NO_REFERENCE = "no-reference"
+SAME_ANSWERS = "same-answers"  # a tie that no judge was asked for
+NOT_MEANINGFUL = "EM"  # OpenCompass's verdict on two answers with the same text: nobody judged them
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ Rate models by battles judged elsewhere. FILE has one JSON object per line:
 
   {"model_a": "x", "model_b": "y", "winner": "model_a", "question": "q1"}
 
-  winner        model_a, model_b, tie (both good) or neither (both bad)
+  winner        model_a, model_b, tie (both good), or neither or tie (bothbad)
   question      the id of the question, in every row or in none
 
 Prints one JSON object: counts, scores, Elo and Bradley-Terry ratings. Above 500 battles,

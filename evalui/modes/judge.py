@@ -39,6 +39,8 @@ from evalui.scoring.parsing.reply_pattern import read_by_pattern, read_mark_by_p
 from evalui.scoring.parsing.verdict import ParsedVerdict, read_verdict, without_options
 from evalui.types import (
     NO_REFERENCE,
+    NOT_MEANINGFUL,
+    SAME_ANSWERS,
     Ability,
     DatasetKind,
     Generate,
@@ -73,9 +75,12 @@ class Judge:
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """What a verdict takes; every contestant shown must have answered the sample.
 
-        One request, or one for each criterion where probabilities are read. In a conversation
-        everything is one user's turn: some chat templates know no system.
+        One request, or one for each criterion where probabilities are read; none for two equal
+        answers, which are a tie. In a conversation everything is one user's turn:
+        some chat templates know no system.
         """
+        if _are_equal(_shown_answers(sample, variant, setting)):
+            return ()
         rubric = rubric_of(sample, variant, setting)
         output = _output_of(rubric, setting)
         if output != "probabilities":
@@ -113,6 +118,9 @@ class Judge:
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> Trial:
         """Read the verdict from the last reply: the first was readable, or is the only one."""
+        if not responses:
+            readings = {"verdict": graded_outcome("tie", SAME_ANSWERS).reading}
+            return Trial(sample.id, variant, 0, "verdict", readings, reply=NOT_MEANINGFUL)
         rubric = rubric_of(sample, variant, setting)
         texts = _texts(responses)
         graded = _grade(rubric, sample, responses, _output_of(rubric, setting))
@@ -198,6 +206,11 @@ def _shown_answers(
 ) -> tuple[tuple[str, ...], ...]:
     shown = (setting.contestants[place] for place in variant.permutation)
     return tuple(contestant.answers[sample.id] for contestant in shown)
+
+
+def _are_equal(answers: Sequence[tuple[str, ...]]) -> bool:
+    shown = [tuple(map(str.strip, turns)) for turns in answers]
+    return len(shown) > 1 and shown.count(shown[0]) == len(shown)
 
 
 # ---------------------------------------------------------------- verdicts

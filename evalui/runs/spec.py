@@ -416,6 +416,8 @@ def _field_error(kind: str, message: str, path: tuple[int | str, ...]) -> str:
     if kind == "too_short":
         known = ", ".join(name for name in MODES if MODES[name].gives != "verdicts")
         return sentence(f"error.spec-empty-{path[0]}", known=known)
+    if kind in ("list_type", "dict_type"):
+        return sentence(f"error.spec-{kind.removesuffix('_type')}")
     if kind != "extra_forbidden":
         return message.removeprefix("Value error, ").removesuffix(".") + "."
     owners = {

@@ -170,12 +170,13 @@ def submit(
     usual: UserLimits = UserLimits(),  # noqa: B008 (frozen)
     once: RequestKey | None = None,
     describe: Describe = describe,
+    worker: str = "",
 ) -> str:
     """Check a run, keep its datasets, queue it, and return its id.
 
     `collected` is what `collect_answers` found, `usual` what everybody may queue and store who has
     no limits of their own, `once` the request for the run, `describe` states what is known of a
-    model.
+    model, `worker` who alone may do the run.
 
     Raises:
         SpecError, UnknownName: see `plan_run` and `check_may_queue`; nothing is kept then.
@@ -189,7 +190,9 @@ def submit(
     for key, dataset in datasets.items():
         add_dataset(database, dataset, owner, paths[key], loaded[key].n_faults)
     omitted = left_out(spec, loaded, plans, collected)
-    return queue.create_run(database, spec, plans, owner, left_out=omitted, once=once, admit=admit)
+    return queue.create_run(
+        database, spec, plans, owner, left_out=omitted, once=once, admit=admit, worker=worker
+    )
 
 
 def layout_of(source: DatasetSpec) -> Layout:

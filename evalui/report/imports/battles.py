@@ -52,7 +52,10 @@ from evalui.scoring.parsing.rating import (
 from evalui.scoring.parsing.verdict import read_verdict
 from evalui.types import Duel, Outcome, Verdict
 
-OUTCOME_OF: Mapping[str, Outcome] = {name: outcome for outcome, name in WINNERS.items()}
+OUTCOME_OF: Mapping[str, Outcome] = {
+    **{name: outcome for outcome, name in WINNERS.items()},
+    "tie (bothbad)": "neither",  # as FastChat publishes its battles
+}
 _VERDICTS: Mapping[Outcome, str] = {"a": "A", "b": "B", "tie": "tie", "neither": "neither"}
 
 

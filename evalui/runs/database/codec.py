@@ -64,13 +64,17 @@ def decode_sentence(text: str) -> str:
 
 
 def encode_left_out(entries: Sequence[LeftOut]) -> str:
-    """What a run leaves out, as a JSON list of objects."""
-    return _json([asdict(each) for each in entries])
+    """What a run leaves out, as a JSON list of objects; a reason is a text, or as a sentence is."""
+    return _json([asdict(each) | {"why": _parts(each.why)} for each in entries])
 
 
 def decode_left_out(text: str) -> tuple[LeftOut, ...]:
     """The inverse of `encode_left_out`."""
-    return tuple(LeftOut(**each) for each in json.loads(text))
+    return tuple(
+        LeftOut(**each | {"why": why if isinstance(why, str) else _sentence(why)})
+        for each in json.loads(text)
+        for why in (each["why"],)
+    )
 
 
 def encode_sample(sample: Sample) -> str:

@@ -231,12 +231,14 @@ class CellRun:
         on_batch: Callable[[], None],
         on_open: Callable[[int, int], None] = lambda _requests, _width: None,
         replies: Database | None = None,
+        uses_kept: bool = True,
         arrivals: Arrivals | None = None,
         turn: Turn | None = None,
     ) -> None:
         self._turn = turn
         self._database = database
         self._replies = replies
+        self._uses_kept = uses_kept
         self._arrivals = arrivals or Arrivals()
         self._on_open = on_open
         self._lease = lease
@@ -391,6 +393,7 @@ class CellRun:
                     self._go_on(pairs)
                     is_starved = len(pairs) < wanted
                     batch.add(pairs)
+                    self._trials += batch.take_decided()
                     self._send_new(stream, batch)
                 has_more, in_flight = not pending.is_over, min(batch.open, stream.width)
                 can_send = has_more and not is_starved
@@ -551,6 +554,7 @@ class CellRun:
             raise ModelError("missing-answers", n=self._row.total - planned, total=self._row.total)
 
     def _answer(self, model: Model, batch: InFlightBatch) -> None:
+        self._trials += batch.take_decided()
         try:
             # What is answered may call for more: a further turn, a verdict that must be readable.
             while self._open_requests(batch):
@@ -562,6 +566,8 @@ class CellRun:
 
     def _use_cached(self, batch: InFlightBatch, indices: Sequence[int]) -> None:
         """Answer those of the requests whose response is kept."""
+        if not self._uses_kept:
+            return
         open_ = ((batch.keys[index], index) for index in indices)
         places = {key: index for key, index in open_ if key}
         known = get_responses(self._database, list(places))

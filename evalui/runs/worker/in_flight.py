@@ -69,18 +69,28 @@ class InFlightBatch:
         self._new: list[int] = []  # requests that `take_new` has not returned
         self._needed: Counter[int] = Counter()  # by how many trials in flight
         self._unneeded: list[int] = []
+        self._decided: list[Trial] = []  # that `take_decided` has not returned
         self.add(pairs)
 
     def add(self, pairs: Sequence[tuple[Sample, Variant]]) -> None:
         """Take further trials."""
         for sample, variant in pairs:
             plan = plan_requests(self._mode, sample, variant, self._setting)
-            self._add_pending(_PendingTrial(sample, variant), plan)
+            waiting = _PendingTrial(sample, variant)
+            if plan:
+                self._add_pending(waiting, plan)
+            else:
+                self._decided.append(self._grade(waiting, ()))
 
     def take_new(self) -> list[int]:
         """The numbers of the requests that came up since this was called last."""
         new, self._new = self._new, []
         return new
+
+    def take_decided(self) -> list[Trial]:
+        """The trials that needed no request, of those added since this was called last."""
+        decided, self._decided = self._decided, []
+        return decided
 
     def drop(self, index: int) -> None:
         """Give up a request that has no response, and the trials that wait for it."""

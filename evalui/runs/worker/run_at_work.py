@@ -73,6 +73,7 @@ class WorkerParts:
     usual: UserLimits
     replies: Database | None = None
     asks_models: bool = True
+    uses_kept: bool = True
 
 
 class RunAtWork:
@@ -423,6 +424,7 @@ class RunAtWork:
             on_batch=self._parts.on_batch,
             on_open=on_open,
             replies=self._parts.replies,
+            uses_kept=self._parts.uses_kept,
             arrivals=self._arrivals,
             turn=turn,
         )

@@ -44,7 +44,8 @@ class Worker:
     does one when its owner has spent what they may. `device` is the one it was started for, "" if
     for any, `model_idle_s` how long a model is kept for the next run, see `ModelKeeper`.
     `replies` is another store of responses, see `CellRun`. Without `asks_models`, kept responses
-    are all that is used of the models that are evaluated; judges are asked all the same.
+    are all that is used of the models that are evaluated; judges are asked all the same. Without
+    `uses_kept`, responses of the store's other runs are not used.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Worker:
         usual: UserLimits = UserLimits(),  # noqa: B008 (frozen)
         replies: Database | None = None,
         asks_models: bool = True,
+        uses_kept: bool = True,
     ) -> None:
         self.name = name or worker_name(os.getpid())
         self._database = database
@@ -87,6 +89,7 @@ class Worker:
             usual,
             replies,
             asks_models,
+            uses_kept,
         )
         # The owners of the runs that were begun beside others, and the threads of those. The lock
         # protects them: the threads take themselves off.

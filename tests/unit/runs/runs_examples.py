@@ -62,11 +62,13 @@ def plans_of(asked: RunSpec, *datasets: Dataset) -> tuple[CellPlan, ...]:
     return plan_run(asked, dict(zip(keys, known, strict=True)), CATALOG)
 
 
-def add_run(database: Database, asked: RunSpec | None = None, *datasets: Dataset) -> str:
+def add_run(
+    database: Database, asked: RunSpec | None = None, *datasets: Dataset, worker: str = ""
+) -> str:
     asked = asked or spec()
     for given in datasets or (dataset(),):
         add_dataset(database, given)
-    return queue.create_run(database, asked, plans_of(asked, *datasets))
+    return queue.create_run(database, asked, plans_of(asked, *datasets), worker=worker)
 
 
 def trial(

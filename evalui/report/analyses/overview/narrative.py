@@ -4,15 +4,18 @@ Nothing here rests on a test: a sentence describes this run on these questions. 
 beats another is for `statistics`, whether a position is preferred for `position_bias`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from evalui.messages import localized, messages
 from evalui.modes import traits_of
 from evalui.report.numbers import count, decimal_places, fixed, format_value, percent
+from evalui.report.words import join_sentences
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, Interval, Language
 
+_T = TypeVar("_T")
 _SMALL_LOSS = 1 / 20
 _CHINESE_TENTHS = "零一两三四五六七八九"
 
@@ -32,6 +35,22 @@ def group_name(group: SubjectGroup, language: Language) -> str:
     if key in known:
         return known(key)
     return (group.name_zh if language == "zh" else "") or group.name or "–"
+
+
+def of_real_models(
+    things: Sequence[_T],
+    is_script: Callable[[_T], bool],
+    say: Callable[[Sequence[_T]], str],
+    language: Language,
+) -> str:
+    """What is said of real models, of scripts where there is nothing else; that scripts are not
+    counted is said where they would change it.
+    """
+    own = [each for each in things if not is_script(each)] or list(things)
+    said = say(own)
+    if len(own) == len(things) or say(things) == said:
+        return said
+    return join_sentences(said, localized("scripts-not-counted", language))
 
 
 def names(summaries: Sequence[Summary], language: Language) -> dict[Cell, tuple[str, str]]:

@@ -20,6 +20,7 @@ from evalui.app.service import AppService
 from evalui.datasets.preview import Preview
 from evalui.errors import DataError, EvaluiError
 from evalui.report.html import Html
+from evalui.report.words import join_sentences
 from evalui.summary_groups import published_lists
 from evalui.types import has_options
 from evalui.ui.components.action import Action
@@ -336,7 +337,8 @@ class EvaluatePage:
         }
         if (again := field_value(form, "again")) and not uploads_of(form):
             try:
-                form = form_from_spec(*service.uploads_of(again))
+                shots = {"shots": form["shots"]} if "shots" in form else {}
+                form = form_from_spec(*service.uploads_of(again)) | shots
             except EvaluiError as error:
                 return merged(top, self._page(service, {}, {}, (), self._told(error)))
         has_answers = "answers" in form or "earlier" in form
@@ -466,7 +468,11 @@ class EvaluatePage:
                 return self._joined(service, form, upload, replaces=action.do == "replaced")
             case "published":
                 taken = take_benchmark(service, action.value("name"))
-                note += [self.context.t.translate(taken.note)] if taken.note else []
+                note += (
+                    [join_sentences(*map(self.context.t.translate, taken.notes))]
+                    if taken.notes
+                    else []
+                )
                 return self._joined(service, form, taken.upload)
             case "answered":
                 return _with_answers(service, form, upload)

@@ -55,20 +55,20 @@ def overview(view: RunView, form: Form) -> Overview:
         written = OpenRunView(view.service, view.t, view.run.id, part)
         return Overview(_with_added(view, part_document(written)), written=written, is_judged=True)
     summaries = list(view.summaries.values())
+    guessing = all(each.guessing for each in standings(summaries, baselines=view.baselines))
     blocks = overview_blocks(
         summaries,
         view.language,
         baselines=view.baselines,
         left_out=view.report.left_out,
         changes=view.report.changes,
-        places=view.places,
+        places=view.places_with_steps if guessing else view.places,
         mode=field_value(form, "mode"),
         all_models=bool(field_value(form, "all")),
         sort=field_value(form, "sort"),
     )
     choices = {summary.cell.dataset for summary in summaries}
     blocks = (blocks[0], *chosen_blocks(view.report, view.language, choices), *blocks[1:])
-    guessing = all(each.guessing for each in standings(summaries, baselines=view.baselines))
     written = OpenRunView(view.service, view.t, view.run.id, part) if view.answers else None
     return Overview(_with_added(view, blocks), guessing, written)
 

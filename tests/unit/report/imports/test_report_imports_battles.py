@@ -23,6 +23,13 @@ def _scored(folder: Path, *rows: dict[str, Any]) -> dict[str, Any]:
     return json.loads("\n".join(score_battles(_write(folder, *rows))))
 
 
+def test_fastchats_word_for_two_bad_answers_is_read(tmp_path: Path):
+    ours, theirs = (
+        _scored(tmp_path, _ROW, _ROW | {"winner": word}) for word in ("neither", "tie (bothbad)")
+    )
+    assert ours == theirs
+
+
 def test_winners_are_named_by_side(tmp_path: Path):
     rows = [_ROW | {"winner": winner} for winner in ("model_a", "model_b", "tie", "neither")]
     found = read_battles(_write(tmp_path, *rows))
@@ -170,7 +177,7 @@ def test_the_reason_for_no_finite_rating_is_told(tmp_path: Path, pairs: list[str
         ({"model_a": "x", "model_b": "y"}, "'winner' is missing"),
         (_ROW | {"winner": "A"}, "winner 'A' is unknown. Expected one of model_a, model_b, tie"),
         (_ROW | {"judged": "model_a"}, "“judged” is what one order said of a pair that counts as"),
-        (_ROW | {"winner": "tie", "judged": "A"}, "one of model_a, model_b, tie, neither; found"),
+        (_ROW | {"winner": "tie", "judged": "A"}, "tie, neither, tie (bothbad); found 'A'"),
         (_ROW | {"winner": None}, "'winner' is null, expected a text"),
         (_ROW | {"model_b": "x"}, "model 'x' meets itself"),
         (_ROW | {"model_b": " "}, "'model_b' is \" \", expected a text"),

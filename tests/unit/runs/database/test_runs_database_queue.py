@@ -81,6 +81,22 @@ def test_a_run_can_be_claimed_by_its_id(database: Database) -> None:
     assert queue.claim(database, "worker-1", second) is None
 
 
+def test_a_run_of_a_script_is_no_other_workers_and_ends_with_it(database: Database) -> None:
+    run_id = add_run(database, worker="script-box:1")
+    assert queue.claim(database, "worker-1") is None
+    assert queue.claim(database, "worker-1", run_id) is None
+    taken = queue.claim(database, "script-box:1", run_id)
+    assert taken is not None
+    assert (taken.state, taken.attempt) == ("running", 1)
+    assert queue.claim(database, "script-box:1", run_id) is None
+    assert queue.has_lost_scripts(database, -1)
+    assert not queue.has_lost_scripts(database, 60)
+    assert queue.requeue_lost(database, silent_s=-1) == 1
+    row = read_run(database, run_id)
+    assert (row.state, cell_states(database, run_id)) == ("failed", ["failed"])
+    assert row.error.startswith("The program that did this run has ended")
+
+
 def test_looking_into_an_empty_queue_writes_nothing(database: Database, lease: Lease) -> None:
     other = Database(database.path)
     with other.writing():

@@ -80,6 +80,62 @@ def eval_file(path: Path, samples: list[dict[str, object]], **header: object) ->
     return path
 
 
+def test_a_reducer_is_part_of_the_name_of_a_figure(database: Database, tmp_path: Path):
+    own = sample_of(LOGS / "inspect/geography.eval", "samples/geography-0_epoch_1.json")
+    right = {**own, "scores": {"choice": {"value": "C", "answer": "A"}}}
+    wrong = {**own, "epoch": 2, "scores": {"choice": {"value": "I", "answer": "B"}}}
+    scores = [
+        {
+            "name": "choice",
+            "scorer": "choice",
+            "reducer": reducer,
+            "metrics": {"accuracy": {"name": "inspect_ai/accuracy", "value": value}},
+        }
+        for reducer, value in (("mean", 0.5), ("max", 1.0), ("pass_at_2", 1.0), ("mode", 0.0))
+    ]
+    log = eval_file(tmp_path / "log.eval", [right, wrong], results={"scores": scores})
+    figures = figures_of(imported(database, log), "geography")
+    assert {name: figure.printed for (_, name), figure in figures.items()} == {
+        "choice/accuracy": 0.5,
+        "choice/max/accuracy": 1.0,
+        "choice/pass_at_2/accuracy": 1.0,
+        "choice/mode/accuracy": 0.0,
+    }
+    assert figures["", "choice/accuracy"].confirmed
+    assert figures["", "choice/max/accuracy"].marked is None
+
+
+def test_each_value_of_a_dictionary_is_a_mark(database: Database, tmp_path: Path):
+    own = sample_of(LOGS / "inspect/geography.eval", "samples/geography-0_epoch_1.json")
+    own = {**own, "scores": {"quiz": {"value": {"right": "C", "style": 0.25}, "answer": "A"}}}
+    scores = [
+        {"name": name, "scorer": "quiz", "metrics": {"mean": {"name": "mean", "value": value}}}
+        for name, value in (("right", 1.0), ("style", 0.25))
+    ]
+    log = eval_file(tmp_path / "log.eval", [own], results={"scores": scores})
+    figures = figures_of(imported(database, log), "geography")
+    assert {name: (each.printed, each.marked) for (_, name), each in figures.items()} == {
+        "quiz/right/mean": (1.0, 1.0),
+        "quiz/style/mean": (0.25, 0.25),
+    }
+
+
+def test_figures_of_one_name_stand_side_by_side(database: Database, tmp_path: Path):
+    own = sample_of(LOGS / "inspect/geography.eval", "samples/geography-0_epoch_1.json")
+    own = {**own, "scores": {"choice": {"value": "C", "answer": "A"}}}
+    metrics = {
+        "accuracy": {"name": "inspect_ai/accuracy", "value": 1.0},
+        "accuracy1": {"name": "mine/accuracy", "value": 0.75},
+    }
+    scores = [{"name": "choice", "scorer": "choice", "metrics": metrics}]
+    log = eval_file(tmp_path / "log.eval", [own], results={"scores": scores})
+    figures = figures_of(imported(database, log), "geography")
+    assert {name: figure.printed for (_, name), figure in figures.items()} == {
+        "choice/accuracy": 1.0,
+        "choice/accuracy #2": 0.75,
+    }
+
+
 def test_epochs_in_other_orders_are_orders_of_one_cell(database: Database, tmp_path: Path):
     own = sample_of(LOGS / "inspect/geography.eval", "samples/geography-0_epoch_1.json")
     moved = {

@@ -1,6 +1,7 @@
 """From a file to a queued run, without a browser."""
 
 from collections.abc import Callable
+from urllib.parse import parse_qsl
 
 import pytest
 from press import Press
@@ -8,12 +9,14 @@ from ui_evaluate_screen import Screen
 from ui_examples import FAULTY, GOOD, HOSTILE
 
 from evalui.access import Person
+from evalui.app.run_view import RunView
 from evalui.app.samples import EXAMPLES
 from evalui.app.service import AppService
 from evalui.datasets.base import Layout
+from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
-from evalui.ui.components.form import Form
+from evalui.ui.components.form import Form, field_value
 from evalui.ui.current_person import acting_as
 
 MakeForm = Callable[..., Form]
@@ -188,6 +191,27 @@ def test_a_run_can_be_repeated_from_its_form(
     assert 'value="Midterm"' in page
     origin = page.partition('name="pattern" value="origin"')[2].partition(">")[0]
     assert "checked" in origin
+
+
+@pytest.mark.parametrize("examples", [0, 2])
+def test_a_repetition_with_examples_opens_with_them_where_the_files_have_some(
+    tab: Screen, desk: AppService, act: MakeAct, form_for: MakeForm, examples: int
+):
+    head, *rows = GOOD.splitlines(keepends=True)
+    files = [("capitals_val.csv", GOOD.encode())]
+    if examples:
+        dev = "".join(rows[:examples]).replace("Capital", "Main town")
+        files.append(("capitals_dev.csv", (head + dev).encode()))
+    tab.act(act("start", form_for() | {"uploads": [desk.store_upload(files)]}))
+    run_id = read_runs(desk.database)[0].id
+    places = RunView(desk, messages("en"), run_id).places_with_steps
+    assert (places.repeat, places.sample) == (f"evaluate?again={run_id}", "evaluate")
+    assert places.examples == (f"{places.repeat}&shots={examples}" if examples else "")
+    if examples:
+        tab.open(dict(parse_qsl(places.examples.partition("?")[2])))
+        assert field_value(tab.form(), "shots") == "2"
+    with acting_as(Person("eve", "admin")):
+        assert RunView(desk, messages("en"), run_id).places_with_steps.repeat == ""
 
 
 def test_a_file_that_is_no_table_is_reported_on_the_empty_page(
