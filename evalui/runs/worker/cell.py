@@ -639,6 +639,7 @@ class CellRun:
             mass.add(spoken, self._row.cell.model)
         if spoken is None:
             self._rejected.record_cut(batch.requests[index])
+            batch.drop(index)
         else:
             self._trials += batch.add_response(index, spoken)
 
