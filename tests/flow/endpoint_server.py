@@ -2,10 +2,9 @@
 
 `python endpoint_server.py PORT FOLDER`: prints its port once it listens. Before each request it
 reads FOLDER/mood.json: `status` is what it answers with (200 unless told otherwise), be it to a
-`share` of the questions of a run alone, drawn at random; `refuse` a
-text in prompts that it turns down by HTTP 400, or with the reply of `REFUSALS` that `refusal` names,
-`delay` the seconds an answer takes, `manner` one of `MANNERS`
-in which it misbehaves ("" for none). Once it has been asked
+`share` of the questions of a run alone, drawn at random; `refuse` a text in prompts that it turns
+down by HTTP 400, or with the reply of `REFUSALS` that `refusal` names, `delay` the seconds an
+answer takes, `manner` one of `MANNERS` in which it misbehaves ("" for none). Once it has been asked
 `most` questions of a run, all others wait until the mood changes. FOLDER/log has a line for
 every question it has answered, with the time, written after the answer was sent; FOLDER/refused one
 for each that met the status. It serves the models `MODELS`, of which the last judges.

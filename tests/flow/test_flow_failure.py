@@ -14,7 +14,7 @@ def test_a_broken_model_fails_its_cell_and_the_others_are_done(office: Office) -
     run = office.wait_for(run_id, lambda run: run.state == "failed")
     first, broken, third = read_cells(office.database, run_id)
     assert (first.state, broken.state, third.state) == ("done", "failed", "done")
-    assert broken.error.startswith("FileNotFoundError: ")
+    assert broken.error.startswith("An unexpected error ended this: FileNotFoundError: ")
     assert run.error == broken.error
     assert 'File "' in broken.traceback
     assert "in _log_request" in broken.traceback
