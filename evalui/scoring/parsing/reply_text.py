@@ -83,10 +83,11 @@ def without_article(text: str) -> str:
 
 # ---------------------------------------------------------------- what belongs to the reply
 
+# One that a text speaks of stands in quotes.
 _TURN_MARK = re.compile(
-    r"</s>|<eos>|<end_of_turn>|\[/?INST\]|"
-    r"<\|(?:im_end|im_start|eot_id|endoftext|end|end_of_text|start_header_id|end.of.sentence|"
-    r"user|assistant|system|User|Assistant)\|>"
+    r"(?<![`'\"“‘「])(?:</s>|<eos>|<end_of_turn>|\[/?INST\]|"
+    r"<[|｜](?:im_end|im_start|eot_id|eom_id|endoftext|end|end_of_text|start_header_id|"
+    r"end.of.sentence|END_OF_TURN_TOKEN|user|assistant|system|User|Assistant)[|｜]>)"
 )
 _NEXT_QUESTION = re.compile(
     r"\n(?i:[ \t#*]*(?:(?:next )?question|q|problem|exercise|example|instruction|prompt|passage|"
@@ -109,7 +110,14 @@ def own_turn(text: str) -> str:
     """What the model said before it went on with turns of its own making."""
     if "<" not in text and "[" not in text:
         return text.strip()
-    return next((part for each in _TURN_MARK.split(text) if (part := each.strip())), "")
+    begin = 0
+    for mark in _TURN_MARK.finditer(text):
+        if mark[0] == "</s>" and "<s>" in text:
+            continue  # HTML: what is between them is struck out
+        if turn := text[begin : mark.start()].strip():
+            return turn
+        begin = mark.end()
+    return text[begin:].strip()
 
 
 def before_next_question(text: str, options: Sequence[str]) -> str:
