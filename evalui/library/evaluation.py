@@ -19,6 +19,7 @@ from evalui.local_runs import (
     make_folder,
     prepare_run,
     read_model_entries,
+    wait_for_endpoints,
 )
 from evalui.runs.database.connection import Database
 from evalui.runs.spec import VERSION, RunSpec, read_spec
@@ -75,6 +76,7 @@ def evaluate(
     catalog = read_model_entries(own, Path(models_file) if models_file else None)
     for line in prepared.assumptions:
         _warn(line)
+    wait_for_endpoints(prepared.spec, catalog, own, warn=_warn)
     temporary = None if out is not None else Path(mkdtemp(prefix="evalui-"))
     folder = temporary or make_folder(Path(str(out)))
     database = Database(folder / STORE_NAME)
