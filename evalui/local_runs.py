@@ -5,12 +5,13 @@ Each function imports what it needs when it is called, so that the help of a com
 
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalui.errors import Cancelled, SpecError, StoreError
+from evalui.errors import Cancelled, ModelError, SpecError, StoreError
 
 if TYPE_CHECKING:
     from evalui.datasets.base import LoadResult
@@ -152,6 +153,37 @@ def prepare_run(spec: "RunSpec", base: Path) -> PreparedRun:
     named, notes = with_benchmarks(spec, base)
     expanded = expand_entries(named, base=base)
     return PreparedRun(expanded, base, read_datasets(expanded, base=base), notes)
+
+
+def wait_for_endpoints(
+    spec: "RunSpec",
+    catalog: "Mapping[str, ModelEntry]",
+    settings: "Settings",
+    *,
+    warn: Callable[[str], object],
+) -> None:
+    """Wait for the endpoints of a run that are there and do not answer yet, as long as a cell waits
+    for its model; `warn` is called with a sentence. What a run can do depends on what they can.
+    """
+    from evalui.messages import sentence
+    from evalui.models.catalog import describe, open_model, statuses
+    from evalui.runs.worker.waiting import WaitForModel
+
+    judges = spec.judging.judges if spec.judging else []
+    named = dict.fromkeys((*spec.models, *judges))
+    entries = [catalog[name] for name in named if name in catalog]
+    statuses(entries, wait_s=0.0)  # all are probed at the same time
+    for entry in entries:
+        state = describe(entry)
+        if not state.is_endpoint_cold:
+            continue
+        minutes = f"{settings.patience_s / 60:g}"
+        warn(sentence("error.endpoint-awaited", model=entry.name, n=minutes, why=state.problem))
+        waiting = WaitForModel(
+            settings.patience_s, on_wait=lambda _: None, check_cancelled=lambda: None
+        )
+        with suppress(ModelError):  # that is a reason against the run, which the plan states
+            waiting.call_until_reachable(partial(open_model, entry)).close()
 
 
 def with_benchmarks(spec: "Spec", base: Path) -> "tuple[Spec, tuple[str, ...]]":

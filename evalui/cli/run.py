@@ -34,6 +34,7 @@ from evalui.local_runs import (
     prepare_run,
     read_model_entries,
     report_of,
+    wait_for_endpoints,
 )
 from evalui.types import Language
 
@@ -174,6 +175,7 @@ def _prepared(
             raise SpecError("only-answers-none")
         spec = spec.model_copy(update={"judging": None})
     prepared = prepare_run(spec, flagged.base)
+    wait_for_endpoints(prepared.spec, catalog, load_settings(), warn=_say)
     if flagged.chooses_mode:
         prepared = with_fitting_modes(prepared, catalog)
         _say(f"--mode {' '.join(mode.mode for mode in prepared.spec.modes)}")

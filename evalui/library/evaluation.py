@@ -21,6 +21,7 @@ from evalui.local_runs import (
     prepare_run,
     read_model_entries,
     stop_run,
+    wait_for_endpoints,
 )
 from evalui.modes import MODES
 from evalui.runs.database.connection import Database
@@ -83,6 +84,7 @@ def evaluate(
     catalog = read_model_entries(own, Path(models_file) if models_file else None)
     for line in prepared.assumptions:
         _warn(line)
+    wait_for_endpoints(prepared.spec, catalog, own, warn=_warn)
     temporary = None if keep or out is not None else Path(mkdtemp(prefix="evalui-"))
     folder = temporary or (make_folder(Path(str(out))) if out is not None else None)
     database = Database(folder / STORE_NAME if folder else own.database)

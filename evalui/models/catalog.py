@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from evalui.models.validation import CheckedTable, InvalidField
 
 _ENDPOINT_DOWN = "error.endpoint-down"  # the problem of an endpoint where no server answers now
+# Why one that is there does not answer; a request to it was on its way all the time.
+_COLD_REASONS = {"error.endpoint-not-yet", "error.endpoint-timeout", "error.endpoint-overdue"}
 
 _FIELD_TYPES = {key: hint for key, hint in get_type_hints(ModelEntry).items() if key != "name"}
 
@@ -44,6 +47,17 @@ class ModelState:
     def is_endpoint_down(self) -> bool:
         """Whether the problem is only that no server answers now, which may pass by itself."""
         return isinstance(self.problem, Sentence) and self.problem.key == _ENDPOINT_DOWN
+
+    @property
+    def is_endpoint_cold(self) -> bool:
+        """Whether a server is there and has not answered yet: it may be loading the model."""
+        if not (isinstance(self.problem, Sentence) and self.is_endpoint_down):
+            return False
+        reason = self.problem.values["reason"]
+        if not isinstance(reason, Sentence):
+            return False
+        is_loading = reason.values.get("status") == HTTPStatus.SERVICE_UNAVAILABLE
+        return is_loading or reason.key in _COLD_REASONS
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,23 @@
 
 import logging
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from sqlite3 import Connection
 from typing import Protocol
 
-from evalui.errors import DataError, ModelError, RequestRejected, Unreachable, joined_reasons
+from evalui.errors import (
+    DataError,
+    EvaluiError,
+    ModelError,
+    RequestRejected,
+    Unreachable,
+    joined_reasons,
+)
 from evalui.messages import sentence
 from evalui.models import Model, ModelEntry, NeedsAnswerKey
 from evalui.models.base import (
@@ -81,6 +90,7 @@ _MIN_QUEUED = 32
 _WAITING = 8  # requests beside these that were refused and wait, for each that may be in flight
 _MIN_TIMED_REQUESTS = 20  # fewer requests than this do not measure a model's speed
 MIN_REQUESTS = 20  # of so many requests, a usable model rejects the smaller part
+_MAX_LISTED = 10  # questions that an error lists; the log has them all
 _NO_ORDER = Variant(())  # an open question has no order
 
 _log = logging.getLogger(__name__)
@@ -130,6 +140,54 @@ class RejectedRequests:
                 total=self.requested,
                 why=joined_reasons(self.reasons),
             )
+
+
+@dataclass(slots=True)
+class UngradedTrials:
+    """The trials whose responses evalui failed to read, and why: they are in no figure."""
+
+    trials: int = 0
+    reasons: Counter[str] = field(default_factory=Counter[str])
+    questions: dict[str, None] = field(default_factory=dict[str, None])  # ids, each once
+    first: Exception | None = None
+
+    def record(self, sample: Sample, error: Exception) -> None:
+        """Record a trial of a question that could not be graded just now, and log the traceback."""
+        _log.error("A reply to %s could not be graded", sample.id, exc_info=error)
+        self.trials += 1
+        self.reasons[_reported(error)] += 1
+        self.questions[sample.id] = None
+        self.first = self.first or error
+
+    def check(self, model: str, total: int) -> None:
+        """Raise an error with the count, the questions and all reasons, if there are any."""
+        if self.first:
+            raise EvaluiError(
+                "ungraded",
+                model=model,
+                n=self.trials,
+                total=total,
+                questions=", ".join(islice(self.questions, _MAX_LISTED)),
+                n_questions=len(self.questions),
+                more=", …" if len(self.questions) > _MAX_LISTED else "",
+                why=joined_reasons(self.reasons),
+            ) from self.first
+
+
+def error_text(error: Exception) -> str:
+    """What a user is told of an error, whatever it is."""
+    if isinstance(error, EvaluiError):
+        return error.sentence
+    if is_out_of_memory(error):
+        return sentence("error.too-little-memory", reason=str(error).partition("\n")[0])
+    return sentence("error.unexpected", reason=_reported(error))
+
+
+def _reported(error: Exception) -> str:
+    """An error as a part of a sentence."""
+    if isinstance(error, EvaluiError):
+        return error.sentence.rstrip(".")
+    return traceback.format_exception_only(error)[-1].strip()
 
 
 def _reason(error: RequestRejected) -> str:
@@ -261,6 +319,7 @@ class CellRun:
         self._unsaved = 0  # characters of replies and thoughts
         self._requests_each = max(1, row.requests // max(1, row.total))  # of a trial, as planned
         self._rejected = RejectedRequests()
+        self._ungraded = UngradedTrials()
         # What servers do before the first token is not known here; of models on this machine it is
         # known, but for a thought that they begin by themselves.
         remote = entry is not None and traits_of(entry).remote
@@ -322,6 +381,7 @@ class CellRun:
             setting=setting,
             fingerprint=model.fingerprint,
             is_cacheable=cacheable_by(model, repeats=spec.repeats),
+            on_ungraded=self._ungraded.record,
         )
         try:
             if isinstance(model, Streaming):
@@ -534,13 +594,18 @@ class CellRun:
             if sample.id not in recorded or (sample.id, _NO_ORDER) in done:
                 continue
             turns = [_spoken(turn) for turn in _padded_turns(recorded[sample.id], sample)]
-            graded = mode.grade(sample, _NO_ORDER, turns, setting)
+            try:
+                graded = mode.grade(sample, _NO_ORDER, turns, setting)
+            except Exception as error:  # noqa: BLE001 (counted and logged; the others go on)
+                self._ungraded.record(sample, error)
+                continue
             self._trials.append(with_thoughts(graded, turns))
             if time.monotonic() - self._flushed > FLUSH_S:
                 self._flush()
                 self._check_cancelled()
         self._flush()
         self._check_cancelled()
+        self._ungraded.check(self._row.cell.model, self._row.total)
 
     def _close_label_mass(self, model: Model) -> None:
         """Keep the answers of a cell that has few; raises as `LabelMassCheck.close`."""
@@ -549,6 +614,7 @@ class CellRun:
             self._flush()
 
     def _check_complete(self, model: Model, planned: int) -> None:
+        self._ungraded.check(model.name, self._row.total)
         self._rejected.check(model.name)
         if planned < self._row.total:
             raise ModelError("missing-answers", n=self._row.total - planned, total=self._row.total)
@@ -658,6 +724,7 @@ class CellRun:
             mass.add(spoken, self._row.cell.model)
         if spoken is None:
             self._rejected.record_cut(batch.requests[index])
+            batch.drop(index)
         else:
             self._trials += batch.add_response(index, spoken)
 

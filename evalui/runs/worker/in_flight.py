@@ -41,7 +41,8 @@ class InFlightBatch:
     """The requests of a number of trials, and the trials as soon as they are answered.
 
     Requests have numbers. `keys` says where the response to each of them is kept, None for those
-    that are drawn anew or answered at once.
+    that are drawn anew or answered at once. `on_ungraded` is told of each trial that is given up
+    since its responses cannot be read, and why; all others go on. Without it the error is raised.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class InFlightBatch:
         fingerprint: str,
         *,
         is_cacheable: Callable[[Request], bool] = is_deterministic,
+        on_ungraded: Callable[[Sample, Exception], None] | None = None,
     ) -> None:
         self.requests: dict[int, Request] = {}
         self.keys: dict[int, bytes | None] = {}
@@ -64,6 +66,7 @@ class InFlightBatch:
         self._pending_by_request: dict[int, list[_PendingTrial]] = {}
         self._fingerprint = fingerprint
         self._is_cacheable = is_cacheable
+        self._on_ungraded = on_ungraded
         self._unique_keys = count()
         self._numbers = count()
         self._new: list[int] = []  # requests that `take_new` has not returned
@@ -149,9 +152,16 @@ class InFlightBatch:
             waiting.unanswered.discard(index)
             while not waiting.unanswered:
                 responses = [self.responses[known] for known in waiting.request_indices]
-                further = self._follow_up_requests(waiting, responses)
+                try:
+                    further = self._follow_up_requests(waiting, responses)
+                    if not further:
+                        completed.append(self._grade(waiting, responses))
+                except Exception as error:  # told and counted; the others go on
+                    if self._on_ungraded is None:
+                        raise
+                    self._on_ungraded(waiting.sample, error)
+                    further = ()
                 if not further:
-                    completed.append(self._grade(waiting, responses))
                     self._release(waiting)
                     break
                 self._add_pending(waiting, further)

@@ -17,7 +17,6 @@ from itertools import groupby
 from typing import Any
 
 from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unreachable
-from evalui.messages import sentence
 from evalui.models import Model, ModelEntry
 from evalui.models.base import (
     Stoppable,
@@ -40,7 +39,14 @@ from evalui.runs.fair_queue.limits import UserLimits, read_limits
 from evalui.runs.fair_queue.turns import spent_reason
 from evalui.runs.kept_summaries import summarise_ending
 from evalui.runs.worker.arrivals import Arrivals
-from evalui.runs.worker.cell import CellRun, Interrupted, Paused, Turn, wait_for_cell_model
+from evalui.runs.worker.cell import (
+    CellRun,
+    Interrupted,
+    Paused,
+    Turn,
+    error_text,
+    wait_for_cell_model,
+)
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
 from evalui.runs.worker.outstanding import OutstandingRequests
@@ -447,7 +453,15 @@ class RunAtWork:
         return ProcessorTurn(self._parts.processor, self._run.id)
 
     def _fail_cell(self, row: CellRow, error: Exception) -> None:
-        _log.warning("%s on %s failed: %s", row.cell.model, row.cell.dataset, error)
+        is_ours = not (isinstance(error, EvaluiError) or is_out_of_memory(error))
+        _log.log(
+            logging.ERROR if is_ours else logging.WARNING,
+            "%s on %s failed: %s",
+            row.cell.model,
+            row.cell.dataset,
+            error,
+            exc_info=error if is_ours else None,
+        )
         trace = "".join(traceback.format_exception(error))
         queue.finish_cell(self._database, self._lease, row.id, error_text(error), trace)
         self._arrivals.end(row.id)
@@ -456,15 +470,6 @@ class RunAtWork:
         catalog = self._parts.catalog()
         chosen = {each: of for each, of in self._replies_of.items() if each == name}
         return find_entry(with_replies_of(catalog, chosen), name)
-
-
-def error_text(error: Exception) -> str:
-    """What a user is told of an error, whatever it is."""
-    if isinstance(error, EvaluiError):
-        return error.sentence
-    if is_out_of_memory(error):
-        return sentence("error.too-little-memory", reason=str(error).partition("\n")[0])
-    return f"{type(error).__name__}: {error}"
 
 
 def _by_model(rows: Sequence[CellRow]) -> list[tuple[CellRow, ...]]:

@@ -23,12 +23,12 @@ from evalui.runs.database.records import RunRow
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.turns import MAX_BESIDE, MAX_BESIDE_OF_OWNER, WaitingRun, take_turn
 from evalui.runs.worker import model_tests
-from evalui.runs.worker.cell import Interrupted
+from evalui.runs.worker.cell import Interrupted, error_text
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.runs.worker.processor import Processor
-from evalui.runs.worker.run_at_work import RunAtWork, WorkerParts, error_text
+from evalui.runs.worker.run_at_work import RunAtWork, WorkerParts
 
 LOADING_TIMEOUT_S = 300.0  # how long a trial waits for a model that a cluster loads
 _MODEL_TEST = "a test of a model"  # has the processor like a run, whose ids have no blanks

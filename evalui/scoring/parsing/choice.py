@@ -27,6 +27,7 @@ from evalui.scoring.parsing.reply_text import (
     own_turn,
     without_article,
     without_markup,
+    without_unknown_tags,
     without_variants,
 )
 from evalui.scoring.parsing.thoughts import split_thoughts
@@ -106,7 +107,7 @@ def _read_anew(reply: str, options: Sequence[str], *, is_cut: bool) -> ParsedCho
     spoken = split_thoughts(reply).spoken
     if spoken is None:
         return ParsedChoice(None, "unfinished")
-    text = own_turn(fold_width(shortened(spoken)), options)
+    text = without_unknown_tags(own_turn(fold_width(shortened(spoken))), options)
     if not text:
         return ParsedChoice(None, "empty")
     text, known = before_next_question(text), make_options(options)

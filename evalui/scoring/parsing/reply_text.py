@@ -95,10 +95,11 @@ def without_article(text: str) -> str:
 
 # ---------------------------------------------------------------- what belongs to the reply
 
+# One that a text speaks of stands in quotes.
 _TURN_MARK = re.compile(
-    r"</s>|<eos>|<end_of_turn>|\[/?INST\]|"
-    r"<\|(?:im_end|im_start|eot_id|endoftext|end|end_of_text|start_header_id|end.of.sentence|"
-    r"user|assistant|system|User|Assistant)\|>"
+    r"(?<![`'\"“‘「])(?:</s>|<eos>|<end_of_turn>|\[/?INST\]|"
+    r"<[|｜](?:im_end|im_start|eot_id|eom_id|endoftext|end|end_of_text|start_header_id|"
+    r"end.of.sentence|END_OF_TURN_TOKEN|user|assistant|system|User|Assistant)[|｜]>)"
 )
 # "<eoa>" and what else a model was trained to write at an end, or in any place between bars;
 # "<B>" and "<AC>" are labels.
@@ -124,20 +125,32 @@ _LIST_BEGINS = re.compile(
 _ASKS = re.compile(r"[?:_)）][ \t]*$|\?|\bfollowing\b|下列|以下哪")
 
 
-def own_turn(text: str, options: Sequence[str]) -> str:
-    """What the model said before it went on with turns of its own making.
-
-    An unknown tag that ends a line is the model's own mark, unless an option holds its name.
-    """
+def own_turn(text: str) -> str:
+    """What the model said before it went on with turns of its own making."""
     if "<" not in text and "[" not in text:
         return text.strip()
-    turn = next((part for each in _TURN_MARK.split(text) if (part := each.strip())), "")
+    begin = 0
+    for mark in _TURN_MARK.finditer(text):
+        if mark[0] == "</s>" and "<s>" in text:
+            continue  # HTML: what is between them is struck out
+        if turn := text[begin : mark.start()].strip():
+            return turn
+        begin = mark.end()
+    return text[begin:].strip()
+
+
+def without_unknown_tags(text: str, options: Sequence[str]) -> str:
+    """The text without a tag that ends a line: it is the model's own mark, unless an option holds
+    its name.
+    """
+    if "<" not in text:
+        return text
 
     def kept(tag: re.Match[str]) -> str:
         is_content = any(tag["name"].casefold() in option.casefold() for option in options)
         return tag[0] if is_content or _ANSWER_TAG.fullmatch(tag[0]) else ""
 
-    return _MARK_TAG.sub(kept, turn).strip()
+    return _MARK_TAG.sub(kept, text).strip()
 
 
 def before_next_question(text: str) -> str:
