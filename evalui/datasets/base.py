@@ -24,6 +24,7 @@ ASSUMPTION_NOTES = (
     "number-formats",
 )
 
+PANDAS_EMPTY = "nan"  # what pandas makes of an empty cell that it writes as a text
 MAX_FAULTS = 1000  # more than a user reads; a file may have a million
 
 
@@ -249,6 +250,13 @@ def collapse_whitespace(text: str) -> str:
 def shorten(text: str, limit: int = 40) -> str:
     """The text, cut to `limit` characters with an ellipsis at its end."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def pandas_empty_fault(file: str, line: int, column: str) -> Fault:
+    """The fault of a cell that may be empty, or mean what it says."""
+    return Fault(
+        file, line, column, "pandas-empty", f"“{PANDAS_EMPTY}”", "an empty cell, or a text"
+    )
 
 
 class FaultList:

@@ -35,7 +35,17 @@ _FIELDS: Mapping[str, str] = {
 _LETTER_ROLES = frozenset(LETTERS)
 # Why a guess is not sure, "" where it is; each has a sentence, `fault.confirm-<doubt>`.
 Doubt = Literal[
-    "", "columns", "question", "options", "answer", "answer-key", "answer-base", "labels", "passage"
+    "",
+    "columns",
+    "question",
+    "options",
+    "answer",
+    "answers",
+    "answer-key",
+    "answer-base",
+    "labels",
+    "outputs",
+    "passage",
 ]
 
 

@@ -252,7 +252,7 @@ def fit_answers(answers: Sequence[RawAnswer]) -> AnswerFit:
 
 def _names_several(answer: RawAnswer) -> bool:
     letters = answer_letters(answer.cell, len(answer.options))
-    return bool(letters) and max(letters) <= LETTERS[len(answer.options) - 1]
+    return bool(letters) and LETTERS.index(max(letters)) < len(answer.options)
 
 
 def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> DetectedAnswerKey:
