@@ -1,7 +1,8 @@
 """`evalui check FILE...`: how files are read, and what to write so that they are read otherwise.
 
     evalui check FILE... [--kind KIND] [--head-row N] [--sheet NAME] [--column ROLE=HEADER]...
-                 [--answer-key KEY] [--entry NAME] [--from N] [--questions N] [--language zh]
+                 [--answer-key KEY] [--entry NAME] [--from N] [--questions N] [--commas-in-text]
+                 [--language zh]
 
 Nothing is stored and no model is asked. The exit code is 2 where `evalui run` would refuse them.
 """
@@ -47,6 +48,9 @@ def add_check_command(commands: Any) -> None:
         "--answer-key",
         metavar="KEY",
         help="letter, index0, index1, text, or a function of a package",
+    )
+    check.add_argument(
+        "--commas-in-text", action="store_true", help="a comma before a blank belongs to the text"
     )
     check.add_argument("--entry", metavar="NAME", default="", help="of a SWIFT configuration")
     check.add_argument(
@@ -96,6 +100,7 @@ def _layout(given: argparse.Namespace) -> "Layout":
         kind=given.kind,
         sheet=given.sheet,
         head_row=given.head_row,
+        commas_in_text=given.commas_in_text,
         answer_key=given.answer_key or (_ANY_KEY if columns else "letter"),
     )
     return with_columns(layout, columns) if columns else layout
@@ -221,7 +226,9 @@ def _faults(t: "Messages", loaded: "LoadResult") -> Iterator[str]:
     rest = loaded.n_faults - _SHOWN_FAULTS
     if rest > 0:
         yield "  " + t("preview.more", n=f"{rest:,}")
-    yield t("check.misread" if is_misread(loaded) else "check.rows")
+    rules = {note.rule for note in loaded.notes} | {fault.rule for fault in loaded.faults}
+    if rules.isdisjoint(("commas-in-text", "confirm-outputs")):  # they say what helps
+        yield t("check.misread" if is_misread(loaded) else "check.rows")
 
 
 def _questions(t: "Messages", shown: "Preview") -> Iterator[str]:

@@ -42,7 +42,8 @@ class Layout:
     each column is. `explanation` is the column of why the answer is right, `row_option` that of the
     options where each has a row of its own. `head_row` is the row of the column names, counted from
     1 as a person sees it; 0 looks for it, -1 says that there is none. `split` is the one whose
-    questions are scored; empty, val where it is there, else test.
+    questions are scored; empty, val where it is there, else test. `commas_in_text`: in delimited
+    text a comma before a blank separates no cells.
     """
 
     options: tuple[str, ...] = ()
@@ -62,6 +63,7 @@ class Layout:
     explanation: str = ""
     row_option: str = ""
     split: Split | Literal[""] = ""
+    commas_in_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,7 +257,7 @@ def layout_fields(layout: Layout) -> dict[str, Any]:
     named = columns_of(layout)
     columns = {role: named[role] for role in COLUMN_ROLES if role in named}
     fields: dict[str, Any] = {"columns": columns} if columns else {}
-    for name in ("answer_key", "kind", "head_row", "sheet", "entry"):
+    for name in ("answer_key", "kind", "head_row", "sheet", "entry", "commas_in_text"):
         value = getattr(layout, name)
         if value != getattr(_NO_LAYOUT, name):
             fields[name] = value

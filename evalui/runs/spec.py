@@ -75,6 +75,7 @@ class DatasetSpec(BaseModel):
     columns: dict[str, str] = {}
     split: Split | Literal[""] = ""
     head_row: int = Field(default=0, ge=-1)
+    commas_in_text: bool = False
 
     @field_validator("columns")
     @classmethod

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from evalui.datasets.bundle import config_entries, load, read_columns
 from evalui.datasets.columns import with_columns
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.datasets.preview import is_misread, layout_fields, pin, read_choices
+from evalui.datasets.reading import COMMAS_RULE
 from evalui.datasets.swift_config import EntryFiles
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
@@ -205,6 +207,7 @@ def layout_of(source: DatasetSpec) -> Layout:
         entry=source.entry,
         head_row=source.head_row,
         split=source.split,
+        commas_in_text=source.commas_in_text,
     )
     return with_columns(layout, source.columns) if source.columns else layout
 
@@ -348,8 +351,18 @@ def _misread_error(
     """The error of a file that is read wrongly, with the JSON of what was guessed if that helps."""
     name, n, fault = loaded.dataset.name, loaded.n_faults, str(loaded.faults[0])
     layout = layout_of(source)
+    if any(note.rule == COMMAS_RULE for note in loaded.notes):
+        layout = replace(layout, commas_in_text=True)
+        if not is_misread(load(paths, layout=layout, limits=limits)):
+            written = _with_entry(spec.datasets, source, layout_fields(layout))
+            return FaultyRows("faults-columns", name=name, n=n, fault=fault, json=written)
     table = read_columns(paths, layout=layout, limits=limits)
-    unnamed = Layout(kind=layout.kind, sheet=layout.sheet, head_row=layout.head_row)
+    unnamed = Layout(
+        kind=layout.kind,
+        sheet=layout.sheet,
+        head_row=layout.head_row,
+        commas_in_text=layout.commas_in_text,
+    )
     reading = read_choices(table, unnamed)
     pinned = pin(reading, layout) if reading else layout
     if pinned == layout or is_misread(load(paths, layout=pinned, limits=limits)):

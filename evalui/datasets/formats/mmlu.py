@@ -31,12 +31,13 @@ def recognises(source: Source, layout: Layout) -> bool:
         return False
     if (
         layout.head_row > 0
+        or layout.commas_in_text
         or layout.options
         or layout.option_list
         or layout.question
         or layout.answer
     ):
-        return False  # names stand in a header
+        return False  # names stand in a header, and its commas are read as a table's
     rows = read_headerless(source, max_rows=_ROWS_INSPECTED).rows
     if not rows or _is_header(rows[0].cells):
         return False

@@ -83,6 +83,19 @@ def test_faulty_rows_name_the_cure_that_helps(check: Any) -> None:
     assert "and 2 more" in output
 
 
+def test_commas_in_texts_are_accepted_by_a_flag(check: Any) -> None:
+    rows = ("Is it, then?,yes,no,A", '"Is it, here?",no,yes, "B"', "Why, now?,a,b,A")
+    text = "\n".join(("question,A,B,answer", *rows))
+    code, output = check(text)
+    assert code == 2
+    assert "if a comma before a blank belongs to the text, 3 of 3 rows are read" in output
+    assert "--column, --kind" not in output
+    code, output = check(text, "--commas-in-text")
+    assert code == 0
+    assert "1. exam.csv, line 2\n   Is it, then?\n * A. yes" in output
+    assert entry_of(output)["commas_in_text"] is True
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

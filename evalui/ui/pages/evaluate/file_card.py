@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from evalui.app.files.views import UploadHealth, UploadView
 from evalui.datasets.health import ChoiceHealth
-from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, OTHER_SPLIT_RULE
+from evalui.datasets.reading import COMMAS_RULE, KEPT_RULE, LEFT_OUT_RULE, OTHER_SPLIT_RULE
 from evalui.messages import Messages
 from evalui.report.analyses.health import letter_balance
 from evalui.report.html import Html
@@ -88,7 +88,11 @@ def faults_part(t: Messages, view: UploadView, *, upload: str, form: Form) -> Ht
     shown = view.faults[:SHOWN_FAULTS]
     rest = view.n_faults - len(shown)
     more = t("faults.rest_counted", n=f"{rest:,}", kept=f"{len(view.faults):,}")
-    offered = (_split(t, view, upload, form), _duplicates(t, view, upload, form))
+    offered = (
+        _split(t, view, upload, form),
+        _duplicates(t, view, upload, form),
+        _commas(t, view, upload, form),
+    )
     return fill(
         "evaluate/faults.html",
         t=t,
@@ -119,6 +123,17 @@ def _duplicates(t: Messages, view: UploadView, upload: str, form: Form) -> _Swit
     name, label = f"col_duplicates_{upload}", t.count("faults.duplicates", sum(counts))
     on = field_value(form, name) == "skip"
     return _Switch(name, "skip", label, t("faults.duplicates_about"), on)
+
+
+def _commas(t: Messages, view: UploadView, upload: str, form: Form) -> _Switch | None:
+    """Whether a comma before a blank is text; nothing where no more rows are read so."""
+    name = f"col_commas_{upload}"
+    on = field_value(form, name) == "text"
+    note = next((note for note in view.notes if note.rule == COMMAS_RULE), None)
+    if note is None and not on:
+        return None
+    about = t(f"note.{COMMAS_RULE}", **note.params) if note else ""
+    return _Switch(name, "text", t("faults.commas"), about, on)
 
 
 def _layout(form: Form, upload: str) -> str:
