@@ -43,6 +43,8 @@ def guess_columns(table: ColumnTable, layout: Layout | None = None) -> ColumnGue
     guess = _guess(profile)
     if guess.place("question") < 0 and holds_replies(profile):
         return replace(guess, sure=False, doubt="outputs")
+    if table.answers_differ and guess.sure and "answer" not in profile.fixed:
+        return replace(guess, sure=False, doubt="answers")
     return guess
 
 

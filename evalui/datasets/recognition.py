@@ -139,12 +139,7 @@ def _to_table(source: Source, records: Records) -> ColumnTable | None:
         return None
     if len(records.names) < _MIN_COLUMNS and not _is_known_alone(records):
         return None
-    # Any row may show that two columns of answers contradict each other.
-    several = _has_several_answers(tuple(records.names.values()))
-    chosen = records.rows if several else _representative_rows(records)
-    rows = tuple(
-        tuple(_cell_text(row.values.get(name)) for name in records.names) for row in chosen
-    )
+    chosen = _representative_rows(records)
     numbers = tuple(
         at
         for at, name in enumerate(records.names)
@@ -153,7 +148,17 @@ def _to_table(source: Source, records: Records) -> ColumnTable | None:
     )
     names = tuple(records.names.values())
     head_row = 0 if is_json_lines(source) else records.header_line
-    return ColumnTable(source.name, names, rows, records.n_rows, head_row, numbers=numbers)
+    rows = _cells(records, chosen)
+    table = ColumnTable(source.name, names, rows, records.n_rows, head_row, numbers=numbers)
+    if not _has_several_answers(names):
+        return table
+    # Any row may show that two columns of answers contradict each other.
+    whole = guess_columns(replace(table, rows=_cells(records, records.rows)))
+    return replace(table, answers_differ=whole.doubt == "answers")
+
+
+def _cells(records: Records, rows: Sequence[Record]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(_cell_text(row.values.get(name)) for name in records.names) for row in rows)
 
 
 def read_rows(source: Source) -> Records:

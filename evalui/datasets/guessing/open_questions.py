@@ -72,7 +72,7 @@ def _answers_differ(profile: TableProfile) -> bool:
         if not (column.is_chat or are_labels(column))
         and not all(truth_of(text) is not None for text in column.texts)
     ]
-    return any(
+    return profile.table.answers_differ or any(
         one and other and one not in other and other not in one
         for first, second in combinations(columns, 2)
         for one, other in zip(first.folded, second.folded, strict=True)
