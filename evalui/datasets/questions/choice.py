@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from evalui.datasets.base import (
     PANDAS_EMPTY,
@@ -20,6 +20,7 @@ from evalui.datasets.base import (
     collapse_whitespace,
     pandas_empty_fault,
     shorten,
+    sort_by_line,
 )
 from evalui.datasets.questions.answer_functions import AnswerFunction, AnswerRow
 from evalui.datasets.questions.answers import (
@@ -95,8 +96,14 @@ def validate(
     Faults among `questions` are rows that could not be read; they count as rows. `shuffled`: the
     file's order of options says which is right, and another takes its place.
     """
-    rows = list(questions)
-    lettered = _without_letters([row for row in rows if type(row) is ParsedQuestion])
+    read: list[ParsedQuestion] = []
+    unread, n_rows = FaultList(), 0
+    for n_rows, row in enumerate(questions, start=1):
+        if type(row) is Fault:
+            unread.add(row)
+        else:
+            read.append(cast(ParsedQuestion, row))
+    lettered = _without_letters(read)
     plain = [without_options(row.text, row.texts) for row in lettered]
     parsed = [
         row if text is row.text else row._replace(text=text)
@@ -120,23 +127,24 @@ def validate(
     repeated_notes = (UploadNote("options-in-question", values),) if repeated else ()
     samples: list[Sample] = []
     faults = FaultList()
-    read = iter(map(reading.to_sample, parsed))
-    for row in rows:
-        result = [row] if type(row) is Fault else next(read)
+    for result in map(reading.to_sample, parsed):
         if isinstance(result, Sample):
             samples.append(result)
         else:
             faults.add(*result)
+    merged = FaultList(
+        sort_by_line(unread.kept, faults.kept), unlisted=unread.unlisted + faults.unlisted
+    )
     return ParsedRows(
         tuple(samples),
-        faults.kept,
-        len(rows),
+        merged.kept,
+        n_rows,
         unanswered=not function
         and bool(parsed)
         and not any(row.answer.strip() or row.right for row in parsed),
         answer_key=key.key,
         notes=(*key.notes, *repeated_notes, *reading.notes(len(samples))),
-        unlisted=faults.unlisted,
+        unlisted=merged.unlisted,
     )
 
 
