@@ -97,8 +97,8 @@ def validate(
     file's order of options says which is right, and another takes its place.
     """
     read: list[ParsedQuestion] = []
-    unread, n_rows = FaultList(), 0
-    for n_rows, row in enumerate(questions, start=1):
+    unread = FaultList()
+    for row in questions:
         if type(row) is Fault:
             unread.add(row)
         else:
@@ -138,7 +138,7 @@ def validate(
     return ParsedRows(
         tuple(samples),
         merged.kept,
-        n_rows,
+        len(read) + unread.total,
         unanswered=not function
         and bool(parsed)
         and not any(row.answer.strip() or row.right for row in parsed),

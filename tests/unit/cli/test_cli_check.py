@@ -136,6 +136,36 @@ def test_each_entry_of_a_configuration_is_a_dataset_of_its_own(
     assert entry_of(output)["entry"] == "custom_ceval"
 
 
+@pytest.mark.parametrize(
+    ("log", "harness"),
+    [
+        ("inspect/geography.eval", "Inspect"),
+        ("lmeval", "lm-evaluation-harness"),
+        ("opencompass/20261123_120000/predictions/pick-a/geography.json", "OpenCompass"),
+        ("evalscope/reviews/mock/general_mcq_geography.jsonl", "EvalScope"),
+        ("helm/geography/scenario_state.json", "HELM"),
+    ],
+)
+def test_a_log_is_left_to_import(
+    capsys: pytest.CaptureFixture[str], log: str, harness: str
+) -> None:
+    path = Path(__file__).parents[2] / "golden" / "harnesses" / log
+    main(["check", str(path)])
+    first, _, rest = capsys.readouterr().out.partition("\n")
+    assert f"the log of a finished run ({harness})" in first
+    assert f"`evalui import {path}`" in first
+    assert "--column" not in rest
+
+
+def test_replies_of_a_model_are_sent_to_the_place_for_them(check: Any) -> None:
+    row = {"question_id": 1, "model_id": "model-m", "choices": [{"index": 0, "turns": ["Plum."]}]}
+    code, output = check(json.dumps(row) + "\n", name="model-m.jsonl")
+    assert code == 2
+    assert "Answers you already have" in output
+    assert "model_id = “model-m”" in output
+    assert "--column" not in output
+
+
 def test_it_speaks_chinese(check: Any) -> None:
     _, output = check(GOOD, "--language", "zh")
     assert "8 行中 8 行可用，选择题" in output
