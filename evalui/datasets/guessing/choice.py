@@ -23,6 +23,7 @@ from evalui.datasets.questions.answers import (
     RawAnswer,
     answer_function,
     by_letter,
+    by_text,
     fit_answers,
     truth_of,
 )
@@ -363,7 +364,14 @@ def _answer_doubts(
     fit = answer.fit
     # Numbers that JSON writes as such are places.
     rival = fit.rival and not (answer.column.is_number and fit.key.startswith("index"))
+    pairs = zip(answer.column.cells, source.texts, strict=True)
+    is_first = fit.key == "text" and all(
+        by_text(cell, texts) in (0, None) for cell, texts in pairs if cell
+    )
+    # Such a list has the spellings of the answer.
+    spelled = is_first and source.listed >= 0 and profile.columns[source.listed].role == "answer"
     return [
+        "options" if spelled else "",
         answer.doubt or ("" if answer.is_good else "answer"),
         "answer-key" if rival else "",
         "answer-base" if fit.assumed and source.start != "0" else "",

@@ -3,7 +3,12 @@
 from itertools import combinations
 
 from evalui.datasets.column_roles import ColumnGuess, Doubt
-from evalui.datasets.guessing.profile import ColumnProfile, TableProfile, are_labels
+from evalui.datasets.guessing.profile import (
+    ColumnProfile,
+    TableProfile,
+    are_labels,
+    is_number,
+)
 from evalui.datasets.heads import (
     CHOICE_ANSWER_NAMES,
     LABEL_NAMES,
@@ -64,12 +69,14 @@ def _find_reference(profile: TableProfile) -> ColumnProfile | None:
 def _answers_differ(profile: TableProfile) -> bool:
     """Whether two columns of answers have other texts in a row, neither of them within the other.
 
-    Marks of right and wrong, and classes of the questions, are no answers.
+    Marks of right and wrong, numbers of options or keys, classes of the questions and the way to
+    an answer are no answers.
     """
     columns = [
         column
         for column in profile.by_head("answer")
-        if not (column.is_chat or are_labels(column))
+        if not (column.is_chat or are_labels(column) or column.head.name == "solution")
+        and not (column.head.name in CHOICE_ANSWER_NAMES and all(map(is_number, column.texts)))
         and not all(truth_of(text) is not None for text in column.texts)
     ]
     return profile.table.answers_differ or any(
