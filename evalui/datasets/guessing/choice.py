@@ -392,8 +392,9 @@ def _guess_truth(profile: TableProfile) -> ColumnGuess | None:
     roles = profile.new_roles()
     roles[marked[0].at] = "answer"
     question = profile.find_question(roles)
-    if question and question.is_chat and not stated:
-        return None  # a mark of the reply that the conversation ends with
+    replies = [c for c in profile.by_head("answer") if c.is_text and c not in marked]
+    if not stated and (replies or (question and question.is_chat)):
+        return None  # they mark a reply, or the one that a conversation ends with
     doubts: list[Doubt] = ["labels" if profile.has_pair_of_texts else ""]
     rows = zip(*(map(truth_of, column.cells) for column in marked), strict=True)
     doubts.append("answers" if any({True, False} <= {*row} for row in rows) else "")
