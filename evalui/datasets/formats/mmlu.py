@@ -69,7 +69,10 @@ def _are_mmlu_columns(rows: Sequence[RawRow]) -> bool:
     questions, *options, _ = zip(*(row.cells for row in rows), strict=True)
     if len(rows) == 1:
         return True
-    named = len(set(questions)) == 1 or all(map(_NAME.fullmatch, map(str.strip, questions)))
+    # A word may be a question; what names a row stands before something longer.
+    shorter = len("".join(questions)) < len("".join(options[0]))
+    named = shorter and all(map(_NAME.fullmatch, map(str.strip, questions)))
+    named |= len(set(questions)) == 1
     others = LETTERS[: len(options) - 1]
     replies = any(all(by_letter(cell, others) is not None for cell in each) for each in options)
     return not (named or replies)

@@ -91,6 +91,10 @@ def test_other_columns_among_them_are_asked_about(tmp_path: Path, text: str, pla
     assert guess_columns(table).place("question") == place
 
 
+def test_a_question_may_be_a_word() -> None:
+    assert taken("abandon,leave,keep,hold,take,A\ncommence,end,begin,stay,go,B\n")
+
+
 def test_columns_that_the_user_names_stand_in_a_header() -> None:
     assert taken(ROWS)
     assert not taken(ROWS, Layout(question="How many?"))
