@@ -42,7 +42,7 @@ def guess_columns(table: ColumnTable, layout: Layout | None = None) -> ColumnGue
     profile = TableProfile(table, layout or Layout())
     guess = _guess(profile)
     if guess.place("question") < 0 and holds_replies(profile):
-        return replace(guess, sure=False, doubt="outputs")
+        return ColumnGuess(tuple(profile.new_roles()), kind=profile.layout.kind, doubt="outputs")
     if table.answers_differ and guess.sure and "answer" not in profile.fixed:
         return replace(guess, sure=False, doubt="answers")
     return guess

@@ -22,6 +22,7 @@ from evalui.datasets.columns import (
     with_columns,
 )
 from evalui.datasets.questions.answers import answer_function
+from evalui.datasets.reading import COMMAS_RULE
 from evalui.datasets.tables.records import fold_name
 from evalui.types import LETTERS, DatasetKind, Fault, Message, Sample
 
@@ -158,6 +159,7 @@ def preview(
     first = min(max(start, 0), max(len(samples) - 1, 0)) // size * size
     reading = read_choices(table, layout, loaded.dataset.kind if samples else "")
     shown = tuple(map(preview_question, samples[first : first + size]))
+    cures = (note.sentence for note in loaded.notes if note.rule == COMMAS_RULE and not samples)
     return Preview(
         questions=shown,
         start=first,
@@ -165,6 +167,7 @@ def preview(
         n_rows=loaded.n_rows,
         unused=loaded.unused_columns,
         reading=reading,
+        problem=next(cures, ""),
         fault=loaded.faults[0] if loaded.faults and not samples else None,
     )
 

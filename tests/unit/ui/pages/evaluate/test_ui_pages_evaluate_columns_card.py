@@ -313,6 +313,7 @@ def test_commas_in_texts_are_accepted_where_no_row_can_be_read(
     upload = desk.store_upload([("my-exam.csv", text.encode())])
     page = tab.act(act("uploaded", upload=upload))
     assert "A comma before a blank" in page
+    assert "2 of 2 rows are read" in page
     page = tab.act(act("set", roles_form(page, upload) | {f"read_commas_{upload}": "text"}))
     assert "2 of 2 rows will be readable" in page
     page = tab.act(act("columns", roles_form(page, upload), upload=upload))
