@@ -384,9 +384,11 @@ def comma_notes(files: Sequence[ParsedFile], layout: Layout) -> Iterator[UploadN
         if found.dataset_format is None or found.way == "unconfirmed":
             continue
         read = found.dataset_format.read(source, found.layout)
-        if len(read.samples) > len(file.parsed.samples):
-            n, total = str(len(read.samples)), str(read.n_rows)
-            yield UploadNote(COMMAS_RULE, {"file": file.source.name, "n": n, "total": total})
+        # An id that is there twice is a fault of the second row.
+        n, now = (len({each.id for each in rows.samples}) for rows in (read, file.parsed))
+        if n > now:
+            total = str(read.n_rows)
+            yield UploadNote(COMMAS_RULE, {"file": file.source.name, "n": str(n), "total": total})
 
 
 def _is_index_base_assumed(part: ParsedRows) -> bool:
