@@ -129,11 +129,9 @@ def _commas(t: Messages, view: UploadView, upload: str, form: Form) -> _Switch |
     """Whether a comma before a blank is text; nothing where no more rows are read so."""
     name = f"col_commas_{upload}"
     on = field_value(form, name) == "text"
-    note = next((note for note in view.notes if note.rule == COMMAS_RULE), None)
-    if note is None and not on:
+    if not on and not any(note.rule == COMMAS_RULE for note in view.notes):
         return None
-    about = t(f"note.{COMMAS_RULE}", **note.params) if note else ""
-    return _Switch(name, "text", t("faults.commas"), about, on)
+    return _Switch(name, "text", t("faults.commas"), t("faults.commas_about"), on)
 
 
 def _layout(form: Form, upload: str) -> str:
