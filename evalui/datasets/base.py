@@ -24,6 +24,7 @@ ASSUMPTION_NOTES = (
     "number-formats",
 )
 
+COMMAS_RULE = "commas-in-text"  # of the note on rows that `Layout.commas_in_text` makes readable
 PANDAS_EMPTY = "nan"  # what pandas makes of an empty cell that it writes as a text
 MAX_FAULTS = 1000  # more than a user reads; a file may have a million
 

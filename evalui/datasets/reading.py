@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from evalui.datasets.base import (
+    COMMAS_RULE,
     DATASET_FORMATS,
     DatasetFormat,
     Layout,
@@ -42,7 +43,6 @@ _DEFAULT_FORMATS = {
 _OPEN_KINDS: tuple[DatasetKind, ...] = ("general_qa", "subjective")
 KEPT_RULE, LEFT_OUT_RULE = "duplicate-options", "duplicate-options-left-out"
 OTHER_SPLIT_RULE = "other-split"
-COMMAS_RULE = "commas-in-text"
 _MAX_CHARS_TRIED = 2_000_000  # of a file that is read a second time
 NO_ROWS_RULE = "no-worked-examples"
 SHOWN_SPLITS: tuple[Split, ...] = ("dev", "train")  # of worked examples, of which there may be none
