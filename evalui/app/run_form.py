@@ -106,6 +106,7 @@ class RunForm:
             sheet=layout.sheet,
             kind=layout.kind,
             head_row=layout.head_row,
+            commas_in_text=layout.commas_in_text,
             split=layout.split,
             duplicate_options=layout.duplicate_options,
             cluster=layout.cluster,

@@ -1,14 +1,17 @@
 """`evalui check FILE...`: how files are read, and what to write so that they are read otherwise.
 
     evalui check FILE... [--kind KIND] [--head-row N] [--sheet NAME] [--column ROLE=HEADER]...
-                 [--answer-key KEY] [--entry NAME] [--from N] [--questions N] [--language zh]
+                 [--answer-key KEY] [--entry NAME] [--from N] [--questions N] [--commas-in-text]
+                 [--language zh]
 
 Nothing is stored and no model is asked. The exit code is 2 where `evalui run` would refuse them.
 """
 
 import argparse
 import json
+import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -53,6 +56,9 @@ def add_check_command(commands: Any) -> None:
         metavar="KEY",
         help="letter, index0, index1, text, or a function of a package",
     )
+    check.add_argument(
+        "--commas-in-text", action="store_true", help="a comma before a blank belongs to the text"
+    )
     check.add_argument("--entry", metavar="NAME", default="", help="of a SWIFT configuration")
     check.add_argument(
         "--from",
@@ -78,13 +84,43 @@ def _check(given: argparse.Namespace) -> int:
 
     t = messages(given.language)
     layout = _layout(given)
-    entries = [each.name for each in config_entries(given.files)] or [""]
+    is_log = _print_log(t, given.files)
     codes: list[int] = []
-    for entry in [given.entry] if given.entry else entries:
-        if codes:
-            print()
-        codes.append(_check_dataset(t, given, replace(layout, entry=entry)))
+    try:
+        entries = [each.name for each in config_entries(given.files)] or [""]
+        for entry in [given.entry] if given.entry else entries:
+            if codes:
+                print()
+            codes.append(_check_dataset(t, given, replace(layout, entry=entry), is_log=is_log))
+    except DataError:
+        if not is_log:
+            raise
+        return 2  # why a log is no dataset helps nobody
     return max(codes)
+
+
+def _print_log(t: "Messages", files: Sequence[Path]) -> bool:
+    """Whether the files are the log of a harness; then say so, and what reads it."""
+    from evalui.datasets.base import Limits
+    from evalui.runs.harnesses.files import MAX_FILES, opened_files
+    from evalui.runs.harnesses.importing import find_parts
+
+    with ExitStack() as stack:
+        try:
+            opened = stack.enter_context(opened_files(files, Limits(files=MAX_FILES)))
+        except DataError:
+            return False  # what reads it as a dataset says why
+        try:
+            parts = find_parts(opened)
+        except DataError as error:  # a log that lacks something
+            print(t.translate(error.sentence))
+            return True
+    if parts:
+        paths = " ".join(shlex.quote(str(path)) for path in files)
+        key = f"harness.{parts[0].harness}"
+        harness = t(key) if key in t else parts[0].harness
+        print(t("check.log", harness=harness, paths=paths))
+    return bool(parts)
 
 
 def _layout(given: argparse.Namespace) -> "Layout":
@@ -111,13 +147,16 @@ def _layout(given: argparse.Namespace) -> "Layout":
         kind=given.kind,
         sheet=given.sheet,
         head_row=given.head_row,
+        commas_in_text=given.commas_in_text,
         answer_key=given.answer_key or (_ANY_KEY if columns else "letter"),
     )
     return with_columns(layout, columns) if columns else layout
 
 
-def _check_dataset(t: "Messages", given: argparse.Namespace, layout: "Layout") -> int:
-    """Print what one dataset is read as; the exit code."""
+def _check_dataset(
+    t: "Messages", given: argparse.Namespace, layout: "Layout", *, is_log: bool
+) -> int:
+    """Print what one dataset is read as; the exit code. Of a log only what can be read counts."""
     from evalui.datasets.bundle import read_columns
     from evalui.datasets.preview import PAGE, layout_fields, pin, preview, with_detected_key
 
@@ -131,6 +170,8 @@ def _check_dataset(t: "Messages", given: argparse.Namespace, layout: "Layout") -
     if isinstance(loaded, DataError) and table is None:
         raise loaded
     shown = preview(_result(loaded), table, layout, start=start, size=size)
+    if is_log and not shown.total:
+        return 2
     pinned = pin(shown.reading, layout) if shown.reading else layout
     again = _load(given.files, pinned)
     cured = not shown.total and bool(_samples(again))
@@ -239,7 +280,9 @@ def _faults(t: "Messages", loaded: "LoadResult") -> Iterator[str]:
     rest = loaded.n_faults - _SHOWN_FAULTS
     if rest > 0:
         yield "  " + t("preview.more", n=f"{rest:,}")
-    yield t("check.misread" if is_misread(loaded) else "check.rows")
+    rules = {note.rule for note in loaded.notes} | {fault.rule for fault in loaded.faults}
+    if rules.isdisjoint(("commas-in-text", "confirm-outputs")):  # they say what helps
+        yield t("check.misread" if is_misread(loaded) else "check.rows")
 
 
 def _questions(t: "Messages", shown: "Preview") -> Iterator[str]:

@@ -76,6 +76,7 @@ class DatasetSpec(BaseModel):
     split: Split | Literal[""] = ""
     head_row: int = Field(default=0, ge=-1)
     cluster: str = ""
+    commas_in_text: bool = False
 
     @field_validator("columns")
     @classmethod

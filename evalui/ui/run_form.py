@@ -149,6 +149,7 @@ def read_layout(form: Form, upload: str = "") -> Layout:
         kind=KINDS.get(field_value(form, f"col_kind{suffix}"), ""),
         head_row=parse_head_row(field_value(form, f"col_head_row{suffix}")),
         split=SPLITS.get(field_value(form, f"col_split{suffix}"), ""),
+        commas_in_text=field_value(form, f"col_commas{suffix}") == "text",
         duplicate_options="skip"
         if field_value(form, f"col_duplicates{suffix}") == "skip"
         else "keep",
@@ -169,6 +170,7 @@ def layout_form(layout: Layout, upload: str) -> Form:
         "col_kind": layout.kind,
         "col_head_row": str(layout.head_row or ""),
         "col_split": layout.split,
+        "col_commas": "text" if layout.commas_in_text else "",
         "col_duplicates": "skip" if layout.duplicate_options == "skip" else "",
         "col_cluster": layout.cluster,
     }

@@ -267,7 +267,12 @@ class FileWork:
 
     def _columns(self, owner: str, upload: str, layout: Layout) -> ColumnTable | None:
         """The table of an upload: neither names of columns nor an answer key change it."""
-        placed = Layout(sheet=layout.sheet, kind=layout.kind, head_row=layout.head_row)
+        placed = Layout(
+            sheet=layout.sheet,
+            kind=layout.kind,
+            head_row=layout.head_row,
+            commas_in_text=layout.commas_in_text,
+        )
         return self._table(owner, upload, placed)
 
     def _read_table(self, owner: str, upload: str, layout: Layout) -> ColumnTable | None:

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, cast, get_args
 
 from evalui.datasets.base import (
+    PANDAS_EMPTY,
     FaultList,
     Layout,
     ParsedRows,
     Source,
     collapse_whitespace,
+    pandas_empty_fault,
     shorten,
     sort_by_line,
 )
@@ -241,6 +243,8 @@ class _OpenRow:
         question = question or (turns[0] if turns else "")
         if not question:
             return self._fault(column or chat, "empty-question", "empty", "some text")
+        if question == PANDAS_EMPTY:
+            return pandas_empty_fault(self.source.name, self.record.line, self.names[column])
         before = self._with_system_message(history)
         if isinstance(before, Fault):
             return before
@@ -269,6 +273,8 @@ class _OpenRow:
         references = read_texts(self._value(column))
         if isinstance(references, str):
             return self._fault(column, "bad-reference", references, REFERENCE_FORMAT)
+        if PANDAS_EMPTY in references:
+            return pandas_empty_fault(self.source.name, self.record.line, self.names[column])
         return references
 
     def _read_metadata(self, question: str, index: str) -> Mapping[str, str]:

@@ -308,6 +308,19 @@ def test_a_file_that_is_read_wrongly_is_cured_by_its_columns(folder: Path) -> No
         assert [sample.target for sample in loaded.dataset.samples] == [0, 1]
 
 
+def test_a_file_with_commas_in_its_texts_is_cured_by_its_json(folder: Path) -> None:
+    (folder / "exam.csv").write_text(HEADER + "0,One, or two?,1,2,3,4,A\n1,Two, then?,1,2,3,4,B\n")
+    sent = of("exam.csv")
+    with pytest.raises(FaultyRows) as caught:
+        read_datasets(sent, base=folder)
+    shown = re.search(r'"datasets": (\[.*\])', str(caught.value))
+    assert shown is not None
+    assert json.loads(shown[1]) == [{"path": "exam.csv", "commas_in_text": True}]
+    again = read_spec(json.dumps(json.loads(write_spec(sent)) | {"datasets": json.loads(shown[1])}))
+    (loaded,) = read_datasets(again, base=folder).values()
+    assert [sample.question for sample in loaded.dataset.samples] == ["One, or two?", "Two, then?"]
+
+
 def test_a_file_that_no_guess_cures_names_what_may(folder: Path) -> None:
     (folder / "bare.csv").write_text(HEADER + "0,One?,1,2,3,4,X\n1,Two?,1,2,3,4,Y\n")
     with pytest.raises(FaultyRows) as caught:

@@ -932,7 +932,13 @@ def _columns_chosen(service: AppService, form: Form, upload: str) -> Form:
     keep = "yes" in field_values(form, f"remember_{upload}")
     remember_columns(service, choice.reading.headers, choice.pinned if keep else None)
     before = (f"col_columns_{upload}", f"col_sheet_{upload}", f"col_kind_{upload}")
-    before += (f"col_head_row_{upload}", f"kept_{upload}", f"open_{upload}", f"from_{upload}")
+    before += (
+        f"col_head_row_{upload}",
+        f"col_commas_{upload}",
+        f"kept_{upload}",
+        f"open_{upload}",
+        f"from_{upload}",
+    )
     rest = without_draft(form, upload)
     kept = {name: value for name, value in rest.items() if name not in before}
     return kept | layout_form(choice.pinned, upload)

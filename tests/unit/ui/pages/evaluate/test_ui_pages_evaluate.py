@@ -106,6 +106,17 @@ def test_rows_with_options_of_the_same_text_stay_until_they_are_left_out(
     assert "Leave out 1 row with options of the same text" in page
 
 
+def test_commas_in_texts_are_accepted_by_a_click(tab: Screen, act: MakeAct, form_for: MakeForm):
+    form = form_for(GOOD + "5,In Spain, which is the capital?,Rome,Madrid,Oslo,Bern,B\n")
+    page = tab.act(act("set", form))
+    assert "4 of 5 rows ready" in page
+    assert "A comma before a blank belongs to the text" in page
+    assert "5 of 5 rows are read" in page
+    page = tab.act(act("set", form | {f"col_commas_{form['uploads'][0]}": "text"}))
+    assert "5 of 5 rows ready" in page
+    assert "A comma before a blank belongs to the text" in page  # to be taken back
+
+
 def test_a_chinese_page_translates_the_faults(desk: AppService, form_for: MakeForm):
     page = Screen(desk, "zh").render(form_for(FAULTY))
     assert "答案不是选项之一：“E”" in page
