@@ -361,15 +361,18 @@ def _changed(entry: "ModelEntry", given: argparse.Namespace) -> "ModelEntry":
 
 def _placed(entry: "ModelEntry", given: argparse.Namespace) -> "ModelEntry":
     """The model on the device, in the precision and on the number of GPUs of the options."""
-    if given.tensor_parallel and entry.backend != "vllm":
-        raise SpecError("flag-value", flag="--backend", value=entry.backend, known="vllm")
+    from evalui.models.base import BACKENDS
+
     for name in ("device", "dtype"):
         if getattr(given, name):
             entry = _usable(replace(entry, **{name: getattr(given, name)}), _flag(name))
-    if not given.tensor_parallel:
+    if (given.tensor_parallel or 1) == 1:
         return entry
     options = entry.options | {"tensor_parallel": given.tensor_parallel}
-    return _usable(replace(entry, options=options), "--tensor-parallel")
+    spread = replace(entry, options=options)
+    if BACKENDS[entry.backend].accelerators(spread) != given.tensor_parallel:
+        raise SpecError("flag-value", flag="--backend", value=entry.backend, known="vllm")
+    return _usable(spread, "--tensor-parallel")
 
 
 def _flag(name: str) -> str:

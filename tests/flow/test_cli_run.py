@@ -337,7 +337,7 @@ def test_replies_of_other_runs_are_used_again_unless_told_otherwise(
     assert cells[0] == cells[1] == cells[2]
     assert main(["runs", "--database", str(desk / "two" / "evalui.sqlite")]) == 0
     (line,) = capsys.readouterr().out.splitlines()
-    run_id, _, state, done, _ = line.split("\t")
+    run_id, _, state, done, *_ = line.split("\t")
     assert (state, done) == ("done", "40 of 40")
     store = str(desk / "two" / "evalui.sqlite")
     assert main(["export", run_id, "csv", "--database", store]) == 0

@@ -15,7 +15,8 @@ import sys
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -282,11 +283,12 @@ def read_chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[byt
         pieces = _read_unbounded(archive, info, ZstdDecompressor())
     else:
         pieces = _read_with_zipfile(archive, info)
-    for piece in pieces:
-        remaining -= len(piece)
-        if remaining < 0:
-            break
-        yield piece
+    with closing(pieces):
+        for piece in pieces:
+            remaining -= len(piece)
+            if remaining < 0:
+                break
+            yield piece
     if remaining:
         raise zipfile.BadZipFile(f"{info.filename} has not the size it declares")
 
@@ -299,7 +301,7 @@ def read_all(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     return content.getvalue()
 
 
-def _read_with_zipfile(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+def _read_with_zipfile(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Generator[bytes]:
     """What an entry holds, up to one byte more than it declares."""
     size = _LZMA_CHUNK_BYTES if info.compress_type == zipfile.ZIP_LZMA else _CHUNK_BYTES
     # The zip module stops at the declared size and does not report whether there is more.
@@ -314,7 +316,7 @@ def _read_unbounded(
     archive: zipfile.ZipFile,
     info: zipfile.ZipInfo,
     unpacker: "bz2.BZ2Decompressor | ZstdDecompressor",
-) -> Iterator[bytes]:
+) -> Generator[bytes]:
     """What an entry holds, all of it: a packed byte of bzip2 may make a million."""
     packed = copy.copy(info)
     packed.compress_type = zipfile.ZIP_STORED

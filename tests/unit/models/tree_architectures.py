@@ -56,6 +56,8 @@ OVER_TRIES: dict[str, tuple[str, dict[str, Any]]] = {
     "GLM 4": ("Glm4Config", _HEAD),
     "GPT-2": ("GPT2Config", {}),
     "GPT-NeoX": ("GPTNeoXConfig", {}),
+    "GPT-J": ("GPTJConfig", {"rotary_dim": 4}),
+    "CodeGen": ("CodeGenConfig", {"rotary_dim": 4}),
     "OPT": ("OPTConfig", {"ffn_dim": 48, "init_std": 0.2, "word_embed_proj_dim": 32}),
     "Phi": ("PhiConfig", {}),
     "Phi 3": ("Phi3Config", {}),
@@ -101,8 +103,6 @@ ROW_BY_ROW: dict[str, tuple[str, dict[str, Any]]] = {
     "Falcon": ("FalconConfig", {"num_attention_heads": 4}),
     "Falcon, ALiBi": ("FalconConfig", {"num_attention_heads": 4, "alibi": True}),
     "GPT-Neo": ("GPTNeoConfig", {"attention_types": [[["global", "local"], 1]]}),
-    "GPT-J": ("GPTJConfig", {"rotary_dim": 4}),
-    "CodeGen": ("CodeGenConfig", {"rotary_dim": 4}),
     "Llama 4": (
         "Llama4TextConfig",
         _HEAD

@@ -366,6 +366,7 @@ _EXEMPT: Mapping[type, Mapping[str, str]] = {
         "name": "what the run is called",
         "metrics": "which figures lead the report; no answer depends on them",
         "summary_groups": "further figures of the same trials",
+        "replies_of": "the option of an endpoint with this name, see below",
     },
     ModeSpec: {
         "judging": "stands in plans alone: the fields of JudgingSpec",
@@ -390,7 +391,7 @@ _EXEMPT: Mapping[type, Mapping[str, str]] = {
         **dict.fromkeys(("owner", "everyone", "teams"), "who may use it"),
     },
     EndpointOptions: {
-        **dict.fromkeys(("base_url", "base_urls"), "servers of one entry serve the same model"),
+        "base_urls": "the same addresses, in whatever order",
         **dict.fromkeys(("api_key_env", "key_store", "key_header"), "who asks"),
         **dict.fromkeys(("concurrency", "requests_per_minute"), "how fast requests are sent"),
         **dict.fromkeys(("timeout_s", "total_timeout_s", "retries"), "when a request is given up"),
@@ -726,6 +727,8 @@ def _signed_with(package: str, version: str, folder: Path) -> list[str]:
 
 
 _OPTIONS: dict[str, Values] = {
+    "base_url": st.integers(1, 9).map(lambda port: f"http://127.0.0.1:{port}/v1"),
+    "replies_of": st.from_regex(r"[0-9a-f]{8}", fullmatch=True),
     "api": st.sampled_from(["auto", "chat", "completions"]),
     "tokenizer": st.sampled_from(["", "tokenizer"]),
     "extra_body": _LONG.map(lambda text: {"a": text}),
@@ -752,5 +755,5 @@ def test_models_at_endpoints_that_may_answer_otherwise_have_other_fingerprints(
         given = str(tmp_path) if value == "tokenizer" else value
         options = {"base_url": "http://127.0.0.1:1/v1", name: given}
         entry = ModelEntry("m", "openai", path="m", options=options)
-        prints.append(endpoint_fingerprint(read_endpoint(entry), Capabilities()))
+        prints.append(endpoint_fingerprint(entry.name, read_endpoint(entry), Capabilities()))
     assert (prints[0] == prints[1]) == (values[0] == values[1])
