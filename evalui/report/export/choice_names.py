@@ -199,6 +199,7 @@ _BIAS: Mapping[type, Fields] = {
             "options": "n_options",
             "questions": "n",
             "light": "level",
+            "light_p": "adjusted_p",
             **_SPREAD,
             **within("tests", _TESTS),
             "rstd_original": "original_floor.rstd",

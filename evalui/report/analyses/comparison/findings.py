@@ -114,12 +114,12 @@ def difference_text(pair: PairComparison) -> str:
 
 
 def range_text(pair: PairComparison) -> str:
-    """The plausible range of the difference; "" where every question has the same."""
+    """The plausible range of the difference."""
     result = pair.result
     if isinstance(result, AnswerPair):
         ends = (format_fraction(end).replace("-", "−") for end in (result.low, result.high))
         return "–".join(ends)
-    return "" if result.paired.all_equal else format_points_range(result.paired)
+    return format_points_range(result.paired)
 
 
 def _of_two(t: Messages, compared: Comparison, pair: PairComparison) -> str:

@@ -165,8 +165,7 @@ def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
     return (
         localized("sure.over", language, first=pair.first.model, second=pair.second.model),
         ValueCell(f"{sign}{gap}", localized("sure.points", language)),
-        # Of differences that are all alike no range can be computed.
-        NONE if pair.paired.all_equal else format_points_range(pair.paired),
+        format_points_range(pair.paired),
         p_column(pair.adjusted) if tested else NONE,
         localized(f"sure.word-{pair.finding}", language),
     )

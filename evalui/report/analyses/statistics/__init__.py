@@ -24,13 +24,9 @@ from evalui.scoring.statistics.paired_tests import (
     minimum_detectable_difference,
     paired_t_tests,
     rank_bands,
-    sign_flip_p_value,
 )
 from evalui.types import Cell, Language
 
-# Differences of right and wrong answers are not normal: of few questions the t test finds too much
-# (5 of 5 questions but one: p .02 by t, .12 by all signs), so the exact test has to agree.
-_EXACT_BELOW = 30
 # Judgement: one reply in ten that cannot be read moves an accuracy further than most models are
 # apart.
 _UNREADABLE = 0.10
@@ -213,10 +209,10 @@ def compare_pairs(
             if at not in at_once or incompatibilities(one.cell, other.cell):
                 made.append(_test(one, other, measure))
             else:
-                tests, behind = at_once[at]
+                paired, table, behind = at_once[at]
                 first, second = (other, one) if behind else (one, other)
-                made.append(_Tested(first, second, tests))
-    adjusted = iter(holm([each.tests.p for each in made if isinstance(each, _Tested)]))
+                made.append(_Tested(first, second, paired, table))
+    adjusted = iter(holm([each.paired.p for each in made if isinstance(each, _Tested)]))
     return tuple(
         _compared(each, measure, next(adjusted)) if isinstance(each, _Tested) else each
         for each in made
@@ -259,20 +255,13 @@ def _comparison_set(
     )
 
 
-class _Tests(NamedTuple):
-    """The tests of two cells, and the p-value that decides."""
-
-    paired: PairedTTest
-    mcnemar: McNemar | None
-    p: float
-
-
 class _Tested(NamedTuple):
     """Two cells and their tests; the first has the higher mean."""
 
     first: Summary
     second: Summary
-    tests: _Tests
+    paired: PairedTTest
+    mcnemar: McNemar | None
 
 
 def _test(one: Summary, other: Summary, measure: Measure) -> _Tested | IncomparablePair:
@@ -284,8 +273,8 @@ def _test(one: Summary, other: Summary, measure: Measure) -> _Tested | Incompara
     if len(shared) < 2:
         return IncomparablePair(one.cell, other.cell, ())
     mine, theirs = (np.array([own[name] for name in shared]) for own in (first, second))
-    ((tests, behind),) = _tests(mine, [theirs], marked=_has_marks(measure, (one, other)))
-    return _test(other, one, measure) if behind else _Tested(one, other, tests)
+    ((paired, table, behind),) = _tests(mine, [theirs], marked=_has_marks(measure, (one, other)))
+    return _test(other, one, measure) if behind else _Tested(one, other, paired, table)
 
 
 def _has_marks(measure: Measure, cells: Iterable[Summary]) -> bool:
@@ -295,7 +284,7 @@ def _has_marks(measure: Measure, cells: Iterable[Summary]) -> bool:
 
 def _tests(
     first: NDArray[np.float64], others: Sequence[NDArray[np.float64]], *, marked: bool
-) -> list[tuple[_Tests, bool]]:
+) -> list[tuple[PairedTTest, McNemar | None, bool]]:
     """The tests of one cell beside each of the others on the same questions; arrays of shape (n,).
 
     With whether the other has the higher mean: the tests are then of the other beside the first.
@@ -306,16 +295,11 @@ def _tests(
     behind = (first - stacked).mean(axis=1) < 0
     better, worse = (np.where(each[:, None], stacked, first) for each in (behind, ~behind))
     tables = mcnemar(better == 1, worse == 1) if marked else [None] * len(others)
-    differences = better - worse
-    tests = (
-        _Tests(paired, table, _p_value(paired, table, own))
-        for paired, table, own in zip(paired_t_tests(differences), tables, differences, strict=True)
-    )
-    return list(zip(tests, behind.tolist(), strict=True))
+    return list(zip(paired_t_tests(better - worse), tables, behind.tolist(), strict=True))
 
 
 def _compared(tested: _Tested, measure: Measure, adjusted: float) -> CellComparison:
-    first, second, (paired, table, _) = tested
+    first, second, paired, table = tested
     least = None if paired.all_equal else minimum_detectable_difference(paired.omega, paired.n)
     return CellComparison(
         first.cell,
@@ -328,19 +312,6 @@ def _compared(tested: _Tested, measure: Measure, adjusted: float) -> CellCompari
         first_at_chance=not first.above_chance,
         second_at_chance=not second.above_chance,
     )
-
-
-def _p_value(paired: PairedTTest, table: McNemar | None, differences: NDArray[np.float64]) -> float:
-    """The t test's p, or that of all 2^n signs where every question has the same difference.
-
-    Of few questions, that of the exact test where it is larger.
-    """
-    if paired.p is None:
-        return 2.0 ** (1 - paired.n) if paired.difference else 1.0
-    if paired.n >= _EXACT_BELOW:
-        return paired.p
-    exact = table.exact if table else sign_flip_p_value(differences)
-    return max(paired.p, 1.0 if exact is None else exact)
 
 
 # ---------------------------------------------------------------- sentences

@@ -209,7 +209,6 @@ def pair_plot(pair: CellComparison, first: ModelCell) -> PlotCell:
 
 def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
     table, tested = pair.mcnemar, pair.finding in ("apart", "level")
-    ends = "" if pair.paired.all_equal else format_points_range(pair.paired)
     only = localized(
         "statistics.only_of",
         language,
@@ -217,7 +216,7 @@ def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
         second=count(table.second_only) if table else NONE,
     )
     return (
-        ValueCell(format_points(pair.paired), "", ends, size="large"),
+        ValueCell(format_points(pair.paired), "", format_points_range(pair.paired), size="large"),
         count(pair.n),
         only if table else NONE,
         mcnemar_cell(pair, language),

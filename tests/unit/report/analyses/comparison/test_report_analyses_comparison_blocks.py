@@ -92,7 +92,7 @@ def test_written_answers_are_compared_in_their_own_unit():
     axis = table.columns[1].axis
     assert axis
     assert all(label == "0" or "." in label for label in axis.labels)
-    assert "sign-flip test" in as_markdown(comparison_page("three written", "en"))
+    assert "paired t test" in as_markdown(comparison_page("three written", "en"))
 
 
 def test_written_answers_are_compared_by_the_values_of_another_scorer(

@@ -126,7 +126,7 @@ def test_every_section_states_its_finding():
     assert sections == {
         "by-answer": "180 of 180 wrong picks went to A.",
         "content-or-position": "60 of 120 questions kept a position in more orders than an option.",
-        "tests": "Picks depend on position (p = .001).",
+        "tests": "Picks depend on position (p < .001).",
         "figures": "Recalls spread by 21.7 points.",
     }
     assert max(len(finding.split()) for finding in sections.values()) <= 14
@@ -220,7 +220,7 @@ def test_every_test_is_explained_with_its_method_and_p():
     rows = {cell_text(row[0]): row for row in table.rows}
     question, how, p = rows["Do picks depend on position?"]
     assert "within-question permutation" in cell_text(how)
-    assert (cell_text(question), p) == ("Do picks depend on position?", ".001")
+    assert (cell_text(question), p) == ("Do picks depend on position?", "< .001")
     assert rows["Were any replies left out?"][2] == "–"
 
 
