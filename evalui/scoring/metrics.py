@@ -306,7 +306,7 @@ def _choice_metrics() -> Iterable[Metric]:
     yield _share(
         "chance",
         lambda cell: cell.chance,
-        "what guessing gives in the order as written",
+        "what guessing gives as written; in one order, the most frequent position if more",
         direction="none",
         ranged=False,
     )

@@ -64,6 +64,14 @@ def beats_guessing(accuracy: Interval, chance: float) -> bool:
     return accuracy.low > chance
 
 
+def blind_accuracy(guessing: float, positions: Sequence[int]) -> float:
+    """What the better of guessing and one position throughout gives in one order.
+
+    `positions` counts the answers at each; [] where they are not known, or no option was shown.
+    """
+    return max(guessing, max(positions) / sum(positions)) if sum(positions) else guessing
+
+
 def clustered_mean(means: NDArray[np.float64], rows: NDArray[np.int_]) -> ClusteredMean:
     """The mean of question means in 0..1, each over `rows` trials of that question.
 

@@ -1,11 +1,13 @@
 from dataclasses import replace
 
 import pytest
-from bias_examples import cell_result, fond, right, with_probabilities
+from bias_examples import cell_result, fond, often_first, right, with_probabilities
 from scoring_examples import question_outcomes
 
+from evalui.report.analyses.overview.warnings import evidence
 from evalui.report.export.json import metrics_object
-from evalui.scoring.cell_summary import adjust_lights, summarise
+from evalui.scoring.cautions import cautions
+from evalui.scoring.cell_summary import adjust_lights, pair_summary, summarise
 from evalui.types import Trial
 
 # Worked by hand: q0 right in every order; q1 always A; q2 right as written, then unreadable;
@@ -235,3 +237,21 @@ def test_the_position_lights_of_all_models_are_tested_together():
 
 def test_a_strong_bias_shows_among_any_number_of_models():
     assert lit(80) == ["red", *["green"] * 79]
+
+
+def test_a_model_that_always_says_the_most_frequent_position_is_no_better_than_guessing():
+    first = often_first(cell_result(lambda *_: 0, pattern="origin"))
+    summary = summarise(first)
+    assert summary.accuracy
+    assert summary.chance == pytest.approx(summary.accuracy.value) != 1 / 4
+    assert not summary.above_chance
+    assert not pair_summary(first).above_chance
+    assert [each.rule for each in cautions(evidence(summary, summary.accuracy))][:2] == [
+        "exploratory",
+        "guessing",
+    ]
+    assert summarise(often_first(cell_result(right, pattern="origin"))).above_chance
+
+
+def test_in_every_order_no_position_is_frequent():
+    assert summarise(often_first(cell_result(right))).chance == 1 / 4
