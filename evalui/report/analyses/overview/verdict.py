@@ -155,7 +155,9 @@ def _ranked(standing: DatasetStanding, answered: Sequence[Summary], language: La
     if len(level) > 1:
         return _tied(standing, level, language)
     if not level:
-        return Headline(localized("verdict.unreadable", language))
+        cell = answered[0].cell
+        mode = mode_word(cell.label, cell.mode, language, capital=False)
+        return Headline(localized("verdict.nobody-in", language, mode=mode))
     return _alone(next(s for s in answered if s.cell.model == level[0]), language)
 
 

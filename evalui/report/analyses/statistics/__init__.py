@@ -27,13 +27,10 @@ from evalui.scoring.statistics.paired_tests import (
 )
 from evalui.types import Cell, Language
 
-# Judgement: one reply in ten that cannot be read moves an accuracy further than most models are
-# apart.
-_UNREADABLE = 0.10
 _LEVEL = 0.05
 
 MEASURES: tuple[Measure, ...] = ("robust", "accuracy", "mean_over_orders")
-Unranked = Literal["unreadable", "guessing", "baseline"]
+Unranked = Literal["guessing", "baseline"]
 PairFinding = Literal["guessing", "same", "steady", "apart", "level"]
 
 
@@ -224,13 +221,6 @@ def shared_measures(summaries: Sequence[Summary]) -> tuple[Measure, ...]:
     return tuple(measure for measure in MEASURES if all(s.outcomes.get(measure) for s in summaries))
 
 
-def unranked_reason(summary: Summary) -> Unranked | None:
-    """Why a cell takes no part in a ranking; None if it does."""
-    if summary.unreadable > _UNREADABLE * summary.done:
-        return "unreadable"
-    return None if summary.above_chance else "guessing"
-
-
 def _comparison_set(
     summaries: Sequence[Summary], measure: Measure, scripted: Collection[str]
 ) -> ComparisonSet:
@@ -238,7 +228,7 @@ def _comparison_set(
     tested = tuple(each for each in made if isinstance(each, CellComparison))
     refused = tuple(each for each in made if isinstance(each, IncomparablePair))
     contenders = [s for s in summaries if s.cell.model not in scripted]
-    without: dict[Cell, Unranked] = {s.cell: why for s in contenders if (why := unranked_reason(s))}
+    without: dict[Cell, Unranked] = {s.cell: "guessing" for s in contenders if not s.above_chance}
     without |= {s.cell: "baseline" for s in summaries if s.cell.model in scripted}
     won = {(each.first.model, each.second.model) for each in tested if each.has_winner}
     ranked = [s for s in summaries if s.cell not in without]

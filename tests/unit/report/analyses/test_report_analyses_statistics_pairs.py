@@ -16,7 +16,6 @@ from evalui.report.analyses.statistics import (
     format_points_range,
     mcnemar_sentence,
     refusal_sentence,
-    unranked_reason,
 )
 from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Card, Details, Table
@@ -248,17 +247,13 @@ def test_models_of_one_band_share_their_rank(three):
     assert sorted(place.band for place in found.ranks) == [1, 2, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        ({"unreadable": 49}, "unreadable"),
-        ({"chance": 0.99}, "guessing"),
-        ({"n": 30, "unreadable": 48}, None),
-    ],
-)
-def test_who_is_not_ranked_and_why(change: dict[str, float], why: str | None):
-    summary = replace(summarise(cell_result(right)), done=480, **change)
-    assert unranked_reason(summary) == why
+def test_a_model_ranks_by_the_share_that_is_shown_with_unreadable_replies_as_wrong():
+    """60 % with two replies in five unreadable stand before 40 % of readable ones."""
+    picks = {"mute": lambda q, _, target: None if q % 5 < 2 else target, "wrong": halting(2)}
+    mute, wrong = (summarise(cell_result(pick, model=name)) for name, pick in picks.items())
+    assert mute.unreadable == 0.4 * mute.done
+    (found,) = comparisons([wrong, mute])
+    assert [(place.name, place.value) for place in found.ranks] == [("mute", 0.6), ("wrong", 0.5)]
 
 
 def test_guessers_are_compared_but_have_no_rank(three):

@@ -209,3 +209,9 @@ def test_who_always_says_the_most_frequent_position_does_not_win():
     assert "The best, constant, is right on 70 % (55–81); guessing scores 69.8 %." in (
         headline([standing], "en").support
     )
+
+
+def test_models_that_beat_guessing_in_another_mode_alone_are_not_ranked_as_guessers():
+    runs = [summary(blind(n), name) for n, name in enumerate((LATE, EARLY))]
+    runs += [summary(right, name, mode="cloze", pattern="origin") for name in (LATE, EARLY)]
+    assert headline(standings(runs), "en").text == "In the mode “reply” no model beats guessing."
