@@ -268,6 +268,7 @@ PAIR: Fields = {
     "apart": "significant",
     "finding": "finding",
     "detectable": percent("detectable"),
+    "settings": "settings",
     "mcnemar": "mcnemar",
 }
 MCNEMAR: Fields = same("first_only", "second_only") | {"exact_p": "exact", "mid_p": "mid"}

@@ -19,6 +19,8 @@ from evalui.types import Cell
 # Differences of right and wrong answers are not normal: of few questions the t test finds too much
 # (5 of 5 questions but one: p .02 by t, .12 by all signs), so the exact test has to agree.
 _EXACT_BELOW = 30
+# Of a signature: which questions, which model, and what writes the line.
+_NO_SETTINGS = frozenset(("n", "limit", "duplicate-options", "answers", "model", "fp32", "evalui"))
 _COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
 
 
@@ -226,6 +228,25 @@ def incompatibilities(one: Cell, other: Cell) -> str:
         return ""
     both = zip(_COMPARED_PARTS, *parts, strict=True)
     return ", ".join(name for name, mine, theirs in both if mine != theirs)
+
+
+def differing_settings(one: Cell, other: Cell) -> str:
+    """In which settings two cells were asked otherwise, "" if in none: "shots:0/2, top_p:–/0.9".
+
+    Read from the signatures; "–" is what one does not state, most often because it is as usual.
+    """
+    mine, theirs = _settings(one.signature), _settings(other.signature)
+    return ", ".join(
+        f"{name}:{mine.get(name, '–')}/{theirs.get(name, '–')}"
+        for name in mine | theirs
+        if mine.get(name) != theirs.get(name)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _settings(signature: str) -> dict[str, str]:
+    parts = (part.partition(":") for part in signature.split("|")[1:])
+    return {name: value for name, colon, value in parts if colon and name not in _NO_SETTINGS}
 
 
 @lru_cache(maxsize=4096)

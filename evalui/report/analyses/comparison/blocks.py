@@ -28,6 +28,7 @@ from evalui.report.analyses.statistics import (
     CellComparison,
     format_least_difference,
     mcnemar_sentence,
+    other_settings,
 )
 from evalui.report.analyses.statistics.blocks import finding_text, mcnemar_cell, pair_plot
 from evalui.report.blocks import (
@@ -75,6 +76,9 @@ def comparison_blocks(
     stands below the tests.
     """
     head = Headline(verdict(t, compared), support(t, compared))
+    asked = other_settings([each.cell for each in compared.results], t.language)
+    said = (t("of-model", model=", ".join(who), said=text) for text, who in asked.items())
+    notes = [*notes, *said]
     if chosen is None:
         return (head, *_known(t, notes))
     return (

@@ -18,6 +18,7 @@ from evalui.scoring.statistics.paired_tests import (
     McNemar,
     PairedTTest,
     RankBand,
+    differing_settings,
     holm,
     incompatibilities,
     mcnemar,
@@ -87,6 +88,11 @@ class CellComparison:
     def leader_at_chance(self) -> bool:
         """Whether the one with the higher mean is no better than guessing."""
         return self.first_at_chance if self.paired.difference >= 0 else self.second_at_chance
+
+    @property
+    def settings(self) -> str:
+        """In which settings the two were asked otherwise, see `differing_settings`."""
+        return differing_settings(self.first, self.second)
 
     @property
     def has_winner(self) -> bool:
@@ -315,6 +321,19 @@ def refusal_sentence(refusal: IncomparablePair, language: Language) -> str:
     parts = [localized(f"part-{part}", language) for part in refusal.differences]
     joined = "、".join(parts) if language == "zh" else ", ".join(parts)
     return localized("pair-refused", language, **who, parts=joined)
+
+
+def other_settings(cells: Sequence[Cell], language: Language) -> dict[str, list[str]]:
+    """A sentence on each way in which models were asked otherwise than the first, and which were.
+
+    The cells are those of one dataset and mode.
+    """
+    asked: dict[str, list[str]] = {}
+    for each in cells[1:]:
+        if parts := differing_settings(cells[0], each):
+            text = localized("pair-settings", language, first=cells[0].model, parts=parts)
+            asked.setdefault(text, []).append(each.model)
+    return asked
 
 
 def comparison_method(comparison: ComparisonSet, language: Language) -> str:

@@ -36,6 +36,7 @@ from evalui.report.blocks import (
     PlotMark,
     Table,
     TableCell,
+    TextCell,
     ValueCell,
     text_table,
 )
@@ -186,7 +187,7 @@ def _pair_table(
     )
     rows = tuple(
         (
-            _names(pair, language),
+            TextCell(_names(pair, language), pair.settings),
             pair_plot(pair, markers.cell(pair.first.model)),
             *_pair(pair, language),
         )

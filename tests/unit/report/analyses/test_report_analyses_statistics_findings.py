@@ -21,7 +21,7 @@ from evalui.report.analyses.statistics import (
     format_points_range,
 )
 from evalui.report.analyses.statistics.blocks import pair_plot, pairs_caption, statistics_blocks
-from evalui.report.blocks import Card, Details, Headline, ModelCell, Table
+from evalui.report.blocks import Card, Details, Headline, ModelCell, Table, TextCell
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Language
 
@@ -62,7 +62,7 @@ def test_the_mark_of_a_pair_has_its_range_and_grey_is_what_may_be_missed():
     assert [column.rule for column in card.blocks[0].columns if column.axis] == [
         (0.0, "no difference")
     ]
-    assert card.blocks[0].rows[0][0] == "a − b"
+    assert card.blocks[0].rows[0][0] == TextCell("a − b")
 
 
 def test_of_a_pair_that_is_not_told_apart_the_planning_figure_is_said_to_be_one():

@@ -13,6 +13,7 @@ from evalui.proportions import wilson_interval
 from evalui.scoring.statistics.paired_tests import (
     RankBand,
     benjamini_hochberg,
+    differing_settings,
     holm,
     incompatibilities,
     mcnemar,
@@ -281,3 +282,21 @@ def test_cells_without_orders_in_their_signature_are_told_by_their_pattern():
     assert incompatibilities(
         bare, Cell("sums", "one", "cloze", "cp", "origin", bare.signature)
     ) == ("mode, orders")
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "told"),
+    [
+        ("model:one", "model:two@1234|fp32:blas", ""),
+        ("n:240", "n:12|limit:12|duplicate-options:1", ""),
+        ("evalui:1.0", "evalui:1.1", ""),
+        ("@4f1c9ae2", "@00000000", ""),
+        ("chat:no", "chat:yes", "chat:no/yes"),
+        ("temp:0", "temp:0.7|top_p:0.9", "temp:0/0.7, top_p:–/0.9"),
+        ("shots:5|", "", "shots:5/–"),
+        ("prompt:plain-en.1", "prompt:mine.1@ab", "prompt:plain-en.1/mine.1@ab"),
+    ],
+)
+def test_every_other_setting_in_which_two_cells_differ_is_named(was: str, now: str, told: str):
+    assert was in SIGNATURE
+    assert differing_settings(cell(), cell(SIGNATURE.replace(was, now), model="two")) == told

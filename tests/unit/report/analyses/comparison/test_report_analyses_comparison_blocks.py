@@ -130,3 +130,13 @@ def test_without_a_pair_the_sentence_says_that_nothing_is_shared():
     (head,) = comparison_blocks(messages("en"), case, case.pair(""))
     assert isinstance(head, Headline)
     assert head.text == "They share fewer than two questions, so there is nothing to compare."
+
+
+def test_how_the_models_were_asked_otherwise_is_named():
+    answers = [answers_result(name) for name in ("late", "early")]
+    for results in ([cell_result(right, model=name) for name in ("sure", "same")], answers):
+        first, other = results
+        signature = other.cell.signature + "|temp:0.7"
+        results = [first, replace(other, cell=replace(other.cell, signature=signature))]
+        page = as_markdown(comparison_blocks(messages("en"), compare(contenders(results), results)))
+        assert f"Asked with other settings than {first.cell.model}: temp:–/0.7." in page
