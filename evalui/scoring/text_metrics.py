@@ -44,7 +44,7 @@ _INNER_PUNCTUATION = rf"[.'’](?<=[^\W\d_{HAN}].)(?=[^\W\d_{HAN}])"
 # Formulas of LaTeX, told from sums of money as Pandoc does (tex_math_dollars).
 _FORMULA = re.compile(r"\${1,2}(?=\S)([^$]*[^$\s])\${1,2}(?!\d)")
 _CURRENCIES = "$¢£¤¥€₹₩₽₺₫฿₴₿"
-# Signs beside a number are words of their own, those behind a letter belong to it: 5 %, $5, C++, C#.
+# Signs beside a number are words of their own, those behind a letter part of it: 5 %, $5, C#.
 _WORD = (
     rf"[{HAN}]|[{_CURRENCIES}](?=\s?[-−]?\.?\d)|(?:(?<=\d)|(?<=\d\s))[%‰{_CURRENCIES}]"
     rf"|(?:(?<!\w)[-−](?=\.?\d))?(?:(?<![\w.])\.(?=\d))?"

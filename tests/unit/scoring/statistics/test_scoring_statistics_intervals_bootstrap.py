@@ -89,3 +89,22 @@ def test_a_seed_gives_its_own_range_and_always_the_same():
 def test_questions_that_are_all_alike_leave_room_for_others():
     (interval,) = mean_intervals(np.full((5, 1), 0.75))
     assert interval.low < 0.5 < 0.75 < interval.high
+
+
+@pytest.mark.parametrize("other", [1e-6, 0.02, 1.0])
+def test_a_few_values_beside_equal_ones_leave_room_for_others(other: float):
+    """Of 40 answers all but one or three score 0: most resamples would have hardly another."""
+    for few in (1, 3):
+        values = np.zeros((40, 1))
+        values[:few] = other
+        (interval,) = mean_intervals(values)
+        assert interval == wilson_interval(float(values.sum()), 40)
+        assert interval.high > wilson_interval(0, 40).high
+
+
+@pytest.mark.slow
+def test_the_range_of_a_figure_that_is_mostly_nought_holds_the_truth_as_promised():
+    rng = np.random.default_rng(8)
+    values = (rng.random((40, 600)) < 0.05) * rng.random((40, 600))
+    held = [one.low <= 0.025 <= one.high for one in mean_intervals(values, resamples=400)]
+    assert np.mean(held) > 0.93
