@@ -239,8 +239,8 @@ def _ratio_intervals(
     lows, highs = np.percentile(means, INTERVAL_PERCENTILES, axis=0).tolist()
     by_question = sums / sizes[:, None]
     apart = np.abs(by_question - np.median(by_question, axis=0)) > _EQUAL_TOLERANCE
-    # Where but a few questions have another value than all others, resamples say too much.
-    few = (apart.sum(axis=0) <= _FEW_APART).tolist()
+    # Where but a few questions have another value than most, resamples say too much.
+    few = (apart.sum(axis=0) <= min(_FEW_APART, (n - 1) // 2)).tolist()
     return [
         wilson_interval(value * n, n) if alike else Interval(value, low, high, n)
         for value, low, high, alike in zip(values, lows, highs, few, strict=True)

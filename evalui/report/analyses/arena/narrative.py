@@ -266,8 +266,7 @@ def answer_notes(
 ) -> tuple[ReportNote, ...]:
     """What a reader must know before believing the text figures, most serious first."""
     s = summary
-    key = "answers-partial" if s.state in ("waiting", "running") else "answers-some"
-    made = state_notes(s.state, s.error, s.n, s.questions, language, partial=key)
+    made = state_notes(s.state, s.error, s.n, s.questions, language, partial="answers-partial")
     if s.state == "impossible":
         return tuple(made[:1])
     missing = summary.n - summary.compared

@@ -78,14 +78,18 @@ class ReportNote:
 def state_notes(
     state: str, error: str, done: int, total: int, language: Language, *, partial: str
 ) -> list[ReportNote]:
-    """That a cell cannot run, failed, or lacks some of its results: `partial` is that sentence."""
+    """That a cell cannot run, failed, or lacks some of its results: `partial` is that sentence.
+
+    It is another where no more will come.
+    """
     made: list[ReportNote] = []
     if state == "impossible":
         made.append(ReportNote("info", "not-run", localized("not-run", language, reason=error)))
     if state == "failed":
         made.append(ReportNote("bad", "failed", localized("failed", language, reason=error)))
     if done < total:
-        text = localized(partial, language, done=count(done), total=count(total))
+        key = partial if state in ("waiting", "running") else f"{partial}-ended"
+        text = localized(key, language, done=count(done), total=count(total))
         made.append(ReportNote("warn", "partial", text))
     return made
 
