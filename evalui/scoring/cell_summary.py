@@ -421,6 +421,8 @@ def pair_summary(result: CellResult) -> Summary:
     return replace(
         summary,
         accuracy=made.intervals.accuracy,
+        robust=made.intervals.robust,
+        mean_over_orders=made.intervals.mean_over_orders,
         chance=made.chance,
         outcomes=made.outcomes,
         n_repeats=made.n_repeats,

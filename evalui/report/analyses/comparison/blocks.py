@@ -51,7 +51,7 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.charts.kinds import Axis, points_axis
-from evalui.report.numbers import count, fixed, p_column
+from evalui.report.numbers import count, fixed, format_value, p_column
 from evalui.scoring.answer_pairs import AnswerPair, ranking_metric
 
 _DRAWN = 8  # rows of marks, before the others fold
@@ -156,11 +156,11 @@ def _measure_row(t: Messages, compared: Comparison, pair: PairComparison) -> tup
         measure_words(t, f"compare.measure_short.{measure}", measure),
         strong=measure == compared.measure,
     )
+    figures = result.figures if isinstance(result, CellComparison) else None
     values = (
-        ValueCell(format_fraction(mean), size="large")
-        if compared.scored
-        else ValueCell(fixed(100 * mean, 0), "%", size="large")
-        for mean in pair.means
+        [ValueCell(format_value(figure), "%", size="large") for figure in figures]
+        if figures
+        else [ValueCell(format_fraction(mean), size="large") for mean in pair.means]
     )
     return (
         name,

@@ -109,8 +109,10 @@ def differing_questions(
 def difference_text(pair: PairComparison) -> str:
     """How far the first is ahead, in points, or as a part of one for written answers."""
     if isinstance(pair.result, AnswerPair):
-        return format_fraction(pair.result.value).replace("-", "−")
-    return format_points(pair.result.paired)
+        # That of the means as they are printed.
+        one, other = (float(format_fraction(mean)) for mean in pair.means)
+        return format_fraction(one - other).replace("-", "−")
+    return format_points(pair.result)
 
 
 def range_text(pair: PairComparison) -> str:

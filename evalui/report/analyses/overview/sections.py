@@ -160,7 +160,7 @@ def pairs_table(pairs: Sequence[CellComparison], language: Language) -> Table:
 
 def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
     tested = pair.finding in ("apart", "level")
-    gap = format_points(pair.paired)
+    gap = format_points(pair)
     sign = "+" if pair.paired.difference > 0 else ""
     return (
         localized("sure.over", language, first=pair.first.model, second=pair.second.model),
@@ -228,7 +228,7 @@ def _gap(pair: CellComparison, language: Language) -> str:
     if pair.detectable is None:
         return localized("sure.steady", language, n=count(pair.n))
     fields = {
-        "gap": format_points(pair.paired).lstrip("−"),
+        "gap": format_points(pair).lstrip("−"),
         "span": format_points_range(pair.paired),
         "n": count(pair.n),
     }

@@ -181,7 +181,7 @@ def _won(
         first=first,
         second=second,
         value=format_value(share),
-        gap=format_points(pair.paired),
+        gap=format_points(pair),
     )
     key = "plenty" if is_plenty(pair) else "enough"
     sure = localized(
@@ -287,7 +287,7 @@ def _other_order(
         mode=mode_word(label, pair.first.mode, language),
         first=first,
         second=second,
-        gap=format_points(pair.paired).lstrip("−"),
+        gap=format_points(pair).lstrip("−"),
         span=format_points_range(pair.paired),
     )
 

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.messages import localized
-from evalui.report.numbers import count, decimal_places, fixed, p_value, signed_points
+from evalui.proportions import wilson_interval
+from evalui.report.numbers import (
+    count,
+    decimal_places,
+    fixed,
+    p_value,
+    points_between,
+    signed_points,
+)
 from evalui.scoring.cell_summary import Measure, Summary
 from evalui.scoring.statistics.paired_tests import (
     McNemar,
@@ -26,7 +34,7 @@ from evalui.scoring.statistics.paired_tests import (
     paired_t_tests,
     rank_bands,
 )
-from evalui.types import Cell, Language
+from evalui.types import Cell, Interval, Language
 
 _LEVEL = 0.05
 
@@ -44,6 +52,7 @@ class CellComparison:
     mean over orders, which is not right or wrong. `detectable` is a planning figure: the smallest
     true difference that these questions find with 80 % power, None where all differences are
     equal. `first_at_chance`: the accuracy of the first is not known to be better than guessing.
+    `figures` are the shares of both on these questions, as tables show them.
     """
 
     first: Cell
@@ -55,6 +64,7 @@ class CellComparison:
     detectable: float | None
     first_at_chance: bool = False
     second_at_chance: bool = False
+    figures: tuple[Interval, Interval] | None = None
 
     @property
     def n(self) -> int:
@@ -307,7 +317,27 @@ def _compared(tested: _Tested, measure: Measure, adjusted: float) -> CellCompari
         detectable=least,
         first_at_chance=not first.above_chance,
         second_at_chance=not second.above_chance,
+        figures=_figures(first, second, measure, paired),
     )
+
+
+def _figures(
+    first: Summary, second: Summary, measure: Measure, paired: PairedTTest
+) -> tuple[Interval, Interval]:
+    """The figures of both cells, or those of the questions that both answered."""
+    one, other = (_figure(each, measure) for each in (first, second))
+    if one and other and abs(one.value - other.value - paired.difference) < 1e-9:
+        return one, other
+    values = [each.outcomes.get(measure, {}) for each in (first, second)]
+    shared = values[0].keys() & values[1].keys()
+    mine, theirs = (sum(own[name] for name in shared) for own in values)
+    return wilson_interval(mine, paired.n), wilson_interval(theirs, paired.n)
+
+
+def _figure(summary: Summary, measure: Measure) -> Interval | None:
+    if measure == "mean_over_orders":
+        return summary.mean_over_orders and summary.mean_over_orders.interval
+    return summary.robust if measure == "robust" else summary.accuracy
 
 
 # ---------------------------------------------------------------- sentences
@@ -359,9 +389,12 @@ def mcnemar_sentence(pair: CellComparison, language: Language) -> str:
     return localized("pair-mcnemar", language, **who, **fields)
 
 
-def format_points(paired: PairedTTest) -> str:
-    """A difference in points: one decimal if its half-width is under 5 points, else none."""
-    return signed_points(paired.difference, decimal_places(paired))
+def format_points(pair: CellComparison) -> str:
+    """The difference in points, that of the figures as they are printed."""
+    difference, places = pair.paired.difference, decimal_places(pair.paired)
+    if pair.figures is None:
+        return signed_points(difference, places)
+    return points_between(difference, *pair.figures, places=places)
 
 
 def format_points_range(paired: PairedTTest) -> str:

@@ -203,7 +203,7 @@ def pair_plot(pair: CellComparison, first: ModelCell) -> PlotCell:
         (PlotMark(100 * paired.difference, 100 * paired.low, 100 * paired.high),),
         first.place,
         first.baseline,
-        f"{format_points(paired)} ({format_points_range(paired)})",
+        f"{format_points(pair)} ({format_points_range(paired)})",
         grey=None if missed is None else (-100 * missed, 100 * missed),
     )
 
@@ -217,7 +217,7 @@ def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
         second=count(table.second_only) if table else NONE,
     )
     return (
-        ValueCell(format_points(pair.paired), "", format_points_range(pair.paired), size="large"),
+        ValueCell(format_points(pair), "", format_points_range(pair.paired), size="large"),
         count(pair.n),
         only if table else NONE,
         mcnemar_cell(pair, language),

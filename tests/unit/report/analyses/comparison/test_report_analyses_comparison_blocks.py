@@ -44,7 +44,7 @@ def test_a_mark_stands_at_its_difference_with_its_range():
         assert isinstance(plot, PlotCell)
         assert isinstance(figure, ValueCell)
         (mark,) = plot.marks
-        assert round(mark.value) == round(float(figure.value.lstrip("+")))
+        assert float(figure.value.lstrip("+")) == pytest.approx(mark.value, abs=1)
         assert mark.low is not None
         assert mark.high is not None
         assert mark.low < mark.value < mark.high

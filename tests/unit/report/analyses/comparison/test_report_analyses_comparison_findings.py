@@ -14,8 +14,8 @@ from evalui.report.analyses.comparison.findings import marks_title, support, sur
         ("two apart", "sure beats fond by 50 points.", "sure 比 fond 高 50 分。"),
         (
             "two steady",
-            "sure is ahead of never by 100 points on every question.",
-            "sure 在每一题上都比 never 高 100 分。",
+            "sure is ahead of never by 100.0 points on every question.",
+            "sure 在每一题上都比 never 高 100.0 分。",
         ),
         (
             "two alike",

@@ -124,4 +124,4 @@ def test_the_position_bias_has_a_word_and_the_favourite():
     assert picks(fixed, "en") == "picks A every time"
     assert bias_state(sound, "zh") == ("ok", "未见")
     leaning = cells("some unreadable", EARLY)[f"{GROUP} · Position bias"]
-    assert leaning == StateCell("bad", "Clear", "picks A 62 %, fair is 25")
+    assert leaning == StateCell("bad", "Clear", "picks A 63 %, fair is 25")

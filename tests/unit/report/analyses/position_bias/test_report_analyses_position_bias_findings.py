@@ -123,7 +123,7 @@ def test_averaging_is_told_with_and_without_probabilities():
     )
     found = summarise(with_probabilities(cell_result(fond)))
     told = {each.rule: each for each in findings(found, found.main_bias, "en")}
-    assert told["averaged"].finding.startswith("Accuracy would be 62 % (54–71) instead of 50 %.")
+    assert told["averaged"].finding.startswith("Accuracy would be 63 % (54–71) instead of 50 %.")
     assert told["pride"].how.startswith("PriDe, prior A ")
 
 
