@@ -233,9 +233,12 @@ def incompatibilities(one: Cell, other: Cell) -> str:
 def differing_settings(one: Cell, other: Cell) -> str:
     """In which settings two cells were asked otherwise, "" if in none: "shots:0/2, top_p:–/0.9".
 
-    Read from the signatures; "–" is what one does not state, most often because it is as usual.
+    Read from the signatures; "–" is what one does not state, most often because it is as usual. How
+    answers were asked that somebody brought along is not known.
     """
     mine, theirs = _settings(one.signature), _settings(other.signature)
+    if "recorded" in (mine.get("prompt"), theirs.get("prompt")):
+        return ""
     return ", ".join(
         f"{name}:{mine.get(name, '–')}/{theirs.get(name, '–')}"
         for name in mine | theirs

@@ -294,6 +294,7 @@ def test_cells_without_orders_in_their_signature_are_told_by_their_pattern():
         ("chat:no", "chat:yes", "chat:no/yes"),
         ("temp:0", "temp:0.7|top_p:0.9", "temp:0/0.7, top_p:–/0.9"),
         ("shots:5|", "", "shots:5/–"),
+        ("prompt:plain-en.1|rule:forced|shots:5", "prompt:recorded|rule:forced", ""),
         ("prompt:plain-en.1", "prompt:mine.1@ab", "prompt:plain-en.1/mine.1@ab"),
     ],
 )
