@@ -18,7 +18,7 @@ from evalui.report.analyses.statistics import (
     format_points,
     format_points_range,
 )
-from evalui.report.numbers import count, p_value
+from evalui.report.numbers import count, decimal_places, p_value, points_between
 from evalui.report.words import join_names_shortened
 from evalui.scoring.answer_pairs import AnswerPair
 from evalui.scoring.metrics import known_metrics
@@ -112,6 +112,9 @@ def difference_text(pair: PairComparison) -> str:
         # That of the means as they are printed.
         one, other = (float(format_fraction(mean)) for mean in pair.means)
         return format_fraction(one - other).replace("-", "−")
+    if figures := pair.result.figures:
+        places = decimal_places(pair.result.paired)
+        return points_between(pair.difference, *figures, places=places)
     return format_points(pair.result)
 
 

@@ -21,6 +21,7 @@ from evalui.report.numbers import (
     points_between,
     signed_points,
 )
+from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Measure, Summary
 from evalui.scoring.statistics.paired_tests import (
     McNemar,
@@ -390,9 +391,11 @@ def mcnemar_sentence(pair: CellComparison, language: Language) -> str:
 
 
 def format_points(pair: CellComparison) -> str:
-    """The difference in points, that of the figures as they are printed."""
+    """The difference in points, that of the figures as they are printed; of few questions they are
+    counts.
+    """
     difference, places = pair.paired.difference, decimal_places(pair.paired)
-    if pair.figures is None:
+    if pair.figures is None or pair.n < HIDDEN_BELOW:
         return signed_points(difference, places)
     return points_between(difference, *pair.figures, places=places)
 
