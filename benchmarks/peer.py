@@ -5,7 +5,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,8 +54,8 @@ class Peer:
         try:
             self._process.stdin.write(job + "\n")
             self._process.stdin.flush()
-        except BrokenPipeError as error:
-            raise PeerMissing("it has ended") from error
+        except BrokenPipeError:
+            pass  # it has ended, and its last words say why
         told = self._told()
         return Timing(told["cpu"], told["wall"]), told["result"]
 
@@ -102,9 +102,12 @@ def started(name: str, python: Path, work: Mapping[str, Any]) -> Generator[Peer 
                 env={**os.environ, **ALONE},
             ) as process,
         ):
+            assert process.stdin, "opened with a pipe"
             try:
                 yield _hailed(name, process, errors)
             finally:
+                with suppress(BrokenPipeError):  # the job that an ended peer never read
+                    process.stdin.close()
                 process.kill()
 
 

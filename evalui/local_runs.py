@@ -5,12 +5,13 @@ Each function imports what it needs when it is called, so that the help of a com
 
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalui.errors import SpecError, StoreError
+from evalui.errors import Cancelled, ModelError, SpecError, StoreError
 
 if TYPE_CHECKING:
     from evalui.datasets.base import LoadResult
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from evalui.report.analyses.base import Report
     from evalui.report.analyses.people.figures import Votes
     from evalui.runs.database.connection import Database
+    from evalui.runs.database.throughput import KeptElsewhere
     from evalui.runs.spec import DatasetSpec, RunSpec, Spec
     from evalui.settings import Settings
 
@@ -87,19 +89,55 @@ class PreparedRun:
         """The run with the other settings of a specification of the same datasets."""
         return replace(self, spec=spec)
 
+    def kept_elsewhere(
+        self, settings: "Settings", catalog: "Mapping[str, ModelEntry]"
+    ) -> "tuple[KeptElsewhere, ...]":
+        """The replies that are kept in the data folder of models whose addresses have changed."""
+        from evalui.runs.database.connection import Database
+        from evalui.runs.database.throughput import count_cached, has_moved, kept_elsewhere
+        from evalui.runs.plan import limit_datasets, plan_run
+
+        if not settings.database.exists():
+            return ()
+        with closing(Database(settings.database)) as database:
+            entries = [catalog[name] for name in self.spec.models if name in catalog]
+            moved = [entry.name for entry in entries if has_moved(database, entry)]
+            if not moved:
+                return ()
+            alone: dict[str, Any] = {
+                "models": moved,
+                "answers": [],
+                "judging": None,
+                "replies_of": {},
+            }
+            spec = self.spec.model_copy(update=alone)
+            loaded = {key: upload.dataset for key, upload in self.loaded.items()}
+            datasets = limit_datasets(loaded, spec)
+            plans = plan_run(spec, datasets, catalog)
+            cached = count_cached(database, plans, datasets)
+            found = kept_elsewhere(database, plans, datasets, cached)
+        chosen = self.spec.replies_of
+        return tuple(each for each in found if chosen.get(each.model) != each.addresses)
+
     def queue(self, database: "Database", catalog: "Mapping[str, ModelEntry]") -> str:
-        """Queue the run in a store, with the answers that it names; its id.
+        """Put the run into a store for this process, with the answers that it names; its id.
 
         Raises:
             EvaluiError: as `with_answered_datasets`, `collect_answers` and `submit` of
                 `runs.submit` do; nothing is kept then.
         """
+        import os
+
+        from evalui.runs.database.connection import new_id
+        from evalui.runs.database.queue import SCRIPT
         from evalui.runs.submit import collect_answers, submit, with_answered_datasets
+        from evalui.runs.worker.worker import worker_name
 
         spec, loaded = with_answered_datasets(database, self.spec, self.loaded)
         datasets = {key: upload.dataset for key, upload in loaded.items()}
         collected = collect_answers(database, spec, datasets, base=self.base)
-        return submit(database, spec, loaded, catalog, collected=collected)
+        name = f"{SCRIPT}{worker_name(os.getpid())}-{new_id(4)}"
+        return submit(database, spec, loaded, catalog, collected=collected, worker=name)
 
 
 def prepare_run(spec: "RunSpec", base: Path) -> PreparedRun:
@@ -115,6 +153,37 @@ def prepare_run(spec: "RunSpec", base: Path) -> PreparedRun:
     named, notes = with_benchmarks(spec, base)
     expanded = expand_entries(named, base=base)
     return PreparedRun(expanded, base, read_datasets(expanded, base=base), notes)
+
+
+def wait_for_endpoints(
+    spec: "RunSpec",
+    catalog: "Mapping[str, ModelEntry]",
+    settings: "Settings",
+    *,
+    warn: Callable[[str], object],
+) -> None:
+    """Wait for the endpoints of a run that are there and do not answer yet, as long as a cell waits
+    for its model; `warn` is called with a sentence. What a run can do depends on what they can.
+    """
+    from evalui.messages import sentence
+    from evalui.models.catalog import describe, open_model, statuses
+    from evalui.runs.worker.waiting import WaitForModel
+
+    judges = spec.judging.judges if spec.judging else []
+    named = dict.fromkeys((*spec.models, *judges))
+    entries = [catalog[name] for name in named if name in catalog]
+    statuses(entries, wait_s=0.0)  # all are probed at the same time
+    for entry in entries:
+        state = describe(entry)
+        if not state.is_endpoint_cold:
+            continue
+        minutes = f"{settings.patience_s / 60:g}"
+        warn(sentence("error.endpoint-awaited", model=entry.name, n=minutes, why=state.problem))
+        waiting = WaitForModel(
+            settings.patience_s, on_wait=lambda _: None, check_cancelled=lambda: None
+        )
+        with suppress(ModelError):  # that is a reason against the run, which the plan states
+            waiting.call_until_reachable(partial(open_model, entry)).close()
 
 
 def with_benchmarks(spec: "Spec", base: Path) -> "tuple[Spec, tuple[str, ...]]":
@@ -138,7 +207,7 @@ def with_benchmarks(spec: "Spec", base: Path) -> "tuple[Spec, tuple[str, ...]]":
         ):
             return source
         prepared = resolve(name, load_settings())
-        notes.extend(str(note) for note in (prepared.note,) if note)
+        notes.extend(map(str, prepared.notes))
         own = {"path": [str(path) for path in prepared.paths], "name": source.name or prepared.name}
         # Rows of a published set that cannot be used are counted and named in the report.
         return source.model_copy(update=own | {"skip_faulty": True})
@@ -192,7 +261,16 @@ def do_run(
     if printing := logging.lastResort:  # a choice that cannot be kept is reported nowhere else
         logging.getLogger("evalui.models.local.fp32").addHandler(printing)
     with _replies_of_other_runs(settings, database.path, reuse=reuse, warn=warn) as replies:
-        _work_off(database, run_id, catalog, settings, replies, bar, asks_models=asks_models)
+        _work_off(
+            database,
+            run_id,
+            catalog,
+            settings,
+            replies,
+            bar,
+            asks_models=asks_models,
+            uses_kept=reuse or settings.database.absolute() != database.path.absolute(),
+        )
 
 
 @contextmanager
@@ -224,6 +302,7 @@ def _work_off(
     bar: Callable[[int], Any],
     *,
     asks_models: bool,
+    uses_kept: bool,
 ) -> None:
     from evalui.runs.cluster.model import model_opener
     from evalui.runs.database.runs import read_run
@@ -241,15 +320,35 @@ def _work_off(
         worker = Worker(
             database,
             lambda: catalog,
+            name=read_run(database, run_id).worker,
             opener=opener,
             on_batch=move,
             replies=replies,
             asks_models=asks_models,
+            uses_kept=uses_kept,
         )
-        worker.run_once(run_id)
+        try:
+            worker.run_once(run_id)
+        except KeyboardInterrupt:
+            stop_run(database, run_id)
+            raise
+        finally:
+            worker.status.remove()
         move()
-    if read_run(database, run_id).state not in ("done", "failed"):
+    state = read_run(database, run_id).state
+    if state == "cancelled":  # on a page of the server that has the same store
+        raise Cancelled("stopped", run=run_id)
+    if state not in ("done", "failed"):
         raise StoreError("run-unwritten", path=str(database.path))
+
+
+def stop_run(database: "Database", run_id: str) -> None:
+    """End a run of this process that it will not do; one that has ended stays as it is."""
+    from evalui.runs.database import queue
+    from evalui.runs.database.runs import read_run
+
+    queue.cancel(database, run_id)
+    queue.requeue_lost(database, worker=read_run(database, run_id).worker)
 
 
 def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEntry]") -> "Report":
@@ -263,7 +362,7 @@ def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEnt
     from evalui.report.compile import compile_report
     from evalui.runs.database.runs import read_left_out, read_run
     from evalui.runs.database.trials import read_results
-    from evalui.runs.database.usage import model_usages
+    from evalui.runs.database.usage import model_changes, model_usages, reply_counts
     from evalui.runs.kept_summaries import summary_source
 
     row = read_run(database, run_id)
@@ -274,6 +373,8 @@ def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEnt
         spec=row.spec,
         votes=_votes(database, run_id),
         expenses=model_usages(database, run_id, catalog),
+        replies=reply_counts(database, run_id),
+        changes=model_changes(database, run_id),
         left_out=read_left_out(database, run_id),
         source=summary_source(database, run_id),
     )

@@ -2,7 +2,7 @@
 
 import logging
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlencode
 
@@ -44,11 +44,14 @@ _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not fo
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
 
 
-def serve(settings: Settings, listener: socket.socket) -> None:
-    """Answer what comes to a socket that listens already, until interrupted."""
+def serve(settings: Settings, listener: socket.socket, ready: Callable[[], None]) -> None:
+    """Answer what comes to a socket that listens already, until interrupted.
+
+    `ready` is called once pages answer.
+    """
     configure_log(logging.WARNING, settings.log, user=_user)
     config = uvicorn.Config(
-        create_app(settings),
+        create_app(settings, ready),
         root_path=settings.root_path,
         log_config=None,  # its lines are written as ours
         log_level="warning",
@@ -69,8 +72,10 @@ def _user() -> str:
     return person.name if person else ""
 
 
-def create_app(settings: Settings) -> ASGIApp:
+def create_app(settings: Settings, ready: Callable[[], None] = lambda: None) -> ASGIApp:
     """The whole application; its workers live from start-up to shut-down.
+
+    `ready` is called once Gradio is imported, so that pages answer.
 
     Raises:
         StoreError: the data folder or what is in it cannot be used.
@@ -96,7 +101,7 @@ def create_app(settings: Settings) -> ASGIApp:
         workers.start()
         if not settings.read_only:
             notices.start()
-        attachment.start(contexts)
+        attachment.start(contexts, ready)
         with Upkeep(settings, database).running():
             yield
         await attachment.close()

@@ -36,7 +36,7 @@ class Settings(BaseSettings):
     edit_models: bool | None = None
     # A finished gallery: nothing can be started, deleted, voted on or uploaded.
     read_only: bool = False
-    threads: int = Field(default=0, ge=0)  # of one worker; 0 leaves the choice to torch
+    threads: int = Field(default=0, ge=0)  # of one worker; 0: as many as it may use processors
     # Workers that the server starts: 0 if they are run by hand, "auto" for one on each GPU.
     workers: Annotated[int, Field(ge=0)] | Literal["auto"] = 1
     model_idle_s: float = Field(default=300.0, ge=0)  # how long a model without work stays loaded

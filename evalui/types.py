@@ -50,7 +50,8 @@ class Sample:
     `target` is the index of the right option for multiple choice and the reference texts (none,
     one or several) for the other kinds. `refers_to_other_options` marks options that speak of other
     options ("A and B", "all of the above"): reordering them changes what they mean. `history` are
-    the turns before the question, `follow_ups` the questions asked after its answer.
+    the turns before the question, `follow_ups` the questions asked after its answer. `cluster`
+    names what it shares with others (a passage, a document), "" where nothing is named.
     """
 
     id: str
@@ -61,6 +62,13 @@ class Sample:
     refers_to_other_options: bool = False
     history: tuple["Message", ...] = ()
     follow_ups: tuple[str, ...] = ()
+    cluster: str = ""
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What two samples share that ask the same, in whatever order their options stand."""
+        text = " ".join(self.question.split())
+        return text, tuple(sorted(self.choices)), self.history, self.follow_ups
 
     @property
     def subject(self) -> str:
@@ -368,6 +376,8 @@ class Trial:
 OUTCOMES: tuple[Outcome, ...] = ("a", "b", "tie", "neither")
 # The rule of a judgement that was not made: the judge needs a reference, the question has none.
 NO_REFERENCE = "no-reference"
+SAME_ANSWERS = "same-answers"  # a tie that no judge was asked for
+NOT_MEANINGFUL = "EM"  # OpenCompass's verdict on two answers with the same text: nobody judged them
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ def with_uv(target: str, environment: Mapping[str, str], run: Run, cuda: bool) -
         return f"uv cannot be installed: {reason(brought.stderr)}"
     listing = run([*PIP, "config", "list"], **piped).stdout
     uv = str(Path(sysconfig.get_path("scripts")) / "uv")
-    command = [uv, "pip", "install", "--python", sys.executable, *PINS, "--editable", target]
+    command = [uv, "pip", "install", "--python", sys.executable, *PINS, *what(target)]
     piped["env"] = uv_environment(listing, environment)
     if not cuda:
         plan = run([*command, "--dry-run"], **piped)
@@ -104,14 +104,20 @@ def with_uv(target: str, environment: Mapping[str, str], run: Run, cuda: bool) -
 def install(
     target: str, environment: Mapping[str, str], *, run: Run = subprocess.run, cuda: bool = True
 ) -> int:
-    """Installs `target` (a folder, with its extras) for editing, pinned. Returns the exit status.
+    """Installs `target`, pinned: a wheel, or a folder (with its extras) for editing.
 
-    `cuda` says whether the machine has such a device; without one torch is the CPU's.
+    Returns the exit status. `cuda` says whether the machine has such a device; without one torch
+    is the CPU's.
     """
     if why := with_uv(target, environment, run, cuda):
         sys.stderr.write(f"install: {why}; pip installs instead.\n")
-        return run([*PIP, "install", "--quiet", *PINS, "--editable", target]).returncode
+        return run([*PIP, "install", "--quiet", *PINS, *what(target)]).returncode
     return 0
+
+
+def what(target: str) -> tuple[str, ...]:
+    """The arguments that name it: a folder is installed for editing, a wheel is not."""
+    return (target,) if target.endswith(".whl") else ("--editable", target)
 
 
 def has_cuda() -> bool:

@@ -20,10 +20,10 @@ class OfferedBenchmark:
 
 @dataclass(frozen=True, slots=True)
 class TakenBenchmark:
-    """A set as a dataset of a person's own; `note` says what differs from it as published."""
+    """A set as a dataset of a person's own; `notes` say what differs from it as published."""
 
     upload: str
-    note: Sentence | None = None
+    notes: tuple[Sentence, ...] = ()
 
 
 @requires("see")
@@ -57,4 +57,4 @@ def take_benchmark(service: AppService, name: str) -> TakenBenchmark:
     """
     prepared = resolve(name, service.settings)
     files = [(path.name, path.read_bytes()) for path in prepared.paths]
-    return TakenBenchmark(service.store_upload(files), prepared.note)
+    return TakenBenchmark(service.store_upload(files), prepared.notes)

@@ -7,7 +7,9 @@ from evalui.app.permissions import requires
 from evalui.app.service import AppService
 from evalui.errors import SpecError
 from evalui.messages import Messages
+from evalui.report.numbers import local_time
 from evalui.runs.database import queue
+from evalui.runs.database.throughput import KeptElsewhere
 from evalui.runs.fair_queue import limits
 from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
 from evalui.runs.fair_queue.place import QueueAhead, queue_ahead
@@ -68,6 +70,13 @@ def warnings_of(t: Messages, planned: PlannedRun) -> list[str]:
     if every_order or planned.cost.requests > _MANY_REQUESTS:
         warnings.append(t("cost.many", n=f"{planned.cost.requests:,}"))
     return warnings
+
+
+def kept_words(t: Messages, kept: KeptElsewhere) -> str:
+    """Whose replies are kept of a model whose addresses have changed."""
+    n, total = f"{kept.replies:,}", f"{kept.requests:,}"
+    made = local_time(kept.made)
+    return t("kept.choice", model=kept.model, n=n, total=total, run=kept.run, made=made)
 
 
 def _skipped(t: Messages, mode: str, cells: Sequence[PlannedCell]) -> str:

@@ -9,7 +9,7 @@ from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.chosen_metrics import chosen_blocks
-from evalui.report.analyses.cost import cost_blocks
+from evalui.report.analyses.cost import cost_blocks, replies_blocks
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_run import OpenPart, open_parts, part_blocks
 from evalui.report.analyses.overview.places import Places
@@ -115,6 +115,7 @@ def part_document(view: OpenRunView) -> tuple[Block, ...]:
         *shown[:1],  # the verdict
         *chosen_blocks(view.report, view.t.language, {view.part.dataset}),
         *shown[1:],
+        *replies_blocks(view.report, view.t.language),
         *cost_blocks(view.report.expenses, view.t.language),
         Bullets(_signatures(view), signatures=True),
     )

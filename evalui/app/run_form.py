@@ -62,6 +62,7 @@ class RunForm:
     name: str = ""
     metrics: tuple[str, ...] = ()
     summary_groups: tuple[SummaryGroup, ...] = ()
+    replies_of: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def layout_of(self, upload: str) -> Layout:
         """How an upload is read."""
@@ -105,8 +106,10 @@ class RunForm:
             sheet=layout.sheet,
             kind=layout.kind,
             head_row=layout.head_row,
+            commas_in_text=layout.commas_in_text,
             split=layout.split,
             duplicate_options=layout.duplicate_options,
+            cluster=layout.cluster,
         )
 
     def run_spec(
@@ -126,6 +129,7 @@ class RunForm:
             limit_per="dataset" if self.limit and self.limit_per == "dataset" else None,
             metrics=list(self.metrics),
             summary_groups=list(self.summary_groups),
+            replies_of=dict(self.replies_of),
         )
 
 

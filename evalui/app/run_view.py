@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 
 from evalui.app.permissions import checks
@@ -12,11 +13,14 @@ from evalui.report.analyses.base import Report
 from evalui.report.analyses.overview.narrative import with_question
 from evalui.report.analyses.overview.places import Places
 from evalui.report.blocks import Markers
+from evalui.runs.database.datasets import fewest_shots
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Cell, Language
+
+_SHOTS = 5  # worked examples that a repetition with some proposes: as published figures have
 
 
 def first_real(cells: Mapping[int, Cell], baselines: Collection[str]) -> int | None:
@@ -113,6 +117,16 @@ class RunView:
     def places(self) -> Places:
         """Where links of the run's blocks lead."""
         return Places(self.run.id, {cell.cell: cell.id for cell in self.cells})
+
+    @cached_property
+    def places_with_steps(self) -> Places:
+        """The same, and where the next steps begin that the person can take."""
+        if not self.service.may_start:
+            return self.places
+        repeat = f"evaluate?again={self.run.id}" if self.service.may_repeat(self.run) else ""
+        shots = min(_SHOTS, fewest_shots(self.service.database, self.run.id)) if repeat else 0
+        examples = f"{repeat}&shots={shots}" if shots else ""
+        return replace(self.places, repeat=repeat, examples=examples, sample="evaluate")
 
     def address(self, sub: str, **more: str) -> str:
         """The address of a view of this run, with what decides what it shows."""

@@ -355,7 +355,10 @@ class AppService:
         report = self._report(run_id, revision)
         # Computed anew each time: prices may have changed since the figures were worked out.
         spent = usage.model_usages(self.database, run_id, self.models.all_models())
-        return replace(report, expenses=tuple(spent)).in_language(language)
+        counts = usage.reply_counts(self.database, run_id)
+        changes = usage.model_changes(self.database, run_id)
+        own = replace(report, expenses=tuple(spent), replies=counts, changes=changes)
+        return own.in_language(language)
 
     @checks("that the person may see its run")
     def result(self, row: CellRow) -> CellResult:

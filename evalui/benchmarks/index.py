@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 
 from evalui.errors import UnknownName
 
+_ALIKE = 0.75  # of two names; below, one of pictures is like one of texts (coco_val, ceval)
 _INDEX = Path(__file__).with_name("index.toml")
 
 # "text" has references, "choice" has options.
@@ -28,7 +29,8 @@ class Benchmark:
     expected, and the `source` they are from. `configs` are the parts of a hub dataset that belong
     to it, ("*",) for all. `split` is scored, `shots` gives the worked examples; `questions` counts
     the scored split as published, 0 where that is not known. `lm_eval` is the harness's task or
-    group. `unsupported` says why no model is asked its questions as a dataset, "" if it can be.
+    group. `stands_for` names the set that its other names mean elsewhere, "" if that is this one.
+    `unsupported` says why no model is asked its questions as a dataset, "" if it can be.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Benchmark:
     labels: str = ""
     lm_eval: str = ""
     lm_eval_hub: str = ""
+    stands_for: str = ""
     unsupported: str = ""
 
     @property
@@ -84,7 +87,9 @@ def find(name: str) -> Benchmark:
     """
     if benchmark := _by_name().get(_folded(name)):
         return benchmark
-    near = [each.name for each in search(name)] or get_close_matches(name.lower(), read_index())
+    near = [each.name for each in search(name)] or get_close_matches(
+        name.lower(), read_index(), cutoff=_ALIKE
+    )
     if not near:
         raise UnknownName("benchmark-unlike", name=name)
     raise UnknownName("benchmark-unknown", name=name, known=", ".join(near))

@@ -37,10 +37,13 @@ class PreparedBenchmark:
     """A set that can be evaluated: its files, and what they were made of.
 
     `expected` is how many questions the split has as published, 0 where that is not known.
+    `stands_for` is the other set that its name may mean, "" if none.
     `unreadable` rows stand in the files as rows that cannot be used, with the first reason.
     """
 
     name: str
+    title: str
+    stands_for: str
     split: str
     paths: tuple[Path, ...]
     kind: DatasetKind
@@ -54,13 +57,17 @@ class PreparedBenchmark:
     sources: tuple[str, ...]
 
     @property
-    def note(self) -> Sentence | None:
-        """What differs from the set as published, None if nothing does."""
-        if self.expected and self.questions != self.expected:
-            return sentence(
-                "note.benchmark-count", name=self.name, n=self.questions, expected=self.expected
+    def notes(self) -> tuple[Sentence, ...]:
+        """What differs from the set as published."""
+        notes: list[Sentence] = []
+        if other := self.stands_for:
+            notes.append(
+                sentence("note.benchmark-other", name=self.name, title=self.title, other=other)
             )
-        return None
+        if self.expected and self.questions != self.expected:
+            n, expected = self.questions, self.expected
+            notes.append(sentence("note.benchmark-count", name=self.name, n=n, expected=expected))
+        return tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +182,8 @@ def _prepare(
     counts = json.loads(summary.read_text("utf-8"))
     return PreparedBenchmark(
         name=name,
+        title=benchmark.title,
+        stands_for=benchmark.stands_for,
         split=split,
         paths=tuple(sorted(place.glob("*.jsonl"))),
         kind="general_qa" if benchmark.kind == "text" else "multiple_choice",

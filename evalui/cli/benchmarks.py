@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalui.cli.parser import number
 from evalui.errors import StoreError
 from evalui.local_runs import load_settings, read_model_entries
 
@@ -49,8 +50,16 @@ def add_benchmarks_command(commands: Any) -> None:
     official.add_argument("name", metavar="NAME", help="a set, or a task of lm-eval")
     official.add_argument("--model", required=True, help="a model of `evalui models list`")
     official.add_argument("--models-file", type=Path, help="another models.toml")
-    official.add_argument("--shots", type=int, help="worked examples (default: the task's own)")
-    official.add_argument("--limit", type=int, help="only the first questions of each task")
+    official.add_argument(
+        "--shots",
+        type=number("the number of examples", 0),
+        help="worked examples (default: the task's own)",
+    )
+    official.add_argument(
+        "--limit",
+        type=number("the number of questions", 1),
+        help="only the first questions of each task",
+    )
     official.add_argument("--json", type=Path, metavar="FILE", help="write the figures here, too")
     official.set_defaults(command=_official)
 

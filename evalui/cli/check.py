@@ -1,18 +1,22 @@
 """`evalui check FILE...`: how files are read, and what to write so that they are read otherwise.
 
     evalui check FILE... [--kind KIND] [--head-row N] [--sheet NAME] [--column ROLE=HEADER]...
-                 [--answer-key KEY] [--entry NAME] [--from N] [--questions N] [--language zh]
+                 [--answer-key KEY] [--entry NAME] [--from N] [--questions N] [--commas-in-text]
+                 [--language zh]
 
 Nothing is stored and no model is asked. The exit code is 2 where `evalui run` would refuse them.
 """
 
 import argparse
 import json
+import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from evalui.cli.parser import number
 from evalui.errors import DataError, SpecError
 from evalui.types import DatasetKind, Language, has_options
 
@@ -33,7 +37,11 @@ def add_check_command(commands: Any) -> None:
     check.add_argument("files", metavar="FILE", type=Path, nargs="+")
     check.add_argument("--kind", choices=get_args(DatasetKind), default="", help="of the questions")
     check.add_argument(
-        "--head-row", metavar="N", type=int, default=0, help="row of the headers, from 1; -1: none"
+        "--head-row",
+        metavar="N",
+        type=number("a row", -1),
+        default=0,
+        help="row of the headers, from 1; -1: none",
     )
     check.add_argument("--sheet", metavar="NAME", default="", help="the only sheet to read")
     check.add_argument(
@@ -48,11 +56,24 @@ def add_check_command(commands: Any) -> None:
         metavar="KEY",
         help="letter, index0, index1, text, or a function of a package",
     )
+    check.add_argument(
+        "--commas-in-text", action="store_true", help="a comma before a blank belongs to the text"
+    )
     check.add_argument("--entry", metavar="NAME", default="", help="of a SWIFT configuration")
     check.add_argument(
-        "--from", dest="first", metavar="N", type=int, default=1, help="the first question shown"
+        "--from",
+        dest="first",
+        metavar="N",
+        type=number("a question", 1),
+        default=1,
+        help="the first question shown",
     )
-    check.add_argument("--questions", metavar="N", type=int, help="how many are shown (default: 3)")
+    check.add_argument(
+        "--questions",
+        metavar="N",
+        type=number("the number of questions", 0),
+        help="how many are shown (default: 3)",
+    )
     check.add_argument("--language", choices=get_args(Language), default="en")
     check.set_defaults(command=_check)
 
@@ -63,13 +84,43 @@ def _check(given: argparse.Namespace) -> int:
 
     t = messages(given.language)
     layout = _layout(given)
-    entries = [each.name for each in config_entries(given.files)] or [""]
+    is_log = _print_log(t, given.files)
     codes: list[int] = []
-    for entry in [given.entry] if given.entry else entries:
-        if codes:
-            print()
-        codes.append(_check_dataset(t, given, replace(layout, entry=entry)))
+    try:
+        entries = [each.name for each in config_entries(given.files)] or [""]
+        for entry in [given.entry] if given.entry else entries:
+            if codes:
+                print()
+            codes.append(_check_dataset(t, given, replace(layout, entry=entry), is_log=is_log))
+    except DataError:
+        if not is_log:
+            raise
+        return 2  # why a log is no dataset helps nobody
     return max(codes)
+
+
+def _print_log(t: "Messages", files: Sequence[Path]) -> bool:
+    """Whether the files are the log of a harness; then say so, and what reads it."""
+    from evalui.datasets.base import Limits
+    from evalui.runs.harnesses.files import MAX_FILES, opened_files
+    from evalui.runs.harnesses.importing import find_parts
+
+    with ExitStack() as stack:
+        try:
+            opened = stack.enter_context(opened_files(files, Limits(files=MAX_FILES)))
+        except DataError:
+            return False  # what reads it as a dataset says why
+        try:
+            parts = find_parts(opened)
+        except DataError as error:  # a log that lacks something
+            print(t.translate(error.sentence))
+            return True
+    if parts:
+        paths = " ".join(shlex.quote(str(path)) for path in files)
+        key = f"harness.{parts[0].harness}"
+        harness = t(key) if key in t else parts[0].harness
+        print(t("check.log", harness=harness, paths=paths))
+    return bool(parts)
 
 
 def _layout(given: argparse.Namespace) -> "Layout":
@@ -96,13 +147,16 @@ def _layout(given: argparse.Namespace) -> "Layout":
         kind=given.kind,
         sheet=given.sheet,
         head_row=given.head_row,
+        commas_in_text=given.commas_in_text,
         answer_key=given.answer_key or (_ANY_KEY if columns else "letter"),
     )
     return with_columns(layout, columns) if columns else layout
 
 
-def _check_dataset(t: "Messages", given: argparse.Namespace, layout: "Layout") -> int:
-    """Print what one dataset is read as; the exit code."""
+def _check_dataset(
+    t: "Messages", given: argparse.Namespace, layout: "Layout", *, is_log: bool
+) -> int:
+    """Print what one dataset is read as; the exit code. Of a log only what can be read counts."""
     from evalui.datasets.bundle import read_columns
     from evalui.datasets.preview import PAGE, layout_fields, pin, preview, with_detected_key
 
@@ -116,6 +170,8 @@ def _check_dataset(t: "Messages", given: argparse.Namespace, layout: "Layout") -
     if isinstance(loaded, DataError) and table is None:
         raise loaded
     shown = preview(_result(loaded), table, layout, start=start, size=size)
+    if is_log and not shown.total:
+        return 2
     pinned = pin(shown.reading, layout) if shown.reading else layout
     again = _load(given.files, pinned)
     cured = not shown.total and bool(_samples(again))
@@ -180,6 +236,9 @@ def _about(
         stated = ("columns-read", "unused-columns")
         notes = (note for note in loaded.notes if note.rule not in stated)
         yield from (t.translate(note.sentence) for note in notes)
+        samples = loaded.dataset.samples
+        if repeated := len(samples) - len({sample.content for sample in samples}):
+            yield t("check.repeated", k=f"{repeated:,}", n=f"{len(samples):,}")
         yield from () if cured else _faults(t, loaded)
 
 
@@ -221,13 +280,15 @@ def _faults(t: "Messages", loaded: "LoadResult") -> Iterator[str]:
     rest = loaded.n_faults - _SHOWN_FAULTS
     if rest > 0:
         yield "  " + t("preview.more", n=f"{rest:,}")
-    yield t("check.misread" if is_misread(loaded) else "check.rows")
+    rules = {note.rule for note in loaded.notes} | {fault.rule for fault in loaded.faults}
+    if rules.isdisjoint(("commas-in-text", "confirm-outputs")):  # they say what helps
+        yield t("check.misread" if is_misread(loaded) else "check.rows")
 
 
 def _questions(t: "Messages", shown: "Preview") -> Iterator[str]:
-    for number, question in enumerate(shown.questions, start=shown.start + 1):
+    for place, question in enumerate(shown.questions, start=shown.start + 1):
         yield ""
-        yield from _question(t, question, number)
+        yield from _question(t, question, place)
     if shown.questions:
         yield ""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
-from evalui.errors import EvaluiError
+from evalui.errors import EvaluiError, StoreError
 
 if TYPE_CHECKING:
     from evalui.settings import Settings
@@ -76,7 +76,12 @@ def _store_faults(path: Path) -> Iterator[str]:
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size > _MAX_LOG_BYTES:
         yield f"store: {log} has {log.stat().st_size:,} bytes; restart what uses the store"
-    if damage := damage_of(path):
+    try:
+        damage = damage_of(path)
+    except StoreError as error:
+        yield f"store: it cannot be examined. {error}"
+        return
+    if damage:
         yield f"store: {path} is damaged: {damage}"
         return
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from evalui.cli.parser import number
 from evalui.cli.store import load_settings
 from evalui.errors import SpecError, StoreError
 from evalui.messages.command_help import GATE_HELP
@@ -34,19 +35,16 @@ def add_gate_command(commands: Any) -> None:
         gate.add_argument(f"--{side}-model", default="", help="the model, if there are several")
     gate.add_argument("--metric", default="accuracy", help="what is compared (default: accuracy)")
     gate.add_argument(
-        "--allow", type=_points, required=True, metavar="POINTS", help="how much worse it may be"
+        "--allow",
+        type=number("the loss allowed in points", 0, 100, kind=float),
+        required=True,
+        metavar="POINTS",
+        help="how much worse it may be",
     )
     gate.add_argument("--dataset", default="", help="the only dataset to compare")
     gate.add_argument("--junit", type=Path, metavar="FILE", help="write a JUnit file, too")
     gate.add_argument("--database", type=Path, help="the store that ids are of")
     gate.set_defaults(command=_gate)
-
-
-def _points(text: str) -> float:
-    points = float(text)
-    if not 0 <= points <= 100:
-        raise ValueError(text)
-    return points
 
 
 def _gate(given: argparse.Namespace) -> int:

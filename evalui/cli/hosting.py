@@ -1,20 +1,33 @@
 """`evalui backup`, `restore` and `doctor`: what an administrator does with a data folder.
 
-evalui backup FILE.tar.gz | restore FILE.tar.gz [--into DIR] | doctor
+evalui backup FILE.tar.gz | backup FOLDER --keep N | restore FILE.tar.gz [--into DIR] | doctor
 """
 
 import argparse
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from evalui.cli.parser import number
 from evalui.local_runs import load_settings
 
 
 def add_hosting_commands(commands: Any) -> None:
     """Add the three commands to the subparsers of `evalui`."""
     backup = commands.add_parser("backup", help="copy the data folder while it is used")
-    backup.add_argument("file", metavar="FILE.tar.gz", type=Path, help="a new file; holds secrets")
+    backup.add_argument(
+        "file",
+        metavar="FILE.tar.gz",
+        type=Path,
+        help="a new file; holds secrets; a folder with --keep",
+    )
+    backup.add_argument(
+        "--keep",
+        type=number("the number of backups", 1),
+        metavar="N",
+        help="name the file by date and time, and delete all but the newest N of the folder",
+    )
     backup.set_defaults(command=_backup)
     restore = commands.add_parser("restore", help="fill an empty data folder from a backup")
     restore.add_argument("file", metavar="FILE.tar.gz", type=Path)
@@ -28,8 +41,15 @@ def _backup(given: argparse.Namespace) -> int:
     from evalui.runs.upkeep.backup import write_backup
 
     settings = load_settings()
-    n_bytes = write_backup(settings.data_dir, given.file)
-    print(f"evalui: {given.file} has {n_bytes:,} bytes; it holds secrets", file=sys.stderr)
+    file: Path = given.file
+    if given.keep:
+        file = given.file / f"evalui-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.tar.gz"
+    n_bytes = write_backup(settings.data_dir, file)
+    print(f"evalui: {file} has {n_bytes:,} bytes; it holds secrets", file=sys.stderr)
+    if given.keep:
+        for older in sorted(given.file.glob("evalui-????????T??????Z.tar.gz"))[: -given.keep]:
+            older.unlink()
+            print(f"evalui: {older} is deleted", file=sys.stderr)
     return 0
 
 

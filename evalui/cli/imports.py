@@ -1,6 +1,7 @@
 """`evalui import`: the finished run of another harness becomes a run in the store.
 
-evalui import PATH... [--name NAME] [--mapping ROLE=COLUMN ...] [--database FILE]
+evalui import PATH... [--name NAME] [--without FILE ...] [--mapping ROLE=COLUMN ...]
+    [--database FILE]
 """
 
 import argparse
@@ -30,6 +31,9 @@ def add_import_command(commands: Any) -> None:
     import_.add_argument(
         "--mapping", nargs="+", metavar="ROLE=COLUMN", help="the columns of a CSV file"
     )
+    import_.add_argument(
+        "--without", nargs="+", default=[], metavar="FILE", help="names of files to leave out"
+    )
     import_.add_argument("--database", type=Path, help="another store than that of the server")
     import_.set_defaults(command=_import)
 
@@ -49,7 +53,12 @@ def _import(given: argparse.Namespace) -> int:
         uncollected(),
     ):
         imported = import_run(
-            database, given.path, name=given.name, reader=reader, progress=bar.update
+            database,
+            given.path,
+            name=given.name,
+            without=given.without,
+            reader=reader,
+            progress=bar.update,
         )
     _print(imported)
     return 0

@@ -1,11 +1,5 @@
 """The command line: the same core and the same figures as the screen.
 
-    evalui serve | demo | check FILE | run SPEC | report DIR | import PATH | runs
-           | export RUN FORMAT
-           | gate BASELINE CANDIDATE | score KIND FILE | benchmarks list|search|show|fetch|official
-           | models list|add|remove | users | tokens | teams | share | worker | probe
-           | backup FILE | restore FILE | doctor
-
 Bad input ends with exit code 2 and one line that says what is wrong. Each command imports what it
 needs when it runs, so that help and scoring start at once.
 """
@@ -14,9 +8,10 @@ import argparse
 import errno
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from evalui.cli.benchmarks import add_benchmarks_command
 from evalui.cli.check import add_check_command
@@ -25,6 +20,7 @@ from evalui.cli.gate import add_gate_command
 from evalui.cli.hosting import add_hosting_commands
 from evalui.cli.imports import add_import_command
 from evalui.cli.models import add_models_command
+from evalui.cli.parser import Group, Parser, number
 from evalui.cli.people import add_people_commands
 from evalui.cli.run import add_report_command, add_run_command
 from evalui.cli.runs import add_runs_command
@@ -39,13 +35,11 @@ from evalui.version import __version__
 if TYPE_CHECKING:
     from evalui.settings import Settings
 
+_EXAMPLE = """
 
-class _Parser(argparse.ArgumentParser):
-    """Tells what is wrong in one line instead of printing the usage before it."""
-
-    def error(self, message: str) -> NoReturn:
-        """End with exit code 2."""
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+example:
+  evalui run --model demo-late --dataset law_val.csv --out report/
+  (report/report.html is the result; evalui COMMAND --help has the options of a command)"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,15 +64,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+def _parser(arguments: Sequence[str]) -> Parser:
     """The parser of all commands; what is slow to import is there for its own command alone."""
-    parser = _Parser(prog="evalui", description="Evaluate language models on your own files.")
+    parser = Parser(
+        prog="evalui",
+        usage="evalui COMMAND ...",
+        description="Evaluate language models on your own files.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"evalui {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    commands = parser.add_subparsers(
+        prog="evalui", required=True, metavar="COMMAND", help=argparse.SUPPRESS
+    )
+    titles = ("start", "files", "results", "server")
+    start, files, results, server = groups = [Group(commands, title) for title in titles]
+    port = number("a port", 0, 65535)
 
-    serve = commands.add_parser("serve", help="open the web application")
+    demo = start.add_parser("demo", help="open a finished gallery that nobody can change")
+    demo.add_argument("--port", type=port, help="port to listen on (default: 7860)")
+    demo.add_argument("--reset", action="store_true", help="build the gallery anew")
+    demo.set_defaults(command=_demo)
+
+    serve = start.add_parser("serve", help="open the web application")
     serve.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
-    serve.add_argument("--port", type=_port, help="port to listen on (default: 7860)")
+    serve.add_argument("--port", type=port, help="port to listen on (default: 7860)")
     serve.add_argument(
         "--no-token",
         dest="token",
@@ -91,33 +100,29 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     )
     serve.set_defaults(command=_serve)
 
-    demo = commands.add_parser("demo", help="open a finished gallery that nobody can change")
-    demo.add_argument("--port", type=_port, help="port to listen on (default: 7860)")
-    demo.add_argument("--reset", action="store_true", help="build the gallery anew")
-    demo.set_defaults(command=_demo)
-
-    add_run_command(commands, in_full="run" in arguments[:1])
-    add_report_command(commands)
-    add_benchmarks_command(commands)
-    add_check_command(commands)
-    add_score_command(commands)
-    add_export_command(commands)
-    add_import_command(commands)
-    add_gate_command(commands)
-    add_models_command(commands)
-    add_hosting_commands(commands)
-    add_people_commands(commands)
-    add_runs_command(commands)
-    add_votes_commands(commands)
-    add_share_command(commands)
-    worker = commands.add_parser("worker", help="work on queued runs until stopped")
+    add_run_command(start, in_full="run" in arguments[:1])
+    add_check_command(files)
+    add_score_command(files)
+    add_benchmarks_command(files)
+    add_models_command(files)
+    add_runs_command(results)
+    add_report_command(results)
+    add_export_command(results)
+    add_import_command(results)
+    add_gate_command(results)
+    add_votes_commands(results)
+    add_share_command(results)
+    add_people_commands(server)
+    worker = server.add_parser("worker", help="work on queued runs until stopped")
     worker.add_argument("--database", type=Path, help="the store of the server")
     worker.add_argument("--models-file", type=Path, help="another models.toml")
     worker.add_argument("--device", help="the only device to use: cpu, or a GPU such as cuda:1")
     worker.set_defaults(command=_worker)
-
-    probe = commands.add_parser("probe", help="measure which library multiplies faster")
+    add_hosting_commands(server)
+    probe = server.add_parser("probe", help="measure which library multiplies faster")
     probe.set_defaults(command=_probe)
+
+    parser.epilog = "\n\n".join(map(str, groups)) + _EXAMPLE
     return parser
 
 
@@ -154,20 +159,19 @@ def _open(settings: "Settings", *, renew: bool = False, query: str = "") -> int:
         token = access_token(settings.data_dir, renew=renew) if has_token else ""
         address = address_of(listener, token)
         print(f"{address}{'&' if token else '?'}{query}" if query else address, flush=True)
-        print("evalui: starting; the page answers in some seconds", file=sys.stderr, flush=True)
+        began = time.monotonic()
+
+        def tell_ready() -> None:
+            place = f" at {settings.public_url}" if settings.public_url else ""
+            seconds = max(1, round(time.monotonic() - began))
+            print(f"evalui: ready after {seconds} s{place}", file=sys.stderr, flush=True)
+
         # It takes seconds to import, so nothing above may import it.
         with uncollected_imports():
             from evalui.server import serve
 
-        serve(settings, listener)
+        serve(settings, listener, tell_ready)
     return 0
-
-
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65535:
-        raise ValueError(text)
-    return port
 
 
 def _worker(given: argparse.Namespace) -> int:

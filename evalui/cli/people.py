@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from evalui.access import LOCAL_PERSON, ROLES
+from evalui.cli.parser import number
 from evalui.local_runs import load_settings
 from evalui.logs import printable
 
@@ -53,7 +54,11 @@ def add_people_commands(commands: Any) -> None:
     token = _action(tokens, "add USER", "print a new token")
     token.add_argument("--scope", choices=("read", "write"), default="read")
     token.add_argument("--label", default="", help="what it is for")
-    token.add_argument("--days", type=float, help="how long it counts (default: until revoked)")
+    token.add_argument(
+        "--days",
+        type=number("the number of days", 0, kind=float),
+        help="how long it counts (default: until revoked)",
+    )
     _action(tokens, "list", "list tokens, without secrets").add_argument(
         "--json", action="store_true"
     )
@@ -79,7 +84,9 @@ def _action(group: Any, usage: str, about: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = group.add_parser(name, help=about)
     parser.set_defaults(action=name)
     for argument in arguments:
-        kind = int if argument == "ID" else str.casefold  # names are stored in small letters
+        kind = (
+            number("an ID", 0) if argument == "ID" else str.casefold
+        )  # names are stored in small letters
         parser.add_argument(argument.lower(), metavar=argument, type=kind)
     return parser
 

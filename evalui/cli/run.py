@@ -34,6 +34,7 @@ from evalui.local_runs import (
     prepare_run,
     read_model_entries,
     report_of,
+    wait_for_endpoints,
 )
 from evalui.types import Language
 
@@ -122,6 +123,8 @@ def _run(given: argparse.Namespace) -> int:
         settings = settings.model_copy(update={"engine": given.engine})
     for line in prepared.assumptions:
         _say(line)
+    if given.reuse:
+        _offer_kept(prepared, settings, catalog)
     # Open until the files are written: replies are read when they are exported.
     with closing(Database(make_folder(given.out) / STORE_NAME)) as database:
         run_id = prepared.queue(database, catalog)
@@ -172,6 +175,7 @@ def _prepared(
             raise SpecError("only-answers-none")
         spec = spec.model_copy(update={"judging": None})
     prepared = prepare_run(spec, flagged.base)
+    wait_for_endpoints(prepared.spec, catalog, load_settings(), warn=_say)
     if flagged.chooses_mode:
         prepared = with_fitting_modes(prepared, catalog)
         _say(f"--mode {' '.join(mode.mode for mode in prepared.spec.modes)}")
@@ -181,6 +185,18 @@ def _prepared(
     if given.groups:
         spec = spec.model_copy(update={"summary_groups": published_groups(given.groups)})
     return prepared.with_spec(spec), catalog
+
+
+def _offer_kept(
+    prepared: "PreparedRun", settings: "Settings", catalog: "Mapping[str, ModelEntry]"
+) -> None:
+    """State which replies are kept of models whose addresses have changed, and how to use them."""
+    for kept in prepared.kept_elsewhere(settings, catalog):
+        from evalui.app.evaluations import kept_words  # imports much, and is rarely needed
+        from evalui.messages import messages
+
+        use = f"--replies-of {kept.model}={kept.addresses}"
+        _say(f"{kept_words(messages('en'), kept)}; {use} counts them as its own")
 
 
 def _finish(

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 from urllib.parse import urlsplit
 
+from evalui.cli.parser import number
 from evalui.cli.store import read_text
 from evalui.errors import EvaluiError, ModelError, SpecError, UnknownName
-from evalui.messages import sentence
 from evalui.types import Pattern
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ _VERSION = 3  # of a specification that is made of options alone
 _STDIN_KEY = "EVALUI_RUN_API_KEY"  # of this process alone
 _URL_STARTS = ("http://", "https://")
 _FOLDER_STARTS = ("/", "./", "../", "~")
-_OF_THE_SERVER = ("adapter", "eval_url", "key_env", "key_stdin", "backend")
+_OF_FILES = ("adapter", "backend", "device", "dtype", "tensor_parallel")  # of models here
+_OF_THE_SERVER = (*_OF_FILES, "eval_url", "key_env", "key_stdin")
 # The option that a field of a model's form comes from.
 _OPTIONS = {"address": "--eval-url", "key_variable": "--key-env", "adapter": "--adapter"}
 
@@ -68,14 +69,38 @@ def add_run_flags(run: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--backend", choices=("transformers", "vllm"), help="what computes a folder's model"
     )
+    group.add_argument("--device", help="cpu, cuda or one GPU such as cuda:1, of the same")
+    group.add_argument("--dtype", help="precision such as bfloat16, of the same")
+    group.add_argument(
+        "--tensor-parallel",
+        type=number("the number of GPUs", 1),
+        metavar="N",
+        help="GPUs that hold the model together, with --backend vllm",
+    )
     group.add_argument("--mode", nargs="+", metavar="MODE", help="see docs/modes.md")
     group.add_argument("--pattern", choices=get_args(Pattern), help="the orders of the options")
-    group.add_argument("--shots", type=_count, metavar="N", help="worked examples before each")
-    group.add_argument("--limit", type=_positive, metavar="N", help="questions of each subject")
+    group.add_argument(
+        "--shots",
+        type=number("the number of examples", 0),
+        metavar="N",
+        help="worked examples before each",
+    )
+    group.add_argument(
+        "--limit",
+        type=number("the number of questions", 1),
+        metavar="N",
+        help="questions of each subject",
+    )
     group.add_argument(
         "--chat",
         action=argparse.BooleanOptionalAction,
         help="send conversations, or plain prompts; default: as the model is described",
+    )
+    group.add_argument(
+        "--replies-of",
+        metavar="MODEL=ADDRESSES",
+        nargs="+",
+        help="use the replies kept of a model's other addresses, as the command names them",
     )
     group.add_argument("--name", help="of the run")
 
@@ -104,6 +129,9 @@ def read_flags(given: argparse.Namespace) -> FlaggedRun:
         raise SpecError("flag-missing", flag="--model")
     _set_modes(values, given)
     values |= {name: getattr(given, name) for name in ("limit", "name") if getattr(given, name)}
+    if given.replies_of:
+        pairs = [each.rpartition("=") for each in given.replies_of]
+        values["replies_of"] = {model: addresses for model, _, addresses in pairs}
     named = {"mode", "modes", "answers", "judging"} & values.keys()
     if not named:
         from evalui.modes import usual_mode
@@ -116,7 +144,7 @@ def check_server_flags(given: argparse.Namespace) -> None:
     """Raises `SpecError` for an option that is a server's to decide."""
     for option in _OF_THE_SERVER:
         if getattr(given, option):
-            raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
+            raise SpecError("server-options", option=_flag(option))
 
 
 def flagged_models(
@@ -130,8 +158,9 @@ def flagged_models(
         ModelError: an endpoint does not list the one model that it has.
     """
     wanted: list[str] = list(given.model or ([given.eval_url] if given.eval_url else []))
-    if given.adapter and len(wanted) != 1:
-        raise SpecError("flag-one-model", flag="--adapter")
+    stated = [_flag(name) for name in _OF_FILES if getattr(given, name)]
+    if stated and (not wanted or (given.adapter and len(wanted) != 1)):
+        raise SpecError("flag-one-model", flag=stated[0])
     if (given.key_env or given.key_stdin) and not _has_address(given, wanted):
         raise SpecError("flag-needs", flag="--key-env" if given.key_env else "--key-stdin")
     if given.key_stdin:
@@ -176,7 +205,17 @@ def with_fitting_modes(
 
 
 def _has_flags(given: argparse.Namespace) -> bool:
-    names = ("model", "dataset", "eval_url", "mode", "pattern", "limit", "name", "adapter")
+    names = (
+        "model",
+        "dataset",
+        "eval_url",
+        "mode",
+        "pattern",
+        "limit",
+        "name",
+        "adapter",
+        "replies_of",
+    )
     return (
         any(getattr(given, name) for name in names)
         or given.shots is not None
@@ -253,13 +292,13 @@ def _entry(
 ) -> "ModelEntry":
     is_address = name.startswith(_URL_STARTS)
     if given.eval_url or is_address:
-        for option in ("adapter", "backend"):
+        for option in _OF_FILES:
             if getattr(given, option):
-                raise SpecError("flag-no-endpoint", flag=f"--{option}")
+                raise SpecError("flag-no-endpoint", flag=_flag(option))
         return _endpoint("" if is_address else name, given.eval_url or name, given, catalog)
     if name in catalog:
         return _changed(catalog[name], given)
-    return _local(name, given, catalog)
+    return _placed(_local(name, given, catalog), given)
 
 
 def _endpoint(
@@ -303,19 +342,38 @@ def _only_model(address: str, key: str) -> str:
 
 
 def _changed(entry: "ModelEntry", given: argparse.Namespace) -> "ModelEntry":
-    """A model of the catalog with the adapter and the backend of the options."""
+    """A model of the catalog with what the options say of models whose files are here."""
     from evalui.models.base import traits_of
 
-    if (given.adapter or given.backend) and (traits_of(entry).remote or not entry.path):
-        raise SpecError("flag-no-endpoint", flag="--adapter" if given.adapter else "--backend")
+    stated = [_flag(name) for name in _OF_FILES if getattr(given, name)]
+    if stated and (traits_of(entry).remote or not entry.path):
+        raise SpecError("flag-no-endpoint", flag=stated[0])
     if given.backend:
         entry = replace(entry, backend=given.backend)
+    entry = _placed(entry, given)
     if not given.adapter:
         return entry
     adapter = Path(given.adapter).expanduser().absolute()
     return _usable(
         replace(entry, name=f"{entry.name}+{adapter.name}", adapter=str(adapter)), "--adapter"
     )
+
+
+def _placed(entry: "ModelEntry", given: argparse.Namespace) -> "ModelEntry":
+    """The model on the device, in the precision and on the number of GPUs of the options."""
+    if given.tensor_parallel and entry.backend != "vllm":
+        raise SpecError("flag-value", flag="--backend", value=entry.backend, known="vllm")
+    for name in ("device", "dtype"):
+        if getattr(given, name):
+            entry = _usable(replace(entry, **{name: getattr(given, name)}), _flag(name))
+    if not given.tensor_parallel:
+        return entry
+    options = entry.options | {"tensor_parallel": given.tensor_parallel}
+    return _usable(replace(entry, options=options), "--tensor-parallel")
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _local(
@@ -373,17 +431,3 @@ def _usable(entry: "ModelEntry", flag: str) -> "ModelEntry":
     if problem:
         raise SpecError("flag-wrong", flag=flag, reason=problem)
     return entry
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(sentence("error.flag-below", least=0))
-    return number
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(sentence("error.flag-below", least=1))
-    return number

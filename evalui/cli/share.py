@@ -13,6 +13,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from evalui.cli.parser import number
 from evalui.local_runs import load_settings
 
 if TYPE_CHECKING:
@@ -26,7 +27,12 @@ def add_share_command(commands: Any) -> None:
     share = commands.add_parser("share", help="make, list and revoke links to frozen pages")
     share.add_argument("what", metavar="RUN|list|revoke", help="a run to share, or what to do")
     share.add_argument("id", nargs="?", default="", help="the link to revoke")
-    share.add_argument("--days", type=int, default=30, help="7, 30 or 90 (default: 30)")
+    share.add_argument(
+        "--days",
+        type=number("the number of days", 1),
+        default=30,
+        help="7, 30 or 90 (default: 30)",
+    )
     share.add_argument("--address", help="of the server, to print the whole link")
     share.add_argument("--json", action="store_true", help="list as JSON")
     share.set_defaults(command=_share)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from evalui.cli.parser import number
 from evalui.cli.store import opened_service
 
 
@@ -22,7 +23,13 @@ def add_votes_commands(commands: Any) -> None:
     assign.add_argument(
         "--people", required=True, metavar="A,B,C", help="who votes; '' lets everybody vote"
     )
-    assign.add_argument("--overlap", type=int, default=1, metavar="K", help="votes on each pair")
+    assign.add_argument(
+        "--overlap",
+        type=number("the overlap", 1),
+        default=1,
+        metavar="K",
+        help="votes on each pair",
+    )
     assign.set_defaults(command=_assign)
     for command in (votes, assign):
         command.add_argument("run", metavar="RUN", help="its id, as in the address of its page")

@@ -24,6 +24,8 @@ ASSUMPTION_NOTES = (
     "number-formats",
 )
 
+COMMAS_RULE = "commas-in-text"  # of the note on rows that `Layout.commas_in_text` makes readable
+PANDAS_EMPTY = "nan"  # what pandas makes of an empty cell that it writes as a text
 MAX_FAULTS = 1000  # more than a user reads; a file may have a million
 
 
@@ -41,7 +43,9 @@ class Layout:
     each column is. `explanation` is the column of why the answer is right, `row_option` that of the
     options where each has a row of its own. `head_row` is the row of the column names, counted from
     1 as a person sees it; 0 looks for it, -1 says that there is none. `split` is the one whose
-    questions are scored; empty, val where it is there, else test.
+    questions are scored; empty, val where it is there, else test. `cluster` is the column of what
+    several questions share, which are then no independent evidence. `commas_in_text`: in delimited
+    text a comma before a blank separates no cells.
     """
 
     options: tuple[str, ...] = ()
@@ -61,6 +65,8 @@ class Layout:
     explanation: str = ""
     row_option: str = ""
     split: Split | Literal[""] = ""
+    cluster: str = ""
+    commas_in_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +255,13 @@ def collapse_whitespace(text: str) -> str:
 def shorten(text: str, limit: int = 40) -> str:
     """The text, cut to `limit` characters with an ellipsis at its end."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def pandas_empty_fault(file: str, line: int, column: str) -> Fault:
+    """The fault of a cell that may be empty, or mean what it says."""
+    return Fault(
+        file, line, column, "pandas-empty", f"“{PANDAS_EMPTY}”", "an empty cell, or a text"
+    )
 
 
 class FaultList:

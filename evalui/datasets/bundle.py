@@ -26,14 +26,15 @@ from evalui.datasets.base import (
 )
 from evalui.datasets.columns import ColumnTable, columns_of
 from evalui.datasets.files.archive import SourceFile, collect_files, is_text
-from evalui.datasets.health import question_key
 from evalui.datasets.questions.answers import ANSWER_KEYS, answer_function
 from evalui.datasets.reading import (
     LEFT_OUT_RULE,
+    NO_ROWS_RULE,
     OTHER_SPLIT_RULE,
     DecodedFile,
     ParsedFile,
     apply_duplicate_policy,
+    comma_notes,
     open_files,
     read_files,
     select_kind,
@@ -126,7 +127,8 @@ def read_columns(
 ) -> ColumnTable | None:
     """The columns of the first file that is to be scored; None if it is no table of rows.
 
-    Raises `DataError` as `load` does.
+    A format that knows the header makes a table of it even where its rows cannot be cut. Raises
+    `DataError` as `load` does.
     """
     gathered = _select_files(paths, limits).for_entry(layout.entry)
     opened = [
@@ -135,8 +137,12 @@ def read_columns(
     wanted = {layout.split} if layout.split else {"val", "test", None}
     scored = [file for file in opened if file.source.split in wanted]
     first = next(iter(scored or opened), None)
-    table = column_table(first.source) if first else None
-    return replace(table, sheets=first.sheets) if first and table else None
+    if first is None:
+        return None
+    table, cells = column_table(first.source), first.source.table
+    if table is None and cells and first.dataset_format and cells.rows:
+        table = ColumnTable(first.source.name, cells.header, (), len(cells.rows), cells.header_line)
+    return replace(table, sheets=first.sheets) if table else None
 
 
 @uncollected()
@@ -164,7 +170,8 @@ def load(
     _check_answer_key(files, layout)
     roles = _assign_roles(files, layout)
     left_out = [note for note in opened if isinstance(note, UploadNote)]
-    notes = (*gathered.notes, *left_out, *selection.notes, *roles.notes, *repeated)
+    commas = comma_notes(files, layout)
+    notes = (*gathered.notes, *left_out, *selection.notes, *roles.notes, *repeated, *commas)
     if not roles.scored:
         sentences = [sentence("error.nothing-to-score")]
         sentences += (note.sentence for note in notes)
@@ -172,10 +179,15 @@ def load(
     used = sorted((*roles.scored, *roles.shots), key=lambda file: file.source.name)
     scored, shown = _merge_distinct(roles.scored), _merge_distinct(roles.shots)
     faults = FaultList((*scored.faults, *shown.faults), unlisted=scored.unlisted + shown.unlisted)
+    samples = scored.samples
+    if layout.cluster:
+        samples = tuple(_in_cluster(sample, layout.cluster) for sample in samples)
+        if not any(sample.cluster for sample in samples):
+            raise DataError("cluster-column", column=layout.cluster)
     dataset = Dataset(
         name=name or gathered.dataset_name(used) or _default_name(paths, used),
         kind=selection.kind,
-        samples=scored.samples,
+        samples=samples,
         shots=shown.samples,
         sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT_RULE for note in repeated)),
         packages=_packages(used, layout),
@@ -196,6 +208,13 @@ def load(
             for part in (*(f.parsed for f in used), scored, shown)
         ),
     )
+
+
+def _in_cluster(sample: Sample, column: str) -> Sample:
+    """The sample in the cluster that its row names in the column, as the file writes it."""
+    wanted = column.strip().casefold()
+    named = (text for name, text in sample.metadata.items() if name.strip().casefold() == wanted)
+    return replace(sample, cluster=next(named, ""))
 
 
 def _select_files(paths: Sequence[Path], limits: Limits) -> _SelectedFiles:
@@ -264,18 +283,20 @@ def _check_answer_key(files: Sequence[ParsedFile], layout: Layout) -> None:
 
 
 def _assign_roles(files: Sequence[ParsedFile], layout: Layout) -> _FileRoles:
-    """Which files are scored and which shown; a file of pictures alone is neither."""
+    """Which files are scored and which shown; a file of pictures, or of a header, is neither."""
     pictured = {
         file.decoded.key: file.picture_column for file in files if file.picture_column is not None
     }
-    usable = [file for file in files if file.decoded.key not in pictured]
+    bare = [file for file in files if file.has_no_examples]
+    usable = [file for file in files if file.decoded.key not in pictured and file not in bare]
     roles = _roles_by_split(usable, layout.split)
     left_out = (
         UploadNote("pictures", {"file": file.source.name, "column": pictured[file.decoded.key]})
         for file in files
         if file.decoded.key in pictured
     )
-    return replace(roles, notes=(*left_out, *roles.notes))
+    without_rows = (UploadNote(NO_ROWS_RULE, {"file": file.source.name}) for file in bare)
+    return replace(roles, notes=(*left_out, *without_rows, *roles.notes))
 
 
 def _roles_by_split(files: Sequence[ParsedFile], wanted: Split | Literal[""]) -> _FileRoles:
@@ -391,6 +412,9 @@ def _sha256(used: Sequence[ParsedFile], layout: Layout, *, skipped: bool) -> str
             guessed = file.decoded.recognition.layout
             total.update(_utf8(f"guess:{columns_of(guessed)!r}:{guessed.answer_key}"))
             total.update(_utf8(f":{guessed.kind}"))
+        if any(note.rule == "options-in-question" for note in file.parsed.notes):
+            # Earlier versions left them in the question.
+            total.update(b"options-in-question")
     # The kind and the entry decide which files are used, and are hashed with them.
     columns = astuple(layout)[:_COLUMN_FIELDS]
     if columns != astuple(_DEFAULT_LAYOUT)[:_COLUMN_FIELDS]:
@@ -406,6 +430,8 @@ def _sha256(used: Sequence[ParsedFile], layout: Layout, *, skipped: bool) -> str
         total.update(_utf8("sheet:" + layout.sheet))
     if layout.head_row:
         total.update(_utf8(f"head_row:{layout.head_row}"))
+    if layout.commas_in_text:
+        total.update(b"commas_in_text")
     if layout.split:
         total.update(_utf8("split:" + layout.split))
     if skipped:
@@ -466,9 +492,7 @@ def _repeated_across_files(files: Sequence[ParsedFile]) -> Iterator[UploadNote]:
     files_of: defaultdict[object, set[str]] = defaultdict(set)
     for file in files:
         for sample in file.parsed.samples:
-            # Many questions read alike (“Which is true?”) and differ in their options.
-            key = (sample.subject, question_key(sample), frozenset(sample.choices))
-            files_of[key].add(file.source.name)
+            files_of[sample.subject, sample.content].add(file.source.name)
     repeated = [names for names in files_of.values() if len(names) > 1]
     if repeated:
         names = ", ".join(sorted({name for each in repeated for name in each}))

@@ -35,7 +35,17 @@ _FIELDS: Mapping[str, str] = {
 _LETTER_ROLES = frozenset(LETTERS)
 # Why a guess is not sure, "" where it is; each has a sentence, `fault.confirm-<doubt>`.
 Doubt = Literal[
-    "", "columns", "question", "options", "answer", "answer-key", "answer-base", "labels", "passage"
+    "",
+    "columns",
+    "question",
+    "options",
+    "answer",
+    "answers",
+    "answer-key",
+    "answer-base",
+    "labels",
+    "outputs",
+    "passage",
 ]
 
 
@@ -47,7 +57,7 @@ class ColumnTable:
     has each letter and number of a column of answers. Lists and objects are texts of JSON;
     `numbers` are the places of the columns that JSON writes as numbers. `head_row` is the row of
     the names, counted from 1; 0 where a file has none, as JSON. `sheets` are the visible sheets of
-    a workbook.
+    a workbook. `answers_differ`: two columns of answers contradict each other in some row.
     """
 
     file: str
@@ -57,6 +67,7 @@ class ColumnTable:
     head_row: int = 0
     sheets: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
+    answers_differ: bool = False
 
     def cells(self, column: int) -> tuple[str, ...]:
         """What stands in a column of the rows, without blank cells."""

@@ -5,6 +5,7 @@ are shown with it, and nothing is read until a person has confirmed it.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from evalui.datasets.base import Layout
 from evalui.datasets.column_roles import (
@@ -16,7 +17,7 @@ from evalui.datasets.column_roles import (
     with_columns,
 )
 from evalui.datasets.guessing.choice import guess_choice, guess_without_options
-from evalui.datasets.guessing.open_questions import guess_open
+from evalui.datasets.guessing.open_questions import guess_open, holds_replies
 from evalui.datasets.guessing.profile import TableProfile
 from evalui.datasets.heads import is_known_name
 
@@ -39,6 +40,15 @@ def guess_columns(table: ColumnTable, layout: Layout | None = None) -> ColumnGue
     What a `layout` names is taken as it is: columns, the kind and the answer key.
     """
     profile = TableProfile(table, layout or Layout())
+    guess = _guess(profile)
+    if guess.place("question") < 0 and holds_replies(profile):
+        return ColumnGuess(tuple(profile.new_roles()), kind=profile.layout.kind, doubt="outputs")
+    if table.answers_differ and guess.sure and "answer" not in profile.fixed:
+        return replace(guess, sure=False, doubt="answers")
+    return guess
+
+
+def _guess(profile: TableProfile) -> ColumnGuess:
     if profile.layout.kind in ("", "multiple_choice") and (guess := guess_choice(profile)):
         return guess
     if profile.layout.kind == "multiple_choice":

@@ -33,7 +33,9 @@ KEY_COLUMNS = ("index", "id", "question_id")
 # What is certainly a model's comes first: some files keep the reference under "answer".
 ANSWER_COLUMNS = ("prediction", "reply", "output", "response", "answer", "choices")
 _QUESTION_COLUMNS = ("question", "query")
-_MODEL_COLUMNS = ("model", "model_id")
+# What was asked, where a row has neither a question nor a key: AlpacaEval's and vLLM's outputs.
+_PROMPT_COLUMNS = ("instruction", "prompt")
+_MODEL_COLUMNS = ("model", "model_id", "generator")
 _TRIAL_COLUMNS = {"id", "model", "mode", "reply"}  # the columns of an earlier run's trials
 _VERDICT_MODE = "judge"
 _DEFAULT_LIMITS = Limits()
@@ -72,7 +74,8 @@ def read_answers(
     """
     source = _read_source(path, limits)
     records = read_records(
-        source, (*KEY_COLUMNS, *ANSWER_COLUMNS, *_QUESTION_COLUMNS, *_MODEL_COLUMNS)
+        source,
+        (*KEY_COLUMNS, *ANSWER_COLUMNS, *_QUESTION_COLUMNS, *_PROMPT_COLUMNS, *_MODEL_COLUMNS),
     )
     _check_columns(records, source.name)
     of_run = records.names.keys() >= _TRIAL_COLUMNS
@@ -110,7 +113,7 @@ def _check_columns(records: Records, file: str) -> None:
         return
     if records.names.keys().isdisjoint(ANSWER_COLUMNS):
         raise DataError("answers-no-column", file=file, known=", ".join(ANSWER_COLUMNS[:-1]))
-    if records.names.keys().isdisjoint((*KEY_COLUMNS, *_QUESTION_COLUMNS)):
+    if records.names.keys().isdisjoint((*KEY_COLUMNS, *_QUESTION_COLUMNS, *_PROMPT_COLUMNS)):
         raise DataError(
             "answers-no-index", file=file, known=", ".join((*KEY_COLUMNS, *_QUESTION_COLUMNS))
         )
@@ -170,6 +173,8 @@ class _AnswerMatcher:
             normalise_index(row.first_text(KEY_COLUMNS)),
             collapse_whitespace(row.first_text(_QUESTION_COLUMNS)),
         )
+        if not key:
+            question = question or collapse_whitespace(row.first_text(_PROMPT_COLUMNS))
         if not key and not question:
             self._add_fault(row, "no-index", "neither an index nor a question", "one of them")
             return

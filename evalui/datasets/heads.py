@@ -40,6 +40,7 @@ _ROLE_NAMES: Mapping[str, str] = {
     "answer": """
         answer answerkey correctanswer correctoption correctchoice rightanswer goldanswer
         answerletter correct gold goldlabel key label target answers bestanswer answeridx
+        goldenanswer goldenanswers groundtruths
         answerindex answerid correctindex correctidx correctansweridx correctanswerindex truth
         groundtruth solution cop rightoption iscorrect response referenceanswer reference
         expectedanswer expected expectedoutput ideal output outputs completion targets
@@ -76,6 +77,15 @@ CORRECT_NAMES = _words("""
     correctanswer correctoption correctchoice rightanswer bestanswer goldanswer answer correct
     rightoption 正确答案 正确选项 标准答案 答案 正确项
 """)
+# Names that the right answer has, and no reply of a model.
+REFERENCE_NAMES = _words("""
+    truth groundtruth groundtruths gold goldanswer goldanswers goldenanswer goldenanswers reference
+    referenceanswer expected expectedanswer expectedoutput ideal correctanswer correctanswers
+    bestanswer target targets
+    正确答案 标准答案 参考答案 标准回答 参考回答 期望答案 期望输出 预期答案
+""")
+# Names of the model whose replies stand beside them.
+MODEL_NAMES = _words("model modelid modelname generator 模型 模型名称")
 # The beginning of heads of options, as in `option_a`, `ending0`, `选项1`.
 _OPTION_STEMS = _words("""
     option options opt op choice choices ans answer answers answerchoice answeroption sol

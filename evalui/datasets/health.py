@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from evalui.datasets.base import collapse_whitespace
 from evalui.datasets.questions.open import language_of
 from evalui.proportions import wilson_interval
-from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS, Interval, Language, Sample
 
 Key = TypeVar("Key")
@@ -46,8 +44,8 @@ class ChoiceHealth:
     each number of options, summed; numbers of options with too few questions are left out, and it
     is None if none remains. `longest_option` is the score of always choosing the longest option,
     1/t where t are equally long. `chance` is the mean of 1/K. `duplicates` has the ids of questions
-    with the same text, `refers_to_other_options` those whose options refer to other options and
-    `duplicate_options` those with options of the same text.
+    with the same text and options, `refers_to_other_options` those whose options refer to other
+    options and `duplicate_options` those with options of the same text.
     """
 
     n: int
@@ -89,7 +87,7 @@ def check_choices(samples: Sequence[Sample]) -> ChoiceHealth:
         question_length=_length_statistics(sample.question for sample in samples),
         option_length=_length_statistics(choice for sample in samples for choice in sample.choices),
         subjects=_count_by(samples, lambda sample: sample.subject),
-        languages=_count_by(samples, lambda sample: detect_language(sample.question)),
+        languages=_count_by(samples, lambda sample: language_of(sample.question)),
     )
 
 
@@ -116,11 +114,6 @@ def letter_balance_p(samples: Sequence[Sample]) -> float | None:
     return float(chdtrc(freedom, statistic))
 
 
-def detect_language(text: str) -> Language:
-    """Chinese if there is a Chinese character, else English."""
-    return "zh" if contains_han(text) else "en"
-
-
 def _target_of(sample: Sample) -> int:
     assert isinstance(sample.target, int), "multiple choice has an option as its target"
     return sample.target
@@ -138,16 +131,11 @@ def _share(successes: float, n: int) -> Interval:
 
 
 def _duplicate_questions(samples: Sequence[Sample]) -> tuple[tuple[str, ...], ...]:
-    """The ids of samples with the same text after the same turns."""
+    """The ids of samples that ask the same: text and options, after the same turns."""
     ids: defaultdict[object, list[str]] = defaultdict(list)
     for sample in samples:
-        ids[question_key(sample)].append(sample.id)
+        ids[sample.content].append(sample.id)
     return tuple(tuple(group) for group in ids.values() if len(group) > 1)
-
-
-def question_key(sample: Sample) -> object:
-    """What two samples share that ask the same: the text, after the same turns."""
-    return collapse_whitespace(sample.question), sample.history, sample.follow_ups
 
 
 def _length_statistics(texts: Iterable[str]) -> LengthStatistics:

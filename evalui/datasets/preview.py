@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from evalui.datasets.base import MAX_FAULTS, Layout, LoadResult, shorten
+from evalui.datasets.base import COMMAS_RULE, MAX_FAULTS, Layout, LoadResult, shorten
 from evalui.datasets.columns import (
     COLUMN_ROLES,
     ColumnGuess,
@@ -158,6 +158,7 @@ def preview(
     first = min(max(start, 0), max(len(samples) - 1, 0)) // size * size
     reading = read_choices(table, layout, loaded.dataset.kind if samples else "")
     shown = tuple(map(preview_question, samples[first : first + size]))
+    cures = (note.sentence for note in loaded.notes if note.rule == COMMAS_RULE and not samples)
     return Preview(
         questions=shown,
         start=first,
@@ -165,6 +166,7 @@ def preview(
         n_rows=loaded.n_rows,
         unused=loaded.unused_columns,
         reading=reading,
+        problem=next(cures, ""),
         fault=loaded.faults[0] if loaded.faults and not samples else None,
     )
 
@@ -257,7 +259,7 @@ def layout_fields(layout: Layout) -> dict[str, Any]:
     named = columns_of(layout)
     columns = {role: named[role] for role in COLUMN_ROLES if role in named}
     fields: dict[str, Any] = {"columns": columns} if columns else {}
-    for name in ("answer_key", "kind", "head_row", "sheet", "entry"):
+    for name in ("answer_key", "kind", "head_row", "sheet", "entry", "commas_in_text"):
         value = getattr(layout, name)
         if value != getattr(_NO_LAYOUT, name):
             fields[name] = value

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from evalui.datasets.base import (
+    COMMAS_RULE,
     DATASET_FORMATS,
     DatasetFormat,
     Layout,
@@ -28,6 +29,7 @@ from evalui.datasets.files.archive import SourceFile, is_optional
 from evalui.datasets.recognition import Recognition, recognise, recognise_as
 from evalui.datasets.tables import quizzes
 from evalui.datasets.tables.containers import Part, open_container
+from evalui.datasets.tables.delimited import read_delimited
 from evalui.datasets.tables.pictures import PICTURE_RULE
 from evalui.errors import DataError
 from evalui.types import LETTERS, DatasetKind, Sample, Split
@@ -41,6 +43,11 @@ _DEFAULT_FORMATS = {
 _OPEN_KINDS: tuple[DatasetKind, ...] = ("general_qa", "subjective")
 KEPT_RULE, LEFT_OUT_RULE = "duplicate-options", "duplicate-options-left-out"
 OTHER_SPLIT_RULE = "other-split"
+_MAX_CHARS_TRIED = 2_000_000  # of a file that is read a second time
+NO_ROWS_RULE = "no-worked-examples"
+SHOWN_SPLITS: tuple[Split, ...] = ("dev", "train")  # of worked examples, of which there may be none
+_BLANK_BYTES = b"\xef\xbb\xbf \t\r\n"
+_EMPTY_RULES = frozenset(("no-rows", "missing-column"))
 _MAX_ROWS_SHOWN = 10  # rows named in a note
 _SPLITS: dict[str, Split] = {
     "dev": "dev",
@@ -124,6 +131,13 @@ class ParsedFile:
         return self.decoded.source
 
     @property
+    def has_no_examples(self) -> bool:
+        """Whether it is a file of worked examples that ends with its header."""
+        rules = {fault.rule for fault in self.parsed.faults}
+        is_empty = not self.decoded.n_rows and rules <= _EMPTY_RULES
+        return is_empty and self.source.split in SHOWN_SPLITS
+
+    @property
     def picture_column(self) -> str | None:
         """The first column of pictures if every row has one, else None."""
         faults = self.parsed.faults
@@ -184,6 +198,9 @@ def open_files(
         try:
             opened = open_file(member, role, layout, limits)
         except DataError:
+            if role.split in SHOWN_SPLITS and not member.data.strip(_BLANK_BYTES):
+                yield UploadNote(NO_ROWS_RULE, {"file": role.name})
+                continue
             if not is_optional(member):
                 raise
             opened = ()
@@ -343,6 +360,35 @@ def read_files(selection: FilesOfKind) -> list[ParsedFile]:
         else file
         for file, (opened, reader) in zip(files, selection.files, strict=True)
     ]
+
+
+def comma_notes(files: Sequence[ParsedFile], layout: Layout) -> Iterator[UploadNote]:
+    """A note for each file of which more rows are read if a comma before a blank is text."""
+    for file in files:
+        table, text = file.source.table, file.source.text
+        rules = {fault.rule for fault in file.parsed.faults} | file.parsed.unlisted.keys()
+        if table is None or table.delimiter != "," or "shifted-row" not in rules:
+            continue
+        if layout.commas_in_text or len(text) > _MAX_CHARS_TRIED:
+            continue
+        again = read_delimited(
+            text,
+            file.source.name,
+            is_known_name=is_known_name,
+            head_row=layout.head_row,
+            commas_in_text=True,
+        ).table
+        wanted = replace(layout, commas_in_text=True)
+        source = replace(file.source, table=again)
+        found = recognise(source, wanted)
+        if found.dataset_format is None or found.way == "unconfirmed":
+            continue
+        read = found.dataset_format.read(source, found.layout)
+        # An id that is there twice is a fault of the second row.
+        n, now = (len({each.id for each in rows.samples}) for rows in (read, file.parsed))
+        if n > now:
+            total = str(read.n_rows)
+            yield UploadNote(COMMAS_RULE, {"file": file.source.name, "n": str(n), "total": total})
 
 
 def _is_index_base_assumed(part: ParsedRows) -> bool:

@@ -1,11 +1,12 @@
 """Which format reads a file, and under which layout.
 
 A file of exactly a format's shape is read by that format. Any other is read by the guess of its
-columns where that is sure; where it is not, the file has one fault, which says what to confirm.
+columns where that is sure; where it is not, the file has one fault, which says what to confirm. So
+is a file in which two columns of answers contradict each other in any row, whatever its names are.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -22,13 +23,14 @@ from evalui.datasets.base import (
 from evalui.datasets.columns import (
     ColumnGuess,
     ColumnTable,
+    answer_values,
     columns_of,
     guess_columns,
     with_columns,
 )
 from evalui.datasets.formats import choices, general_qa, subjective
 from evalui.datasets.guessing.profile import FITTING_SHARE
-from evalui.datasets.heads import is_known_name
+from evalui.datasets.heads import MODEL_NAMES, fold_head, is_known_name, read_head
 from evalui.datasets.questions.answers import by_letter
 from evalui.datasets.questions.open import OpenColumnNames
 from evalui.datasets.questions.reshaping import split_passages
@@ -61,6 +63,10 @@ _OPEN_FORMATS: Mapping[str, OpenColumnNames] = {
     "subjective": subjective.COLUMNS,
 }
 _EXPECTED = "the columns under “Columns” on the page, or `columns` of a specification"
+_ANSWERS_EXPECTED = (
+    "questions; replies of models belong under “Answers you already have” beside the file of their"
+    " questions (`answers` of a specification)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +108,10 @@ def recognise(source: Source, layout: Layout) -> Recognition:
         return Recognition(own, layout)
     guess = guess_columns(table, natural)
     if own is not None and _keeps_format(name, table, guess, layout):
-        return Recognition(own, layout, guess, table.headers)
+        several = not columns_of(layout) and _has_several_answers(table.headers)
+        whole = column_table(source) if several else None
+        if whole is None or guess_columns(whole, natural).doubt != "answers":
+            return Recognition(own, layout, guess, table.headers)
     return _by_guess(source, layout, own)
 
 
@@ -131,9 +140,6 @@ def _to_table(source: Source, records: Records) -> ColumnTable | None:
     if len(records.names) < _MIN_COLUMNS and not _is_known_alone(records):
         return None
     chosen = _representative_rows(records)
-    rows = tuple(
-        tuple(_cell_text(row.values.get(name)) for name in records.names) for row in chosen
-    )
     numbers = tuple(
         at
         for at, name in enumerate(records.names)
@@ -142,7 +148,17 @@ def _to_table(source: Source, records: Records) -> ColumnTable | None:
     )
     names = tuple(records.names.values())
     head_row = 0 if is_json_lines(source) else records.header_line
-    return ColumnTable(source.name, names, rows, records.n_rows, head_row, numbers=numbers)
+    rows = _cells(records, chosen)
+    table = ColumnTable(source.name, names, rows, records.n_rows, head_row, numbers=numbers)
+    if not _has_several_answers(names):
+        return table
+    # Any row may show that two columns of answers contradict each other.
+    whole = guess_columns(replace(table, rows=_cells(records, records.rows)))
+    return replace(table, answers_differ=whole.doubt == "answers")
+
+
+def _cells(records: Records, rows: Sequence[Record]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(_cell_text(row.values.get(name)) for name in records.names) for row in rows)
 
 
 def read_rows(source: Source) -> Records:
@@ -152,6 +168,10 @@ def read_rows(source: Source) -> Records:
 
 def _is_known_alone(records: Records) -> bool:
     return any(map(is_known_name, records.names.values()))
+
+
+def _has_several_answers(headers: Sequence[str]) -> bool:
+    return sum(read_head(header).role == "answer" for header in headers) > 1
 
 
 def _representative_rows(records: Records) -> list[Record]:
@@ -227,7 +247,7 @@ def _keeps_ceval(heads: Mapping[str, int], table: ColumnTable, guess: ColumnGues
     own = {"question": heads["question"], "answer": heads["answer"]}
     if not table.cells(own["answer"]) and guess.place("answer") not in (-1, own["answer"]):
         return False
-    if guess.doubt in ("answer-key", "answer-base"):
+    if guess.doubt in ("answer-key", "answer-base", "answers"):
         return False
     same = all(guess.place(role) in (-1, at) for role, at in own.items())
     return not guess.sure or (same and guess.place("passage") < 0)
@@ -236,7 +256,7 @@ def _keeps_ceval(heads: Mapping[str, int], table: ColumnTable, guess: ColumnGues
 def _keeps_choices(heads: Mapping[str, int], table: ColumnTable, guess: ColumnGuess) -> bool:
     present = [name for name in choices.ANSWER_COLUMNS if name in heads]
     filled = [name for name in present if table.cells(heads[name])]
-    if not filled and guess.place("answer") >= 0:
+    if (not filled and guess.place("answer") >= 0) or guess.doubt == "answers":
         return False
     if not guess.sure:
         return True
@@ -250,7 +270,9 @@ def _keeps_choices(heads: Mapping[str, int], table: ColumnTable, guess: ColumnGu
 
 
 def _keeps_open(names: OpenColumnNames, heads: Mapping[str, int], guess: ColumnGuess) -> bool:
-    if guess.kind == "multiple_choice" or guess.doubt in ("labels", "options"):
+    if guess.kind == "multiple_choice":
+        return False
+    if guess.doubt in ("labels", "options", "answers", "outputs"):
         return False
     question = next((heads[name] for name in names.question if name in heads), -1)
     reference = next((heads[name] for name in names.reference if name in heads), -1)
@@ -264,7 +286,9 @@ def _keeps_open(names: OpenColumnNames, heads: Mapping[str, int], guess: ColumnG
 def _by_guess(source: Source, layout: Layout, own: DatasetFormat | None) -> Recognition:
     """The file read as its columns are guessed from all its rows, if that is sure."""
     table, guess = _guess_from_all(source, replace(layout, kind=""))
-    if table is None or guess is None or guess.place("question") < 0:
+    if table is None or guess is None:
+        return Recognition(own, layout, guess)
+    if guess.place("question") < 0 and guess.doubt != "outputs":
         return Recognition(own, layout, guess)
     return _read_so(source, table, guess, layout) if guess.sure else _wait(table, guess, layout)
 
@@ -320,9 +344,16 @@ def _read_unconfirmed(
 ) -> ParsedRows:
     """One fault that says what was made out, and what is to be confirmed."""
     line = read_records(source, COLUMN_NAMES).header_line
-    fault = Fault(
-        source.name, line, "", f"confirm-{guess.doubt}", describe_columns(table, guess), _EXPECTED
-    )
+    made_out, expected = describe_columns(table, guess), _EXPECTED
+    if guess.doubt == "outputs":
+        expected = _ANSWERS_EXPECTED
+        models = (
+            f"{header} = “{', '.join(answer_values(table, at))}”"
+            for at, header in enumerate(table.headers)
+            if fold_head(header) in MODEL_NAMES
+        )
+        made_out = ", ".join(filter(None, (made_out, *models)))
+    fault = Fault(source.name, line, "", f"confirm-{guess.doubt}", made_out, expected)
     return ParsedRows((), (fault,), table.n_rows)
 
 

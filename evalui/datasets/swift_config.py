@@ -1,11 +1,12 @@
 """SWIFT's custom_config.json: which folders hold which kind of questions.
 
 A list of {"name", "pattern": "ceval" or "general_qa", "dataset": folder, "subset_list": names}.
-The folders are looked for below the configuration only, by the end of their path: what an
-uploaded file states must not make a server read its other files.
+Comments behind a "#" are left out. The folders are looked for below the configuration only, by the
+end of their path: what an uploaded file states must not make a server read its other files.
 """
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
@@ -22,6 +23,8 @@ from evalui.messages import Sentence, sentence
 from evalui.types import DatasetKind
 
 SWIFT_PATTERNS = ("ceval", "general_qa")
+# SWIFT's page explains each line of its example behind a "#".
+_COMMENT = re.compile(r'(?P<text>"(?:[^"\\\n]|\\.)*+")|#[^\n]*')
 _LIMITS = Limits()
 
 
@@ -143,6 +146,7 @@ def read_config(member: SourceFile) -> tuple[SwiftEntry, ...]:
 
 def _parse(text: str, file: str) -> Any:
     check_json_size(text, file, _LIMITS)
+    text = _COMMENT.sub(lambda found: found["text"] or "", text)
     try:
         # Python refuses to read thousands of digits; no number here means anything.
         value: Any = json.loads(text, parse_int=float)

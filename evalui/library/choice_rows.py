@@ -22,6 +22,7 @@ from evalui.types import LETTERS, MAX_REPEATS, Cell, CellResult, Sample, Variant
 _READING = "given"  # the one reading that rows have
 _MAX_PERMUTED = 8  # options: with 9 a question has 362,880 orders
 _SUBJECT = ("subject", "category")
+_SHARED = ("question", "options", "cluster")  # by which questions are known to be the same
 _SLOT_OF = {letter: slot for slot, letter in enumerate(LETTERS)}
 
 
@@ -225,18 +226,26 @@ def _check_questions(frame: pd.DataFrame, columns: TrialColumns) -> None:
 
 
 def _samples(frame: pd.DataFrame, ids: Sequence[str]) -> Mapping[str, Sample]:
-    """The questions with what the rows say of their subjects; the first row of each counts."""
-    named = [name for name in _SUBJECT if name in frame.columns]
+    """The questions with what the rows say of them; the first row of each counts."""
+    named = [name for name in (*_SUBJECT, *_SHARED) if name in frame.columns]
     if not named:
         return {name: Sample(name, "") for name in ids}
     first = frame.assign(id=frame["id"].astype("str")).drop_duplicates("id")
     texts = {name: first[name].astype("str").fillna("").tolist() for name in named}
     return {
-        sample_id: Sample(
-            sample_id, "", metadata={name: own[place] for name, own in texts.items() if own[place]}
-        )
+        sample_id: _sample(sample_id, {name: own[place] for name, own in texts.items()})
         for place, sample_id in enumerate(first["id"].tolist())
     }
+
+
+def _sample(sample_id: str, texts: Mapping[str, str]) -> Sample:
+    return Sample(
+        sample_id,
+        texts.get("question", ""),
+        tuple(texts.get("options", "").splitlines()),
+        metadata={name: texts[name] for name in _SUBJECT if texts.get(name)},
+        cluster=texts.get("cluster", ""),
+    )
 
 
 def _no_texts(numbers: NDArray[np.int64]) -> list[TrialText]:

@@ -1,6 +1,7 @@
 """Do a run in this process, without a server."""
 
 import json
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -19,11 +20,16 @@ from evalui.local_runs import (
     make_folder,
     prepare_run,
     read_model_entries,
+    stop_run,
+    wait_for_endpoints,
 )
+from evalui.modes import MODES
 from evalui.runs.database.connection import Database
 from evalui.runs.spec import VERSION, RunSpec, read_spec
 from evalui.types import Pattern
 
+# The arguments that are called otherwise than the fields of a specification.
+_ARGUMENTS = {"datasets": "files", "modes": "mode", "pattern": "orders"}
 Files = str | Path | Sequence[str | Path | Sequence[str | Path] | Mapping[str, Any]]
 
 
@@ -39,6 +45,7 @@ def evaluate(
     orders: Pattern = "origin",
     judges: str | Sequence[str] = (),
     out: str | Path | None = None,
+    keep: bool = True,
     reuse: bool = True,
     progress: bool = True,
     models_file: str | Path | None = None,
@@ -53,10 +60,11 @@ def evaluate(
     are the other fields of a specification or of its modes: `shots=5`, `limit=100`, `seed=1`,
     `answers=[…]`. In place of all that, `files` may be a whole specification as a dict.
 
-    Results are written to the folder `out` as `evalui run` writes them, else to a temporary store
-    that goes with the run. With `reuse`, replies that models gave to other runs of this machine
-    are used again. `models_file` is another models.toml, `engine` where models run. `progress`
-    shows a bar, in a notebook too.
+    The run is kept in the store of the data folder, where `list_runs`, `open(run.id)` and the
+    server of that folder have it; with `keep=False` in a temporary store that goes with the
+    object, with `out` in that folder, as `evalui run` writes it. With `reuse`, replies that models
+    gave to other runs of this machine are used again. `models_file` is another models.toml,
+    `engine` where models run. `progress` shows a bar, in a notebook too.
 
     Warns:
         RunWarning: what was assumed of the files, what is left out, and each cell that failed.
@@ -66,6 +74,7 @@ def evaluate(
         SpecError: a field is unknown or wrong, or the run has nothing to do.
         UnknownName: there is no such model or mode; the message lists those there are.
         StoreError: the results cannot be written.
+        Cancelled: somebody stopped the run on a page of the server.
     """
     spec = _spec(files, models, mode, orders, judges, settings)
     own = load_settings()
@@ -75,9 +84,11 @@ def evaluate(
     catalog = read_model_entries(own, Path(models_file) if models_file else None)
     for line in prepared.assumptions:
         _warn(line)
-    temporary = None if out is not None else Path(mkdtemp(prefix="evalui-"))
-    folder = temporary or make_folder(Path(str(out)))
-    database = Database(folder / STORE_NAME)
+    wait_for_endpoints(prepared.spec, catalog, own, warn=_warn)
+    temporary = None if keep or out is not None else Path(mkdtemp(prefix="evalui-"))
+    folder = temporary or (make_folder(Path(str(out))) if out is not None else None)
+    database = Database(folder / STORE_NAME if folder else own.database)
+    run_id = ""
     try:
         run_id = prepared.queue(database, catalog)
         for line in left_out_of(database, run_id):
@@ -93,13 +104,17 @@ def evaluate(
         )
         source = StoreSource(database, run_id, catalog, temporary)
     except BaseException:
-        _discard(database, temporary)
+        try:
+            if run_id:
+                stop_run(database, run_id)
+        finally:
+            _discard(database, temporary)
         raise
     for result in source.report.results:
         if result.error and result.state != "impossible":  # that was stated before the run began
             cell = result.cell
             _warn(f"{cell.model} on {cell.dataset}, {cell.label}: {result.error}")
-    if temporary is None:
+    if out is not None and folder:
         from evalui.report.export.files import save
 
         save(source.report, folder, "en")
@@ -133,9 +148,28 @@ def _spec(
             raise SpecError("spec-and-fields", fields=", ".join(given))
         return read_spec(json.dumps(files, default=_plain))
     datasets = [files] if isinstance(files, str | Path) else [_dataset(each) for each in files]
-    return read_spec(
-        json.dumps({"version": VERSION, "datasets": datasets, **given}, default=_plain)
-    )
+    text = json.dumps({"version": VERSION, "datasets": datasets, **given}, default=_plain)
+    try:
+        return read_spec(text)
+    except SpecError as error:
+        raise _about_argument(error, given) from error
+
+
+def _about_argument(error: SpecError, given: Mapping[str, Any]) -> SpecError:
+    """The error of a specification as one of the arguments that it was made of."""
+    place, reason = (str(error.sentence.values.get(name, "")) for name in ("place", "reason"))
+    if not place:
+        return error
+    if place == "modes" and not given.keys() & {"mode", "modes"}:
+        known = ", ".join(name for name in MODES if MODES[name].gives != "verdicts")
+        return SpecError("argument-mode", known=known)
+    if not given.keys() & {"models", "answers"}:
+        return SpecError("argument-models")
+    if "modes" not in given:
+        place = re.sub(r"^modes\[\d+\]\.", "", place)  # each mode has what the arguments say
+    name = place.partition("[")[0].partition(".")[0]
+    place = _ARGUMENTS.get(name, name) + place[len(name) :]
+    return SpecError("argument", place=place, reason=reason)
 
 
 def _dataset(entry: str | Path | Sequence[str | Path] | Mapping[str, Any]) -> Any:

@@ -1,5 +1,6 @@
 """Runs that are there already: in a folder, in a store of this machine, on a server."""
 
+import os
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -11,8 +12,9 @@ from evalui.errors import SpecError, StoreError, UnknownRun
 from evalui.library.run import Run
 from evalui.library.sources import REPORT_FILE, FolderSource, ServerSource, StoreSource
 from evalui.local_runs import STORE_NAME, load_settings, read_model_entries
+from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_runs
+from evalui.runs.database.runs import WORKER_TIMEOUT_S, read_runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,6 +98,7 @@ def _rows(place: str | Path | None, token: str, *, insecure: bool) -> list[dict[
         if place is None:
             return []
         raise StoreError("no-store", path=str(store))
+    _end_lost_runs(store)
     with closing(Database(store, read_only=True)) as database:
         return [_row(each) for each in read_runs(database)]
 
@@ -116,6 +119,7 @@ def _open_in(store: Path, run_id: str, models_file: str | Path | None) -> Run:
     if not store.is_file():
         raise StoreError("no-store", path=str(store))
     catalog = read_model_entries(load_settings(), Path(models_file) if models_file else None)
+    _end_lost_runs(store)
     database = Database(store, read_only=True)
     try:
         named = run_id or _newest(database)
@@ -123,6 +127,15 @@ def _open_in(store: Path, run_id: str, models_file: str | Path | None) -> Run:
     except BaseException:
         database.close()
         raise
+
+
+def _end_lost_runs(store: Path) -> None:
+    """End the runs of scripts that were killed; where no server has the store, nobody else does."""
+    with closing(Database(store, read_only=True)) as database:
+        lost = queue.has_lost_scripts(database, WORKER_TIMEOUT_S)
+    if lost and os.access(store, os.W_OK):
+        with closing(Database(store)) as database:
+            queue.requeue_lost(database, silent_s=WORKER_TIMEOUT_S)
 
 
 def _is_log(path: Path) -> bool:

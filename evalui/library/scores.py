@@ -97,8 +97,9 @@ def score_choices(
     `permutation` (`permutation[slot]` is the number, from 0, of the option shown in that slot) or
     in `order` as `Run.trials` has it; without either, all questions are in the order of the file
     and have so many `options`. Further columns count where they are there: `tied` with `credit`,
-    `fixed_order` (naming, duplicates), `subject` and `category`, which give groups, and `p_A`,
-    `p_B`, … with `label_mass`.
+    `fixed_order` (naming, duplicates), `subject` and `category`, which give groups, `p_A`, `p_B`, …
+    with `label_mass`, and what makes questions less than independent: `cluster` (a passage, a
+    document), or the same text in `question` and `options`.
 
     A row of the result is a metric of all questions, or of a `group`; `by` names columns whose
     values are scored apart, and which stand in front.
@@ -142,8 +143,8 @@ def compare(
     (else "first" and "second"). `measure` is accuracy, robust (right in every order) or
     mean_over_orders, whose interval and p are those of a paired t test over questions, beside
     McNemar's test, and whose row names the model with the higher mean first; or the name of any
-    metric of options (docs/metrics.md), tested by the bootstrap and sign flips where it is a mean
-    over questions, else by a jackknife over groups of questions. None takes
+    metric of options (docs/metrics.md), tested in the same way where it is a mean over
+    questions, else by a jackknife over groups of questions. None takes
     robust where both have it, else accuracy.
 
     Raises:

@@ -10,6 +10,7 @@ Score multiple-choice answers collected elsewhere. FILE has one JSON object per 
   permutation   permutation[slot] is the index of the option shown there (left out: own order)
   reply         what the model wrote, or instead of it
   probabilities of the letters shown, slot by slot
+  finish_reason "length" if the limit of tokens cut the reply (left out: it ended by itself)
 
 Prints one JSON object: OpenCompass's figures in percent by their names, then ours. --all adds
 option bias with its tests, priors, agreement and calibration.
@@ -18,6 +19,8 @@ REPLIES_HELP = """\
 Read the chosen letter out of written replies. FILE has one JSON object per line:
 
   {"reply": "The answer is (B).", "options": ["Paris", "Rome"]}
+
+  finish_reason  "length" if the limit of tokens cut the reply (left out: it ended by itself)
 
 Prints a line for each: {"choice": "B", "rule": "marker"}; choice is null if unreadable, and
 if the reply gives a text that several options have (rule "tie").
@@ -37,7 +40,7 @@ Rate models by battles judged elsewhere. FILE has one JSON object per line:
 
   {"model_a": "x", "model_b": "y", "winner": "model_a", "question": "q1"}
 
-  winner        model_a, model_b, tie (both good) or neither (both bad)
+  winner        model_a, model_b, tie (both good), or neither or tie (bothbad)
   question      the id of the question, in every row or in none
 
 Prints one JSON object: counts, scores, Elo and Bradley-Terry ratings. Above 500 battles,
@@ -48,9 +51,14 @@ Read the verdict out of judges' replies. FILE has one JSON object per line:
 
   {"format": "mtbench", "reply": "Final verdict: [[B]]"}
 
-  format        mtbench, arena_hard, compass, json or scores
+  format        of two answers: mtbench, arena_hard, compass, json, scores, named or graded;
+                of one answer: rating or correctness
+  criteria      of a rating: the names of criteria whose marks are read too
+  scale         of a rating: the lowest and the highest mark (left out: [1, 10])
+  finish_reason "length" if the limit of tokens cut the reply (left out: it ended by itself)
 
-Prints a line for each: {"verdict": "B", "rule": "announced"}; verdict is null if unreadable.
+Prints a line for each: {"verdict": "B", "rule": "announced"} for two answers and {"mark": 8.0,
+"rule": "line", "criteria": {}} for one; verdict and mark are null if unreadable.
 """
 IMPORT_HELP = """\
 Keep the finished run of another harness as a run of the store, beside those of evalui: the folder

@@ -241,6 +241,13 @@ class Backend(ABC):
         del entry
         return {}
 
+    def addresses(self, entry: ModelEntry) -> str:
+        """A digest of where the model's servers are, which stands in its fingerprint; "" if it has
+        none.
+        """
+        del entry
+        return ""
+
     def accelerators(self, entry: ModelEntry) -> int:
         """How many accelerators the model needs where there are any."""
         del entry
@@ -265,6 +272,15 @@ class UsageTracking(Protocol):
 
     def usage(self) -> Usage:
         """Tokens read and written since the model was opened, failed attempts included."""
+        ...
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """A model of which servers of others tell what it is."""
+
+    def changes(self) -> Sequence[str]:
+        """What they have said of it that was not so all the time, one sentence each."""
         ...
 
 
@@ -308,6 +324,12 @@ def sampling_seed(seed: int, request: Generate, *, bits: int = 63) -> int:
     digest = hashlib.sha256(f"{seed}|{request.prompt!r}{repeat}{of_run}".encode()).digest()
     n_bytes = (bits + 1) // 8
     return int.from_bytes(digest[:n_bytes], "big") >> (8 * n_bytes - bits)
+
+
+def addresses_of(fingerprint: str) -> str:
+    """The digest of a model's addresses in its fingerprint; "" of one that has none."""
+    parts = fingerprint.split(":")
+    return parts[1] if len(parts) == 3 and parts[0] == "openai" else ""
 
 
 def is_nondeterministic(model: Model) -> bool:
@@ -355,3 +377,17 @@ class ModelUsage:
     dollars: float | None = None
     why: str = ""
     since: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyCount:
+    """How many replies of a model a run rests on that one run requested, from `made` on (seconds
+    since 1970).
+
+    `run` is "" for the run itself, None where an earlier version kept the replies.
+    """
+
+    model: str
+    replies: int
+    run: str | None = ""
+    made: float = 0.0

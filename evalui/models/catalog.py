@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from evalui.models.validation import CheckedTable, InvalidField
 
 _ENDPOINT_DOWN = "error.endpoint-down"  # the problem of an endpoint where no server answers now
+# Why one that is there does not answer; a request to it was on its way all the time.
+_COLD_REASONS = {"error.endpoint-not-yet", "error.endpoint-timeout", "error.endpoint-overdue"}
 
 _FIELD_TYPES = {key: hint for key, hint in get_type_hints(ModelEntry).items() if key != "name"}
 
@@ -44,6 +47,17 @@ class ModelState:
     def is_endpoint_down(self) -> bool:
         """Whether the problem is only that no server answers now, which may pass by itself."""
         return isinstance(self.problem, Sentence) and self.problem.key == _ENDPOINT_DOWN
+
+    @property
+    def is_endpoint_cold(self) -> bool:
+        """Whether a server is there and has not answered yet: it may be loading the model."""
+        if not (isinstance(self.problem, Sentence) and self.is_endpoint_down):
+            return False
+        reason = self.problem.values["reason"]
+        if not isinstance(reason, Sentence):
+            return False
+        is_loading = reason.values.get("status") == HTTPStatus.SERVICE_UNAVAILABLE
+        return is_loading or reason.key in _COLD_REASONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +122,33 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
     # What a server calls its model is a name, also where it looks like a folder of ours.
     path = entry.path if traits_of(entry).remote else _absolute_path(catalog, entry.path)
     return replace(entry, path=path, adapter=_absolute_path(catalog, entry.adapter))
+
+
+def with_replies_of(
+    catalog: Mapping[str, ModelEntry], addresses: Mapping[str, str]
+) -> dict[str, ModelEntry]:
+    """The models, of which some use the kept replies of other addresses, given by their digest.
+
+    Raises:
+        UnknownName: there is no such model.
+        ModelError: a model is at no address.
+    """
+    changed = {name: find_entry(catalog, name) for name in addresses}
+    for name, entry in changed.items():
+        if not traits_of(entry).remote:
+            raise ModelError("replies-of-no-endpoint", model=name)
+    return {
+        **catalog,
+        **{
+            name: replace(entry, options={**entry.options, "replies_of": addresses[name]})
+            for name, entry in changed.items()
+        },
+    }
+
+
+def own_addresses(entry: ModelEntry) -> str:
+    """The digest of the addresses of an entry; "" of a model that is at none."""
+    return BACKENDS[entry.backend].addresses(entry) if entry.backend in BACKENDS else ""
 
 
 def base_of(entry: ModelEntry, entries: Iterable[ModelEntry]) -> ModelEntry | None:

@@ -39,6 +39,8 @@ from evalui.scoring.parsing.reply_pattern import read_by_pattern, read_mark_by_p
 from evalui.scoring.parsing.verdict import ParsedVerdict, read_verdict, without_options
 from evalui.types import (
     NO_REFERENCE,
+    NOT_MEANINGFUL,
+    SAME_ANSWERS,
     Ability,
     DatasetKind,
     Generate,
@@ -73,9 +75,12 @@ class Judge:
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """What a verdict takes; every contestant shown must have answered the sample.
 
-        One request, or one for each criterion where probabilities are read. In a conversation
-        everything is one user's turn: some chat templates know no system.
+        One request, or one for each criterion where probabilities are read; none for two equal
+        answers, which are a tie. In a conversation everything is one user's turn:
+        some chat templates know no system.
         """
+        if _are_equal(_shown_answers(sample, variant, setting)):
+            return ()
         rubric = rubric_of(sample, variant, setting)
         output = _output_of(rubric, setting)
         if output != "probabilities":
@@ -113,6 +118,9 @@ class Judge:
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> Trial:
         """Read the verdict from the last reply: the first was readable, or is the only one."""
+        if not responses:
+            readings = {"verdict": graded_outcome("tie", SAME_ANSWERS).reading}
+            return Trial(sample.id, variant, 0, "verdict", readings, reply=NOT_MEANINGFUL)
         rubric = rubric_of(sample, variant, setting)
         texts = _texts(responses)
         graded = _grade(rubric, sample, responses, _output_of(rubric, setting))
@@ -200,6 +208,11 @@ def _shown_answers(
     return tuple(contestant.answers[sample.id] for contestant in shown)
 
 
+def _are_equal(answers: Sequence[tuple[str, ...]]) -> bool:
+    shown = [tuple(map(str.strip, turns)) for turns in answers]
+    return len(shown) > 1 and shown.count(shown[0]) == len(shown)
+
+
 # ---------------------------------------------------------------- verdicts
 
 
@@ -211,7 +224,7 @@ def _grade(
         reply = texts[-1]
         if not sample.references and reply.text in UNDECIDED.values():
             return unreadable(NO_REFERENCE)
-        return _read_schema(rubric, reply) if output == "schema" else _read_text(rubric, reply)
+        return _read_schema(rubric, reply) if output == "schema" else _read_once(rubric, reply)
     probable = [response for response in responses if isinstance(response, LabelProbs)]
     assert probable, "a judge writes, or says how probable labels are"
     return read_labels(rubric, probable)
@@ -223,11 +236,9 @@ def _read_schema(rubric: Rubric, reply: GeneratedText) -> GradedReply:
         return graded
     if reply.finish_reason == "stop" and (graded := read_last_object(rubric, reply.text)):
         return graded
-    return _read_text(rubric, reply, "schema")
+    return _read_once(rubric, reply, "schema")
 
 
-# A verdict that was looked at for a follow-up is read again when it is graded.
-@lru_cache(maxsize=256)
 def _read_text(rubric: Rubric, reply: GeneratedText, output: JudgeOutput = "text") -> GradedReply:
     """A reply in words, or in JSON that no schema held."""
     cut = reply.finish_reason
@@ -248,6 +259,10 @@ def _read_text(rubric: Rubric, reply: GeneratedText, output: JudgeOutput = "text
         text, form = without_options(text), "json"  # a letter is an option's there
     read = read_verdict(form, text, finish_reason=cut, prompt_forms=forms)
     return _graded_verdict(read)
+
+
+# A verdict that was looked at for a follow-up is read again when it is graded.
+_read_once = lru_cache(maxsize=256)(_read_text)
 
 
 def _read_pattern(rubric: Rubric, reply: GeneratedText, forms: tuple[str, ...]) -> GradedReply:

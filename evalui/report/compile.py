@@ -14,13 +14,13 @@ from dataclasses import replace
 from typing import Any
 
 from evalui.messages import localized
-from evalui.models.base import ModelUsage
+from evalui.models.base import ModelUsage, ReplyCount
 from evalui.modes import MODES
 from evalui.registry import Registry
 from evalui.report.analyses.base import NO_VOTES, Analysis, Figures, HasAnalyses, Report
 from evalui.report.analyses.calibration import CALIBRATION
 from evalui.report.analyses.chosen_metrics import CHOSEN_METRICS
-from evalui.report.analyses.cost import COST
+from evalui.report.analyses.cost import COST, REPLIES
 from evalui.report.analyses.imported import IMPORTED
 from evalui.report.analyses.open_run import OPEN_ANSWERS
 from evalui.report.analyses.overview.document import LEFT_OUT, OVERVIEW
@@ -47,6 +47,7 @@ _BUILT_IN: Mapping[str, Analysis] = {
     "summary_groups": SUMMARY_GROUPS,
     "people": PEOPLE,
     "left_out": LEFT_OUT,
+    "replies": REPLIES,
     "imported": IMPORTED,
     "published": PUBLISHED,
     "statistics": STATISTICS,
@@ -66,13 +67,17 @@ def compile_report(
     spec: str = "",
     votes: Votes = NO_VOTES,
     expenses: Sequence[ModelUsage] = (),
+    replies: Sequence[ReplyCount] = (),
+    changes: Sequence[str] = (),
     left_out: Sequence[LeftOut] = (),
     source: SummarySource | None = None,
 ) -> Report:
     """The report of a run, or of as much of it as is done; `baselines` are scripted models.
 
     `votes` are those of people on each dataset, by its name; `expenses` are what the models took,
-    `left_out` is what the run does not evaluate. `source` may know what is kept of a cell.
+    `replies` whose replies it rests on, `changes` what servers said of their models that was not so
+    all the time, `left_out` is what the run does not evaluate. `source` may
+    know what is kept of a cell.
     """
     imported = any(result.log for result in results)
     declared: Mapping[str, Any] = json.loads(spec) if spec else {}
@@ -85,6 +90,8 @@ def compile_report(
         votes,
         tuple(expenses),
         tuple(left_out),
+        replies=tuple(replies),
+        changes=tuple(changes),
         metrics=tuple(declared.get("metrics", ())),
         declared_groups=groups_of_spec(declared.get("summary_groups", ())),
     )
@@ -149,7 +156,8 @@ def blocks(report: Report, language: Language) -> Iterator[Block]:
 def frozen_blocks(report: Report, language: Language) -> tuple[Block, ...]:
     """What the pages of a run open with, for one page that is read without them."""
     report = report.in_language(language)
-    parts = (CHOSEN_METRICS, OVERVIEW, OPEN_ANSWERS, SUMMARY_GROUPS, PEOPLE, IMPORTED, PUBLISHED)
+    parts = (CHOSEN_METRICS, OVERVIEW, OPEN_ANSWERS, SUMMARY_GROUPS, PEOPLE, REPLIES)
+    parts += (IMPORTED, PUBLISHED)
     return tuple(
         block for part in parts if part.speaks(report) for block in part.blocks(report, language)
     )

@@ -13,7 +13,7 @@ from evalui.errors import SpecError
 from evalui.messages import localized
 from evalui.report.numbers import count, signed_points
 from evalui.scoring.cell_summary import pair_summary
-from evalui.scoring.cell_trials import scores_by_question
+from evalui.scoring.cell_trials import question_clusters, scores_by_question
 from evalui.scoring.statistics.non_inferiority import (
     Decision,
     MarginTest,
@@ -95,7 +95,7 @@ def run_gate(
         same = _same_questions(mine.samples, theirs.samples)
         own = {name: value for name, value in values[0].items() if name in same}
         other = {name: value for name, value in values[1].items() if name in same}
-        test = compare_with_margin(own, other, allow / 100)
+        test = compare_with_margin(own, other, allow / 100, question_clusters(theirs.samples))
         if test is None:
             raise SpecError("gate-no-questions", dataset=mine.cell.dataset)
         unpaired = len(values[0].keys() | values[1].keys()) - test.n

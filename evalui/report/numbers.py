@@ -3,6 +3,7 @@
 Shares are given in 0..1 and printed in per cent; the caller adds the unit.
 """
 
+from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Protocol
 
@@ -13,6 +14,11 @@ from evalui.types import Interval
 _FINE = 5.0
 _PLACES = 3  # of a number that is no share
 _EXACT_BELOW = 1e15  # beyond, a float has no decimals
+
+
+def local_time(moment: float) -> str:
+    """A time in seconds since 1970, by the clock of this machine."""
+    return f"{datetime.fromtimestamp(moment).astimezone():%Y-%m-%d %H:%M}"
 
 
 class ShareRange(Protocol):

@@ -18,7 +18,13 @@ from evalui.models.memory_estimate import hidden_size
 from evalui.models.tokenization import common_prefix_length
 from evalui.modes import MODES, ModeSettings, plan_requests
 from evalui.runs.cells import CellPlan, trials_to_run
-from evalui.runs.database.throughput import LoadingTimes, RequestSize, Throughput, Throughputs
+from evalui.runs.database.throughput import (
+    KeptElsewhere,
+    LoadingTimes,
+    RequestSize,
+    Throughput,
+    Throughputs,
+)
 from evalui.runs.spec import ModeSpec
 from evalui.text_tokenizers.han import HAN_CHARACTER
 from evalui.types import (
@@ -78,7 +84,8 @@ class Estimate:
     its speed. `judged` requests go to judges.
     `dollars` is what the requests not yet answered cost, roughly: every reply as long as this
     model's were so far, or as it may be, and the answers that a judge will read of middling length.
-    None if no model of the run has a price.
+    None if no model of the run has a price. `kept_elsewhere` are replies of which somebody has to
+    say whether they are the model's.
     """
 
     requests: int
@@ -88,6 +95,7 @@ class Estimate:
     judged: int = 0
     dollars: float | None = None
     range: TimeRange | None = None
+    kept_elsewhere: tuple[KeptElsewhere, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 from evalui.errors import SpecError
 from evalui.messages import sentence
 from evalui.models.base import BACKENDS, ModelEntry
-from evalui.models.catalog import describe, find_entry
+from evalui.models.catalog import describe, find_entry, with_replies_of
 from evalui.modes import (
     MODES,
     Mode,
@@ -63,6 +63,7 @@ def plan_run(
             examples than requested shots, a metric or a member of a group is unknown, a pattern
             makes more trials than can be run, or there is nothing to judge.
         UnknownName: no such model, mode, template or form.
+        ModelError: a model whose replies of other addresses are named is at no address.
     """
     check_metrics(spec.metrics)
     _reject_duplicates(spec, datasets, collected)
@@ -74,6 +75,7 @@ def plan_run(
     judges = spec.judging.judges if spec.judging else []
     for name in (*spec.models, *judges):
         find_entry(catalog, name)
+    catalog = with_replies_of(catalog, spec.replies_of)
     keys = {source.key: dataset_key(datasets[source.key]) for source in spec.datasets}
     named_modes = list(zip(spec.modes, labels(spec.modes), strict=True))
     prompted = [
@@ -132,6 +134,7 @@ def _plan_recorded(
     collected: Sequence[CollectedAnswers],
 ) -> Iterator[CellPlan]:
     """A cell for the answers of each contestant that is not prompted."""
+    clusters = {source.key: source.cluster for source in spec.datasets}
     for supplied in collected:
         dataset = datasets[supplied.source]
         samples = dataset.samples[: spec.questions_per_dataset]
@@ -150,6 +153,7 @@ def _plan_recorded(
             limit=spec.limit,
             limit_per=spec.counts_per,
             answers=kept,
+            cluster=clusters[supplied.source],
         )
         yield CellPlan(
             cell=Cell(
@@ -229,6 +233,7 @@ def _plan_cell(
         seed=seed,
         limit=spec.limit,
         limit_per=spec.counts_per,
+        cluster=source.cluster,
         extra_body=entry.options.get("extra_body"),
         requests=() if impossible else _first_requests(scorer, setting, samples),
         packages=(*_packages(mode, entry), *dataset.packages),

@@ -33,6 +33,7 @@ def signature(
     extra_body: object = None,
     requests: Sequence[Request] = (),
     packages: Iterable[str] = (),
+    cluster: str = "",
 ) -> str:
     """How the figures of one cell are made, in sacreBLEU's manner; `samples` are those of the cell.
 
@@ -40,6 +41,7 @@ def signature(
     are those that were brought along, and then nothing is stated of prompts. `extra_body` are the
     fields that the model's entry adds to each request. `requests` are those of one question, which
     say how texts are sampled; `packages` are the plug-ins that make the score, with their versions.
+    `cluster` is the column by which ranges and tests are clustered.
 
     What stands at its default and cannot change a score is left out. The dataset's digest
     distinguishes its column settings too. `mode.chat` is decided.
@@ -51,6 +53,7 @@ def signature(
         f"n:{len(samples)}",
         f"limit:{limit}{'/subject' * (limit_per == 'subject')}" if limit is not None else "",
         _duplicates(dataset, samples, mode),
+        f"cluster:{cluster.replace('|', '/')}" if cluster else "",
         f"mode:{mode.mode}",
         f"prompt:{prompts}" if (prompts := _prompts(mode, samples)) else "",
         f"rule:{_rule(mode)}",

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
 from pydantic import (
     BaseModel,
@@ -75,6 +75,8 @@ class DatasetSpec(BaseModel):
     columns: dict[str, str] = {}
     split: Split | Literal[""] = ""
     head_row: int = Field(default=0, ge=-1)
+    cluster: str = ""
+    commas_in_text: bool = False
 
     @field_validator("columns")
     @classmethod
@@ -223,10 +225,11 @@ class RunSpec(BaseModel):
     on rubrics that are chosen by sample are of the second version. `seed` is that of every draw,
     where modes and judges state none of their own. `metrics` are those that lead its report, in
     this order, and `summary_groups` the groups of subjects or datasets that it has figures of; they
-    decide nothing of the answers. For short, the fields of one mode may stand at the top ({"mode":
-    "cloze", "shots": 5}), "mode" may be a list of names, a dataset may be a path alone, and where
-    there are answers or judges and no mode, questions are answered in writing, and a published list
-    of groups may be its name alone.
+    decide nothing of the answers. `replies_of` names, by model, the digest of other addresses whose
+    kept replies count as the model's, see `docs/endpoints.md`. For short, the fields of one mode
+    may stand at the top ({"mode": "cloze", "shots": 5}), "mode" may be a list of names, a dataset
+    may be a path alone, and where there are answers or judges and no mode, questions are answered
+    in writing, and a published list of groups may be its name alone.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -243,6 +246,7 @@ class RunSpec(BaseModel):
     limit_per: LimitPer | None = None
     metrics: list[str] = []
     summary_groups: list[SummaryGroup] = []
+    replies_of: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]] = {}
 
     @property
     def counts_per(self) -> LimitPer:
@@ -413,6 +417,8 @@ def _field_error(kind: str, message: str, path: tuple[int | str, ...]) -> str:
     if kind == "too_short":
         known = ", ".join(name for name in MODES if MODES[name].gives != "verdicts")
         return sentence(f"error.spec-empty-{path[0]}", known=known)
+    if kind in ("list_type", "dict_type"):
+        return sentence(f"error.spec-{kind.removesuffix('_type')}")
     if kind != "extra_forbidden":
         return message.removeprefix("Value error, ").removesuffix(".") + "."
     owners = {

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from evalui.access import LOCAL, LOCAL_PERSON, Person, may
-from evalui.datasets.base import Layout, Limits, LoadResult
+from evalui.datasets.base import COMMAS_RULE, Layout, Limits, LoadResult
 from evalui.datasets.bundle import config_entries, load, read_columns
 from evalui.datasets.columns import with_columns
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
@@ -170,12 +171,13 @@ def submit(
     usual: UserLimits = UserLimits(),  # noqa: B008 (frozen)
     once: RequestKey | None = None,
     describe: Describe = describe,
+    worker: str = "",
 ) -> str:
     """Check a run, keep its datasets, queue it, and return its id.
 
     `collected` is what `collect_answers` found, `usual` what everybody may queue and store who has
     no limits of their own, `once` the request for the run, `describe` states what is known of a
-    model.
+    model, `worker` who alone may do the run.
 
     Raises:
         SpecError, UnknownName: see `plan_run` and `check_may_queue`; nothing is kept then.
@@ -189,7 +191,9 @@ def submit(
     for key, dataset in datasets.items():
         add_dataset(database, dataset, owner, paths[key], loaded[key].n_faults)
     omitted = left_out(spec, loaded, plans, collected)
-    return queue.create_run(database, spec, plans, owner, left_out=omitted, once=once, admit=admit)
+    return queue.create_run(
+        database, spec, plans, owner, left_out=omitted, once=once, admit=admit, worker=worker
+    )
 
 
 def layout_of(source: DatasetSpec) -> Layout:
@@ -205,6 +209,8 @@ def layout_of(source: DatasetSpec) -> Layout:
         entry=source.entry,
         head_row=source.head_row,
         split=source.split,
+        cluster=source.cluster,
+        commas_in_text=source.commas_in_text,
     )
     return with_columns(layout, source.columns) if source.columns else layout
 
@@ -348,8 +354,18 @@ def _misread_error(
     """The error of a file that is read wrongly, with the JSON of what was guessed if that helps."""
     name, n, fault = loaded.dataset.name, loaded.n_faults, str(loaded.faults[0])
     layout = layout_of(source)
+    if any(note.rule == COMMAS_RULE for note in loaded.notes):
+        layout = replace(layout, commas_in_text=True)
+        if not is_misread(load(paths, layout=layout, limits=limits)):
+            written = _with_entry(spec.datasets, source, layout_fields(layout))
+            return FaultyRows("faults-columns", name=name, n=n, fault=fault, json=written)
     table = read_columns(paths, layout=layout, limits=limits)
-    unnamed = Layout(kind=layout.kind, sheet=layout.sheet, head_row=layout.head_row)
+    unnamed = Layout(
+        kind=layout.kind,
+        sheet=layout.sheet,
+        head_row=layout.head_row,
+        commas_in_text=layout.commas_in_text,
+    )
     reading = read_choices(table, unnamed)
     pinned = pin(reading, layout) if reading else layout
     if pinned == layout or is_misread(load(paths, layout=pinned, limits=limits)):

@@ -6,7 +6,7 @@ from itertools import combinations
 from statistics import median
 
 from evalui.scoring.answer_summary import AnswerSummary
-from evalui.scoring.cell_trials import scores_by_question
+from evalui.scoring.cell_trials import question_clusters, scores_by_question
 from evalui.scoring.statistics.paired_tests import holm, paired_t_test
 from evalui.types import CellResult
 
@@ -88,10 +88,11 @@ def answer_groups(results: Sequence[CellResult]) -> list[list[CellResult]]:
 
 def _pairs(group: Sequence[CellResult], figure: str) -> Iterator[AnswerPair]:
     values = {result.cell: scores_by_question(result.trials, figure) for result in group}
+    clusters = question_clusters(group[0].samples)
     compared = [
         (first, second, tested)
         for first, second in combinations(values, 2)
-        if (tested := paired_t_test(values[first], values[second]))
+        if (tested := paired_t_test(values[first], values[second], clusters))
     ]
     adjusted = holm([tested.p for *_, tested in compared])
     for (first, second, made), p in zip(compared, adjusted, strict=True):

@@ -1,13 +1,14 @@
 """The written answers of one cell in figures: text metrics with their ranges, and counts."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from evalui.proportions import wilson_interval
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.metrics import Figure, compute_figures
+from evalui.scoring.statistics.intervals import cluster_codes
 from evalui.scoring.text_corpus import Corpus, corpus
 from evalui.scoring.text_tally import TextTally, median_of, tally_texts
 from evalui.scoring.trial_columns import NO_CHOICE, TrialColumns, columns_of
@@ -45,16 +46,16 @@ class JudgeRating:
 class AnswerSummary:
     """The figures of one cell of answers.
 
-    `n` answers are in to `questions`, each of which was asked `n_repeats` times; `compared` of them
-    have a reference and make the figures; `question_ids` are the ids of their questions.
-    `empty` and `truncated` count blank replies and those that ran into the length limit. `means`
-    has the mean of each text figure in 0..1 with its range over questions, `length` the median
-    length in characters (of all turns together; 0 without answers). `compared_length` and
-    `reference_length` are the median lengths, in characters, of the texts that were compared and of
-    their references (turn by turn where each has its own; 0 without any). `figures` has every
-    registered metric of written texts by name. `containment` is the share of the compared
-    answers that hold a reference word for word. `ratings` are given by the cells of
-    judges.
+    `n` of the `questions`, each of which was asked `n_repeats` times, have any of the `replies`;
+    `compared` of them have a reference and make the figures; `question_ids` are their ids. `empty`
+    and `truncated` count blank replies and those that ran into the length limit. `means` has the
+    mean of each text figure in 0..1 with its range over questions, `length` the median length in
+    characters (of all turns together; 0 without answers). `compared_length` and `reference_length`
+    are the median lengths, in characters, of the texts that were compared and of their references
+    (turn by turn where each has its own; 0 without any). `figures` has every registered metric of
+    written texts by name. `containment` is the share of the compared answers that hold a reference
+    word for word. `ratings` are given by the cells of judges. `clusters` are those of the questions
+    that are no independent evidence.
     """
 
     cell: Cell
@@ -62,6 +63,7 @@ class AnswerSummary:
     error: str
     questions: int
     n: int
+    replies: int
     compared: int
     empty: int
     truncated: int
@@ -75,6 +77,7 @@ class AnswerSummary:
     figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
     containment: Interval | None = None
     n_repeats: int = 1
+    clusters: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def summarise_answers(result: CellResult, tally: TextTally | None = None) -> AnswerSummary:
@@ -90,25 +93,44 @@ def summarise_answers(result: CellResult, tally: TextTally | None = None) -> Ans
         else None
     )
     tally = tally or tally_texts(columns, result.samples)
+    compared = frozenset(_question_ids(made.compared)) if made else frozenset[str]()
     return AnswerSummary(
         cell=result.cell,
         state=result.state,
         error=result.error,
         questions=len(result.samples),
-        n=len(columns),
+        n=len(np.unique(columns.sample)),
+        replies=len(columns),
         n_repeats=columns.n_repeats,
-        compared=len(made.compared) if made else 0,
+        compared=len(compared),
         empty=int((columns.reading.choice == NO_CHOICE).sum()),
         truncated=count_rule(columns, "cut"),
         length=median_of(tally.lengths),
+        clusters=made.clusters if made else {},
         means=made.text_means if made else {},
         figures=compute_figures(made or (), result.cell.pattern, answers="texts"),
         corpus=corpus(tally.corpus),
-        question_ids=frozenset(_question_ids(made.compared)) if made else frozenset(),
+        question_ids=compared,
         compared_length=median_of(tally.compared_lengths),
         reference_length=median_of(tally.reference_lengths),
-        containment=wilson_interval(tally.held, tally.referenced) if tally.referenced else None,
+        containment=_containment(tally, compared, made.clusters) if made else None,
     )
+
+
+def _containment(
+    tally: TextTally, questions: frozenset[str], clusters: Mapping[str, int]
+) -> Interval | None:
+    """The share of the replies that hold a reference.
+
+    Its range is Wilson's over the questions, or their clusters, as if all replies to one agreed:
+    the tally does not say which reply holds one.
+    """
+    if not tally.referenced or not questions:
+        return None
+    codes = cluster_codes([*questions], clusters)
+    units = len(questions) if codes is None else int(codes.max()) + 1
+    share = tally.held / tally.referenced
+    return replace(wilson_interval(share * units, units), value=share, n=len(questions))
 
 
 def count_rule(trials: TrialColumns, name: str) -> int:

@@ -3,7 +3,7 @@
 Nothing is computed here that belongs into `scoring`; this module asks it the right questions.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
@@ -21,9 +21,10 @@ from evalui.scoring.choice.circular import (
     Outcomes,
     accuracy_as_written,
     group_means,
+    mean_over_orders,
     metrics_of_grids,
 )
-from evalui.scoring.choice.trial_grid import TrialGrid, first_come
+from evalui.scoring.choice.trial_grid import TrialGrid, first_come, joined_clusters
 from evalui.scoring.metrics import Figure, compute_figures
 from evalui.scoring.position_bias.counts import PositionTable, position_tables_of_grids
 from evalui.scoring.position_bias.pride import slot_prior
@@ -37,15 +38,15 @@ from evalui.scoring.position_bias.summary import (
 from evalui.scoring.statistics.intervals import (
     ClusteredMean,
     beats_guessing,
+    cluster_values,
     mean_intervals,
-    share_interval,
     share_over_repeats,
 )
 from evalui.scoring.statistics.paired_tests import benjamini_hochberg
 from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Sample, Trial
 
 # Raised when a figure of `Summary` changes, so that what stores keep is computed anew.
-FIGURES_VERSION = "5"
+FIGURES_VERSION = "6"
 _WRITTEN = "perf_origin"  # the metric of the order as written alone
 GroupKind = Literal["subject", "category", "hard", "all"]
 
@@ -58,7 +59,9 @@ class SubjectGroup:
     OpenCompass's names; of one subject they are equal. `accuracy` is acc_origin over all `n`
     questions together, `gap` the share of those shown in every order that are right as written
     only, `gap_p` the p-value of Fisher's exact test that it is that of all the other questions
-    (None with nothing to compare). `name_zh` is "" where no Chinese name is known.
+    (None with nothing to compare), `robust` the share right in every order and
+    `mean_over_orders` the mean credit. `name_zh` is "" where
+    no Chinese name is known.
     """
 
     kind: GroupKind
@@ -71,6 +74,8 @@ class SubjectGroup:
     macro: Mapping[str, float]
     gap: Interval | None = None
     gap_p: float | None = None
+    robust: Interval | None = None
+    mean_over_orders: Interval | None = None
 
     @property
     def robust_key(self) -> str:
@@ -82,16 +87,18 @@ class SubjectGroup:
         moved = [key for key in self.micro if key.startswith("perf_") and key != _WRITTEN]
         return moved[-1] if moved else ""
 
-    @property
-    def robust(self) -> Interval | None:
-        """The share of the questions that are right in every order, with its range."""
-        if self.gap is None or not self.robust_key:
-            return None
-        n = self.gap.n
-        right = self.micro[self.robust_key] / 100 * n
-        whole = round(right)
-        # A whole number but for the rounding of floats, unless questions were asked several times.
-        return share_interval(whole if abs(right - whole) < 1e-6 else right, n)
+    def share(self, measure: Measure) -> Interval | None:
+        """Its figure under a measure, as `Summary.share` of all questions."""
+        if measure == "mean_over_orders":
+            return self.mean_over_orders
+        return self.robust if measure == "robust" else self.accuracy
+
+    def macro_share(self, measure: Measure) -> float | None:
+        """The same with every subject weighed the same, in per cent."""
+        if measure == "accuracy":
+            return self.macro.get("acc_origin")
+        key = self.robust_key
+        return self.macro.get(key if measure == "robust" else key.replace("perf_", "acc_", 1))
 
 
 def subject_groups(
@@ -212,37 +219,52 @@ def _with_gap_tests(
     if pattern == "origin":
         yield from groups
         return
-    lost = {subject: _order_losses(own) for subject, own in by_subject.items()}
-    whole = _gap(lost.values())
+    moved = {
+        subject: [table.subset(table.reorderable) for table in own]
+        for subject, own in by_subject.items()
+    }
+    every = [table for own in moved.values() for table in own]
+    whole = share_over_repeats(_order_losses(every), joined_clusters(every))
     for group in groups:
-        inside = [lost[subject] for subject in group.subjects]
-        outside = [own for subject, own in lost.items() if subject not in group.subjects]
-        gap = _gap(inside)
-        yield replace(group, gap=gap, gap_p=_gap_p_value(gap, whole, inside, outside))
+        inside = [table for subject in group.subjects for table in moved[subject]]
+        outside = [
+            table for name, own in moved.items() if name not in group.subjects for table in own
+        ]
+        lost, cluster = _order_losses(inside), joined_clusters(inside)
+        gap = share_over_repeats(lost, cluster)
+        right = np.concatenate([(each.credit_by_repeat == 1).all(axis=2) for each in inside])
+        yield replace(
+            group,
+            gap=gap,
+            gap_p=_gap_p_value(gap, whole, inside, outside),
+            robust=share_over_repeats(right, cluster),
+            mean_over_orders=mean.interval if (mean := mean_over_orders(inside)) else None,
+        )
 
 
 def _order_losses(tables: Sequence[TrialGrid]) -> NDArray[np.bool_]:
     """Which questions are right as written but not in every order; (questions, repeats)."""
-    right = [table.subset(table.reorderable).credit_by_repeat == 1 for table in tables]
+    right = [table.credit_by_repeat == 1 for table in tables]
     return np.concatenate([marks[:, :, 0] & ~marks.all(axis=2) for marks in right])
-
-
-def _gap(parts: Iterable[NDArray[np.bool_]]) -> Interval | None:
-    return share_over_repeats(np.concatenate(list(parts)))
 
 
 def _gap_p_value(
     gap: Interval | None,
     whole: Interval | None,
-    inside: Sequence[NDArray[np.bool_]],
-    outside: Sequence[NDArray[np.bool_]],
+    inside: Sequence[TrialGrid],
+    outside: Sequence[TrialGrid],
 ) -> float | None:
     """The p-value of a part against the rest, by question; None if there is no rest."""
     if gap is None or whole is None or gap.n == whole.n:
         return None
-    if inside[0].shape[1] == 1:
+    if inside[0].n_repeats == 1 and inside[0].cluster is None:
         return _fisher_p_value(gap, whole)
-    return _welch_p_value(*(np.concatenate(list(each)).mean(axis=1) for each in (inside, outside)))
+    return _welch_p_value(
+        *(
+            cluster_values(_order_losses(each).mean(axis=1), joined_clusters(each))
+            for each in (inside, outside)
+        )
+    )
 
 
 def _welch_p_value(one: NDArray[np.float64], other: NDArray[np.float64]) -> float | None:
@@ -282,7 +304,8 @@ class Summary:
     `metrics` are OpenCompass's figures in percent under its names, `positions` has a table per
     number of options (none if options were not shown), `groups` is empty for a single subject.
     `questions` are in the dataset; each was asked `n_repeats` times in each
-    order. `figures` has every registered metric of chosen options by name.
+    order. `figures` has every registered metric of chosen options by name. `clusters` are those of
+    the questions that are no independent evidence, see `question_clusters`.
     """
 
     cell: Cell
@@ -319,11 +342,30 @@ class Summary:
     outcomes: Outcomes = field(default_factory=dict[Measure, Mapping[str, float]])
     figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
     n_repeats: int = 1
+    clusters: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def main_bias(self) -> StratumBias | None:
         """The bias figures of the number of options that most questions have."""
         return self.bias.largest_stratum if self.bias else None
+
+    @property
+    def sampled(self) -> bool:
+        """Whether replies were drawn: a model that is asked again may say otherwise."""
+        split = [part.partition(":") for part in self.cell.signature.split("|")]
+        stated = [value for name, _, value in split if name == "temp"]
+        return self.n_repeats > 1 or any(set(value.split("+")) - {"0"} for value in stated)
+
+    def share(self, measure: Measure) -> Interval | None:
+        """The figure by which models are ranked under a measure."""
+        if measure == "mean_over_orders":
+            return self.mean_over_orders.interval if self.mean_over_orders else None
+        return self.robust if measure == "robust" else self.accuracy
+
+    @property
+    def n_independent(self) -> int:
+        """How many of the `n` questions are evidence of their own: a cluster counts once."""
+        return self.n - len(self.clusters) + len(set(self.clusters.values()))
 
     @property
     def above_chance(self) -> bool:
@@ -356,12 +398,13 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
     biased = measure_bias(made, pattern, draws=draws) if has_bias else None
     return replace(
         summary,
+        clusters=made.clusters,
         figures=compute_figures(made, pattern),
         n_repeats=made.n_repeats,
         n=metrics.n_origin,
         accuracy=intervals.accuracy,
         chance=made.chance,
-        readings=format_metrics(original).readings if original else {},
+        readings=format_metrics(original, made.clusters).readings if original else {},
         robust=intervals.robust,
         chance_robust=made.chance_robust,
         order_sensitivity=intervals.order_sensitivity,
@@ -417,9 +460,10 @@ def pair_summary(result: CellResult) -> Summary:
     summary = _without_figures(result)
     if not result.trials:
         return replace(summary, outcomes={"accuracy": {}})
-    made = CellTrials(result.trials, result.cell.pattern)
+    made = CellTrials(result.trials, result.cell.pattern, result.samples)
     return replace(
         summary,
+        clusters=made.clusters,
         accuracy=made.intervals.accuracy,
         robust=made.intervals.robust,
         mean_over_orders=made.intervals.mean_over_orders,
@@ -454,7 +498,9 @@ def is_unfinished(result: "CellResult | Summary") -> bool:
 def _priors(cell: CellTrials) -> dict[int, tuple[Interval, ...]]:
     """PriDe's prior with the range of its mean over questions, where there are probabilities."""
     return {
-        stratum.n_options: tuple(mean_intervals(_by_question(stratum.probabilities)))
+        stratum.n_options: tuple(
+            mean_intervals(_by_question(stratum.probabilities), cluster=stratum.cluster)
+        )
         for stratum in cell.strata
         if stratum.probabilities is not None
     }

@@ -1,7 +1,7 @@
 """The trials of one cell, and the figures that several metrics need of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
 from typing import overload
@@ -27,7 +27,7 @@ from evalui.scoring.choice.trial_grid import (
 )
 from evalui.scoring.repeats import Repeats, repeats_of_grids
 from evalui.scoring.scorers import values_without_reference
-from evalui.scoring.statistics.intervals import blind_accuracy, mean_intervals
+from evalui.scoring.statistics.intervals import blind_accuracy, cluster_codes, mean_intervals
 from evalui.scoring.text_metrics import normalised_words
 from evalui.scoring.trial_columns import NO_CHOICE, Ragged, TrialColumns, columns_of
 from evalui.types import Interval, Pattern, Sample, Trial
@@ -142,9 +142,20 @@ class CellTrials(Sequence[Trial]):
         return self.samples is not None and all(self.questions.metadata(name))
 
     @cached_property
+    def clusters(self) -> Mapping[str, int]:
+        """The clusters of the questions that share theirs, see `question_clusters`."""
+        return question_clusters(self.samples or {})
+
+    @cached_property
     def grids(self) -> tuple[TrialGrid, ...]:
         """The trials as arrays, one per number of options."""
-        return trial_grids(self.columns, self.pattern)
+        made = trial_grids(self.columns, self.pattern)
+        codes = cluster_codes([name for grid in made for name in grid.ids.tolist()], self.clusters)
+        if codes is None:
+            return made
+        ends = np.cumsum([grid.n for grid in made])[:-1].tolist()
+        parts = zip(made, np.split(codes, ends), strict=True)
+        return tuple(replace(grid, cluster=cluster) for grid, cluster in parts)
 
     @cached_property
     def strata(self) -> tuple[OptionCountStratum, ...]:
@@ -174,7 +185,7 @@ class CellTrials(Sequence[Trial]):
     @cached_property
     def format(self) -> FormatMetrics:
         """How well the answers could be read."""
-        return format_metrics(self.columns)
+        return format_metrics(self.columns, self.clusters)
 
     @cached_property
     def original(self) -> TrialColumns:
@@ -240,6 +251,12 @@ class CellTrials(Sequence[Trial]):
         """The chosen options of questions that have every repeat, by their number of options."""
         return repeats_of_grids(self.grids)
 
+    @cached_property
+    def repeated_orders(self) -> tuple[TrialGrid, ...]:
+        """The questions asked several times in each order, by their number of options."""
+        whole = (grid.subset(grid.reorderable) for grid in self.grids if self.n_repeats > 1)
+        return tuple(grid for grid in whole if grid.n)
+
     def repeated_scores(self, name: str) -> Repeats:
         """The scores of that name of questions that have it in every repeat, without the texts."""
         rows, values = score_values(self.columns, name)
@@ -295,8 +312,28 @@ class CellTrials(Sequence[Trial]):
         means: dict[str, Interval] = {}
         for names in together.values():
             values = np.column_stack([scored[name][1] for name in names])
-            means |= zip(names, mean_intervals(values), strict=True)
+            rows = scored[names[0]][0]
+            known = rows if self.n_repeats > 1 else self.columns.sample[rows]
+            codes: list[int] = known.tolist()
+            cluster = cluster_codes([self.columns.ids[code] for code in codes], self.clusters)
+            means |= zip(names, mean_intervals(values, cluster=cluster), strict=True)
         return {name: means[name] for name in scored if name in means}
+
+
+def question_clusters(samples: Mapping[str, Sample]) -> dict[str, int]:
+    """The number of the cluster of each question that shares its own with another, by id.
+
+    Questions of one cluster are no independent evidence: they are in that which the specification
+    names (a passage, a document), or else ask the same.
+    """
+    members: dict[object, list[str]] = {}
+    for name, sample in samples.items():
+        # Of a question whose text nobody has kept, nothing is known to be the same.
+        known = sample.question or sample.choices or sample.history
+        key = sample.cluster or (sample.content if known else (name,))
+        members.setdefault(key, []).append(name)
+    shared = [names for names in members.values() if len(names) > 1]
+    return {name: number for number, names in enumerate(shared) for name in names}
 
 
 def cell_trials(

@@ -178,7 +178,8 @@ class _SubjectParts:
                 continue
             part = CellTrials(columns.take(rows), result.cell.pattern, result.samples)
             figures = compute_figures(part, result.cell.pattern, answers=answers)
-            n = part.circular.n_origin if answers == "choices" else len(part.compared)
+            chosen = answers == "choices"
+            n = part.circular.n_origin if chosen else len(np.unique(part.compared.sample))
             yield subject, MemberFigures(figures, n)
 
 

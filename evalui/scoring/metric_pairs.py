@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.cell_trials import CellTrials
+from evalui.scoring.cell_trials import CellTrials, question_clusters
 from evalui.scoring.metrics import Metric, can_compute, question_values
 from evalui.scoring.repeats import QuestionValues
-from evalui.scoring.statistics.intervals import t_quantile
+from evalui.scoring.statistics.intervals import cluster_codes, t_quantile
 from evalui.scoring.statistics.paired_tests import holm, paired_t_test
 from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.types import CellResult, Interval
@@ -48,21 +48,24 @@ def compare_metric(results: Sequence[CellResult], metric: Metric) -> tuple[Metri
     median.
     """
     valued = [(result, _values(result, metric)) for result in results if result.trials]
+    clusters = question_clusters(results[0].samples) if valued else {}
     pairs = [
         pair
         for first, second in combinations(valued, 2)
-        if (pair := _compare(first, second, metric))
+        if (pair := _compare(first, second, metric, clusters))
     ]
     adjusted = holm([pair.p for pair in pairs])
     return tuple(replace(pair, p=p) for pair, p in zip(pairs, adjusted, strict=True))
 
 
-def _compare(first: _Valued, second: _Valued, metric: Metric) -> MetricPair | None:
+def _compare(
+    first: _Valued, second: _Valued, metric: Metric, clusters: Mapping[str, int]
+) -> MetricPair | None:
     """Two cells, without a correction for other pairs."""
     (one, mine), (other, theirs) = first, second
     if mine is None or theirs is None:
-        return _jackknife(one, other, metric)
-    tested = paired_t_test(mine, theirs)
+        return _jackknife(one, other, metric, clusters)
+    tested = paired_t_test(mine, theirs, clusters)
     models = one.cell.model, other.cell.model
     return tested and MetricPair(
         *models, metric.name, tested.difference, tested.low, tested.high, tested.p, tested.n
@@ -74,15 +77,22 @@ def _values(result: CellResult, metric: Metric) -> QuestionValues | None:
     return question_values(metric, cell)
 
 
-def _jackknife(first: CellResult, second: CellResult, metric: Metric) -> MetricPair | None:
+def _jackknife(
+    first: CellResult, second: CellResult, metric: Metric, clusters: Mapping[str, int]
+) -> MetricPair | None:
     columns = columns_of(first.trials), columns_of(second.trials)
     both = _answered(columns[0]) & _answered(columns[1])
     shared = [name for name in first.samples if name in both]
     if len(shared) < 2:
         return None
-    n_groups = min(_GROUPS, len(shared))
-    # By chance: questions of a file often follow each other in a pattern.
-    places = np.random.default_rng(0).permutation(len(shared)).tolist()
+    codes = cluster_codes(shared, clusters)
+    unit = np.arange(len(shared)) if codes is None else codes
+    n_units = int(unit.max()) + 1
+    n_groups = min(_GROUPS, n_units)
+    if n_groups < 2:
+        return None
+    # By chance: questions of a file often follow each other in a pattern. Clusters stay together.
+    places = np.random.default_rng(0).permutation(n_units)[unit].tolist()
     group_of = {name: place % n_groups for name, place in zip(shared, places, strict=True)}
     groups = [_groups(own, group_of) for own in columns]
     differences: list[float] = []

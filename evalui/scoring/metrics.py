@@ -27,12 +27,15 @@ from evalui.scoring.repeats import (
     QuestionValues,
     Repeats,
     agreeing_pairs,
+    all_right,
     majority_credit,
     mean_over_questions,
     pass_at,
     spread,
+    variance_parts,
 )
 from evalui.scoring.scorers import OUR_VALUES, ScoreValue, declared_values
+from evalui.scoring.statistics.paired_tests import paired_t_test
 from evalui.types import Interval, Language, Pattern, Trial
 
 NO_DOCS: Mapping[Language, str] = MappingProxyType({})
@@ -374,6 +377,62 @@ def _repeat_metrics() -> Iterable[Metric]:
         key="repeat_agreement",
         direction="none",
     )
+    yield _of_repeats(
+        "same_order",
+        _same_order,
+        "questions right in as many replies to one order as there are orders, or repeats if fewer",
+        key="same_order",
+    )
+    yield Metric(
+        "order_loss",
+        _order_loss,
+        direction="lower",
+        range=(-1.0, 1.0),
+        needs="repeats",
+        ranged=True,
+        key="order_loss",
+        docs={"en": "`same_order` less the questions right in one reply to each of as many orders"},
+    )
+    for place, part in enumerate(("questions", "sampling", "order")):
+        yield _share(
+            f"variance_{part}",
+            partial(_variance_part, place=place),
+            f"share of the variance of replies that lies in {part}",
+            key=f"variance_{part}",
+            direction="none",
+            needs="repeats",
+            ranged=False,
+        )
+
+
+def _same_order(cell: CellTrials) -> QuestionValues:
+    """Over the repeats of an order, of every order."""
+    return _all_right(cell, axes=(0, 2, 1))
+
+
+def _all_right(cell: CellTrials, *, axes: tuple[int, int, int]) -> QuestionValues:
+    values: dict[str, float] = {}
+    for grid in cell.repeated_orders:
+        k = grid.n_repeats if grid.n_orders == 1 else min(grid.n_repeats, grid.n_orders)
+        right = (grid.credit_by_repeat == 1).transpose(axes)
+        values |= zip(grid.ids.tolist(), all_right(right, k).tolist(), strict=True)
+    return values
+
+
+def _order_loss(cell: CellTrials) -> Figure:
+    if cell.pattern == "origin":
+        return None
+    moved = _all_right(cell, axes=(0, 1, 2))
+    found = paired_t_test(_same_order(cell), moved, cell.clusters)
+    if found is None:
+        return None
+    return Interval(found.difference, max(-1.0, found.low), min(1.0, found.high), found.n)
+
+
+def _variance_part(cell: CellTrials, *, place: int) -> Figure:
+    rights = [grid.credit_by_repeat == 1 for grid in cell.repeated_orders]
+    parts = variance_parts(rights) if rights else None
+    return parts and parts[place]
 
 
 def _of_repeats(
@@ -388,7 +447,7 @@ def _of_repeats(
     """The mean over questions of what the replies to each come to."""
     return Metric(
         name,
-        lambda cell: mean_over_questions(by_question(cell)),
+        lambda cell: mean_over_questions(by_question(cell), cell.clusters),
         direction=direction,
         needs="repeats",
         answers=answers,

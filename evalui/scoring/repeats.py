@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.choice.trial_grid import TrialGrid
-from evalui.scoring.statistics.intervals import mean_intervals
+from evalui.scoring.statistics.intervals import cluster_codes, mean_intervals
 from evalui.types import Interval
 
 # The k of pass@k that have a figure of their own, as far as there are so many repeats.
@@ -85,14 +85,60 @@ def agreeing_pairs(replies: Repeats) -> NDArray[np.float64]:
     return np.maximum(votes - 1, 0).sum(axis=1) / (n * (n - 1))
 
 
+def all_right(right: NDArray[np.bool_], k: int) -> NDArray[np.float64]:
+    """pass^k: the chance that k of the replies to a question, along the last axis, are all right.
+
+    The unbiased estimator C(c, k) / C(n, k) of Yao et al. (tau-bench, arXiv 2406.12045), c of n
+    being right. Over the replies to one order it is what sampling loses, over those to several
+    orders what sampling and order lose together. The other axes but the first are averaged.
+    """
+    n = right.shape[-1]
+    chances = np.array([comb(found, k) / comb(n, k) for found in range(n + 1)])
+    return chances[right.sum(axis=-1)].reshape(len(right), -1).mean(axis=1)
+
+
+def variance_parts(parts: Sequence[NDArray[np.bool_]]) -> tuple[float, float, float] | None:
+    """The shares of the variance of replies that lie between questions, in sampling, in order.
+
+    Each part holds questions with equally many orders: which replies are right, of the shape
+    (questions, repeats, orders), with two repeats or more. Sampling is the variance over the
+    repeats of an order; of the variances over orders, and over questions, what is below is taken
+    off, as in an analysis of variance of random effects; none is less than 0. None where nothing
+    varies.
+    """
+    means: list[NDArray[np.float64]] = []
+    drawn: list[float] = []
+    moved: list[float] = []
+    noise: list[float] = []  # of the mean of a question
+    for right in parts:
+        n, n_repeats, n_orders = right.shape
+        by_order = right.mean(axis=1)
+        sampling = float(right.var(axis=1, ddof=1).mean())
+        order = 0.0
+        if n_orders > 1:
+            apart = float(by_order.var(axis=1, ddof=1).mean())
+            order = max(0.0, apart - sampling / n_repeats)
+        means.append(by_order.mean(axis=1))
+        for each, value in ((drawn, sampling), (moved, order)):
+            each.append(n * value)
+        noise.append(n * (order + sampling / n_repeats) / n_orders)
+    every = np.concatenate(means)
+    n = len(every)
+    spread = float(every.var(ddof=1)) if n > 1 else 0.0
+    split = max(0.0, spread - sum(noise) / n), sum(drawn) / n, sum(moved) / n
+    total = sum(split)
+    return (split[0] / total, split[1] / total, split[2] / total) if total else None
+
+
 def spread(replies: Repeats) -> NDArray[np.float64]:
     """The standard deviation of the credit of the replies to a question (n - 1 below)."""
     return replies.credit.std(axis=1, ddof=1)
 
 
-def mean_over_questions(values: QuestionValues) -> Interval | None:
-    """The mean with its range over questions; None without any."""
-    return next(iter(mean_intervals(np.array([*values.values()])[:, None])), None)
+def mean_over_questions(values: QuestionValues, clusters: Mapping[str, int]) -> Interval | None:
+    """The mean with its range over questions, or over their `clusters`; None without any."""
+    cluster = cluster_codes([*values], clusters)
+    return next(iter(mean_intervals(np.array([*values.values()])[:, None], cluster=cluster)), None)
 
 
 def _votes(answers: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import gradio as gr
+from gradio.block_function import BlockFunction
 from gradio.blocks import Block, BlocksConfig
 from gradio.renderable import Renderable
 
 from evalui.ui.pages.context import PageContext
 from evalui.ui.top_bar import PAGES
+
+_SESSIONS = 16  # for each, Gradio describes every component anew, in some 0.6 MB
 
 
 class UnqueuedBlocks(gr.Blocks):
@@ -22,6 +25,7 @@ class UnqueuedBlocks(gr.Blocks):
 
     _QUEUE_SLEEP_S = 0.05
     _PROGRESS_SLEEP_S = 0.5
+    _CALLS = 40  # of a person, unread; `gradio_client` sends so many at once
     _queue_runs = False
 
     def run_startup_events(self) -> None:
@@ -29,21 +33,54 @@ class UnqueuedBlocks(gr.Blocks):
         self.is_running = True
         self.create_limiter()
 
-    def start_queue(self) -> None:
-        """Start the queue of the app, on the event loop, unless that is done."""
+    def admit(self, owner: str, session: str) -> bool:
+        """Whether a session may call one more thing; with the first, the queue of the app starts.
+
+        The names of a person's sessions begin with `owner`. Of too many calls, those that have
+        ended in other sessions, and that nobody has read, are forgotten.
+        """
         if not self._queue_runs:
             self._queue_runs = True
             self._queue.sleep_when_free = self._QUEUE_SLEEP_S
             self._queue.progress_update_sleep_when_free = self._PROGRESS_SLEEP_S
             self._queue.start()
+        calls = self._queue.pending_event_ids_session
+        own = {name: len(sent) for name, sent in calls.items() if name.startswith(owner)}
+        for name in list(own):
+            at_work = any(call in self._queue.event_ids_to_events for call in calls[name])
+            if sum(own.values()) >= self._CALLS and name != session and not at_work:
+                del own[name], calls[name]
+                self.forget(name)
+        return sum(own.values()) < self._CALLS
 
     def is_awaited(self, session: str) -> bool:
         """Whether a session has called something whose answer it may still read."""
         return session in self._queue.pending_messages_per_session
 
+    def forget(self, session: str) -> None:
+        """Keep nothing of a session whose answers are all read."""
+        if not self._queue.pending_event_ids_session.get(session):
+            self._queue.pending_event_ids_session.pop(session, None)
+            self._queue.pending_messages_per_session.pop(session, None)
+
     def close_queue(self) -> None:
         """Let the queue end, if it was started."""
         self._queue.close()
+
+    async def postprocess_data(
+        self, block_fn: BlockFunction, predictions: list[Any] | dict[Any, Any], state: Any
+    ) -> list[Any]:
+        """What an event answers.
+
+        Beside the properties of our own components that it changes, Gradio states what it finds by
+        their names: listeners, as text with their address in memory.
+        """
+        sent: list[Any] = await super().postprocess_data(block_fn, predictions, state)
+        for update in sent:
+            changed = cast("dict[str, Any]", update) if isinstance(update, dict) else {}
+            for name in changed.get("props", {}).keys() - {"__type__"}:
+                changed.pop(name, None)
+        return sent
 
     def begin_page(self, title: str, path: str) -> None:
         """Let what is made from now on, still within the app, stand on the page at a path.
@@ -110,6 +147,7 @@ def build(
         for name in PAGES:
             app.begin_page(t(f"tab.{name}"), name)
             import_module(f"evalui.ui.pages.{name}").make_page(context)
+    app.state_session_capacity = _SESSIONS  # no state is kept, so none is missed
     # Without it a mounted app hands out any file of the machine to an event that names its path.
     app.has_launched = True
     app.default_config = DescribedBlocks(app.default_config)

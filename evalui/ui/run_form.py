@@ -80,7 +80,16 @@ def read_run_form(form: Form) -> RunForm:
         name=field_value(form, "name").strip()[:120],
         metrics=tuple(filter(None, re.split(r"[,，\s]+", field_value(form, "metrics")))),
         summary_groups=_summary_groups(form),
+        replies_of=_replies_of(form),
     )
+
+
+def _replies_of(form: Form) -> dict[str, str]:
+    """The addresses whose kept replies count as a model's, of the models that are chosen."""
+    pairs = [each.rpartition("=") for each in field_values(form, "replies_of")]
+    judges = field_values(form, "judges") if "yes" in field_values(form, "judging") else ()
+    chosen = (*field_values(form, "models"), *judges)
+    return {model: addresses for model, _, addresses in pairs if model in chosen}
 
 
 def _summary_groups(form: Form) -> tuple[SummaryGroup, ...]:
@@ -140,9 +149,11 @@ def read_layout(form: Form, upload: str = "") -> Layout:
         kind=KINDS.get(field_value(form, f"col_kind{suffix}"), ""),
         head_row=parse_head_row(field_value(form, f"col_head_row{suffix}")),
         split=SPLITS.get(field_value(form, f"col_split{suffix}"), ""),
+        commas_in_text=field_value(form, f"col_commas{suffix}") == "text",
         duplicate_options="skip"
         if field_value(form, f"col_duplicates{suffix}") == "skip"
         else "keep",
+        cluster=field_value(form, f"col_cluster{suffix}"),
     )
 
 
@@ -159,7 +170,9 @@ def layout_form(layout: Layout, upload: str) -> Form:
         "col_kind": layout.kind,
         "col_head_row": str(layout.head_row or ""),
         "col_split": layout.split,
+        "col_commas": "text" if layout.commas_in_text else "",
         "col_duplicates": "skip" if layout.duplicate_options == "skip" else "",
+        "col_cluster": layout.cluster,
     }
     return {f"{name}_{upload}": value for name, value in fields.items() if value}
 
@@ -198,6 +211,8 @@ def form_from_spec(
         "limit_per": spec.counts_per if spec.limit else "subject",
         "name": spec.name,
     }
+    if spec.replies_of:
+        form["replies_of"] = [f"{model}={of}" for model, of in spec.replies_of.items()]
     if spec.metrics:
         form["metrics"] = ", ".join(spec.metrics)
     if spec.summary_groups:

@@ -8,9 +8,9 @@ from evalui.access import Person
 _KEY = "evalui.person"  # of the scope of a request; mounted applications have it, too
 
 
-def with_sender(scope: MutableMapping[str, Any], person: Person) -> dict[str, Any]:
-    """The scope of a request that is this person's."""
-    return {**scope, _KEY: person}
+def set_sender(scope: MutableMapping[str, Any], person: Person) -> None:
+    """State who sends a request, in its own scope: the router adds to it what figures count by."""
+    scope[_KEY] = person
 
 
 def sender_of(scope: MutableMapping[str, Any]) -> Person | None:

@@ -88,7 +88,7 @@ def test_a_file_that_is_not_clear_is_confirmed_once(page: Any, tmp_path: Path):
 
 def test_escape_leaves_the_card_and_what_was_changed_on_it(page: Any, tmp_path: Path):
     file = tmp_path / "known.csv"
-    file.write_text("question,A,B,answer,gold\nQ?,yes,no,A,B\nR?,yes,no,B,A\n", encoding="utf-8")
+    file.write_text("question,A,B,answer,vote\nQ?,yes,no,A,B\nR?,yes,no,B,A\n", encoding="utf-8")
     page.goto("/en/")
     page.set_input_files("#files", file)
     page.get_by_role("button", name="Columns").click()

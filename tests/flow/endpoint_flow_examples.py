@@ -46,6 +46,7 @@ class Place:
         status: int = 200,
         share: float = 1.0,
         refuse: str = "",
+        refusal: str = "",
         delay: float = 0.004,
         most: int = 0,
         manner: str = "",
@@ -53,7 +54,7 @@ class Place:
         """Change its mood, for every request from now on; see `endpoint_server`."""
         mood = self.folder / "mood.new"
         told = {"status": status, "share": share, "refuse": refuse, "delay": delay, "most": most}
-        told["manner"] = manner
+        told |= {"manner": manner, "refusal": refusal}
         mood.write_text(json.dumps(told))
         mood.replace(self.folder / "mood.json")
 

@@ -2,9 +2,9 @@
 
 `python endpoint_server.py PORT FOLDER`: prints its port once it listens. Before each request it
 reads FOLDER/mood.json: `status` is what it answers with (200 unless told otherwise), be it to a
-`share` of the questions of a run alone, drawn at random; `refuse` a
-text in prompts that it turns down, `delay` the seconds an answer takes, `manner` one of `MANNERS`
-in which it misbehaves ("" for none). Once it has been asked
+`share` of the questions of a run alone, drawn at random; `refuse` a text in prompts that it turns
+down by HTTP 400, or with the reply of `REFUSALS` that `refusal` names, `delay` the seconds an
+answer takes, `manner` one of `MANNERS` in which it misbehaves ("" for none). Once it has been asked
 `most` questions of a run, all others wait until the mood changes. FOLDER/log has a line for
 every question it has answered, with the time, written after the answer was sent; FOLDER/refused one
 for each that met the status. It serves the models `MODELS`, of which the last judges.
@@ -56,8 +56,12 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(mood["status"], {"error": {"message": "overloaded"}})
         elif mood["manner"]:
             MANNERS[mood["manner"]](self)
-        elif mood["refuse"] and mood["refuse"] in prompt:
+        elif mood["refuse"] and mood["refuse"] in prompt and not mood["refusal"]:
             self.reply(400, {"error": {"message": "the prompt is too long"}})
+        elif mood["refuse"] and mood["refuse"] in prompt:
+            body = answer(prompt, body["model"])
+            body["choices"][0] |= REFUSALS[mood["refusal"]]
+            self.reply(200, body)
         else:
             self.reply(200, answer(prompt, body["model"]))
             self.note("log", prompt)
@@ -156,6 +160,35 @@ def stall(handler: Handler) -> None:
 MANNERS = {
     manner.__name__: manner
     for manner in (endless, drip, bomb, redirect, drop, reset, half, malformed, stall)
+}
+
+# Replies that are no answer, by what is the matter with them.
+REFUSALS = {
+    "cut within thoughts": {
+        "message": {"role": "assistant", "content": "<think>Maybe A. Or"},
+        "finish_reason": "length",
+    },
+    "nothing but thoughts": {
+        "message": {"role": "assistant", "content": "", "reasoning_content": "Maybe A."},
+        "finish_reason": "length",
+    },
+    "answered within thoughts": {
+        "message": {"role": "assistant", "content": None, "reasoning_content": "It is A."},
+        "finish_reason": "stop",
+    },
+    "filtered": {
+        "message": {"role": "assistant", "content": ""},
+        "finish_reason": "content_filter",
+    },
+    "calls a tool": {
+        "message": {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
+        "finish_reason": "tool_calls",
+    },
+    "broken off": {
+        "message": {"role": "assistant", "content": "The answer"},
+        "finish_reason": "error",
+    },
+    "no choice": {"index": 7},
 }
 
 

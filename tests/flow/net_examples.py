@@ -37,6 +37,7 @@ _VOLATILE = (
     (r'("evalui": |"version": )"\d[^"]*"', r'\1"VERSION"'),
     (r"\|version:[\d.]+", "|version:VERSION"),  # of sacreBLEU
     (r"(127\.0\.0\.1|localhost):\d+", "HOST"),
+    (r"(?<=model:remote@)[0-9a-f]{8}", "HOST"),  # which holds a digest of its address
     (r"(?<![\w/.<])/(?:[\w.+-]+/)+", "FOLDER/"),
 )
 _SENTENCES = ("error", "why")  # fields of machine-readable files that hold one

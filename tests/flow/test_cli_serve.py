@@ -19,7 +19,8 @@ from evalui.web.address import listen
 # The application is replaced by nothing, so that what is imported is what the address waits for.
 BEFORE = """
 import sys, types
-sys.modules["evalui.server"] = types.SimpleNamespace(serve=lambda settings, listener: None)
+serve = lambda settings, listener, ready: ready()
+sys.modules["evalui.server"] = types.SimpleNamespace(serve=serve)
 from evalui.cli.main import main
 assert main(["serve", "--port", "0"]) == 0
 heavy = "gradio torch transformers fastapi starlette uvicorn pandas numpy openai sqlite3"
@@ -141,3 +142,11 @@ def test_a_folder_that_cannot_be_written_ends_with_code_2_and_one_line(
     said = capsys.readouterr()
     assert said.err.startswith("evalui: The data folder cannot be made: ")
     assert said.err.count("\n") == 1
+
+
+def test_it_says_when_pages_answer_and_at_which_public_address(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("EVALUI_PUBLIC_URL", "https://box.example.org/evalui")
+    done = subprocess.run(
+        [sys.executable, "-c", BEFORE], capture_output=True, text=True, check=True, env=os.environ
+    )
+    assert done.stderr == "evalui: ready after 1 s at https://box.example.org/evalui\n"

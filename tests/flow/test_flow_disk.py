@@ -1,6 +1,8 @@
 """The disk is full in the middle of a run."""
 
+import pytest
 from flow_examples import TRIALS, Office
+from test_flow_judge import hire, queued_run, undisturbed
 
 from evalui.models import read_catalog
 from evalui.runs.database import queue
@@ -49,3 +51,22 @@ def test_a_run_whose_failure_cannot_be_written_goes_on_by_itself(
     assert office.work_here()
     assert read_run(office.database, run_id).state == "done"
     assert office.trials(run_id) == expected
+
+
+def test_judging_on_a_full_disk_goes_on_when_there_is_space(
+    office: Office, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    hire(office, delay=0)
+    run_id = queued_run(office)
+    allow_pages(office.database, 30)
+    assert office.work_here()
+    run = read_run(office.database, run_id)
+    assert (run.state, run.done < run.total) == ("failed", True)
+    assert run.error.startswith("The disk is full")
+    allow_pages(office.database, 100_000)
+    queue.resume(office.database, run_id)
+    assert office.work_here()
+    run = read_run(office.database, run_id)
+    assert (run.state, run.done) == ("done", run.total)
+    trials, _ = undisturbed(tmp_path_factory.mktemp("undisturbed"))
+    assert office.trials(run_id) == trials

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from endpoint_flow_examples import ASKED, TRIALS, Branch, Shift
+from endpoint_server import REFUSALS
 from flow_examples import wait_until
 
 from evalui.models import read_catalog
@@ -158,6 +159,21 @@ def test_a_server_that_turns_requests_down_fails_the_cell_and_keeps_the_rest(
     assert branch.trials(run_id) == expected
     assert all("What is 7 plus 7?" in prompt for prompt in place.answered()[before:])
     assert set(branch.answered_by_all().values()) == {1}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_a_reply_that_is_no_answer_fails_the_cell_and_the_run_ends(
+    branch: Branch, refusal: str
+) -> None:
+    run_id = branch.queue_questions(12)
+    (place,) = branch.places
+    place.be(refuse="What is 7 plus 7?", refusal=refusal, delay=0)
+    with Shift(branch):
+        pass
+    (cell,) = read_cells(branch.database, run_id)
+    assert cell.state == "failed"
+    assert cell.error.startswith("remote turned down 4 of 48 requests: ")
+    assert cell.done == 44
 
 
 def test_a_worker_asked_to_end_while_it_waits_gives_the_run_back(branch: Branch) -> None:

@@ -49,6 +49,7 @@ class Box:
     https_port: int
     server_port: int
     run_id: str
+    queued_id: str
     cookie: str = ""
 
     def connect(self) -> http.client.HTTPSConnection:
@@ -97,6 +98,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     office.hire(delay=0)
     run_id = office.queue(n=1300)
     assert office.work_here()
+    queued_id = office.queue(n=1)  # nobody works on it
     http_port, https_port, server_port = free_ports(3)
     write_site(folder, http_port=http_port, https_port=https_port, server_port=server_port)
     environment = os.environ | {
@@ -116,7 +118,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
         )
         proxy = subprocess.Popen([NGINX, "-c", str(folder / "nginx.conf")], stderr=log)
         try:
-            made = Box(folder, http_port, https_port, server_port, run_id)
+            made = Box(folder, http_port, https_port, server_port, run_id, queued_id)
             wait_until(made.answers)
             entered = made.send("GET", f"/evalui/?token={made.token}")
             made.cookie = entered.headers["set-cookie"].partition(";")[0]
@@ -218,9 +220,9 @@ def test_a_streamed_export_comes_whole(box: Box):
 def test_what_is_sent_bit_by_bit_is_not_held_back(box: Box):
     # A stream that never ends: a proxy that collects answers would send nothing of it.
     connection = box.connect()
-    connection.request(
-        "GET", "/evalui/en/gradio_api/heartbeat/x", headers={"Host": HOST, **box.cookies}
-    )
+    path = f"/evalui/api/v1/runs/{box.queued_id}/events"
+    headers = {"Host": HOST, "Authorization": f"Bearer {box.token}"}
+    connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
     assert answer.status == 200
     assert answer.read1(20)

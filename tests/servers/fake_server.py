@@ -191,6 +191,8 @@ class FakeServer:
         known = understand(prompt)
         limit = body.get("max_completion_tokens", body.get("max_tokens", 16_000))
         message, reason, written = self._message(known.reply, limit, thinks=self._thinks(body))
+        if isinstance(message.get("content"), str) and reason == "stop":
+            message["content"] += self.profile.get("goes_on", "")
         choice: Json = {"index": 0, "message": message, "finish_reason": reason, "logprobs": None}
         if body.get("logprobs") and self.profile.get("logprobs", True):
             choice["logprobs"] = self._first(body, known, thinks=self._thinks(body))

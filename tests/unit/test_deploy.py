@@ -5,13 +5,18 @@ import re
 import shlex
 import shutil
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
 from proxy_examples import NGINX, write_site
 
 from evalui.cli import main as cli
+from evalui.runs.database.connection import Database
 from evalui.settings import Settings
+from evalui.ui.web.monitoring import Monitoring
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -35,7 +40,7 @@ def test_a_unit_runs_a_command_that_there_is(unit: Path):
 
 
 def test_both_units_are_closed_in_the_same_way():
-    server, worker = (list(settings_of(unit)) for unit in UNITS)
+    server, worker = (list(settings_of(unit)) for unit in UNITS if "backup" not in unit.name)
     begins = [place for place, (name, _) in enumerate(server) if name == "NoNewPrivileges"]
     assert begins
     closed = server[begins[0] : -1]
@@ -76,6 +81,8 @@ def test_no_place_of_the_site_passes_on_what_a_visitor_states_of_people():
         for name in ("user", "groups"):
             header = Settings.model_fields[f"proxy_{name}_header"].default
             assert f'proxy_set_header {header} "";' in part
+    for header in ("X-Forwarded-Host", "X-Gradio-Server", "Forwarded"):
+        assert f'proxy_set_header {header} "";' in passing[-1]
 
 
 def test_the_variables_for_the_units_are_settings(monkeypatch: pytest.MonkeyPatch):
@@ -128,7 +135,12 @@ def test_everything_that_is_copied_is_there_and_is_all_that_a_build_needs():
     assert copied
     assert [source for source in sorted(copied) if not (ROOT / source).exists()] == []
     build = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    needed = {"pyproject.toml", *re.findall(r'^readme = "(.+)"', build, re.MULTILINE)}
+    needed = {
+        "pyproject.toml",
+        "LICENSE",
+        "NOTICE",
+        *re.findall(r'^readme = "(.+)"', build, re.MULTILINE),
+    }
     needed |= set(re.findall(r'^packages = \["(.+)"\]', build, re.MULTILINE))
     needed |= set(re.findall(r'^"(assets)" = ', build, re.MULTILINE))
     assert needed <= copied
@@ -153,6 +165,38 @@ def test_a_container_runs_as_nobody_special_with_a_volume_and_a_health_check():
     assert {name.removeprefix("EVALUI_").lower() for name in names} <= set(Settings.model_fields)
     order = [name for name, _ in instructions()]
     assert order.index("USER") > max(n for n, name in enumerate(order) if name == "RUN")
+
+
+# ------------------------------------------------------------ files for other tools
+
+
+def test_alerts_and_dashboard_ask_for_figures_that_there_are(tmp_path: Path):
+    settings = Settings(data_dir=tmp_path)
+    with closing(Database(settings.database)) as database:
+        shown = Monitoring(settings, database).read_metrics().body.decode()
+    figures = {family.name for family in text_string_to_metric_families(shown)}
+    figures |= {f"{name}_{part}" for name in figures for part in ("count", "bucket", "sum")}
+    alerts = yaml.safe_load((DEPLOY / "prometheus" / "evalui.rules.yml").read_text("utf-8"))
+    (group,) = alerts["groups"]
+    asked = [rule["expr"] for rule in group["rules"]]
+    dashboard = json.loads((DEPLOY / "grafana" / "evalui.json").read_text("utf-8"))
+    asked += [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    named = {name for each in asked for name in re.findall(r"\b(?:evalui|process)_\w+", each)}
+    assert len(named) > 12
+    assert named - figures == set()
+
+
+def test_compose_and_quadlet_start_the_image_as_the_documents_do():
+    (service,) = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"].values()
+    assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).exists()
+    unit = settings_of(DEPLOY / "quadlet" / "evalui.container")
+    variables = {value.partition("=")[0] for name, value in unit if name == "Environment"}
+    assert variables == set(service["environment"])
+    assert {name.removeprefix("EVALUI_").lower() for name in variables} <= set(
+        Settings.model_fields
+    )
+    assert dict(unit)["PublishPort"] == service["ports"][0] == "127.0.0.1:7860:7860"
+    assert dict(unit)["ShmSize"] == service["shm_size"] == "1g"
 
 
 # ------------------------------------------------------------ the table of settings
@@ -180,6 +224,7 @@ def test_the_table_of_settings_names_each_and_its_default():
 
 
 def test_settings_that_the_documents_name_exist():
-    text = HOSTING + (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    pages = [ROOT / "SECURITY.md", *(ROOT / "docs").glob("*.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
     named = set(re.findall(r"EVALUI_([A-Z_0-9]+[A-Z0-9])(?![A-Z_0-9])", text))
     assert named - {name.upper() for name in Settings.model_fields} <= {"SECRET_KEY", "RECORD"}

@@ -123,6 +123,14 @@ def test_pip_installs_with_one_line_of_reason(
     assert programs.ran[-1][-4:] == ["-c", "constraints.txt", "--editable", "."]
 
 
+def test_a_wheel_is_installed_as_it_is(script: ModuleType):
+    programs = Programs()
+    assert script.install("dist/evalui-0.1.0-py3-none-any.whl", {}, run=programs) == 0
+    (installed,) = [command for command in programs.ran if "--compile-bytecode" in command]
+    assert "dist/evalui-0.1.0-py3-none-any.whl" in installed
+    assert "--editable" not in installed
+
+
 def test_the_status_is_pip_s_where_both_fail(script: ModuleType):
     assert script.install(".", {}, run=Programs("install", "error: no network")) == 1
 

@@ -75,15 +75,28 @@ def test_every_reading_of_every_mode_is_documented():
 
 
 def test_links_between_documents_lead_somewhere():
-    top = (ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "SECURITY"))
+    top = (
+        ROOT / f"{name}.md"
+        for name in ("README", "README.zh", "CHANGELOG", "CONTRIBUTING", "SECURITY")
+    )
     pages = [*top, *(ROOT / "docs").rglob("*.md")]
     dead = [
         f"{page.name}: {target}"
         for page in pages
-        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
-        if not (page.parent / target).exists()
+        for target, anchor in re.findall(
+            r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", page.read_text(encoding="utf-8")
+        )
+        if not _leads_somewhere(page.parent / target if target else page, anchor)
     ]
     assert dead == []
+
+
+def _leads_somewhere(place: Path, anchor: str) -> bool:
+    if not anchor or place.suffix != ".md":
+        return place.exists()
+    text = re.sub(r"```.*?```", "", place.read_text(encoding="utf-8"), flags=re.DOTALL)
+    heads = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return anchor in {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
 def test_what_the_page_on_extensions_names_exists():

@@ -1,10 +1,15 @@
+import math
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from vllm_questions import DEMO, PAPERS, TOLERANCE, Paper, apart, sit
+from conftest import serving
+from thinking_model import save_thinking_model
+from vllm_questions import DEMO, PAPERS, TOLERANCE, Paper, answer, apart, sit
 
 from evalui.models import Model, ModelEntry, describe, open_model
 from evalui.models.endpoint.backend import EndpointModel
+from evalui.types import LabelProbs, NextToken
 
 
 @pytest.fixture(scope="module")
@@ -34,3 +39,18 @@ def test_the_server_answers_as_transformers_does(served: Model, reference: Model
     pairs = list(zip(mine.responses, theirs.responses, strict=True))
     assert max(apart(one, other) for one, other in pairs) < TOLERANCE
     assert mine.choices == theirs.choices
+
+
+def test_letters_of_a_model_that_would_rather_write_a_number(python: str, tmp_path: Path):
+    """The number is a token that no spelling of a letter has made known to the client."""
+    shares = {"1": 0.6, "A": 0.05, "B": 0.25, "C": 0.06, "D": 0.04}
+    save_thinking_model(tmp_path / "model", shares)
+    with serving(python, tmp_path / "model", tmp_path) as url:
+        entry = ModelEntry("numbers", "openai", "demo", options={"base_url": url}, max_length=510)
+        model = open_model(entry)
+        (found,) = answer(model, [NextToken("Which of these fits? Answer:", tuple("ABCD"))])
+        model.close()
+    assert isinstance(found, LabelProbs)
+    assert found.top_token == "1"
+    expected = [shares[letter] for letter in "ABCD"]
+    assert [math.exp(each) for each in found.logprobs] == pytest.approx(expected, abs=1e-4)

@@ -9,6 +9,7 @@ the end. So what a right reading of it must find is known without computing it.
 import json
 import math
 import shutil
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
@@ -33,8 +34,8 @@ _TEMPLATE = (
 _WIDTH, _CERTAIN = 64, 50.0
 
 
-def save_thinking_model(folder: Path) -> None:
-    """The model, its tokenizer and its chat template."""
+def save_thinking_model(folder: Path, letters: Mapping[str, float] = LETTERS) -> None:
+    """The model, its tokenizer and its chat template; `letters` are the tokens that it replies."""
     from transformers import AutoTokenizer, Qwen2Config, Qwen2ForCausalLM
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -62,12 +63,12 @@ def save_thinking_model(folder: Path) -> None:
         # A normed embedding is one number, the root of the width, at its place.
         unit = math.sqrt(_WIDTH)
         head[:, 0] = -_CERTAIN / unit
-        for letter, probability in LETTERS.items():
+        for letter, probability in letters.items():
             head[ids.convert_tokens_to_ids(letter), 0] = math.log(probability) / unit
         chain: list[int] = ids.encode("\n" + THOUGHT + _CLOSE, add_special_tokens=False)
         assert len(set(chain)) == len(chain), "one token after each"
-        letters: list[int] = ids.convert_tokens_to_ids([*LETTERS])
-        steps = [*pairwise(chain), *((letter, int(ids.eos_token_id)) for letter in letters)]
+        replies: list[int] = ids.convert_tokens_to_ids([*letters])
+        steps = [*pairwise(chain), *((reply, int(ids.eos_token_id)) for reply in replies)]
         for place, (before, after) in enumerate(steps, start=1):
             embed[before] = 0.0
             embed[before, place] = 1.0

@@ -20,10 +20,12 @@ class FileRequest:
 class FileAnswer:
     """What came of it: a `value`, or an `error` that a person can act on.
 
-    With `out_of_memory`, or a `failure` (the traceback of our own mistake), the process has ended.
+    With `out_of_memory`, or a `failure` (the traceback of our own mistake), the process has ended;
+    `was_full` says that earlier requests had left it little memory.
     """
 
     value: object = None
     error: EvaluiError | None = None
     out_of_memory: bool = False
+    was_full: bool = False
     failure: str = ""

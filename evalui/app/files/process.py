@@ -13,7 +13,9 @@ import resource
 import signal
 import sys
 import traceback
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 
 from evalui.app.files.messages import FileAnswer, FileRequest
@@ -43,7 +45,7 @@ def main() -> None:
     configure_log(logging.WARNING, settings.log)
     _confine(settings.parse_memory_mb * 2**20)
     work = FileWork(settings, Database(settings.database, read_only=settings.read_only))
-    _serve(work, source, sink, settings.parse_seconds)
+    _serve(work, source, sink, settings)
 
 
 def _confine(memory: int) -> None:
@@ -63,16 +65,19 @@ def _confine(memory: int) -> None:
 
 
 def _serve(
-    work: FileWork, source: io.BufferedReader, sink: io.BufferedWriter, seconds: float
+    work: FileWork, source: io.BufferedReader, sink: io.BufferedWriter, settings: Settings
 ) -> None:
+    seconds, at_first = settings.parse_seconds, _address_space()
+    free = settings.parse_memory_mb * 2**20 - at_first
     while _is_requested(source):
         request: FileRequest = pickle.load(source)
+        was_full = _address_space() - at_first > free / 2
         # Their signals end the process, whatever it is doing. Where others keep the machine busy,
         # a file needs no more work, only more time.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_PROF, seconds)
         signal.setitimer(signal.ITIMER_REAL, seconds * _SLOWEST)
-        answer = _answer(work, request)
+        answer = replace(_answer(work, request), was_full=was_full)
         content = pickle.dumps(answer)
         if len(content) > _MAX_ANSWER_BYTES:
             content = pickle.dumps(FileAnswer(error=DataError("file-shows-too-much")))
@@ -82,6 +87,11 @@ def _serve(
         sink.flush()
         if answer.out_of_memory:
             return
+
+
+def _address_space() -> int:
+    """The bytes that count against the limit of memory."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
 def _is_requested(source: io.BufferedReader) -> bool:
@@ -105,7 +115,7 @@ def _answer(work: FileWork, request: FileRequest) -> FileAnswer:
         return FileAnswer(getattr(work, request.method)(*request.arguments))
     except EvaluiError as error:
         return FileAnswer(error=error)
-    except MemoryError:
+    except (MemoryError, SystemError):  # the second is what C code makes of the first
         return FileAnswer(out_of_memory=True)
 
 

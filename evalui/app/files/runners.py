@@ -127,7 +127,6 @@ class _Slot:
         self.kept: set[tuple[str, str]] = set()
         self._settings = settings
         self._lock = threading.Lock()  # one request at a time
-        self._has_worked = False  # this very process
         self._is_closed = False
 
     def keep(self, key: tuple[str, str]) -> None:
@@ -139,18 +138,18 @@ class _Slot:
     def ask(self, request: FileRequest) -> FileAnswer:
         """The answer of the process; raises `DataError` if it ends without one."""
         with self._lock:
-            self._start()
-            answer = self._exchange(request)
-            while answer is None or answer.out_of_memory or answer.failure:
-                had_worked, code = self._has_worked, self._end()
-                # It may have ended for want of work, or for the memory that earlier files took.
-                is_over = answer is None and code == 0
-                if not (is_over or had_worked) or code in _OVER_TIME or (answer and answer.failure):
-                    raise self._problem(answer, code)
+            tried = False
+            while True:
                 self._start()
                 answer = self._exchange(request)
-            self._has_worked = True
-            return answer
+                if answer and not (answer.out_of_memory or answer.failure):
+                    return answer
+                code = self._end()
+                # It may have ended for want of work, or for the memory that earlier files took.
+                is_to_blame = not answer.was_full if answer else code != 0
+                if tried or is_to_blame:
+                    raise self._problem(request, answer, code)
+                tried = True
 
     def warm(self) -> None:
         """Start the process if nobody waits for it."""
@@ -195,7 +194,6 @@ class _Slot:
     def _end(self) -> int:
         """Have no process, and return the exit code of the one there was."""
         process, self.process = self.process, None
-        self._has_worked = False
         self.kept.clear()
         if process is None:
             return 0
@@ -224,14 +222,17 @@ class _Slot:
             pickle.dump(message, self.process.stdin)
             self.process.stdin.flush()
 
-    def _problem(self, answer: FileAnswer | None, code: int) -> DataError:
+    def _problem(self, request: FileRequest, answer: FileAnswer | None, code: int) -> DataError:
         """Why there is no answer."""
+        work = "planning" if request.method in ("plan", "start") else "reading"
         if code in _OVER_TIME:
-            return DataError("reading-too-long", n=f"{self._settings.parse_seconds:g}")
+            return DataError(f"{work}-too-long", n=f"{self._settings.parse_seconds:g}")
         if answer and answer.failure:
             _log.error("Reading a file failed: %s", answer.failure)
-        elif answer or code == -signal.SIGKILL:
-            return DataError("reading-too-much", gb=f"{self._settings.parse_memory_mb / 1024:g}")
+        elif answer:
+            return DataError(f"{work}-too-much", gb=f"{self._settings.parse_memory_mb / 1024:g}")
+        elif code == -signal.SIGKILL:
+            return DataError("reading-killed")
         else:
             _log.error("A process that reads files ended with %d.", code)
         return DataError("reading-failed")

@@ -45,7 +45,12 @@ from evalui.runs.cells import CellPlan
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database import usage
 from evalui.runs.database.connection import Database
-from evalui.runs.database.throughput import count_cached, loading_times, throughputs
+from evalui.runs.database.throughput import (
+    count_cached,
+    kept_elsewhere,
+    loading_times,
+    throughputs,
+)
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
 from evalui.runs.harnesses.importing import ImportedRun
@@ -231,14 +236,16 @@ class FileWork:
         return run_form.run_spec(sources, answers), loaded
 
     def _estimate(self, plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) -> Estimate:
-        return estimate(
+        cached = count_cached(self._database, plans, datasets)
+        cost = estimate(
             plans,
             datasets,
             throughputs(self._database),
-            count_cached(self._database, plans, datasets),
+            cached,
             loading=loading_times(self._database),
             reply_tokens=usage.mean_reply_tokens(self._database),
         )
+        return replace(cost, kept_elsewhere=kept_elsewhere(self._database, plans, datasets, cached))
 
     def _source(self, owner: str, run_form: RunForm, upload: str, dataset: Dataset) -> DatasetSpec:
         """A dataset of the form as the specification names it."""
@@ -260,7 +267,12 @@ class FileWork:
 
     def _columns(self, owner: str, upload: str, layout: Layout) -> ColumnTable | None:
         """The table of an upload: neither names of columns nor an answer key change it."""
-        placed = Layout(sheet=layout.sheet, kind=layout.kind, head_row=layout.head_row)
+        placed = Layout(
+            sheet=layout.sheet,
+            kind=layout.kind,
+            head_row=layout.head_row,
+            commas_in_text=layout.commas_in_text,
+        )
         return self._table(owner, upload, placed)
 
     def _read_table(self, owner: str, upload: str, layout: Layout) -> ColumnTable | None:

@@ -11,16 +11,21 @@ import io
 import lzma
 import os
 import struct
+import sys
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from evalui.datasets.base import Limits, UploadNote
 from evalui.errors import DataError
 from evalui.messages import sentence
+
+if TYPE_CHECKING:
+    from backports.zstd import ZstdDecompressor
 
 _TEXT_SUFFIXES = (
     *(".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"),
@@ -53,6 +58,7 @@ _CHUNK_BYTES = 2**16  # bytes
 # The zip module stops at the number of unpacked bytes for stored and deflated entries only. Of LZMA
 # it unpacks as many packed bytes as are wanted at once, and one of them makes 7,000 at most.
 _LZMA_CHUNK_BYTES = 2**12
+_ZIP_ZSTANDARD = 93  # which the zip module knows from Python 3.14 on
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +272,17 @@ def read_chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[byt
             else the zip module raises on a damaged archive.
     """
     remaining = info.file_size
-    unpacked = _read_bzip2 if info.compress_type == zipfile.ZIP_BZIP2 else _read_with_zipfile
-    for piece in unpacked(archive, info):
+    if info.compress_type == zipfile.ZIP_BZIP2:
+        pieces = _read_unbounded(archive, info, bz2.BZ2Decompressor())
+    elif info.compress_type == _ZIP_ZSTANDARD:
+        if sys.version_info >= (3, 14):
+            from compression.zstd import ZstdDecompressor
+        else:
+            from backports.zstd import ZstdDecompressor
+        pieces = _read_unbounded(archive, info, ZstdDecompressor())
+    else:
+        pieces = _read_with_zipfile(archive, info)
+    for piece in pieces:
         remaining -= len(piece)
         if remaining < 0:
             break
@@ -295,13 +310,17 @@ def _read_with_zipfile(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Itera
             yield piece
 
 
-def _read_bzip2(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+def _read_unbounded(
+    archive: zipfile.ZipFile,
+    info: zipfile.ZipInfo,
+    unpacker: "bz2.BZ2Decompressor | ZstdDecompressor",
+) -> Iterator[bytes]:
     """What an entry holds, all of it: a packed byte of bzip2 may make a million."""
     packed = copy.copy(info)
     packed.compress_type = zipfile.ZIP_STORED
     packed.file_size = info.compress_size
     del packed.CRC  # that of the unpacked bytes
-    unpacker, checksum = bz2.BZ2Decompressor(), 0
+    checksum = 0
     with archive.open(packed) as entry:
         while not unpacker.eof:
             given = entry.read(_CHUNK_BYTES) if unpacker.needs_input else b""

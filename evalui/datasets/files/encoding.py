@@ -1,6 +1,7 @@
 """Bytes become text, without losing a character, or the file is refused with a reason."""
 
 import codecs
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from evalui.errors import DataError
@@ -23,6 +24,8 @@ _MAGIC = (
 _SNIFF_BYTES = (
     4096  # bytes in which UTF-16 without a mark is detected: the header's ASCII names are there
 )
+_MIN_SYLLABLES = 16  # characters
+_SYLLABLE_SHARE = 0.95  # of the characters; the others are Chinese ones in a Korean text
 _ASCII_COMPATIBLE = ("utf-8", "gb18030")  # no other character has a byte below the space in it
 # Control characters that no text has; tab, line breaks and form feed are text.
 _CONTROL = bytes((*range(9), *range(14, 32)))
@@ -88,10 +91,19 @@ def _is_chinese(text: str) -> bool:
     # GB18030 gives nearly every byte string a meaning: Latin-1 and Big5 come out as rare
     # characters or private ones, real Chinese is mostly within the old GB2312.
     foreign = [char for char in text if char > "\x7f"]
-    if any("\ue000" <= char <= "\uf8ff" for char in foreign):
+    if any("\ue000" <= char <= "\uf8ff" for char in foreign) or _is_korean(foreign):
         return False
     common = len("".join(foreign).encode("gb2312", "ignore")) // 2
     return 2 * common >= len(foreign)
+
+
+def _is_korean(foreign: Sequence[str]) -> bool:
+    # EUC-KR's syllables are GB2312's characters from B0A1 to C8FE, of which 58 % of the characters
+    # of Chinese texts are.
+    codes = ["".join(char.encode("gb2312", "ignore").hex()) for char in foreign]
+    written = [code for code in codes if code >= "b0"]
+    syllables = sum(code < "c9" for code in written)
+    return len(written) >= _MIN_SYLLABLES and syllables >= _SYLLABLE_SHARE * len(written)
 
 
 def _is_binary(text: str, encoded: bytes) -> bool:

@@ -83,6 +83,11 @@ def read(source: Source, layout: Layout) -> ParsedRows:
     )
     if not isinstance(columns, HeaderColumns):
         return ParsedRows((), table.faults or columns, len(table.rows), unlisted=table.unlisted)
+    wanted = layout.cluster.strip().casefold()
+    # It may be that of the subject or of the passage, which are not among the others.
+    shared = [each for each in enumerate(table.header) if wanted == each[1].strip().casefold()]
+    if wanted and shared:
+        columns = replace(columns, others=(*columns.others, shared[0][::-1]))
     if not table.rows and not table.faults:
         return ParsedRows((), (no_rows_fault(source.name, table.header_line),))
     rows = _parse_questions(table, columns, source, layout)

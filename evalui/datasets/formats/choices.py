@@ -164,6 +164,7 @@ class _ChoiceColumns:
     explanation: str
     id: str
     subject: str
+    cluster: str
 
     def read_rows(self, records: Records) -> list[_ChoiceRow]:
         """The rows with what stands in these columns, or within their questions.
@@ -250,6 +251,8 @@ class _ChoiceColumns:
         }
         if explanation := record.texts.get(self.explanation, "").strip():
             metadata["explanation"] = explanation
+        if cluster := record.texts.get(self.cluster, "").strip():
+            metadata[self.names[self.cluster]] = cluster
         return metadata
 
 
@@ -266,6 +269,7 @@ def _find_columns(records: Records, layout: Layout) -> _ChoiceColumns:
         fold_name(layout.explanation or "explanation"),
         fold_name(layout.id or "id"),
         fold_name(layout.subject or "subject"),
+        fold_name(layout.cluster),
     )
 
 

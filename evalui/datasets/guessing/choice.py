@@ -23,6 +23,7 @@ from evalui.datasets.questions.answers import (
     RawAnswer,
     answer_function,
     by_letter,
+    by_text,
     fit_answers,
     truth_of,
 )
@@ -253,6 +254,8 @@ def _unnamed_columns(profile: TableProfile) -> Iterator[_OptionSource]:
             break
         if run and run[0].is_text and not column.is_text:
             break
+        if run and all(by_letter(text, LETTERS) is not None for text in column.texts):
+            break  # letters name options
         run.append(column)
     places = [column.at for column in run]
     for width in range(min(len(run), len(LETTERS)), MIN_OPTIONS - 1, -1):
@@ -279,7 +282,7 @@ def _find_answer(profile: TableProfile, source: _OptionSource) -> _AnswerColumn 
     if good:
         best = min(good, key=lambda each: (each.column.rank, -each.fit.n))
         contradicted = any(_contradict(best, other, source) for other in good)
-        return replace(best, doubt="answer") if contradicted else best
+        return replace(best, doubt="answers") if contradicted else best
     if source.by_head or not named:
         for each in reversed(fits):
             if (
@@ -361,7 +364,14 @@ def _answer_doubts(
     fit = answer.fit
     # Numbers that JSON writes as such are places.
     rival = fit.rival and not (answer.column.is_number and fit.key.startswith("index"))
+    pairs = zip(answer.column.cells, source.texts, strict=True)
+    is_first = fit.key == "text" and all(
+        by_text(cell, texts) in (0, None) for cell, texts in pairs if cell
+    )
+    # Such a list has the spellings of the answer.
+    spelled = is_first and source.listed >= 0 and profile.columns[source.listed].role == "answer"
     return [
+        "options" if spelled else "",
         answer.doubt or ("" if answer.is_good else "answer"),
         "answer-key" if rival else "",
         "answer-base" if fit.assumed and source.start != "0" else "",
@@ -371,16 +381,25 @@ def _answer_doubts(
 def _guess_truth(profile: TableProfile) -> ColumnGuess | None:
     """A file whose answers are all true or false, and that has no options."""
     stated = profile.column("answer")
-    for column in [stated] if stated else profile.by_head("answer"):
-        words = {text.casefold() for text in column.texts}
-        enough = len(column.texts) > 1 or words <= {"true", "false"}
-        if enough and all(truth_of(text) is not None for text in column.texts):
-            roles = profile.new_roles()
-            roles[column.at] = "answer"
-            labels: Doubt = "labels" if profile.has_pair_of_texts else ""
-            doubt = profile.assign_texts(roles, profile.find_question(roles))
-            return profile.to_guess(roles, "multiple_choice", [labels, doubt])
-    return None
+    marked = [
+        column
+        for column in ([stated] if stated else profile.by_head("answer"))
+        if len(column.texts) > 1 or {text.casefold() for text in column.texts} <= {"true", "false"}
+        if all(truth_of(text) is not None for text in column.texts)
+    ]
+    if not marked:
+        return None
+    roles = profile.new_roles()
+    roles[marked[0].at] = "answer"
+    question = profile.find_question(roles)
+    replies = [c for c in profile.by_head("answer") if c.is_text and c not in marked]
+    if not stated and (replies or (question and question.is_chat)):
+        return None  # they mark a reply, or the one that a conversation ends with
+    doubts: list[Doubt] = ["labels" if profile.has_pair_of_texts else ""]
+    rows = zip(*(map(truth_of, column.cells) for column in marked), strict=True)
+    doubts.append("answers" if any({True, False} <= {*row} for row in rows) else "")
+    doubts.append(profile.assign_texts(roles, question))
+    return profile.to_guess(roles, "multiple_choice", doubts)
 
 
 def _guess_option_rows(profile: TableProfile) -> ColumnGuess | None:

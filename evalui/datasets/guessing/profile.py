@@ -25,6 +25,8 @@ _MIN_PASSAGE_BYTES = 150  # bytes of the mean cell of an unnamed column that may
 _MIN_QUESTION_BYTES = 12  # bytes of the mean cell of an unnamed column that may be the question
 _LABEL_CHARS = 24  # characters of a class of texts
 _INPUT_NAMES = ("input", "inputs", "输入", "context")
+# What open questions have beside their roles, whatever a guess says.
+_COLUMNS_OF_OPEN_QUESTIONS = ("system", "history", "messages", "turns", "evaluatingguidance")
 _PASSAGE_WORDS = (
     *("passage", "the text", "the author", "the article", "paragraph", "the story", "context"),
     *("文中", "材料", "本文", "上文", "短文", "文章", "作者", "这段话", "原文"),
@@ -61,6 +63,11 @@ class ColumnProfile:
         """The cells that are not blank."""
         return [cell for cell in self.cells if cell]
 
+    @cached_property
+    def folded(self) -> list[str]:
+        """The cells without letter case and marks at their ends."""
+        return [cell.casefold().rstrip(".。") for cell in self.cells]
+
     @property
     def filled(self) -> float:
         """The share of the cells that are not blank."""
@@ -87,7 +94,7 @@ class ColumnProfile:
     def is_prose(self) -> bool:
         """Whether the cells are texts that a model might have to read."""
         links = sum(text.startswith(("http://", "https://", "/")) for text in self.texts)
-        few = self.distinct <= max(1, len(self.texts) // 4)
+        few = 1 < self.distinct <= len(self.texts) // 4
         long = self.is_text and self.mean_bytes >= _MIN_TEXT_BYTES
         return long and not few and 2 * links < len(self.texts)
 
@@ -220,6 +227,16 @@ class TableProfile:
             for column in free
             if column.role == "passage" and (column.is_text or column.is_structured)
         ]
+        instructions = [
+            column
+            for column in free
+            if column.head.name in INSTRUCTION_NAMES and column.is_text
+            # A task may also be a class of the questions.
+            if column.head.name != "任务" or column.mean_bytes >= _MIN_TEXT_BYTES
+        ]
+        if instructions:
+            roles[instructions[0].at] = "passage"
+            return "passage" if named else ""
         if named:
             roles[max(named, key=lambda column: column.mean_bytes).at] = "passage"
             return ""
@@ -252,7 +269,10 @@ class TableProfile:
         if not self.table.rows:
             real = ["columns"]
         doubt: Doubt = real[0] if real else ""
-        unused = tuple(column.header for column in self._unused(roles))
+        read_anyway = _COLUMNS_OF_OPEN_QUESTIONS if kind != "multiple_choice" else ()
+        unused = tuple(
+            column.header for column in self._unused(roles) if column.head.name not in read_anyway
+        )
         return ColumnGuess(tuple(roles), key, kind, not doubt, unused, doubt)
 
     def _unused(self, roles: Sequence[str]) -> Iterator[ColumnProfile]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from evalui.datasets.base import UploadNote, collapse_whitespace, normalise_cell
 from evalui.datasets.questions.answer_functions import AnswerFunction
 from evalui.registry import Registry
-from evalui.text_tokenizers.han import contains_han
+from evalui.text_tokenizers.han import contains_han, is_chinese
 from evalui.types import LETTERS
 
 # (cell text, the options that are not empty) -> index of the right option, None if it names none
@@ -131,7 +131,7 @@ def answer_function(name: str) -> AnswerFunction | None:
 
 def answer_letters(cell: str, n_options: int = MIN_LETTERS) -> str:
     """The letters of an answer that names several ("AC", "A, C", "["A", "C"]"), else ""."""
-    if len(cell) > _MAX_LETTER_CHARS:
+    if not 1 < len(cell) <= _MAX_LETTER_CHARS:
         return ""
     text = re.sub(r"[\[\]()'\"“”【】]", "", normalise_cell(cell).upper()).strip()
     text = _AND.sub(",", text)
@@ -153,7 +153,7 @@ def truth_options(answers: Sequence[str], questions: Sequence[str]) -> tuple[str
     for own, pair in _PAIRS:
         if words <= own:
             return pair
-    chinese = any(map(contains_han, words)) or any(map(contains_han, questions))
+    chinese = any(map(contains_han, words)) or any(map(is_chinese, questions))
     return ("对", "错") if chinese else ("True", "False")
 
 
@@ -252,7 +252,7 @@ def fit_answers(answers: Sequence[RawAnswer]) -> AnswerFit:
 
 def _names_several(answer: RawAnswer) -> bool:
     letters = answer_letters(answer.cell, len(answer.options))
-    return bool(letters) and max(letters) <= LETTERS[len(answer.options) - 1]
+    return bool(letters) and LETTERS.index(max(letters)) < len(answer.options)
 
 
 def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> DetectedAnswerKey:
@@ -265,21 +265,20 @@ def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> D
     if that makes a difference.
     """
     base, assumed = _index_base(answers)
-    place = max(("letter", base), key=lambda key: _count_matches(key, answers))
-    hits = _count_matches(place, answers)
+    targets = {key: _targets(key, answers) for key in ("letter", base)}
+    matches = {key: len(answers) - named.count(None) for key, named in targets.items()}
+    place = max(("letter", base), key=lambda key: matches[key])
+    hits = matches[place]
     if place == "letter" and hits == len(answers) and not any(a.cell in a.options for a in answers):
         return DetectedAnswerKey("letter")
-    as_text = _count_matches("text", answers)
+    texts = _targets("text", answers)
+    as_text = len(answers) - texts.count(None)
+    different = _differ(texts, targets[place]) if as_text == hits else 0
     text_first = place == base and not all(answer.is_number for answer in answers)
     values = {"file": file, "column": column}
     if as_text > hits or (as_text == hits and text_first):
-        other = _count_differences("text", place, answers) if as_text == hits else 0
-        return DetectedAnswerKey("text", _note_if_any("text-or-place", values, other))
-    notes = _note_if_any(
-        "place-or-text",
-        values,
-        _count_differences(place, "text", answers) if as_text == hits else 0,
-    )
+        return DetectedAnswerKey("text", _note_if_any("text-or-place", values, different))
+    notes = _note_if_any("place-or-text", values, different)
     if place == "index1":
         notes += (UploadNote("counts-from-1", values),)
     elif place == "index0" and assumed:
@@ -310,10 +309,6 @@ def _differ(first: Sequence[int | None], second: Sequence[int | None]) -> int:
     """How many answers name another option."""
     pairs = zip(first, second, strict=True)
     return sum(None not in pair and pair[0] != pair[1] for pair in pairs)
-
-
-def _count_differences(key: str, other: str, answers: Sequence[RawAnswer]) -> int:
-    return _differ(_targets(key, answers), _targets(other, answers))
 
 
 def _note_if_any(rule: str, values: Mapping[str, str], n: int) -> tuple[UploadNote, ...]:

@@ -8,16 +8,19 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from evalui.datasets.base import (
+    PANDAS_EMPTY,
     FaultList,
     Layout,
     ParsedRows,
     Source,
     UploadNote,
     collapse_whitespace,
+    pandas_empty_fault,
     shorten,
+    sort_by_line,
 )
 from evalui.datasets.questions.answer_functions import AnswerFunction, AnswerRow
 from evalui.datasets.questions.answers import (
@@ -33,7 +36,12 @@ from evalui.datasets.questions.answers import (
     truth_options,
 )
 from evalui.datasets.questions.ceval_subjects import subject_metadata
-from evalui.datasets.questions.option_lists import strip_letter, strip_letters
+from evalui.datasets.questions.option_lists import (
+    strip_letter,
+    strip_letters,
+    strip_spaced_letters,
+    without_options,
+)
 from evalui.datasets.questions.option_references import refers_to_other_options
 from evalui.types import LETTERS, Fault, Sample
 
@@ -88,8 +96,20 @@ def validate(
     Faults among `questions` are rows that could not be read; they count as rows. `shuffled`: the
     file's order of options says which is right, and another takes its place.
     """
-    rows = list(questions)
-    parsed = _without_letters([row for row in rows if type(row) is ParsedQuestion])
+    read: list[ParsedQuestion] = []
+    unread = FaultList()
+    for row in questions:
+        if type(row) is Fault:
+            unread.add(row)
+        else:
+            read.append(cast(ParsedQuestion, row))
+    lettered = _without_letters(read)
+    plain = [without_options(row.text, row.texts) for row in lettered]
+    parsed = [
+        row if text is row.text else row._replace(text=text)
+        for row, text in zip(lettered, plain, strict=True)
+    ]
+    repeated = sum(one is not other for one, other in zip(parsed, lettered, strict=True))
     key = _detect_key(parsed, source, layout)
     function = answer_function(key.key)
     bare = [row for row in parsed if "" in row.options or not row.options]
@@ -103,25 +123,28 @@ def validate(
         prefix=source.prefix,
         function=function,
     )
+    values = {"file": source.name, "n": str(repeated)}
+    repeated_notes = (UploadNote("options-in-question", values),) if repeated else ()
     samples: list[Sample] = []
     faults = FaultList()
-    read = iter(map(reading.to_sample, parsed))
-    for row in rows:
-        result = [row] if type(row) is Fault else next(read)
+    for result in map(reading.to_sample, parsed):
         if isinstance(result, Sample):
             samples.append(result)
         else:
             faults.add(*result)
+    merged = FaultList(
+        sort_by_line(unread.kept, faults.kept), unlisted=unread.unlisted + faults.unlisted
+    )
     return ParsedRows(
         tuple(samples),
-        faults.kept,
-        len(rows),
+        merged.kept,
+        len(read) + unread.total,
         unanswered=not function
         and bool(parsed)
         and not any(row.answer.strip() or row.right for row in parsed),
         answer_key=key.key,
-        notes=(*key.notes, *reading.notes(len(samples))),
-        unlisted=faults.unlisted,
+        notes=(*key.notes, *repeated_notes, *reading.notes(len(samples))),
+        unlisted=merged.unlisted,
     )
 
 
@@ -139,13 +162,25 @@ def _without_letters(questions: list[ParsedQuestion]) -> list[ParsedQuestion]:
             rest = options[len(texts) :]
             if (plain := strip_letters(texts)) != texts and not any(rest):
                 stripped[at] = question._replace(options=plain + rest)
-    if not stripped:
-        return questions
     nearly_all = len(stripped) >= max(_MIN_LETTERED, _LETTERED_SHARE * len(questions))
+    if not stripped:
+        return _without_spaced_letters(questions)
     return [
         stripped.get(at) or (_without_own_letters(question) if nearly_all else question)
         for at, question in enumerate(questions)
     ]
+
+
+def _without_spaced_letters(questions: list[ParsedQuestion]) -> list[ParsedQuestion]:
+    """The questions without "A " before their options, where nearly all of them have that."""
+    stripped = [strip_spaced_letters(question.options) for question in questions]
+    plain = [
+        question if options is question.options else question._replace(options=options)
+        for question, options in zip(questions, stripped, strict=True)
+    ]
+    spaced = sum(one is not other for one, other in zip(plain, questions, strict=True))
+    nearly_all = spaced >= max(_MIN_LETTERED, _LETTERED_SHARE * len(questions))
+    return plain if nearly_all else questions
 
 
 def _without_own_letters(question: ParsedQuestion) -> ParsedQuestion:
@@ -202,6 +237,11 @@ class _Reading:
         if self.function:
             return self._by_function(question, self.function)
         options = question.options
+        if PANDAS_EMPTY in options or question.text == PANDAS_EMPTY:
+            column = question.columns[0]
+            if PANDAS_EMPTY in options:
+                column = question.names[options.index(PANDAS_EMPTY)]
+            return [pandas_empty_fault(self.source.name, question.line, column)]
         place = LETTER_PLACES.get(question.answer)
         if self.by_letter and place is not None and place < len(options) and question.text:
             # As nearly all questions of a file are.

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, cast, get_args
 
 from evalui.datasets.base import (
+    PANDAS_EMPTY,
     FaultList,
     Layout,
     ParsedRows,
     Source,
     collapse_whitespace,
+    pandas_empty_fault,
     shorten,
     sort_by_line,
 )
@@ -32,7 +34,7 @@ from evalui.datasets.tables.records import (
     read_records,
 )
 from evalui.datasets.tables.table import cell_text, parse_json, read_header
-from evalui.text_tokenizers.han import contains_han
+from evalui.text_tokenizers.han import is_chinese
 from evalui.types import Fault, Language, Message, Sample
 
 _LANGUAGE_PREFIX = re.compile(r"(cn|zh|en)-", re.IGNORECASE)
@@ -68,6 +70,7 @@ class OpenColumnNames:
     subject: str = "subject"
     passage: str = ""
     explanation: str = ""
+    cluster: str = ""
 
     def with_layout(self, layout: Layout) -> "OpenColumnNames":
         """These names, with those of the user's own."""
@@ -82,6 +85,7 @@ class OpenColumnNames:
             subject=fold_name(layout.subject or "subject"),
             passage=fold_name(layout.passage),
             explanation=fold_name(layout.explanation),
+            cluster=fold_name(layout.cluster),
         )
 
     @property
@@ -103,6 +107,7 @@ class _OpenColumns:
     subject: str
     passage: str
     explanation: str
+    cluster: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +154,7 @@ def language_of(question: str, index: str = "") -> Language:
     """The language that an index like "cn-12" names, else that of the question's script."""
     if named := _LANGUAGE_PREFIX.match(index):
         return "en" if named[1].lower() == "en" else "zh"
-    return "zh" if contains_han(question) else "en"
+    return "zh" if is_chinese(question) else "en"
 
 
 def normalise_index(text: str) -> str:
@@ -180,7 +185,7 @@ def _find_columns(records: Records, names: OpenColumnNames) -> _OpenColumns:
 
     wanted = (names.question, names.reference, names.id, names.capability, (names.subject,))
     question, reference, id_, capability, subject = map(first, wanted)
-    more = (names.passage, names.explanation)
+    more = (names.passage, names.explanation, names.cluster)
     return _OpenColumns(question, reference, id_, capability, subject, *more)
 
 
@@ -238,6 +243,8 @@ class _OpenRow:
         question = question or (turns[0] if turns else "")
         if not question:
             return self._fault(column or chat, "empty-question", "empty", "some text")
+        if question == PANDAS_EMPTY:
+            return pandas_empty_fault(self.source.name, self.record.line, self.names[column])
         before = self._with_system_message(history)
         if isinstance(before, Fault):
             return before
@@ -266,6 +273,8 @@ class _OpenRow:
         references = read_texts(self._value(column))
         if isinstance(references, str):
             return self._fault(column, "bad-reference", references, REFERENCE_FORMAT)
+        if PANDAS_EMPTY in references:
+            return pandas_empty_fault(self.source.name, self.record.line, self.names[column])
         return references
 
     def _read_metadata(self, question: str, index: str) -> Mapping[str, str]:
@@ -282,7 +291,8 @@ class _OpenRow:
         further = {
             self.names[name]: text
             for name, value in self.record.texts.items()
-            if name and name not in used and (text := value.strip())
+            if name and (name not in used or name == self.columns.cluster)
+            if (text := value.strip())
         }
         own = {
             "subject": self._text(self.columns.subject) or self.source.subject,

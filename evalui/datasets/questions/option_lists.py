@@ -50,6 +50,7 @@ _ANSWER_CUE = re.compile(
     re.IGNORECASE,
 )
 _SEPARATORS = ("\n", ";", "；", "|", "｜", "/", "、", "\t", "，", ",")
+_BETWEEN_OPTIONS = " \t\n;；|,，.。"
 _MAX_MARKS = 500  # letters in a text that may each begin an option; a hostile one has millions
 
 
@@ -135,6 +136,41 @@ def strip_letters(texts: Sequence[str]) -> tuple[str, ...]:
         ):
             return tuple(text[start:] for start, text in zip(starts, texts, strict=True))
     return tuple(texts)
+
+
+def strip_spaced_letters(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Without "A ", "B " and so on where each text begins with its own; "A dog" may be none."""
+    if not texts or not texts[0].startswith("A") or not 2 <= len(texts) <= len(LETTERS):
+        return texts
+    own = zip(texts, LETTERS, strict=False)
+    if all(text[:1] == letter and text[1:2].isspace() for text, letter in own):
+        return tuple(text[1:].lstrip() for text in texts)
+    return texts
+
+
+def without_options(text: str, options: Sequence[str]) -> str:
+    """A question without its options, if all of them stand in it too, each behind its letter."""
+    if len(options) < 2 or any(option not in text for option in options):
+        return text
+    start = end = place = 0
+    for match in _MARK_IN_TEXT.finditer(text):
+        if match.start() < end:
+            continue  # within an option
+        if place and text[end : match.start()].strip(_BETWEEN_OPTIONS):
+            place = 0
+        if _letter_of(match) != LETTERS[place] or not text.startswith(options[place], match.end()):
+            place = 0
+            continue
+        start = start if place else match.start()
+        end = match.end() + len(options[place])
+        place += 1
+        if place == len(options):
+            break
+    if place < len(options) or text[end : end + 1].isalnum():
+        return text
+    before = _HEADING_AT_END.sub("", text[:start].rstrip()).rstrip()
+    behind = _ANSWER_CUE.sub("", text[end:].rstrip()).lstrip(_BETWEEN_OPTIONS)
+    return "\n".join(filter(None, (before, behind))) or text
 
 
 def strip_letter(text: str, place: int) -> str:

@@ -223,6 +223,7 @@ class _Opener:
             self.name,
             is_known_name=self.is_known_name,
             head_row=self.layout.head_row,
+            commas_in_text=self.layout.commas_in_text,
         )
         return Container((replace(_table_part("", read), text=text),))
 

@@ -18,6 +18,8 @@ from evalui.datasets.tables.head import IsKnownName, find_head
 from evalui.datasets.tables.rows import RowTable, check_width, cut_table
 from evalui.types import Fault
 
+_COMMA_IN_TEXT = re.compile(r',(?=[ \t]+[^ \t\n"])')
+_PRIVATE_USE = range(0xE000, 0xF900)  # characters that no text needs
 DELIMITERS = ",;\t|"
 _MAX_BROKEN_ROWS = 20  # rows with broken quotes before the rest of a file is given up
 MAX_CELL_CHARS = 131_072  # characters; the csv module's own, which is one for all threads
@@ -33,13 +35,28 @@ class _LongCell(NamedTuple):
 
 
 def read_delimited(
-    text: str, file: str, *, is_known_name: IsKnownName, head_row: int = 0
+    text: str,
+    file: str,
+    *,
+    is_known_name: IsKnownName,
+    head_row: int = 0,
+    commas_in_text: bool = False,
 ) -> RowTable:
     """The table in a text, and notes on what stands around it.
 
+    `commas_in_text`: a comma before a blank, which a quote does not follow, is part of a text.
     Raises `DataError` for more columns than any table of questions has, and for a `head_row` that
     is not there.
     """
+    if commas_in_text:
+        unused = next(char for char in map(chr, _PRIVATE_USE) if char not in text)
+        text = _COMMA_IN_TEXT.sub(unused, text)
+        read = read_delimited(text, file, is_known_name=is_known_name, head_row=head_row)
+        rows = (
+            RawRow(row.line, tuple(cell.replace(unused, ",") for cell in row.cells))
+            for row in read.table.rows
+        )
+        return replace(read, table=replace(read.table, rows=tuple(rows)))
     lines = io.StringIO(text.removeprefix("\ufeff")).readlines()
     delimiter = detect_delimiter(lines, is_known_name)
     rows, wrong = _plain_rows(lines, delimiter), FaultList()

@@ -22,12 +22,15 @@ from evalui.datasets.tables.table import (
     JsonRows,
     cell_text,
     collect_json_rows,
+    constant_text,
     has_lone_surrogate,
     parse_lines,
 )
 from evalui.errors import DataError
 
-_DECODER = json.JSONDecoder(parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=str)
+_DECODER = json.JSONDecoder(
+    parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=constant_text
+)
 _BLANK = re.compile(r"[ \t\n\r]*")
 _AFTER_ELEMENT = re.compile(r"[ \t\n\r]*([,\]])[ \t\n\r]*")
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")

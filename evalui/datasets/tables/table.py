@@ -161,10 +161,15 @@ def parse_json(text: str) -> Any:
         ValueError: the text is no JSON, or has half a surrogate pair.
         RecursionError: it is nested too deeply.
     """
-    value: Any = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+    value: Any = json.loads(text, parse_int=str, parse_float=str, parse_constant=constant_text)
     if has_lone_surrogate(value):
         raise ValueError("half of a \\u pair")
     return value
+
+
+def constant_text(name: str) -> str | None:
+    """A constant that JSON lacks and Python writes: Infinity as a text, NaN as what it means."""
+    return None if name == "NaN" else name
 
 
 def has_lone_surrogate(value: Any) -> bool:
@@ -202,7 +207,9 @@ def _parse_json_line(line: str) -> dict[str, Any] | str:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
-_DECODER = json.JSONDecoder(parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=str)
+_DECODER = json.JSONDecoder(
+    parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=constant_text
+)
 
 
 def _cell_texts(record: Mapping[str, Any]) -> dict[str, str] | str:

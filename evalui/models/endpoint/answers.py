@@ -12,6 +12,7 @@ from evalui.types import Usage
 
 _END = "[DONE]"
 _DELTA_TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
+_CALLS = ("tool_calls", "function_call")  # that there is one is all that is read of them
 
 
 def read_answer(content: bytes) -> Json | None:
@@ -83,3 +84,4 @@ def _add_choice(whole: Json, piece: Json) -> None:
                 message[key] = message.get(key, "") + delta[key]
             elif isinstance(delta.get(key), list):
                 message[key] = [*as_list(message.get(key)), *delta[key]]
+        message |= {key: delta[key] for key in _CALLS if delta.get(key)}

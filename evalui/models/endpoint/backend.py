@@ -24,6 +24,7 @@ from evalui.models.base import (
 )
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
 from evalui.models.endpoint.http.client import HttpServer
+from evalui.models.endpoint.identity import ServedModel, ServerIdentity
 from evalui.models.endpoint.probing.capabilities import Capabilities, missing_ability_reason
 from evalui.models.endpoint.probing.status import FAILURE_TTL_S, EndpointStatus, usable_capabilities
 from evalui.models.endpoint.requests import Job, RequestBuilder
@@ -103,6 +104,15 @@ class OpenAIBackend(Backend):
             return {}
         return {**snapshot.unavailable, **snapshot.misconfigured}
 
+    def addresses(self, entry: ModelEntry) -> str:
+        """The digest of the entry's own addresses."""
+        from evalui.models.endpoint.config import own_addresses  # loads pydantic
+
+        try:
+            return own_addresses(entry)
+        except ModelError:
+            return ""
+
     def probe_status(self, entry: ModelEntry, *, wait_s: float) -> ProbeStatus:
         """What is known of the model's servers; wrong options are known at once."""
         try:
@@ -136,7 +146,14 @@ class OpenAIBackend(Backend):
         urls = tuple(url for url in endpoint.urls if url not in snapshot.misconfigured)
         rest = replace(endpoint, urls=urls)
         return EndpointModel(
-            entry.name, rest, capabilities, self._retry_policy, probe_usage=snapshot.probe_usage
+            entry.name,
+            rest,
+            capabilities,
+            self._retry_policy,
+            probe_usage=snapshot.probe_usage,
+            served=[
+                ServedModel(each.root, each.max_length) for each in snapshot.available.values()
+            ],
         )
 
     def _options_checked_at(self, entry: ModelEntry) -> float:
@@ -157,7 +174,8 @@ class OpenAIBackend(Backend):
 class EndpointModel:
     """A model behind one or several servers; see `base.Model` and `base.UsageTracking`.
 
-    `probe_usage` are the tokens that probing it has cost.
+    `probe_usage` are the tokens that probing it has cost, `served` is what its servers said then of
+    the model.
     """
 
     def __init__(
@@ -168,6 +186,7 @@ class EndpointModel:
         retry_policy: RetryPolicy | None = None,
         *,
         probe_usage: Usage = _NO_USAGE,
+        served: Sequence[ServedModel] = (),
     ) -> None:
         self.name = name
         self.abilities = capabilities.abilities
@@ -176,6 +195,7 @@ class EndpointModel:
         self._capabilities = capabilities
         self._probe_usage = self._unclaimed_usage = probe_usage
         self._has_started = False
+        known = [ServedModel(capabilities.root, capabilities.max_length)]
         self._servers = [
             HttpServer(
                 url,
@@ -184,6 +204,7 @@ class EndpointModel:
                 total_s=endpoint.total_timeout_s,
                 allowed_hosts=endpoint.allowed_hosts,
                 extras=endpoint.extras,
+                identity=ServerIdentity(name, endpoint.model, served or known),
             )
             for url in endpoint.urls
         ]
@@ -200,7 +221,7 @@ class EndpointModel:
         self._request_builder = RequestBuilder(
             name, endpoint, capabilities, _tokenizer(name, endpoint)
         )
-        self.fingerprint = _fingerprint(endpoint, capabilities)
+        self.fingerprint = _fingerprint(name, endpoint, capabilities)
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Yield each response as a server gives it; see `ServerPool.run` for what is raised."""
@@ -238,6 +259,11 @@ class EndpointModel:
         """
         usages = (server.usage for server in self._servers)
         return sum(usages, start=self._probe_usage if self._has_started else _NO_USAGE)
+
+    def changes(self) -> tuple[Sentence, ...]:
+        """What the servers have said of the model that was not so all the time."""
+        told = (server.identity.changes for server in self._servers if server.identity)
+        return tuple(dict.fromkeys(each for own in told for each in own))
 
     def claim_probe_usage(self) -> Usage:
         """The tokens that probing has cost, for the first stream that sends something."""
@@ -329,10 +355,14 @@ def _tokenizer(name: str, endpoint: "Endpoint") -> Tokenizer | None:
     return HFTokenizer(name, endpoint.tokenizer, endpoint.extras.template)
 
 
-def _fingerprint(endpoint: "Endpoint", capabilities: Capabilities) -> str:
-    """Names the model and the way requests are sent, not the servers: several share one model."""
+def _fingerprint(name: str, endpoint: "Endpoint", capabilities: Capabilities) -> str:
+    """Names the entry, its addresses, the model and the way requests are sent. The digest of the
+    addresses stands before that of the whole, so that it is seen where they have changed.
+    """
     parts = (
         VERSION,
+        name,
+        endpoint.addresses,
         endpoint.model,
         endpoint.api,
         str(endpoint.seed),
@@ -344,7 +374,7 @@ def _fingerprint(endpoint: "Endpoint", capabilities: Capabilities) -> str:
         *(_tokenizer_digests(endpoint.tokenizer) if endpoint.tokenizer else ("",)),
         *([endpoint.extras.key] if endpoint.extras.key else []),
     )
-    return f"openai:{hashlib.sha256(repr(parts).encode()).hexdigest()}"
+    return f"openai:{endpoint.addresses}:{hashlib.sha256(repr(parts).encode()).hexdigest()}"
 
 
 def _tokenizer_digests(folder: Path) -> list[str]:

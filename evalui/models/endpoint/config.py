@@ -4,7 +4,9 @@ Loaded when an entry is read: pydantic takes a tenth of a second to import. Keys
 catalog: it names the environment variable or the encrypted store that holds one.
 """
 
+import hashlib
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -32,13 +34,15 @@ class Endpoint:
 
     `model` is its name there, `key` its API key now, "" if none is wanted. `concurrency` and
     `requests_per_minute` (0: no limit) hold for each server. `max_length`, in tokens, is 0 if the
-    catalog does not state it. A request fails after `timeout_s` seconds without a byte, and after
-    `total_timeout_s` in any case. Requests go to `allowed_hosts` alone, unless there are none, and
-    have the `extras` of the entry.
+    catalog does not state it. `addresses` is a digest of the entry's addresses in any order, or of
+    others whose kept replies count as this model's. A request fails after `timeout_s` seconds
+    without a byte, and after `total_timeout_s` in any case. Requests go to `allowed_hosts` alone,
+    unless there are none, and have the `extras` of the entry.
     """
 
     model: str
     urls: tuple[str, ...]
+    addresses: str = ""
     key: str = field(default="", repr=False)
     api: Api = "auto"
     concurrency: int = 8
@@ -69,6 +73,7 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
     return Endpoint(
         model=entry.path,
         urls=options.urls,
+        addresses=options.replies_of or _digest(options.urls),
         key=_key(entry.name, options),
         api=options.api or "auto",
         concurrency=options.concurrency,
@@ -82,6 +87,16 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
         allowed_hosts=tuple(options.allowed_hosts),
         extras=read_extras(options.extra_body, options.headers, options.query, options.key_header),
     )
+
+
+def own_addresses(entry: ModelEntry) -> str:
+    """The digest of the addresses of an entry; raises `ModelError` if its options are wrong."""
+    return _digest(_read_options(entry).urls)
+
+
+def _digest(urls: Iterable[str]) -> str:
+    """Eight characters that differ for other addresses, from which nobody can read them."""
+    return hashlib.sha256("\n".join(sorted(urls)).encode()).hexdigest()[:8]
 
 
 def _key(name: str, options: "EndpointOptions") -> str:
@@ -119,8 +134,8 @@ class EndpointOptions(CheckedTable):
 
     `key_store` is the file of keys that were entered, see `keys`. Requests go to `allowed_hosts`
     alone, see `addresses.check_address`; none: to all. `extra_body`, `headers`, `query` and
-    `key_header` are as in `extras`. `role` and `notes_zh` belong to
-    other parts of the program.
+    `key_header` are as in `extras`. `replies_of` is the digest of other addresses whose kept
+    replies count as this model's. `role` and `notes_zh` belong to other parts of the program.
     """
 
     base_url: Annotated[str, BeforeValidator(_checked_or_absent)] = ""
@@ -133,6 +148,7 @@ class EndpointOptions(CheckedTable):
     headers: dict[str, str] = Field(default_factory=dict[str, str])
     query: dict[str, str] = Field(default_factory=dict[str, str])
     key_header: str = ""
+    replies_of: str = Field(default="", pattern=r"^([0-9a-f]{8})?$")
     role: str = ""
     notes_zh: str = ""
     base_urls: list[Annotated[str, BeforeValidator(_checked_address)]] = Field(

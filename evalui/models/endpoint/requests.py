@@ -41,7 +41,7 @@ from evalui.models.endpoint.responses import (
 )
 from evalui.models.endpoint.responses_api import as_chat_answer, to_responses_request
 from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache, token_id_logprobs
-from evalui.models.scoring_requests import encode_requests
+from evalui.models.scoring_requests import ScoringBatch, encode_requests
 from evalui.models.thought_marks import closes_thought
 from evalui.models.tokenization import (
     THINKING_SWITCH,
@@ -123,13 +123,11 @@ class RequestBuilder:
         batch = encode_requests(
             self._tokenizer, self._spellings, list(requests.values()), limit=self._limit
         )
-        picks = self._capabilities.picks_token_ids
-        return {
-            key: lambda send, at=at: token_id_logprobs(
-                batch, at, self._completion_call(send), picks_token_ids=picks
-            )
-            for at, key in enumerate(requests)
-        }
+
+        async def score(at: int, send: Send) -> Response:
+            return batch.response(at, *await self._token_id_logprobs(batch, at, send))
+
+        return {key: partial(score, at) for at, key in enumerate(requests)}
 
     async def _score_with_server_tokenizer(
         self, request: NextToken | Loglik, send: Send
@@ -144,11 +142,16 @@ class RequestBuilder:
             ),
             is_large=_length(request.context) > MANY_CHARACTERS,
         )
+        scored = await self._token_id_logprobs(batch, 0, send)
+        # The token that the model prefers to all labels is spelled, which only the server can do.
+        return await tokenizer.complete(lambda: batch.response(0, *scored))
+
+    async def _token_id_logprobs(
+        self, batch: ScoringBatch, key: int, send: Send
+    ) -> tuple[list[float], list[int]]:
+        picks = self._capabilities.picks_token_ids
         return await token_id_logprobs(
-            batch,
-            0,
-            self._completion_call(send),
-            picks_token_ids=self._capabilities.picks_token_ids,
+            batch, key, self._completion_call(send), picks_token_ids=picks
         )
 
     async def _label_probs_from_top(self, request: NextToken, send: Send) -> Response:

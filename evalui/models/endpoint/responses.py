@@ -108,7 +108,9 @@ def read_text(answer: Json, stop: Sequence[str]) -> GeneratedText:
     reason = str(choice.get("finish_reason")).lower()
     if reason in _FILTER_REASONS:
         raise RejectedError(sentence("error.endpoint-filtered"))
-    if reason in _TOOL_REASONS:
+    message = as_object(choice.get("message"))
+    # Some state the reason of a reply all the same, OpenAI among them.
+    if reason in _TOOL_REASONS or message.get("tool_calls") or message.get("function_call"):
         raise RejectedError(sentence("error.endpoint-calls-tool"))
     # Without a reason it is unknown whether this is all of the text.
     if reason not in _STOP_REASONS | _LENGTH_REASONS:
@@ -118,13 +120,15 @@ def read_text(answer: Json, stop: Sequence[str]) -> GeneratedText:
         raise RejectedError(sentence("error.endpoint-only-thoughts"))
     if thoughts and not (text or "").strip():
         raise RejectedError(sentence("error.endpoint-answer-in-thoughts"))
-    if text is None:
+    usage = usage_of(answer)
+    wrote_nothing = usage is not None and usage.completion_tokens == 0
+    if text is None or (wrote_nothing and not text.strip()):
         raise invalid_response(sentence("error.endpoint-no-text"))
     ends = [place for place in map(text.find, stop) if place >= 0]
     stopped = bool(ends) or reason in _STOP_REASONS
     return GeneratedText(
         text[: min(ends, default=len(text))],
-        usage_of(answer),
+        usage,
         finish_reason="stop" if stopped else "length",
         thoughts=thoughts,
     )

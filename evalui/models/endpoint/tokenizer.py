@@ -14,7 +14,7 @@ from evalui.models.endpoint.large_work import MANY_TOKENS, beside_loop
 from evalui.models.endpoint.responses import choices, invalid_response, read_prompt, read_top
 from evalui.models.scoring_requests import ScoringBatch
 from evalui.models.tokenization import THINKING_SWITCH, EncodedPair, spellings_among
-from evalui.types import Message, Response
+from evalui.types import Message
 
 if TYPE_CHECKING:
     from asyncio import Event
@@ -206,16 +206,18 @@ class ServerTokenizer:
 
 async def token_id_logprobs(
     batch: ScoringBatch, key: int, complete: CompletionCall, *, picks_token_ids: bool
-) -> Response:
-    """The response to request number `key`; `picks_token_ids` as in `Capabilities`."""
+) -> tuple[list[float], list[int]]:
+    """What `batch.response` makes the response to request number `key` of.
+
+    `picks_token_ids` is as in `Capabilities`.
+    """
     if key in batch.pairs:
-        pair = batch.pairs[key]
-        return batch.response(key, *await _score_continuation(pair, complete))
+        return await _score_continuation(batch.pairs[key], complete)
     context = batch.contexts[key].ids
     wanted = [token for spelt in batch.labels[key] for token in spelt]
     look = _picked_logprobs if picks_token_ids else _logprobs_one_by_one
     logprobs, top = await look(context, wanted, complete)
-    return batch.response(key, logprobs, [top])
+    return logprobs, [top]
 
 
 async def _score_continuation(

@@ -3,6 +3,7 @@
 torch and transformers are imported when a model is opened, not before.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -56,6 +57,9 @@ _UNSPECIFIED_LENGTH = 10**9
 # What an entry names as for a server, of which a model on this machine needs the template's part.
 EXTRA_BODY, TEMPLATE_FIELD = "extra_body", "chat_template_kwargs"
 _TEMPLATE_RESERVED = {"tokenize", "add_generation_prompt", "continue_final_message"}
+# Threads of OpenMP that wait for one another sleep after some microseconds. By themselves they keep
+# a processor busy for milliseconds, again and again, which is the other's time on a busy machine.
+_OPENMP = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "1000"}
 _CHECKED_TOKENS = 130  # of the texts that every model is checked with
 
 
@@ -127,6 +131,8 @@ class TransformersBackend(Backend):
 
 def import_libraries() -> None:
     """Import what opening and using a model imports, which takes seconds and 350 MB."""
+    if not os.environ.keys() & {*_OPENMP, "KMP_BLOCKTIME"}:
+        os.environ.update(_OPENMP)  # read when torch is imported
     with uncollected_imports():
         for name in ("loading", "scorer", "generator"):
             import_module(f"evalui.models.local.{name}")

@@ -72,6 +72,8 @@ class CachedModel:
         self._last_logits_only: dict[str, int] = (
             {"logits_to_keep": 1} if "logits_to_keep" in parameters else {}
         )
+        # `past_key_values` until transformers 5.24, and gone from 5.40 on.
+        self._cache_name = "cache" if "cache" in parameters else "past_key_values"
         layers: list[Any] = self._empty_cache().layers if "position_ids" in parameters else []
         standard = not self._model._is_stateful and _has_standard_attention(self._model.config)
         self.is_supported = (
@@ -114,8 +116,8 @@ class CachedModel:
             input_ids=ids,
             attention_mask=cache.mask.long(),
             position_ids=positions,
-            past_key_values=cache.cache,
             use_cache=True,
+            **{self._cache_name: cache.cache},
             **self._last_logits_only,
         )
         return out.logits[:, -1]

@@ -1,6 +1,8 @@
 """The causal language model of a folder, loaded on its device."""
 
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -126,7 +128,7 @@ def load(
     """
     # Set even if the number stays: until then MKL may use fewer threads, and the last digits
     # follow their number.
-    torch.set_num_threads(threads or torch.get_num_threads())
+    torch.set_num_threads(threads or min(torch.get_num_threads(), processor_quota()))
     target = _device(device)
     model = _load_model(folder, _torch_dtype(dtype, target))
     eos_ids |= _eos_ids(model.generation_config)
@@ -137,6 +139,25 @@ def load(
     if adapter:
         model, placement = attach(model, adapter, base=str(folder), merge=merge)
     return LoadedModel(model.eval().to(target), target, eos_ids, placement)
+
+
+def processor_quota(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self")) -> int:
+    """How many processors this process may keep busy: what a container or a unit is limited to,
+    which torch does not ask for; very many where nothing limits it.
+    """
+    quota = float(UNLIMITED)
+    try:
+        lines = (own / "cgroup").read_text().splitlines()
+    except OSError:  # no Linux
+        lines = []
+    for line in lines:
+        number, _, path = line.partition("::")
+        group = groups / path.lstrip("/")
+        for each in (group, *group.parents) if number == "0" else ():
+            with suppress(OSError, ValueError):  # the root has none, and "max" is no number
+                most, period = (each / "cpu.max").read_text().split()
+                quota = min(quota, float(most) / float(period))
+    return max(1, math.ceil(quota))
 
 
 def largest_number(config: Any, *names: str) -> int:

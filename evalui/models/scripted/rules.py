@@ -12,7 +12,7 @@ from evalui.models.scripted.judges import (
     by_reference_or_first,
 )
 from evalui.models.scripted.shown_questions import OtherReferences
-from evalui.text_tokenizers.han import contains_han
+from evalui.text_tokenizers.han import is_chinese
 from evalui.types import LETTERS, Ability, Sample
 
 LETTERS_ONLY: frozenset[Ability] = frozenset({"next_token", "generate"})
@@ -214,7 +214,7 @@ def _write_malformed_answer(seen: SeenOpenQuestion, seed: int) -> str:
 
 def _in_language(sample: Sample, texts: tuple[str, str]) -> str:
     """The second text for a Chinese question, else the first."""
-    return texts[contains_han(sample.question)]
+    return texts[is_chinese(sample.question)]
 
 
 def _judge_rule(prefers: PreferenceRule) -> ScriptedRule:

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, lru_cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -20,7 +20,7 @@ from evalui.registry import Registry
 from evalui.scoring.parsing.rating import HIGHEST_RATING, LOWEST_RATING
 from evalui.scoring.parsing.reply_pattern import ReplyPattern, compile_pattern
 from evalui.scoring.parsing.verdict import NUMBERED_FORMATS, PAIRWISE_FORMATS
-from evalui.text_tokenizers.han import contains_han
+from evalui.text_tokenizers.han import is_chinese
 from evalui.types import JudgeOutput, Language, Sample
 
 SINGLE_ANSWER_FORMATS = ("rating", "correctness")
@@ -194,7 +194,7 @@ def language_of(sample: Sample) -> Language:
     for language in get_args(Language):
         if given == language:
             return language
-    return "zh" if contains_han(sample.question) else "en"
+    return "zh" if is_chinese(sample.question) else "en"
 
 
 def render_judge_prompt(
@@ -404,7 +404,7 @@ def _validated(rubric: Rubric) -> Rubric:
     return rubric
 
 
-@cache  # to check it takes some milliseconds
+@lru_cache(16)  # to check it takes some milliseconds
 def _checked_pattern(form: str, pattern: str, labels: tuple[tuple[str, str], ...]) -> ReplyPattern:
     return compile_pattern(form, pattern, dict(labels))
 

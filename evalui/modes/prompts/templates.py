@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from evalui.errors import SpecError
 from evalui.registry import Registry
-from evalui.text_tokenizers.han import contains_han
+from evalui.text_tokenizers.han import is_chinese
 from evalui.types import LETTERS, Language, Message, Prompt, Sample, Variant
 
 P = ParamSpec("P")
@@ -147,7 +147,7 @@ def choose_template(sample: Sample) -> Template:
     """
     if sample.metadata.get("ceval_subject"):
         return TEMPLATES["ceval-zh.1"]
-    return TEMPLATES["plain-zh.1" if contains_han(sample.question) else "plain-en.1"]
+    return TEMPLATES["plain-zh.1" if is_chinese(sample.question) else "plain-en.1"]
 
 
 def render_choices(

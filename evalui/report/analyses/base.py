@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
 from evalui.messages import messages
-from evalui.models.base import ModelUsage
+from evalui.models.base import ModelUsage, ReplyCount
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import answers
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
@@ -131,10 +131,11 @@ class Report:
     """A run with its figures, each worked out when it is first read.
 
     `spec` is its specification as JSON, to run it again. `votes` are those of people by dataset.
-    `expenses` are what the models took, at the prices of the day. `left_out` is what the run was
-    given and does not evaluate. Reasons are in the `language` of the report, else in English.
-    `metrics` are those that the specification chooses, in its order, `declared_groups` the groups
-    of subjects or datasets that it declares.
+    `expenses` are what the models took, at the prices of the day, `replies` whose replies it rests
+    on, `changes` what servers said of their models that was not so all the time. `left_out` is what
+    the run was given and does not evaluate. Reasons are in the `language` of the report, else in
+    English. `metrics` are those that the specification chooses, in its order, `declared_groups` the
+    groups of subjects or datasets that it declares.
     """
 
     name: str
@@ -145,6 +146,8 @@ class Report:
     votes: Votes = field(default_factory=lambda: NO_VOTES)
     expenses: tuple[ModelUsage, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    replies: tuple[ReplyCount, ...] = ()
+    changes: tuple[str, ...] = ()
     language: Language = "en"
     metrics: tuple[str, ...] = ()
     declared_groups: tuple[DeclaredGroup, ...] = ()
@@ -210,6 +213,7 @@ class Report:
             language=language,
             expenses=tuple(replace(each, why=t.translate(each.why)) for each in self.expenses),
             left_out=tuple(replace(each, why=t.translate(each.why)) for each in self.left_out),
+            changes=tuple(map(t.translate, self.changes)),
         )
 
     def of_mode(self, mode: str) -> "Report":

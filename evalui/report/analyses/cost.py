@@ -1,18 +1,31 @@
-"""What a run took: requests, tokens and dollars by model.
+"""What a run took: requests, tokens and dollars by model, and whose replies it rests on.
 
-Only models whose tokens somebody counts are listed, as endpoints do; nobody else is a row of
-zeros.
+Of tokens only models are listed of which somebody counts them, as endpoints do; nobody else is a
+row of zeros.
 """
 
+import json
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from evalui.messages import localized
-from evalui.models.base import ModelUsage
+from evalui.messages import Messages, localized, messages
+from evalui.models.base import ModelUsage, ReplyCount
 from evalui.report.analyses.base import Analysis, Report
-from evalui.report.blocks import NONE, Block, Bullets, Card, Heading, Paragraph, Table, text_table
-from evalui.report.numbers import count, dollars
+from evalui.report.blocks import (
+    NONE,
+    Block,
+    Bullets,
+    Card,
+    Heading,
+    NoteLine,
+    Notes,
+    Paragraph,
+    Table,
+    text_table,
+)
+from evalui.report.numbers import count, dollars, local_time
+from evalui.report.words import join_sentences
 from evalui.types import Language
 
 
@@ -27,6 +40,49 @@ def cost_blocks(expenses: Sequence[ModelUsage], language: Language) -> list[Card
     if waits:
         parts.append(Bullets(waits))
     return [Card(tuple(parts), title=localized("expenses", language))] if parts else []
+
+
+def replies_blocks(report: Report, language: Language) -> Iterator[Block]:
+    """How many replies the run requested, and of each model how many are kept from which run."""
+    if not report.replies:
+        return
+    t = messages(language)
+    own = sum(each.replies for each in report.replies if each.run == "")
+    kept = [each for each in report.replies if each.run != ""]
+    total = t.count("replies-kept", sum(each.replies for each in kept)) if kept else ""
+    yield Heading(2, t("replies"))
+    yield Paragraph(join_sentences(t.count("replies-made", own), total))
+    moved = json.loads(report.spec or "{}").get("replies_of", {})
+    lines = [_kept_text(each, t) for each in kept]
+    lines += [t("replies-moved", model=model, addresses=moved[model]) for model in moved]
+    if lines:
+        yield Bullets(tuple(lines))
+    if report.changes and not report.has_choices:  # else the overview states them
+        yield Notes(tuple(NoteLine("warn", each) for each in report.changes))
+
+
+def _kept_text(kept: ReplyCount, t: Messages) -> str:
+    if kept.run is None:
+        return t.count("replies-kept-unknown", kept.replies, model=kept.model)
+    return t.count(
+        "replies-kept-of", kept.replies, model=kept.model, run=kept.run, made=local_time(kept.made)
+    )
+
+
+def reply_objects(counts: Sequence[ReplyCount]) -> list[dict[str, Any]]:
+    """The same for report.json: `run` and `made` are null for what the run requested itself."""
+    return [
+        {
+            "model": each.model,
+            "replies": each.replies,
+            "kept": each.run != "",
+            "run": each.run or None,
+            "made": datetime.fromtimestamp(each.made, UTC).isoformat(timespec="seconds")
+            if each.run
+            else None,
+        }
+        for each in counts
+    ]
 
 
 def usage_objects(expenses: Sequence[ModelUsage]) -> list[dict[str, Any]]:
@@ -100,7 +156,7 @@ def _dollars(amount: float | None) -> str:
 
 
 def _wait_text(expense: ModelUsage, language: Language) -> str:
-    since = f"{datetime.fromtimestamp(expense.since).astimezone():%Y-%m-%d %H:%M}"
+    since = local_time(expense.since)
     return localized("expense-wait", language, model=expense.model, since=since, why=expense.why)
 
 
@@ -111,3 +167,4 @@ def _in_report(report: Report, language: Language) -> Iterator[Block]:
 
 
 COST = Analysis(lambda report: bool(report.expenses), _in_report)
+REPLIES = Analysis(lambda report: bool(report.replies), replies_blocks)

@@ -252,7 +252,8 @@ def _benefit_cell(benefit: PairedTTest, whole: Interval, blind: Interval) -> Val
 
 def _question_benefit(blind: Summary, whole: Summary) -> PairedTTest | None:
     """What reading the question adds, over the questions that were presented both ways."""
-    return paired_t_test(whole.outcomes.get("accuracy", {}), blind.outcomes.get("accuracy", {}))
+    outcomes = whole.outcomes.get("accuracy", {}), blind.outcomes.get("accuracy", {})
+    return paired_t_test(*outcomes, whole.clusters)
 
 
 def _verdict(blind: Summary, language: Language) -> StateCell:

@@ -24,6 +24,7 @@ from evalui.scoring.metrics import Metric
 from evalui.types import Interval, Language
 
 _OF_CHOICES = ("acc_origin", "robust")  # where the specification chooses no metric
+_OF_DRAWN = ("acc_origin", "mean_over_orders")  # the same of replies above temperature 0
 _OF_TEXTS = ("exact_match", "rouge-l-f", "bleu-4")
 _MOST = 3  # metrics of a table, of those that nobody chose
 
@@ -59,7 +60,9 @@ def _metrics(report: Report, groups: Sequence[GroupSummary]) -> list[Metric]:
     known = {name: each.metric for group in groups for name, each in group.figures.items()}
     if chosen := [known[name] for name in report.metrics if name in known]:
         return chosen
-    usual = _OF_CHOICES if groups[0].answers == "choices" else _OF_TEXTS
+    drawn = any(summary.sampled for summary in report.summaries)
+    of_choices = _OF_DRAWN if drawn else _OF_CHOICES
+    usual = of_choices if groups[0].answers == "choices" else _OF_TEXTS
     return [known[name] for name in usual if name in known] or list(known.values())[:_MOST]
 
 

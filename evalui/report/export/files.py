@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evalui.registry import Registry
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.chosen_metrics import chosen_pairs
-from evalui.report.analyses.cost import usage_objects, usage_rows
+from evalui.report.analyses.cost import reply_objects, usage_objects, usage_rows
 from evalui.report.analyses.imported import imported_objects
 from evalui.report.analyses.people.figures import Votes, human_arenas
 from evalui.report.analyses.statistics import comparisons
@@ -126,6 +126,10 @@ def write_json(report: Report, language: Language) -> bytes:
         whole["imported"] = imported
     if report.expenses:
         whole["expenses"] = usage_objects(report.expenses)
+    if report.replies:
+        whole["replies"] = reply_objects(report.replies)
+    if report.changes:
+        whole["changes"] = list(report.changes)
     if added := added_blocks(report, language):
         whole["analyses"] = {name: as_json(own) for name, own in added.items()}
     return (json_text(whole, indented=True) + "\n").encode()

@@ -22,10 +22,12 @@ Figures = Mapping[str, Any]  # report.json
 # What stands beside the metrics of a cell of options.
 _NO_METRICS = frozenset({*ALL_METRICS, *COUNTS}) - {"n"}
 _AS_WRITTEN = frozenset({"n", "acc_origin", "perf_origin", "chance"})
+_OF_ALL = frozenset({"readable", "format_gap"})  # of all trials of all questions
 _MOVED = frozenset({"robust", "order_sensitivity", "mean_over_orders", "chance_robust"})
 _OPENCOMPASS = ("acc_", "perf_", "more_")  # how its names begin; in per cent
 # Unit and direction of the figures that are no registered metrics.
 _UNITS: Mapping[str, tuple[str, str]] = {
+    "replies": ("count", "none"),
     "empty": ("count", "lower"),
     "cut": ("count", "lower"),
     "median_length": ("characters", "none"),
@@ -91,6 +93,9 @@ def _questions_of(name: str, figures: Row) -> int | None:
     """How many questions a metric rests on, where the figures state it."""
     if name in _AS_WRITTEN:
         return figures["n"]
+    if name in _OF_ALL or ((one := known_metrics().get(name)) and one.needs == "repeats"):
+        # Of a cell at work, and of one that failed, some questions lack a reply.
+        return figures["n"] if figures["trials"] == figures["planned"] else None
     fixed = figures["naming_options"] or figures["duplicate_options"]
     all_orders = name.startswith(_OPENCOMPASS) and (name.endswith(MOVABLE) or not fixed)
     return figures["n_all_orders"] if name in _MOVED or all_orders else None
@@ -117,7 +122,7 @@ def answer_metrics(cell: Row) -> Iterator[Row]:
     figures: Row = cell["figures"]
     own, n = _cell_columns(cell), figures["compared"]
     yield own | _metric("n", figures["n"], None, figures["n"])
-    for name in ("empty", "cut", "median_length"):
+    for name in ("replies", "empty", "cut", "median_length"):
         yield own | _metric(name, figures[name], None, figures["n"])
     for name, value in figures["means"].items():
         if value is not None:

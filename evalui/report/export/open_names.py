@@ -35,7 +35,7 @@ from evalui.scoring.text_corpus import Corpus
 
 # ---------------------------------------------------------------- written answers
 
-ANSWER_COUNTS: Fields = same("questions", "n", "compared", "empty") | {
+ANSWER_COUNTS: Fields = same("questions", "n", "replies", "compared", "empty") | {
     "cut": "truncated",
     "median_length": "length",
 }

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from evalui.datasets.base import Source
 from evalui.datasets.files.encoding import decode
 from evalui.datasets.tables.table import json_objects
 from evalui.errors import DataError
+from evalui.modes.prompts.rubrics import SINGLE_ANSWER_FORMATS, VERDICT_FORMATS
 from evalui.report.export.encoder import WINNERS, JsonObject
 from evalui.report.export.json import encode
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
@@ -42,10 +43,19 @@ from evalui.scoring.arena.elo import (
     sequential_elo,
 )
 from evalui.scoring.arena.figures import PEOPLE
-from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS, read_verdict
+from evalui.scoring.parsing.rating import (
+    HIGHEST_RATING,
+    LOWEST_RATING,
+    read_correctness,
+    read_rating,
+)
+from evalui.scoring.parsing.verdict import read_verdict
 from evalui.types import Duel, Outcome, Verdict
 
-OUTCOME_OF: Mapping[str, Outcome] = {name: outcome for outcome, name in WINNERS.items()}
+OUTCOME_OF: Mapping[str, Outcome] = {
+    **{name: outcome for outcome, name in WINNERS.items()},
+    "tie (bothbad)": "neither",  # as FastChat publishes its battles
+}
 _VERDICTS: Mapping[Outcome, str] = {"a": "A", "b": "B", "tie": "tie", "neither": "neither"}
 
 
@@ -63,7 +73,9 @@ def score_battles(path: Path, *, opencompass_elo: bool = False) -> list[str]:
 
 
 def score_verdicts(path: Path) -> list[str]:
-    """A line for each `{"format", "reply"}` row: its verdict, null if unreadable, and the rule.
+    """A line for each `{"format", "reply"}` row: its verdict or mark, null if unreadable, the rule.
+
+    A mark of a single answer has `scale` and `criteria` where its row has them.
 
     Raises:
         DataError: the first row that does not fit, by file and line.
@@ -71,14 +83,43 @@ def score_verdicts(path: Path) -> list[str]:
     lines: list[str] = []
     for row in read_rows(path):
         form = _text(row, "format")
-        if form not in PAIRWISE_FORMATS:
+        if form not in VERDICT_FORMATS:
             raise DataError(
-                "row-format", place=row.location, format=form, known=", ".join(PAIRWISE_FORMATS)
+                "row-format", place=row.location, format=form, known=", ".join(VERDICT_FORMATS)
             )
-        read = read_verdict(form, _text(row, "reply"))
-        verdict = None if read.outcome is None else _VERDICTS[read.outcome]
-        lines.append(json.dumps({"verdict": verdict, "rule": read.rule}))
+        read = _read_mark if form in SINGLE_ANSWER_FORMATS else _read_verdict
+        lines.append(json.dumps(read(row, form), ensure_ascii=False))
     return lines
+
+
+def _read_verdict(row: JsonlRow, form: str) -> JsonObject:
+    read = read_verdict(form, _text(row, "reply"), finish_reason=row.finish_reason)
+    return {"verdict": read.outcome and _VERDICTS[read.outcome], "rule": read.rule}
+
+
+def _read_mark(row: JsonlRow, form: str) -> JsonObject:
+    reply, reason = _text(row, "reply"), row.finish_reason
+    if form == "correctness":
+        read = read_correctness(reply, finish_reason=reason)
+        return {"mark": read.value, "rule": read.rule}
+    lowest, highest = _scale(row)
+    value = row.values.get("criteria", [])
+    criteria = cast("list[Any]", value) if isinstance(value, list) else [None]
+    names = [name for name in criteria if isinstance(name, str)]
+    if len(set(names)) < len(criteria):
+        raise DataError("row-criteria", place=row.location, value=abbreviated_json(value))
+    read = read_rating(reply, scale=(lowest, highest), criteria=tuple(names), finish_reason=reason)
+    found: JsonObject = {"mark": read.value, "rule": read.rule}
+    return found | {"criteria": dict(read.marks)} if names else found
+
+
+def _scale(row: JsonlRow) -> tuple[float, float]:
+    value = row.values.get("scale", [LOWEST_RATING, HIGHEST_RATING])
+    match value:
+        case [int() | float() as lowest, int() | float() as highest] if lowest < highest:
+            return float(lowest), float(highest)
+        case _:
+            raise DataError("row-scale", place=row.location, value=abbreviated_json(value))
 
 
 def read_battles(path: Path) -> tuple[Battle, ...]:

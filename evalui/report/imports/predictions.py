@@ -4,7 +4,7 @@ Nothing is guessed: a row that does not fit ends the reading with its line and w
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import Any, cast
 from evalui.datasets.questions.option_references import refers_to_other_options
 from evalui.errors import DataError
 from evalui.scoring.choice.option_scores import reading_of_scores
-from evalui.scoring.parsing.choice import read_strict, read_tolerant
+from evalui.scoring.parsing.choice import grade_reply, read_tolerant
+from evalui.scoring.parsing.judgements import CUT_REASONS
 from evalui.scoring.scorers import score_answers
 from evalui.scoring.text_metrics import mean_scores
 from evalui.types import LETTERS, MAX_REPEATS, FixedOrderReason, Reading, Sample, Trial, Variant
@@ -48,6 +49,11 @@ class JsonlRow:
         if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
             raise DataError("row-name", place=self.location, key=key, value=abbreviated_json(value))
         return str(value)
+
+    @property
+    def finish_reason(self) -> str:
+        """Why the reply ended: "length" if at the limit of tokens; "stop" if the row is silent."""
+        return "stop" if self.values.get("finish_reason") is None else self.text("finish_reason")
 
 
 def read_choices(path: Path) -> tuple[Trial, ...]:
@@ -84,12 +90,17 @@ def read_choices(path: Path) -> tuple[Trial, ...]:
 def read_replies(path: Path) -> Iterator[dict[str, str | None]]:
     """Each `{"reply", "options"}` row as its chosen letter (None if unreadable) and the rule.
 
+    `finish_reason` may be there, as servers give it: "length" for a reply that was cut.
+
     Raises:
         DataError: the first row that does not fit, before anything is yielded.
     """
-    rows = [(row.text("reply"), _options(row)) for row in read_rows(path)]
-    for reply, options in rows:
-        reading = read_tolerant(reply, options)
+    rows = [
+        (row.text("reply"), _options(row), row.finish_reason in CUT_REASONS)
+        for row in read_rows(path)
+    ]
+    for reply, options, is_cut in rows:
+        reading = read_tolerant(reply, options, is_cut=is_cut)
         letter = None if reading.choice is None else LETTERS[reading.choice]
         yield {"choice": letter, "rule": reading.rule}
 
@@ -205,13 +216,12 @@ def _from_reply(row: JsonlRow, variant: Variant, options: tuple[str, ...], answe
     reply = row.text("reply")
     target = variant.permutation.index(LETTERS.index(answer))
     shown = tuple(options[content] for content in variant.permutation)
-    readers: Mapping[str, Callable[..., Any]] = {"tolerant": read_tolerant, "strict": read_strict}
     return Trial(
         sample_id=row.name("id"),
         variant=variant,
         target=target,
         headline="tolerant",
-        readings={name: read(reply, shown).grade(target) for name, read in readers.items()},
+        readings=grade_reply(reply, shown, target, is_cut=row.finish_reason in CUT_REASONS),
         reply=reply,
         fixed_reason=_fixed(options),
     )

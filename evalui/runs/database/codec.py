@@ -64,17 +64,21 @@ def decode_sentence(text: str) -> str:
 
 
 def encode_left_out(entries: Sequence[LeftOut]) -> str:
-    """What a run leaves out, as a JSON list of objects."""
-    return _json([asdict(each) for each in entries])
+    """What a run leaves out, as a JSON list of objects; a reason is a text, or as a sentence is."""
+    return _json([asdict(each) | {"why": _parts(each.why)} for each in entries])
 
 
 def decode_left_out(text: str) -> tuple[LeftOut, ...]:
     """The inverse of `encode_left_out`."""
-    return tuple(LeftOut(**each) for each in json.loads(text))
+    return tuple(
+        LeftOut(**each | {"why": why if isinstance(why, str) else _sentence(why)})
+        for each in json.loads(text)
+        for why in (each["why"],)
+    )
 
 
 def encode_sample(sample: Sample) -> str:
-    """All of a sample as JSON; a conversation is written only where there is one."""
+    """All of a sample as JSON; a conversation and a cluster only where there is one."""
     written: list[Any] = [
         sample.id,
         sample.question,
@@ -83,8 +87,10 @@ def encode_sample(sample: Sample) -> str:
         dict(sample.metadata),
         sample.refers_to_other_options,
     ]
-    if sample.history or sample.follow_ups:
+    if sample.history or sample.follow_ups or sample.cluster:
         written += [_prompt(sample.history), sample.follow_ups]
+    if sample.cluster:
+        written.append(sample.cluster)
     try:  # the same text, to the letter, in a tenth of the time
         return orjson.dumps(written).decode()
     except TypeError:  # half of a surrogate pair, or a number of more than 64 bits
@@ -94,7 +100,7 @@ def encode_sample(sample: Sample) -> str:
 def decode_sample(text: str) -> Sample:
     """The inverse of `encode_sample`."""
     id_, question, choices, target, metadata, names_options, *talk = json.loads(text)
-    history, follow_ups = talk or ((), ())
+    history, follow_ups, cluster, *_ = (*talk, "") if talk else ((), (), "")
     return Sample(
         id=id_,
         question=question,
@@ -104,6 +110,7 @@ def decode_sample(text: str) -> Sample:
         refers_to_other_options=names_options,
         history=tuple(Message(*turn) for turn in history),
         follow_ups=tuple(follow_ups),
+        cluster=cluster,
     )
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 import secrets
+import shutil
 import sqlite3
 import threading
 import time
@@ -49,12 +50,12 @@ class Database:
         _make_folder(path.parent)
         _make_private(path)
         _refuse_emptied(path)
-        with self._translated_errors():
+        with _translated_errors(self.path):
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
             )
         self._connection.row_factory = sqlite3.Row
-        with self._translated_errors():
+        with _translated_errors(self.path):
             _use_wal(self._connection)
             for pragma in ("synchronous = NORMAL", "foreign_keys = ON"):
                 self._connection.execute(f"PRAGMA {pragma}")
@@ -73,7 +74,7 @@ class Database:
         """
         if self.read_only:
             raise StoreError("read-only")
-        with self._lock, self._translated_errors(), self._synchronous(full=durable):
+        with self._lock, _translated_errors(self.path), self._synchronous(full=durable):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -101,7 +102,7 @@ class Database:
         Raises:
             StoreError: the file cannot be read.
         """
-        with self._lock, self._translated_errors():
+        with self._lock, _translated_errors(self.path):
             yield self._connection
 
     def rows(self, sql: str, values: Any = ()) -> list[sqlite3.Row]:
@@ -128,27 +129,40 @@ class Database:
         with self._lock:
             self._connection.close()
 
-    @contextmanager
-    def _translated_errors(self) -> Generator[None, None, None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            # The low byte is the primary code. Whatever is not listed is our own mistake.
-            key = _SENTENCES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
-            if key is None:
-                raise
-            what = sentence(key, n=BUSY_TIMEOUT_S)
-            raise StoreError("store", what=what, file=str(self.path), reason=str(error)) from error
+
+@contextmanager
+def _translated_errors(path: Path) -> Generator[None, None, None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        key = _SENTENCES.get(_primary_code(error))
+        if key is None:  # our own mistake
+            raise
+        if key == "error.disk-broken" and not shutil.disk_usage(path.parent).free:
+            key = "error.disk-full"  # SQLite names the file it could not make, not the reason
+        what = sentence(key, n=BUSY_TIMEOUT_S)
+        raise StoreError("store", what=what, file=str(path), reason=str(error)) from error
+
+
+def _primary_code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def damage_of(path: Path) -> str:
-    """What SQLite's quick check finds wrong with a store, "" for nothing."""
+    """What SQLite's quick check finds wrong with a store, "" for nothing.
+
+    Raises:
+        StoreError: it cannot be examined, because the disk is full, for example.
+    """
     address = f"{path.absolute().as_uri()}?mode=ro"
-    try:
-        with closing(sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_S)) as opened:
-            (verdict,) = opened.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.Error as error:
-        return str(error)
+    with _translated_errors(path):
+        try:
+            with closing(sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_S)) as opened:
+                (verdict,) = opened.execute("PRAGMA quick_check(1)").fetchone()
+        except sqlite3.DatabaseError as error:
+            if _primary_code(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise
+            verdict = error
     return "" if verdict == "ok" else str(verdict)
 
 

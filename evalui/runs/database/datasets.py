@@ -73,6 +73,18 @@ def read_cell_dataset(database: Database, cell_id: int) -> Dataset:
     return _read(database, row)
 
 
+def fewest_shots(database: Database, run_id: str) -> int:
+    """How many worked examples every subject has of each multiple-choice dataset of a run."""
+    row = database.row(
+        "SELECT min((SELECT count(*) FROM sample WHERE dataset = s.dataset AND role = 'shot'"
+        "  AND subject = s.subject)) AS n"
+        " FROM (SELECT DISTINCT dataset, subject FROM sample WHERE role = 'sample' AND dataset IN"
+        "  (SELECT dataset FROM cell WHERE run = ? AND gives = 'choices')) s",
+        (run_id,),
+    )
+    return (row["n"] if row else 0) or 0
+
+
 def _add_samples(
     connection: Connection, dataset_id: int, role: str, samples: Sequence[Sample]
 ) -> None:

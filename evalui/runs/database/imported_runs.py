@@ -69,6 +69,42 @@ def drop_imported_dataset(database: Database, lease: Lease, dataset_id: int) -> 
         connection.execute("DELETE FROM dataset WHERE id = ?", (dataset_id,))
 
 
+def merge_imported_datasets(
+    database: Database, lease: Lease, dataset_id: int, other_id: int
+) -> int | None:
+    """Add the questions of another dataset that the first lacks, give it the other's cells, and
+    return how many questions it has; None, and nothing is changed, if the two share no question,
+    or one id stands for another question, other options or another answer.
+    """
+    with database.writing() as connection:
+        renew_lease(connection, lease)
+        shared, differing = connection.execute(
+            "SELECT count(*), count(*) FILTER (WHERE json_extract(s.body, '$[1]', '$[2]', '$[3]')"
+            " <> json_extract(o.body, '$[1]', '$[2]', '$[3]'))"  # question, options, target
+            " FROM sample s JOIN sample o ON o.id = s.id AND o.dataset = ? AND o.role = 'sample'"
+            " WHERE s.dataset = ? AND s.role = 'sample'",
+            (other_id, dataset_id),
+        ).fetchone()
+        if not shared or differing:
+            return None
+        # Questions are numbered from 1 in the order in which they stand here.
+        connection.execute(
+            "INSERT INTO sample SELECT :id, 'sample', place - 1, id, place, subject, question,"
+            " json_set(body, '$[4].line', CAST(place AS TEXT))"
+            " FROM (SELECT (SELECT count(*) FROM sample WHERE dataset = :id)"
+            "  + row_number() OVER (ORDER BY place) AS place, id, subject, question, body"
+            "  FROM sample WHERE dataset = :other"
+            "  AND id NOT IN (SELECT id FROM sample WHERE dataset = :id))",
+            {"id": dataset_id, "other": other_id},
+        )
+        connection.execute("UPDATE cell SET dataset = ? WHERE dataset = ?", (dataset_id, other_id))
+        connection.execute("DELETE FROM dataset WHERE id = ?", (other_id,))
+        (n,) = connection.execute(
+            "SELECT count(*) FROM sample WHERE dataset = ?", (dataset_id,)
+        ).fetchone()
+    return n
+
+
 def add_imported_cell(
     database: Database, lease: Lease, place: int, dataset_id: int, cell: Cell, log: LogSource
 ) -> int:

@@ -22,10 +22,11 @@ from evalui.types import LeftOut
 
 # A run that loses its worker so often without one batch written is what kills the worker.
 MAX_LOSSES = 3
+SCRIPT = "script-"  # begins the name of a worker that does one run and ends, as a script's process
 Admit = Callable[[Connection], None]  # raises if a run may not be queued
 
 _LOST_RUNS_SQL = (
-    "SELECT id, cancelling, losses + 1 AS losses FROM run WHERE state = 'running'"
+    "SELECT id, cancelling, worker, losses + 1 AS losses FROM run WHERE state = 'running'"
     " AND CASE WHEN :worker = '' THEN beat < :limit ELSE worker = :worker END"
 )
 
@@ -39,11 +40,13 @@ def create_run(
     left_out: Sequence[LeftOut] = (),
     once: RequestKey | None = None,
     admit: Admit | None = None,
+    worker: str = "",
 ) -> str:
     """Put a run at the end of the queue and return its id; its datasets are in the store.
 
-    The run that the same request has started, `once`, is not started again. `admit` raises inside
-    the transaction if there is no room for one more.
+    With the name of a `worker` it is that worker's from the beginning, who may `claim` it by its
+    id. The run that the same request has started, `once`, is not started again. `admit` raises
+    inside the transaction if there is no room for one more.
 
     Raises:
         RequestKeyUsed: another request has this key.
@@ -58,16 +61,19 @@ def create_run(
         if admit:
             admit(connection)
         connection.execute(
-            "INSERT INTO run (id, owner, name, spec, state, created, queued, left_out)"
-            " VALUES (?, ?, ?, ?, 'queued', ?, ?, ?)",
+            "INSERT INTO run (id, owner, name, spec, state, created, queued, left_out, worker,"
+            " beat) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 run_id,
                 owner,
                 spec.name or _name(plans),
                 write_spec(spec),
+                "running" if worker else "queued",
                 now,
                 now,
                 encode_left_out(left_out),
+                worker,
+                now,
             ),
         )
         for place, plan in enumerate(plans):
@@ -100,16 +106,17 @@ def claim(
 ) -> RunRow | None:
     """Take the run that is named, else the one that `choose` returns inside the transaction.
 
-    None if it does not wait, or if `choose` returns "".
+    None if it does not wait, nor was made for this worker, or if `choose` returns "".
     """
-    if not database.row("SELECT 1 FROM run WHERE state = 'queued' LIMIT 1"):
+    if not run_id and not database.row("SELECT 1 FROM run WHERE state = 'queued' LIMIT 1"):
         return None  # an idle worker reads only, so that it never keeps a writer waiting
     with database.writing() as connection:
         taken = connection.execute(
             """
             UPDATE run SET state = 'running', worker = :worker, attempt = attempt + 1,
                 beat = :now, started = coalesce(started, :now), finished = NULL, error = ''
-            WHERE id = :run AND state = 'queued' RETURNING id
+            WHERE id = :run AND (state = 'queued'
+                OR (state = 'running' AND worker = :worker AND attempt = 0)) RETURNING id
             """,
             {"worker": worker, "run": run_id or choose(connection), "now": time.time()},
         ).fetchone()
@@ -242,8 +249,9 @@ def requeue_lost(
 ) -> int:
     """Give back the runs of a worker known to be dead, or of all that fell silent.
 
-    Returns how many. A run that was being cancelled ends so, and one that has lost its worker
-    `MAX_LOSSES` times without progress fails, with `error` if that says why.
+    Returns how many. A run that was being cancelled ends so. One that has lost its worker
+    `MAX_LOSSES` times without progress fails, with `error` if that says why, and so does one whose
+    worker did nothing else: no other has its models.
     """
     values = {"worker": worker, "limit": time.time() - silent_s}
     if not database.row(_LOST_RUNS_SQL, values):
@@ -254,6 +262,8 @@ def requeue_lost(
             connection.execute("UPDATE run SET losses = ? WHERE id = ?", (row["losses"], row["id"]))
             if row["cancelling"]:
                 _cancel(connection, row["id"])
+            elif row["worker"].startswith(SCRIPT):
+                _fail(connection, row["id"], sentence("error.script-ended"), "")
             elif row["losses"] >= MAX_LOSSES:
                 died = sentence("error.worker-died", n=row["losses"])
                 _fail(connection, row["id"], error or died, "")
@@ -261,6 +271,16 @@ def requeue_lost(
                 _requeue(connection, row["id"])
             bump_revision(connection, row["id"])
     return len(gone)
+
+
+def has_lost_scripts(database: Database, silent_s: float) -> bool:
+    """Whether a script's process fell silent while it had a run."""
+    return bool(
+        database.row(
+            "SELECT 1 FROM run WHERE state = 'running' AND worker GLOB ? || '*' AND beat < ?",
+            (SCRIPT, time.time() - silent_s),
+        )
+    )
 
 
 def cancel(database: Database, run_id: str) -> None:

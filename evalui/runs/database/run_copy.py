@@ -35,6 +35,7 @@ _CELL_COLUMNS = (
     *("place", "source", "dataset_name", "model", "mode", "gives", "label", "pattern"),
     *("signature", "fingerprint", "plan", "questions", "total", "requests", "state", "error"),
     *("started", "finished", "written", "seconds", "input_tokens", "output_tokens", "bytes"),
+    *("replies", "changes"),
 )
 _TRIAL_COLUMNS = (
     *("sample", "variant", "origin", "target", "choice", "credit", "tied", "rule", "reply"),

@@ -50,6 +50,12 @@ def read_runs(database: Database, person: Person = LOCAL_PERSON) -> list[RunRow]
     return [_run_row(row) for row in rows]
 
 
+def read_all_runs(database: Database) -> list[RunRow]:
+    """The runs of all owners, newest first."""
+    rows = database.rows(_RUNS_SQL + "GROUP BY r.id ORDER BY r.created DESC, r.rowid DESC")
+    return [_run_row(row) for row in rows]
+
+
 def read_runs_in(database: Database, states: Collection[str]) -> list[RunRow]:
     """The runs of all owners that are in one of these states, the oldest first."""
     rows = database.rows(

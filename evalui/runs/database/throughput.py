@@ -2,15 +2,23 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from evalui.models.base import ModelEntry, addresses_of
+from evalui.models.catalog import own_addresses
 from evalui.modes import MODES, plan_requests
 from evalui.runs.cells import CellPlan, trials_to_run
 from evalui.runs.database.codec import request_key
 from evalui.runs.database.connection import Database
-from evalui.runs.database.response_cache import is_deterministic, known_responses
+from evalui.runs.database.response_cache import (
+    ReplySource,
+    is_deterministic,
+    known_responses,
+    reply_sources,
+)
 from evalui.runs.database.runs import read_run, read_workers
 from evalui.types import Dataset
 
@@ -61,6 +69,21 @@ class Throughput:
 
     rate: float
     size: RequestSize = RequestSize()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptElsewhere:
+    """Replies to a planned run's `requests` of a model, kept of addresses that its entry had
+    before, by their digest. The newest are of a `run` that requested them from `made` on, in
+    seconds since 1970.
+    """
+
+    model: str
+    addresses: str
+    replies: int
+    requests: int
+    run: str
+    made: float
 
 
 # By model, mode and number of shots, the newest last.
@@ -161,13 +184,61 @@ def count_cached(
     A model that has never run here has no known fingerprint and counts as 0. Of a cell of more than
     3,000 requests those of some questions stand for all. `datasets` are by `CellPlan.source`.
     """
-    # The newest fingerprint of a model comes last.
-    rows = database.rows("SELECT model, fingerprint FROM pace ORDER BY id")
-    fingerprints = {row["model"]: row["fingerprint"] for row in rows}
+    # The newest fingerprint of a model, at the same addresses, comes last.
+    rows = [
+        *database.rows("SELECT model, fingerprint FROM pace ORDER BY id"),
+        *database.rows("SELECT model, fingerprint FROM reply_source ORDER BY made, id"),
+    ]
+    newest = {(row["model"], addresses_of(row["fingerprint"])): row["fingerprint"] for row in rows}
+
+    def fingerprint(entry: ModelEntry) -> str:
+        addresses = entry.options.get("replies_of") or own_addresses(entry)
+        return newest.get((entry.name, addresses), "")
+
     return tuple(
-        _hits(database, plan, datasets[plan.source], fingerprints.get(plan.entry.name, ""))
-        for plan in plans
+        _hits(database, plan, datasets[plan.source], fingerprint(plan.entry)) for plan in plans
     )
+
+
+def kept_elsewhere(
+    database: Database,
+    plans: Sequence[CellPlan],
+    datasets: Mapping[str, Dataset],
+    cached: Sequence[int],
+) -> tuple[KeptElsewhere, ...]:
+    """The replies that are kept of models whose addresses have changed since, unless all of their
+    own are kept, too: `cached`, as `count_cached` counts them.
+
+    Judges have none: what they will be shown is not written yet.
+    """
+    by_model: dict[str, list[CellPlan]] = {}
+    own_replies: Counter[str] = Counter()
+    for plan, hits in zip(plans, cached, strict=True):
+        if plan.requests and not (plan.impossible or plan.mode.judging):
+            by_model.setdefault(plan.entry.name, []).append(plan)
+            own_replies[plan.entry.name] += hits
+    found: list[KeptElsewhere] = []
+    for model, own in by_model.items():
+        total = sum(plan.requests for plan in own)
+        for addresses, source in _sources_elsewhere(database, own[0].entry).items():
+            hits = sum(_hits(database, p, datasets[p.source], source.fingerprint) for p in own)
+            is_chosen = own[0].entry.options.get("replies_of") == addresses
+            if hits and (is_chosen or own_replies[model] < total):
+                found.append(KeptElsewhere(model, addresses, hits, total, source.run, source.made))
+    return tuple(sorted(found, key=lambda each: -each.made))
+
+
+def has_moved(database: Database, entry: ModelEntry) -> bool:
+    """Whether replies are kept of other addresses than the entry has now."""
+    return bool(_sources_elsewhere(database, entry))
+
+
+def _sources_elsewhere(database: Database, entry: ModelEntry) -> dict[str, ReplySource]:
+    """The newest source of replies from each of the addresses that the entry had before."""
+    if not (own := own_addresses(entry)):
+        return {}
+    sources = {addresses_of(each.fingerprint): each for each in reply_sources(database, entry.name)}
+    return {addresses: each for addresses, each in sources.items() if addresses not in ("", own)}
 
 
 def _hits(database: Database, plan: CellPlan, dataset: Dataset, fingerprint: str) -> int:

@@ -26,7 +26,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_cell_dataset
 from evalui.runs.database.queue import renew_lease
 from evalui.runs.database.records import CellRow, Lease
-from evalui.runs.database.response_cache import put_responses
+from evalui.runs.database.response_cache import KeptResponse, put_responses
 from evalui.runs.database.runs import read_cells
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.choice.permutations import variants
@@ -37,7 +37,7 @@ from evalui.scoring.trial_columns import (
     columns_of,
     join_columns,
 )
-from evalui.types import CellResult, Contestant, Pattern, Response, Sample, Trial, Variant
+from evalui.types import CellResult, Contestant, Pattern, Sample, Trial, Variant
 
 _RATE_DECAY_S = 5.0  # the rate shown forgets what is this old
 _ROW_BYTES = 60  # of a trial beside its texts: its row, its index entry, its part of the columns
@@ -56,7 +56,7 @@ def write_trials(
     lease: Lease,
     cell_id: int,
     trials: Sequence[Trial],
-    responses: Sequence[tuple[bytes, Response]] = (),
+    responses: Sequence[KeptResponse] = (),
     *,
     also: Callable[[Connection], None] = lambda _: None,
 ) -> None:

@@ -1,15 +1,16 @@
-"""What a cell has cost in tokens and dollars, and why one waits for its model.
+"""What a cell has cost in tokens and dollars, whose replies it has, and why it waits for its model.
 
 Tokens are kept with the cell; dollars never are: they follow from the prices of today's catalog.
 """
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from sqlite3 import Connection, Row
 
-from evalui.models.base import ModelEntry, ModelUsage
+from evalui.models.base import ModelEntry, ModelUsage, ReplyCount
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import renew_lease
@@ -148,6 +149,52 @@ def model_usages(database: Database, run_id: str, catalog: Catalog) -> tuple[Mod
     waiting = {row["model"]: waits[row["id"]] for row in models if row["id"] in waits}
     rows = database.rows(_MODEL_USAGE_SQL, (run_id,))
     return tuple(_model_usage(row, catalog, waiting.get(row["model"])) for row in rows)
+
+
+def cell_replies(database: Database, cell_id: int) -> Counter[tuple[str | None, float]]:
+    """How many replies a cell has of each run, and when that requested the first; as `ReplyCount`
+    has them.
+    """
+    row = database.row("SELECT replies FROM cell WHERE id = ?", (cell_id,))
+    return Counter({(run, made): n for run, made, n in json.loads(row["replies"])} if row else {})
+
+
+def set_replies(
+    connection: Connection, cell_id: int, replies: Mapping[tuple[str | None, float], int]
+) -> None:
+    """Inside a transaction: note what `cell_replies` reads."""
+    written = json.dumps([(run, made, n) for (run, made), n in replies.items()])
+    connection.execute("UPDATE cell SET replies = ? WHERE id = ?", (written, cell_id))
+
+
+def set_changes(connection: Connection, cell_id: int, changes: Iterable[str]) -> None:
+    """Inside a transaction: note what `model_changes` reads."""
+    written = json.dumps([encode_sentence(each) for each in changes])
+    connection.execute("UPDATE cell SET changes = ? WHERE id = ?", (written, cell_id))
+
+
+def model_changes(database: Database, run_id: str) -> tuple[str, ...]:
+    """What the servers of a run's models said of them that was not so all the time, each once."""
+    rows = database.rows("SELECT changes FROM cell WHERE run = ? ORDER BY place", (run_id,))
+    texts = (text for row in rows for text in json.loads(row["changes"]))
+    return tuple(map(decode_sentence, dict.fromkeys(texts)))
+
+
+def reply_counts(database: Database, run_id: str) -> tuple[ReplyCount, ...]:
+    """Whose replies a run has, by model in the order of the run; what it requested itself first."""
+    rows = database.rows("SELECT model, replies FROM cell WHERE run = ? ORDER BY place", (run_id,))
+    models: dict[str, Counter[tuple[str | None, float]]] = {}
+    for row in rows:
+        counts = models.setdefault(row["model"], Counter())
+        for run, made, n in json.loads(row["replies"]):
+            counts[run, made] += n
+    return tuple(
+        ReplyCount(model, n, run, made)
+        for model, counts in models.items()
+        for (run, made), n in sorted(
+            counts.items(), key=lambda each: (each[0][0] != "", each[0][1])
+        )
+    )
 
 
 def mean_reply_tokens(database: Database) -> dict[tuple[str, str], float]:

@@ -4,11 +4,12 @@ A reader recognises its files among those that were given and returns a part for
 a model has answered. Answers are read one after the other, so that a log of a million fits.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from evalui.errors import DataError
 from evalui.registry import Registry
 from evalui.types import LeftOut, PrintedFigure, Recorded
 
@@ -25,9 +26,10 @@ class LoggedAnswer:
     holds it beside the one shown. `totals` are natural log-probabilities of the options,
     `unconditional` the same without the question, `greedy` says which option the model would have
     written. `extracted` is the slot that the harness read in the `reply`. `marks` are what it gave
-    the answer, by the names of its figures. `marks_only`: the answer was in the log before, and
-    here is another mark of it. `log` counts those that were joined because they show
-    the same questions in other orders.
+    the answer, by the names of its figures. `more_replies` are those that the model wrote to the
+    same prompt beside `reply`, which alone the marks are of. `marks_only`: the answer was in the
+    log before, and here is another mark of it. `log` counts those that were joined because they
+    show the same questions in other orders.
     """
 
     id: str
@@ -41,6 +43,7 @@ class LoggedAnswer:
     greedy: tuple[bool, ...] = ()
     unconditional: tuple[float, ...] | None = None
     reply: str = ""
+    more_replies: tuple[str, ...] = ()
     extracted: int | None = None
     marks: Mapping[str, float] = field(default_factory=dict[str, float])
     marks_only: bool = False
@@ -96,3 +99,23 @@ class LogPart:
 # From the files that were given, folders walked, to the parts among them that a reader knows.
 LogReader = Callable[[Sequence[Path]], tuple[LogPart, ...]]
 HARNESSES: Registry[LogReader] = Registry("harness")
+
+
+def read_logs(logs: Iterable[Callable[[], Iterable[LogPart]]]) -> tuple[LogPart, ...]:
+    """The parts of several logs, each read when it is called; the first part names those that
+    cannot be used, with the cure of each.
+
+    Raises:
+        DataError: none can be used; that of the first.
+    """
+    parts: list[LogPart] = []
+    errors: list[DataError] = []
+    for read in logs:
+        try:
+            parts += read()
+        except DataError as error:
+            errors.append(error)
+    if errors and not parts:
+        raise errors[0]
+    unread = tuple(LeftOut("log-unread", "", why=error.sentence) for error in errors)
+    return (*(replace(one, left_out=one.left_out + unread) for one in parts[:1]), *parts[1:])

@@ -13,14 +13,13 @@ from typing import Any, cast
 import orjson
 
 from evalui.datasets.base import Limits
-from evalui.datasets.files.archive import ARCHIVE_ERRORS
+from evalui.datasets.files.archive import ARCHIVE_ERRORS, read_chunks
 from evalui.errors import DataError
 
 JsonObject = Mapping[str, Any]
 MAX_FILES = 200_000  # of a folder; more are no log
 # A JSON object is read whole and takes some times its size; lines are read one by one.
 MAX_OBJECT_BYTES = 2**29
-_COPY_BYTES = 2**20
 _BLOCK_LINES, _BLOCK_BYTES = 512, 2**22
 
 
@@ -192,8 +191,8 @@ def _unpack(path: Path, folder: Path, left: int, limits: Limits) -> int:
                 name = entry.filename.replace("\\", "/")  # as some programs of Windows write it
                 target = folder / os.path.normpath(f"/{name}").lstrip("/")
                 target.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(entry) as packed, target.open("wb") as unpacked:
-                    while piece := packed.read(_COPY_BYTES):
+                with target.open("wb") as unpacked:
+                    for piece in read_chunks(archive, entry):
                         left -= len(piece)
                         if left < 0:
                             mb = f"{limits.unpacked / 1e6:,.0f} MB"

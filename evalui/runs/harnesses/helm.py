@@ -4,8 +4,9 @@ Of adapters, those that ask for a letter after all options (`multiple_choice_joi
 ask for an answer in writing (`generation`) are read; a run of another one is left out by name.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from evalui.errors import DataError
@@ -15,6 +16,7 @@ from evalui.runs.harnesses.base import (
     FlawedAnswer,
     LoggedAnswer,
     LogPart,
+    read_logs,
 )
 from evalui.runs.harnesses.files import (
     JsonObject,
@@ -38,22 +40,24 @@ def read_helm(files: Sequence[Path]) -> tuple[LogPart, ...]:
     """A part for each run among the files whose adapter is read; the first names the others.
 
     Raises:
-        DataError: a run is damaged, or no adapter of any run is read.
+        DataError: every run is damaged, or no adapter of any run is read.
     """
-    parts: list[LogPart] = []
     others: list[LeftOut] = []
-    for path in files:
-        if path.name == _STATE:
-            read = _part(path)
-            if isinstance(read, LogPart):
-                parts.append(read)
-            else:
-                others.append(read)
+
+    def read(path: Path) -> Sequence[LogPart]:
+        made = _part(path)
+        if isinstance(made, LogPart):
+            return (made,)
+        others.append(made)
+        return ()
+
+    parts = read_logs(partial(read, path) for path in files if path.name == _STATE)
     if others and not parts:
         first = others[0]
         raise DataError("log-helm-method", file=first.dataset, method=first.what)
-    return tuple(
-        replace(part, left_out=() if place else tuple(others)) for place, part in enumerate(parts)
+    return (
+        *(replace(first, left_out=(*others, *first.left_out)) for first in parts[:1]),
+        *parts[1:],
     )
 
 
@@ -69,7 +73,12 @@ def _part(path: Path) -> LogPart | LeftOut:
         return LeftOut("log-helm-method", path.parent.name, method, rows=n_requests)
     has_options = method == _JOINT
     marks = _instance_marks(path.parent)
-    figures = tuple(_figures(path.parent))
+    printed = _means(_stats(path.parent, "stats.json"))
+    names = dict.fromkeys((*printed, *(name for own in marks.values() for name in own)))
+    several = len({name.partition(",")[2] for name in names}) > 1
+    if not several:
+        printed = _named(printed, several=False)
+    marks = {key: _named(own, several=several) for key, own in marks.items()}
     spec = json_object(path.parent / "run_spec.json") if _beside(path, "run_spec.json") else None
     shots = as_number(adapter.get("max_train_instances"))
     model = as_text(adapter.get("model")) or as_text(adapter.get("model_deployment"))
@@ -81,14 +90,14 @@ def _part(path: Path) -> LogPart | LeftOut:
         files=(path.name,),
         read=lambda: _answers(path, state, marks, has_options=has_options),
         shots=None if shots is None else int(shots),
-        figures=figures,
-        readings=dict.fromkeys(_MARKS, "tolerant" if has_options else "exact_match"),
+        figures=tuple(PrintedFigure(name, value) for name, value in printed.items()),
+        readings=dict.fromkeys((*_MARKS, *names), "tolerant" if has_options else "exact_match"),
         main_mark=_MARKS[0] if has_options and marks else "",
         repeats=True,
         missing=(
             *(("one-order", "probabilities") if has_options else ()),
             *(() if marks else ("marks",)),
-            *(() if figures else ("results",)),
+            *(() if printed else ("results",)),
         ),
         named_after=None if model else path.parent,
     )
@@ -106,36 +115,43 @@ def _dataset(path: Path, spec: JsonObject) -> str:
     return scenario + (colon + ",".join(kept) if kept else "")
 
 
-def _figures(folder: Path) -> Iterator[PrintedFigure]:
-    """The means over all instances as they are: perturbed ones are other questions."""
-    if not (folder / "stats.json").is_file():
-        return
-    for stat in map(as_object, as_list(json_file(folder / "stats.json"))):
-        name = as_object(stat.get("name"))
-        value = as_number(stat.get("mean"))
+def _stats(folder: Path, file: str) -> list[JsonObject]:
+    path = folder / file
+    return [*map(as_object, as_list(json_file(path)))] if path.is_file() else []
+
+
+def _means(stats: Iterable[JsonObject]) -> dict[str, float]:
+    """The means that are marks, by name and split: "exact_match,test"; perturbed instances are
+    other questions.
+    """
+    means: dict[str, float] = {}
+    for stat in stats:
+        name, value = as_object(stat.get("name")), as_number(stat.get("mean"))
         if (
             as_text(name.get("name")) in _MARKS
             and value is not None
             and not name.get("perturbation")
         ):
-            yield PrintedFigure(as_text(name["name"]), value)
+            parts = (as_text(name.get(key)) for key in ("name", "split", "sub_split"))
+            means[",".join(filter(None, parts))] = value
+    return means
 
 
 def _instance_marks(folder: Path) -> dict[tuple[str, str], Mapping[str, float]]:
     """The marks of each instance, by its id and the number of its worked examples' draw."""
-    if not (folder / "per_instance_stats.json").is_file():
-        return {}
-    marks: dict[tuple[str, str], Mapping[str, float]] = {}
-    for each in map(as_object, as_list(json_file(folder / "per_instance_stats.json"))):
-        if each.get("perturbation"):
-            continue
-        own: dict[str, float] = {}
-        for stat in map(as_object, as_list(each.get("stats"))):
-            name = as_text(as_object(stat.get("name")).get("name"))
-            if name in _MARKS and (value := as_number(stat.get("mean"))) is not None:
-                own[name] = value
-        marks[_key(each.get("instance_id"), each.get("train_trial_index"))] = own
-    return marks
+    return {
+        _key(each.get("instance_id"), each.get("train_trial_index")): _means(
+            map(as_object, as_list(each.get("stats")))
+        )
+        for each in _stats(folder, "per_instance_stats.json")
+        if not each.get("perturbation")
+    }
+
+
+def _named(means: Mapping[str, float], *, several: bool) -> dict[str, float]:
+    """Marks by their name, and by that of their split where there are several."""
+    plain = {name.partition(",")[0]: value for name, value in means.items()}
+    return {**plain, **means} if several else plain
 
 
 def _key(instance: object, draw: object) -> tuple[str, str]:
@@ -166,7 +182,7 @@ def _answer(
     completions = as_list(result.get("completions"))
     if not completions or result.get("success") is False:
         return "no-answer"
-    reply = as_text(as_object(completions[0]).get("text"))
+    reply, *more = (as_text(as_object(each).get("text")) for each in completions)
     id_ = as_text(instance.get("id"))
     question = as_text(as_object(instance.get("input")).get("text")) or id_
     references = [as_object(each) for each in as_list(instance.get("references"))]
@@ -177,7 +193,14 @@ def _answer(
         if "correct" in as_list(each.get("tags"))
     ]
     if not has_options:
-        return LoggedAnswer(id_, question, references=tuple(right), reply=reply, marks=marks)
+        return LoggedAnswer(
+            id_,
+            question,
+            references=tuple(right),
+            reply=reply,
+            more_replies=tuple(more),
+            marks=marks,
+        )
     shown_by_letter = as_object(request.get("output_mapping"))
     letters = [letter for letter in LETTERS if letter in shown_by_letter]
     shown = tuple(as_text(shown_by_letter[letter]) for letter in letters)
@@ -194,6 +217,7 @@ def _answer(
         shown.index(right[0]),
         own_options=texts,
         reply=reply,
+        more_replies=tuple(more),
         # HELM takes the completion as it is, without the blanks around it, for a letter.
         extracted=slot_of(reply.strip(), len(shown)),
         marks=marks,

@@ -4,9 +4,10 @@ import hashlib
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -27,6 +28,7 @@ from evalui.runs.database.imported_runs import (
     discard_import,
     drop_imported_dataset,
     finish_import,
+    merge_imported_datasets,
     write_imported_samples,
 )
 from evalui.runs.database.queue import Admit
@@ -39,6 +41,7 @@ from evalui.runs.harnesses.base import (
     LoggedAnswer,
     LogPart,
     LogReader,
+    read_logs,
 )
 from evalui.runs.harnesses.files import MAX_FILES, opened_files
 from evalui.runs.harnesses.grading import (
@@ -98,6 +101,7 @@ def import_run(
     name: str = "",
     owner: str = LOCAL,
     models: Mapping[str, str] = MappingProxyType({}),
+    without: Collection[str] = (),
     limits: Limits = Limits(files=MAX_FILES),  # noqa: B008 (frozen)
     within: Path | None = None,
     reader: LogReader | None = None,
@@ -109,7 +113,8 @@ def import_run(
 
     A store among them is a bundle of evalui's own, see `bundle.import_bundle`.
 
-    `models` are other names for those that `recognise` gives to models. `reader` reads the files in
+    `models` are other names for those that `recognise` gives to models, `without` names of files
+    that are passed over. `reader` reads the files in
     place of the registered ones, which recognise them by their contents. Archives are unpacked
     `within` a folder. Large logs are read by so many `processes` beside this one, by one for
     each core if None; what is kept is the same. `admit` raises where the owner may not keep one
@@ -121,6 +126,9 @@ def import_run(
         StoreError: the store cannot be written. In all three cases nothing is kept.
     """
     with opened_files(paths, limits, within=within) as files:
+        if unknown := sorted({*without} - {path.name for path in files}):
+            raise DataError("log-not-there", path=unknown[0])
+        files = tuple(path for path in files if path.name not in without)
         try:
             parts = recognise(files, reader)
             if models:
@@ -178,10 +186,10 @@ def find_parts(files: Sequence[Path], reader: LogReader | None = None) -> tuple[
     """The same, () if no reader knows any of the files.
 
     Raises:
-        DataError: a reader knows what they lack.
+        DataError: a reader knows what they lack, and no other knows any of them.
     """
     readers = [reader] if reader else [HARNESSES[name] for name in HARNESSES]
-    return _with_distinct_models(part for read in readers for part in read(files))
+    return _with_distinct_models(read_logs(partial(read, files) for read in readers))
 
 
 def _with_distinct_models(parts: Iterable[LogPart]) -> tuple[LogPart, ...]:
@@ -212,19 +220,38 @@ def _import_parts(
     progress: Progress,
     ahead: ReadingAhead | None,
 ) -> ImportedRun:
-    sources: list[tuple[Cell, LogSource]] = []
     left_out: list[LeftOut] = []
     flaws: Counter[str] = Counter()
-    names: dict[str, str] = {}  # of datasets, with the digest of the one that has it
+    datasets: dict[str, list[_ImportedDataset]] = {}  # those of one name hold other questions
+    read: list[tuple[_PartImport, _ImportedDataset]] = []
+    n_cells = 0
     for part in parts:
-        one = _PartImport(database, lease, owner, part, place=len(sources), progress=progress)
-        sources += one.run(names, ahead)
+        one = _PartImport(database, lease, owner, part, place=n_cells, progress=progress)
+        own = one.run(ahead)
+        n_cells += one.n_cells
         left_out += (*part.left_out, *one.left_out)
         flaws += one.flaws
-    if not sources:
+        if own is None:
+            continue
+        alike = datasets.setdefault(part.dataset, [])
+        known = next((each for each in alike if each.takes(database, lease, own)), None)
+        if known is None:
+            alike.append(own)
+        read.append((one, known or own))
+    if not read:
         why = joined_reasons(flaws) if flaws else sentence("error.log-flaw-empty")
         files = ", ".join(name for part in parts for name in part.files[:1])
         raise DataError("log-no-answers", files=files, why=why)
+    for name, alike in datasets.items():
+        for n, dataset in enumerate(alike, start=1):
+            dataset.name = name if n == 1 else f"{name} ({n})"
+            dataset.complete(database, lease)
+    left_out += (
+        LeftOut("log-lacks", dataset.name, one.model, rows=lacking)
+        for one, dataset in read
+        if (lacking := dataset.questions - one.n_questions)
+    )
+    sources = [each for one, dataset in read for each in one.complete(dataset)]
     spec = RunSpec(
         version=3,
         name=title,
@@ -237,6 +264,49 @@ def _import_parts(
     )
     finish_import(database, lease, title, spec, left_out)
     return ImportedRun(lease.run_id, title, tuple(sources), tuple(left_out))
+
+
+@dataclass(slots=True)
+class _ImportedDataset:
+    """The questions of one part or more; `digests` are those of the questions of each part."""
+
+    id: int
+    name: str
+    kind: DatasetKind
+    digests: list[str]
+    questions: int
+    left_out: int
+
+    def takes(self, database: Database, lease: Lease, other: "_ImportedDataset") -> bool:
+        """Take the questions of another part if they are the same, or the same where both have
+        them.
+        """
+        n = merge_imported_datasets(database, lease, self.id, other.id)
+        if n is None:
+            return False
+        self.questions = n
+        self.digests += [each for each in other.digests if each not in self.digests]
+        return True
+
+    @property
+    def digest(self) -> str:
+        """That of all its questions."""
+        first, *others = self.digests
+        return hashlib.sha256("|".join(self.digests).encode()).hexdigest() if others else first
+
+    def complete(self, database: Database, lease: Lease) -> None:
+        """Give it its name and its key: it becomes an equal dataset if there is one."""
+        contents = f"imported|{self.name}|{self.kind}|{self.digest}"
+        complete_imported_dataset(
+            database,
+            lease,
+            self.id,
+            name=self.name,
+            key=hashlib.sha256(contents.encode()).hexdigest(),
+            sha256=self.digest,
+            questions=self.questions,
+            left_out=self.left_out,
+        )
 
 
 @dataclass(slots=True)
@@ -303,12 +373,8 @@ class _PartImport:
         self._first_flaw: dict[str, str] = {}
         self._dataset_id = 0
 
-    def run(
-        self, names: dict[str, str], ahead: ReadingAhead | None
-    ) -> list[tuple[Cell, LogSource]]:
-        """Read the part to its end; `names` are those that datasets of the run have.
-
-        `ahead` are other processes, which may have the part.
+    def run(self, ahead: ReadingAhead | None) -> _ImportedDataset | None:
+        """Read the part to its end; `ahead` are other processes, which may have it.
 
         A part without an answer that can be used leaves nothing but its `flaws`.
         """
@@ -326,8 +392,31 @@ class _PartImport:
         self._progress(read - reported)
         if not self._n_samples:
             drop_imported_dataset(self._database, self._lease, self._dataset_id)
-            return []
-        return self._complete(names)
+            return None
+        self._known, self._ids = {}, set()  # other parts are read before this one is complete
+        return _ImportedDataset(
+            self._dataset_id,
+            part.dataset,
+            self._kind,
+            [self._digest.hexdigest()],
+            self._n_samples,
+            self._flaws.total(),
+        )
+
+    @property
+    def model(self) -> str:
+        """Whose answers they are."""
+        return self._part.model
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells the part has."""
+        return len(self._cells)
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions it has an answer to."""
+        return self._n_samples
 
     @property
     def left_out(self) -> Iterator[LeftOut]:
@@ -366,6 +455,8 @@ class _PartImport:
             trial = grade_logged(self._part, MODES[self._mode], answer, sample, order)
             self._keep(trial, repeat)
             self._count(answer.subject, answer.marks, answer.log, trial)
+            for reply in answer.more_replies:
+                self._take(replace(answer, reply=reply, more_replies=(), extracted=None, marks={}))
 
     def _take_graded(self, answer: GradedAnswer) -> None:
         """Keep an answer to a question that comes once."""
@@ -475,23 +566,9 @@ class _PartImport:
                 write_trials(self._database, self._lease, cell.id, cell.batch)
                 cell.batch = []
 
-    def _complete(self, names: dict[str, str]) -> list[tuple[Cell, LogSource]]:
-        part, digest = self._part, self._digest.hexdigest()
-        name, n = part.dataset, 1
-        while names.setdefault(name, digest) != digest:  # other questions under the same name
-            n += 1
-            name = f"{part.dataset} ({n})"
-        key = hashlib.sha256(f"imported|{name}|{self._kind}|{digest}".encode()).hexdigest()
-        complete_imported_dataset(
-            self._database,
-            self._lease,
-            self._dataset_id,
-            name=name,
-            key=key,
-            sha256=digest,
-            questions=self._n_samples,
-            left_out=self._flaws.total(),
-        )
+    def complete(self, dataset: _ImportedDataset) -> list[tuple[Cell, LogSource]]:
+        """State what the cells hold, whose questions are in a dataset."""
+        part = self._part
         figures = tuple(self._figures())
         completed: list[tuple[Cell, LogSource]] = []
         for repeat, open_cell in enumerate(self._cells, start=1):
@@ -514,8 +591,8 @@ class _PartImport:
                 spellings="lm_eval" if part.evidence == "letters" else "common",
             )
             signed = imported_signature(
-                f"{name}@{digest[:8]}",
-                self._n_samples,
+                f"{dataset.name}@{dataset.digest[:8]}",
+                dataset.questions,
                 plan,
                 source,
                 model=part.model,
@@ -523,9 +600,9 @@ class _PartImport:
                 shots=part.shots,
                 n_options=sorted({len(order.permutation) for order in open_cell.orders}),
             )
-            cell = replace(open_cell.cell, dataset=name, pattern=pattern, signature=signed)
+            cell = replace(open_cell.cell, dataset=dataset.name, pattern=pattern, signature=signed)
             complete_imported_cell(
-                self._database, self._lease, open_cell.id, cell, plan, questions=self._n_samples
+                self._database, self._lease, open_cell.id, cell, plan, questions=dataset.questions
             )
             completed.append((cell, source))
         return completed
@@ -549,8 +626,14 @@ class _PartImport:
     def _figures(self) -> Iterator[PrintedFigure]:
         """What the harness printed, then figures of whole datasets that only its log has."""
         readings, none = self._part.readings, _Tally()
-        printed = {(each.subject, each.name): each for each in self._part.figures}
+        printed: dict[tuple[str, str], PrintedFigure] = {}
+        for figure in self._part.figures:  # none takes the place of another
+            name, n = figure.name, 1
+            while printed.setdefault((figure.subject, name), figure).printed != figure.printed:
+                n += 1
+                name = f"{figure.name} #{n}"
         for (subject, name), figure in printed.items():
+            figure = replace(figure, name=name)
             tally = self._tallies.get((subject, name), none)
             yield tally.figure(figure, readings.get(name, ""))
         for (subject, name), tally in self._tallies.items():

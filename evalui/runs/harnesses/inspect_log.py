@@ -4,12 +4,12 @@ Newer versions pack the members with Zstandard, which Python's own zip module re
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evalui.datasets.files.archive import ARCHIVE_ERRORS
+from evalui.datasets.files.archive import ARCHIVE_ERRORS, read_all
 from evalui.errors import DataError
 from evalui.runs.harnesses.base import (
     HARNESSES,
@@ -17,8 +17,10 @@ from evalui.runs.harnesses.base import (
     FlawedAnswer,
     LoggedAnswer,
     LogPart,
+    read_logs,
 )
 from evalui.runs.harnesses.files import (
+    MAX_OBJECT_BYTES,
     JsonObject,
     as_list,
     as_number,
@@ -44,6 +46,7 @@ _HEADER, _START, _SAMPLES = "header.json", "_journal/start.json", "samples/"
 # Inspect's marks: correct, partial, incorrect, no answer.
 _MARKS: Mapping[str, float] = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _MEANS = ("accuracy", "mean")  # metrics that are the mean of the marks
+_MEAN = "mean"  # the reducer of epochs that keeps it so
 _SPREADS = ("stderr", "bootstrap_stderr", "std", "var")
 
 
@@ -51,11 +54,16 @@ def read_inspect(files: Sequence[Path]) -> tuple[LogPart, ...]:
     """A part for each log among the files.
 
     Raises:
-        DataError: a log is damaged, is not finished, or was written without its samples.
+        DataError: every log is damaged, is not finished, or was written without its samples.
     """
-    logs = [_open_archive(path) for path in files if path.suffix == ".eval"]
-    logs += [_open_json(path) for path in files if _is_json_log(path)]
-    return tuple(_part(log) for log in logs)
+    archives = [path for path in files if path.suffix == ".eval"]
+    objects = [path for path in files if _is_json_log(path)]
+    return read_logs(
+        (
+            *(lambda path=path: [_part(_open_archive(path))] for path in archives),
+            *(lambda path=path: [_part(_open_json(path))] for path in objects),
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,7 @@ def _open_archive(path: Path) -> _Log:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
             head = _HEADER if _HEADER in names else _START
-            header = as_object(parsed(archive.read(head)) if head in names else None)
+            header = as_object(parsed(_read(path, archive, head)) if head in names else None)
     except _DAMAGES as error:
         raise DataError("log-damaged", file=path.name, reason=str(error)) from error
     members = [name for name in names if name.startswith(_SAMPLES)]
@@ -93,12 +101,20 @@ def _open_archive(path: Path) -> _Log:
         with zipfile.ZipFile(path) as archive:
             for name in sorted(members, key=place):
                 try:
-                    sample = as_object(parsed(archive.read(name)))
-                except _DAMAGES:
+                    sample = as_object(parsed(_read(path, archive, name)))
+                except (*_DAMAGES, DataError):
                     sample = None
                 yield name, sample or None
 
     return _Log(path, header, samples)
+
+
+def _read(path: Path, archive: Any, name: str) -> bytes:
+    """A member of an archive, no further than the size that it declares."""
+    info = archive.getinfo(name)
+    if info.file_size > MAX_OBJECT_BYTES:
+        raise DataError("log-too-large", file=path.name, gb=f"{MAX_OBJECT_BYTES / 1e9:.1f}")
+    return read_all(archive, info)
 
 
 def _is_json_log(path: Path) -> bool:
@@ -141,10 +157,11 @@ def _places(header: JsonObject) -> dict[str, int]:
 
 def _part(log: _Log) -> LogPart:
     run = as_object(log.header.get("eval"))
-    _, first = next(log.samples(), ("", None))
-    has_options = len(as_list((first or {}).get("choices"))) > 1
-    figures = tuple(_figures(log.header))
-    means = _means(first or {}, figures)
+    scored = (sample for _, sample in log.samples() if sample and sample.get("scores"))
+    first = next(scored, None) or next(log.samples(), ("", None))[1] or as_object(None)
+    has_options = len(as_list(first.get("choices"))) > 1
+    figures = tuple(_figures(log.header, _values(first)))
+    means = _means(_values(first), figures)
     main = next(iter(means.values()), [""])[0]
     # Of scorers of written answers, these two compare them with the target as `exact_match` does.
     readings = {
@@ -176,20 +193,37 @@ def _part(log: _Log) -> LogPart:
     )
 
 
-def _figures(header: JsonObject) -> Iterator[PrintedFigure]:
+def _values(sample: JsonObject) -> dict[str, Any]:
+    """What each scorer gave a sample; of a dictionary each value: "scorer/key"."""
+    values: dict[str, Any] = {}
+    for scorer, score in as_object(sample.get("scores")).items():
+        value: Any = as_object(score).get("value")
+        keys = as_object(value)
+        values |= {f"{scorer}/{key}": each for key, each in keys.items()} or {scorer: value}
+    return values
+
+
+def _figures(header: JsonObject, values: Mapping[str, Any]) -> Iterator[PrintedFigure]:
+    """The printed metrics, "score/metric"; of epochs that are not reduced to their mean
+    "score/reducer/metric".
+    """
     for score in map(as_object, as_list(as_object(header.get("results")).get("scores"))):
+        name = as_text(score.get("name"))
+        of_key = f"{as_text(score.get('scorer'))}/{name}"
+        reducer = as_text(score.get("reducer"))
+        parts = [of_key if of_key in values else name, reducer if reducer != _MEAN else ""]
         for metric in map(as_object, as_object(score.get("metrics")).values()):
             name = as_text(metric.get("name")).rpartition("/")[2]
             value = as_number(metric.get("value"))
             if value is not None and name not in _SPREADS:
-                yield PrintedFigure(f"{as_text(score.get('name'))}/{name}", value)
+                yield PrintedFigure("/".join(filter(None, (*parts, name))), value)
 
 
-def _means(sample: JsonObject, figures: Sequence[PrintedFigure]) -> dict[str, list[str]]:
-    """For each scorer the figures that are means of its marks; of one without any, its accuracy."""
+def _means(values: Iterable[str], figures: Sequence[PrintedFigure]) -> dict[str, list[str]]:
+    """For each score the figures that are means of its marks; of one without any, its accuracy."""
     printed = {figure.name for figure in figures}
     means: dict[str, list[str]] = {}
-    for score in as_object(sample.get("scores")):
+    for score in values:
         known = [f"{score}/{name}" for name in _MEANS if f"{score}/{name}" in printed]
         means[score] = known or [f"{score}/{_MEANS[0]}"]
     return means
@@ -213,14 +247,14 @@ def _answer(
     output = as_object(sample.get("output"))
     if not as_list(output.get("choices")) or sample.get("error"):
         return "no-answer"
-    reply = _text(as_object(as_object(as_list(output["choices"])[0]).get("message")).get("content"))
+    written = (as_object(as_object(each).get("message")) for each in as_list(output["choices"]))
+    reply, *more = (_text(each.get("content")) for each in written)
     targets = [as_text(each) for each in as_list(sample.get("target"))]
     targets = targets or [as_text(sample.get("target"))]
-    scores = {name: as_object(each) for name, each in as_object(sample.get("scores")).items()}
     marks = {
         figure: mark
-        for name, score in scores.items()
-        if (mark := _mark(score.get("value"))) is not None
+        for name, value in _values(sample).items()
+        if (mark := _mark(value)) is not None
         for figure in means.get(name, ())
     }
     id_, question = as_text(sample.get("id")), _question(sample)
@@ -228,7 +262,13 @@ def _answer(
     if not has_options:
         references = tuple(filter(None, targets))
         return LoggedAnswer(
-            id_, question, references=references, subject=subject, reply=reply, marks=marks
+            id_,
+            question,
+            references=references,
+            subject=subject,
+            reply=reply,
+            more_replies=tuple(more),
+            marks=marks,
         )
     own = tuple(map(as_text, as_list(sample.get("choices"))))
     if len(own) < 2:
@@ -239,7 +279,10 @@ def _answer(
     if gold is None:
         return "gold"
     shown = _shown(sample, own)
-    score = scores.get(next(iter(means), ""), {})
+    main = next(iter(means), "")
+    scores = as_object(sample.get("scores")).items()
+    first = (as_object(each) for name, each in scores if main.startswith(name))
+    score: JsonObject = next(first, as_object(None))
     return LoggedAnswer(
         id_,
         question,
@@ -248,6 +291,7 @@ def _answer(
         subject=subject,
         own_options=own,
         reply=reply,
+        more_replies=tuple(more),
         extracted=slot_of(score.get("answer"), len(own)),
         marks=marks,
     )

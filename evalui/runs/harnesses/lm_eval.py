@@ -2,7 +2,8 @@
 
 Each line is a question. Of a choice it has the log-likelihood of each continuation and whether it
 is the greedy one: letters after the options, or the texts of options that the prompt does not show.
-A task of several filters has a line for each filter.
+A task of several filters has a line for each filter. A line of a task with `repeats` has several
+replies.
 """
 
 import re
@@ -173,6 +174,8 @@ def _part(logs: Sequence[_TaskLog]) -> LogPart:
         figures=tuple(figures),
         readings={name: readings[key] for name in metrics if (key := _metric(name)) in readings},
         main_mark=main,
+        repeats=evidence in ("reply", "written")
+        and any(len(_replies(first_object(log.path) or {})) > 1 for log in logs),
         missing=missing,
         named_after=None if model else first.path.parent,
     )
@@ -275,10 +278,10 @@ def _answer(
         return "several"
     if evidence in ("letters", "texts"):
         return _scored(sample, known, calls, evidence, delimiter)
-    replies = as_list(sample.get("resps"))
-    reply = as_list(replies[0]) if replies else []
-    if not reply or not isinstance(reply[0], str):
+    replies = _replies(sample)
+    if not replies or not all(isinstance(each, str) for each in replies):
         return "no-answer"
+    reply, *more = replies
     prompt = calls[0][0]
     if evidence == "written":
         return LoggedAnswer(
@@ -286,7 +289,8 @@ def _answer(
             _question(sample, prompt),
             references=(as_text(sample["target"]),),
             subject=known.subject,
-            reply=reply[0],
+            reply=reply,
+            more_replies=tuple(more),
             marks=known.marks,
         )
     options = options_of(prompt)
@@ -300,10 +304,17 @@ def _answer(
         options,
         gold,
         subject=known.subject,
-        reply=reply[0],
+        reply=reply,
+        more_replies=tuple(more),
         extracted=slot_of(extracted[0] if extracted else None, len(options)),
         marks=known.marks,
     )
+
+
+def _replies(sample: JsonObject) -> list[Any]:
+    """What the model replied to the one prompt of a line; of scored options nothing counts here."""
+    resps = as_list(sample.get("resps"))
+    return as_list(resps[0]) if resps else []
 
 
 def _scored(

@@ -17,6 +17,7 @@ from evalui.runs.harnesses.base import (
     FlawedAnswer,
     LoggedAnswer,
     LogPart,
+    read_logs,
 )
 from evalui.runs.harnesses.files import (
     JsonObject,
@@ -58,7 +59,10 @@ def read_opencompass(files: Sequence[Path]) -> tuple[LogPart, ...]:
         if piece and (path.parent, piece["dataset"]) not in names and not _results(path, dataset):
             dataset = piece["dataset"]
         groups.setdefault((path.parent, dataset), []).append(path)
-    return tuple(_part(dataset, paths) for (_, dataset), paths in groups.items())
+    return read_logs(
+        lambda dataset=dataset, paths=paths: [_part(dataset, paths)]
+        for (_, dataset), paths in groups.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)

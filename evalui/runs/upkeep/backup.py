@@ -5,6 +5,7 @@ files, the gallery. Keys of endpoints and the secret that encrypts them are in i
 secret as the folder.
 """
 
+import errno
 import gzip
 import json
 import os
@@ -25,6 +26,7 @@ from pydantic import BaseModel, ValidationError
 from evalui.errors import StoreError
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
+from evalui.runs.upkeep.disk import FULL_BYTES, disk_use
 
 _STORE = "evalui.sqlite"
 _MANIFEST = "backup.json"  # the first member: where the folder was, which its files name
@@ -161,6 +163,8 @@ def _unpack(archive: tarfile.TarFile, folder: Path, source: Path) -> str:
         place = PurePosixPath(member.name)
         if not member.isreg() or place.is_absolute() or ".." in place.parts:
             raise StoreError("backup-member", file=str(source), member=member.name)
+        if disk_use(folder).free - member.size < FULL_BYTES:  # others write on this disk, too
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         path = folder / place
         for parent in reversed(place.parents):  # `parents=True` would make them for everybody
             (folder / parent).mkdir(mode=0o700, exist_ok=True)

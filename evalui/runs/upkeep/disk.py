@@ -7,7 +7,7 @@ from pathlib import Path
 from evalui.errors import StoreError
 
 _NEARLY_FULL = 0.9
-_FULL_BYTES = 64 * 2**20  # below this SQLite may soon be unable to write
+FULL_BYTES = 64 * 2**20  # below this SQLite may soon be unable to write
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class DiskUse:
     @property
     def is_full(self) -> bool:
         """Whether there is no room left to work with."""
-        return self.free < _FULL_BYTES
+        return self.free < FULL_BYTES
 
 
 def disk_use(folder: Path) -> DiskUse:

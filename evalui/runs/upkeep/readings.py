@@ -1,25 +1,39 @@
-"""What a monitor reads of a store: counts, no names of people, runs or files."""
+"""What a monitor reads of a store: counts, no names of people, runs or files; models are named."""
 
 import sqlite3
+import time
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_workers
+from evalui.types import RunState
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReadings:
+    """What the stored runs had of one model: tokens by its own count, and cells that failed."""
+
+    read_tokens: int
+    written_tokens: int
+    failed_cells: int
 
 
 @dataclass(frozen=True, slots=True)
 class StoreReadings:
-    """Counts of one moment: runs by state, trials that are stored, failed cells, live workers.
+    """Counts of one moment: runs by state, trials that are stored, live workers.
 
-    `worker_bytes` is what the workers' processes hold of the machine's memory.
+    `waiting_s` is for how long the oldest run in the queue has waited, 0 without one;
+    `worker_bytes` what the workers' processes hold of the machine's memory.
     """
 
     runs: Mapping[str, int]
+    waiting_s: float
     trials: int
-    failed_cells: int
+    models: Mapping[str, ModelReadings]
     busy_workers: int
     idle_workers: int
     worker_bytes: int
@@ -27,17 +41,22 @@ class StoreReadings:
 
 def read_store(database: Database) -> StoreReadings:
     """Count; raises `StoreError`."""
-    runs = database.rows("SELECT state, count(*) AS n FROM run GROUP BY state")
-    cells = database.row(
-        "SELECT coalesce(sum(done), 0) AS trials, count(*) FILTER (WHERE state = 'failed')"
-        " AS failed FROM cell"
+    runs = database.rows(
+        "SELECT state, count(*) AS n, min(created) AS since FROM run GROUP BY state"
+    )
+    since = {row["state"]: row["since"] for row in runs}
+    models = database.rows(
+        "SELECT model, sum(done) AS trials, sum(input_tokens) AS read,"
+        " sum(output_tokens) AS written, count(*) FILTER (WHERE state = 'failed') AS failed"
+        " FROM cell GROUP BY model"
     )
     workers = read_workers(database)
     busy = sum(worker.is_busy for worker in workers)
     return StoreReadings(
-        {row["state"]: row["n"] for row in runs},
-        cells["trials"] if cells else 0,
-        cells["failed"] if cells else 0,
+        dict.fromkeys(get_args(RunState), 0) | {row["state"]: row["n"] for row in runs},
+        max(0.0, time.time() - since["queued"]) if "queued" in since else 0.0,
+        sum(row["trials"] for row in models),
+        {row["model"]: ModelReadings(row["read"], row["written"], row["failed"]) for row in models},
         busy,
         len(workers) - busy,
         sum(worker.bytes for worker in workers),

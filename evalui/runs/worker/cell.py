@@ -2,14 +2,23 @@
 
 import logging
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from sqlite3 import Connection
 from typing import Protocol
 
-from evalui.errors import DataError, ModelError, RequestRejected, Unreachable, joined_reasons
+from evalui.errors import (
+    DataError,
+    EvaluiError,
+    ModelError,
+    RequestRejected,
+    Unreachable,
+    joined_reasons,
+)
 from evalui.messages import sentence
 from evalui.models import Model, ModelEntry, NeedsAnswerKey
 from evalui.models.base import (
@@ -17,6 +26,7 @@ from evalui.models.base import (
     RequestStream,
     Streaming,
     UsageTracking,
+    Watched,
     is_out_of_memory,
     loads_weights,
     traits_of,
@@ -29,6 +39,8 @@ from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow, Lease
 from evalui.runs.database.response_cache import (
+    KeptResponse,
+    ReplySource,
     cacheable_by,
     get_responses,
     put_responses,
@@ -78,6 +90,7 @@ _MIN_QUEUED = 32
 _WAITING = 8  # requests beside these that were refused and wait, for each that may be in flight
 _MIN_TIMED_REQUESTS = 20  # fewer requests than this do not measure a model's speed
 MIN_REQUESTS = 20  # of so many requests, a usable model rejects the smaller part
+_MAX_LISTED = 10  # questions that an error lists; the log has them all
 _NO_ORDER = Variant(())  # an open question has no order
 
 _log = logging.getLogger(__name__)
@@ -127,6 +140,54 @@ class RejectedRequests:
                 total=self.requested,
                 why=joined_reasons(self.reasons),
             )
+
+
+@dataclass(slots=True)
+class UngradedTrials:
+    """The trials whose responses evalui failed to read, and why: they are in no figure."""
+
+    trials: int = 0
+    reasons: Counter[str] = field(default_factory=Counter[str])
+    questions: dict[str, None] = field(default_factory=dict[str, None])  # ids, each once
+    first: Exception | None = None
+
+    def record(self, sample: Sample, error: Exception) -> None:
+        """Record a trial of a question that could not be graded just now, and log the traceback."""
+        _log.error("A reply to %s could not be graded", sample.id, exc_info=error)
+        self.trials += 1
+        self.reasons[_reported(error)] += 1
+        self.questions[sample.id] = None
+        self.first = self.first or error
+
+    def check(self, model: str, total: int) -> None:
+        """Raise an error with the count, the questions and all reasons, if there are any."""
+        if self.first:
+            raise EvaluiError(
+                "ungraded",
+                model=model,
+                n=self.trials,
+                total=total,
+                questions=", ".join(islice(self.questions, _MAX_LISTED)),
+                n_questions=len(self.questions),
+                more=", …" if len(self.questions) > _MAX_LISTED else "",
+                why=joined_reasons(self.reasons),
+            ) from self.first
+
+
+def error_text(error: Exception) -> str:
+    """What a user is told of an error, whatever it is."""
+    if isinstance(error, EvaluiError):
+        return error.sentence
+    if is_out_of_memory(error):
+        return sentence("error.too-little-memory", reason=str(error).partition("\n")[0])
+    return sentence("error.unexpected", reason=_reported(error))
+
+
+def _reported(error: Exception) -> str:
+    """An error as a part of a sentence."""
+    if isinstance(error, EvaluiError):
+        return error.sentence.rstrip(".")
+    return traceback.format_exception_only(error)[-1].strip()
 
 
 def _reason(error: RequestRejected) -> str:
@@ -228,12 +289,14 @@ class CellRun:
         on_batch: Callable[[], None],
         on_open: Callable[[int, int], None] = lambda _requests, _width: None,
         replies: Database | None = None,
+        uses_kept: bool = True,
         arrivals: Arrivals | None = None,
         turn: Turn | None = None,
     ) -> None:
         self._turn = turn
         self._database = database
         self._replies = replies
+        self._uses_kept = uses_kept
         self._arrivals = arrivals or Arrivals()
         self._on_open = on_open
         self._lease = lease
@@ -242,7 +305,9 @@ class CellRun:
         self._interrupted = interrupted
         self._on_batch = on_batch
         self._trials: list[Trial] = []
-        self._responses: list[tuple[bytes, Response]] = []
+        self._responses: list[KeptResponse] = []
+        self._source: ReplySource | None = None  # of what the model replies now
+        self._replies_by_run: Counter[tuple[str | None, float]] = Counter()
         self._entry = entry
         self._flushed = self._charged = time.monotonic()
         self._batch_size = AdaptiveBatchSize()
@@ -254,6 +319,7 @@ class CellRun:
         self._unsaved = 0  # characters of replies and thoughts
         self._requests_each = max(1, row.requests // max(1, row.total))  # of a trial, as planned
         self._rejected = RejectedRequests()
+        self._ungraded = UngradedTrials()
         # What servers do before the first token is not known here; of models on this machine it is
         # known, but for a thought that they begin by themselves.
         remote = entry is not None and traits_of(entry).remote
@@ -269,6 +335,7 @@ class CellRun:
             is_early=lambda: row.cell.gives == "verdicts" and self._arrivals.are_coming,
         )
         self._usage_source: UsageTracking | None = None
+        self._watched: Watched | None = None
         self._stream: RequestStream | None = None
         self._recorded_usage = Usage(0, 0)  # what it had spent when tokens were last written
 
@@ -290,8 +357,11 @@ class CellRun:
             model.set_answer_key(samples)
         if isinstance(model, UsageTracking):
             self._usage_source, self._recorded_usage = model, model.usage()
+        self._watched = model if isinstance(model, Watched) else None
         spec = ModeSpec.model_validate_json(self._row.plan)
         queue.start_cell(self._database, self._lease, self._row.id, model.fingerprint)
+        self._source = ReplySource(model.name, model.fingerprint, self._lease.run_id, time.time())
+        self._replies_by_run = usage.cell_replies(self._database, self._row.id)
         done = done_keys(self._database, self._row.id)
 
         def is_wanted(pair: TrialPlace) -> bool:
@@ -311,6 +381,7 @@ class CellRun:
             setting=setting,
             fingerprint=model.fingerprint,
             is_cacheable=cacheable_by(model, repeats=spec.repeats),
+            on_ungraded=self._ungraded.record,
         )
         try:
             if isinstance(model, Streaming):
@@ -382,6 +453,7 @@ class CellRun:
                     self._go_on(pairs)
                     is_starved = len(pairs) < wanted
                     batch.add(pairs)
+                    self._trials += batch.take_decided()
                     self._send_new(stream, batch)
                 has_more, in_flight = not pending.is_over, min(batch.open, stream.width)
                 can_send = has_more and not is_starved
@@ -522,13 +594,18 @@ class CellRun:
             if sample.id not in recorded or (sample.id, _NO_ORDER) in done:
                 continue
             turns = [_spoken(turn) for turn in _padded_turns(recorded[sample.id], sample)]
-            graded = mode.grade(sample, _NO_ORDER, turns, setting)
+            try:
+                graded = mode.grade(sample, _NO_ORDER, turns, setting)
+            except Exception as error:  # noqa: BLE001 (counted and logged; the others go on)
+                self._ungraded.record(sample, error)
+                continue
             self._trials.append(with_thoughts(graded, turns))
             if time.monotonic() - self._flushed > FLUSH_S:
                 self._flush()
                 self._check_cancelled()
         self._flush()
         self._check_cancelled()
+        self._ungraded.check(self._row.cell.model, self._row.total)
 
     def _close_label_mass(self, model: Model) -> None:
         """Keep the answers of a cell that has few; raises as `LabelMassCheck.close`."""
@@ -537,11 +614,13 @@ class CellRun:
             self._flush()
 
     def _check_complete(self, model: Model, planned: int) -> None:
+        self._ungraded.check(model.name, self._row.total)
         self._rejected.check(model.name)
         if planned < self._row.total:
             raise ModelError("missing-answers", n=self._row.total - planned, total=self._row.total)
 
     def _answer(self, model: Model, batch: InFlightBatch) -> None:
+        self._trials += batch.take_decided()
         try:
             # What is answered may call for more: a further turn, a verdict that must be readable.
             while self._open_requests(batch):
@@ -553,16 +632,22 @@ class CellRun:
 
     def _use_cached(self, batch: InFlightBatch, indices: Sequence[int]) -> None:
         """Answer those of the requests whose response is kept."""
+        if not self._uses_kept:
+            return
         open_ = ((batch.keys[index], index) for index in indices)
         places = {key: index for key, index in open_ if key}
         known = get_responses(self._database, list(places))
         if self._replies and (missing := [key for key in places if key not in known]):
             elsewhere = get_responses(self._replies, missing)
-            self._responses += elsewhere.items()
+            self._responses += elsewhere.values()
             known |= elsewhere
-        for key, response in known.items():
-            self._rejected.requested += without_thoughts(response) is None
-            self._add_response(batch, places[key], response)
+        for key, kept in known.items():
+            self._rejected.requested += without_thoughts(kept.response) is None
+            if kept.source is None:
+                self._replies_by_run[None, 0.0] += 1
+            elif kept.source.run != self._lease.run_id:  # else it was counted when it came
+                self._replies_by_run[kept.source.run, kept.source.made] += 1
+            self._add_response(batch, places[key], kept.response)
 
     def _open_requests(self, batch: InFlightBatch) -> list[int]:
         """The numbers of the requests that are neither answered nor rejected."""
@@ -623,9 +708,9 @@ class CellRun:
             self._unsaved += len(response.text) + len(response.thoughts)
             if response.usage:
                 self._written += response.usage.completion_tokens
-        key = batch.keys[index]
-        if key:
-            self._responses.append((key, response))
+        self._replies_by_run["", 0.0] += 1
+        if key := batch.keys[index]:
+            self._responses.append(KeptResponse(key, response, self._source))
         self._add_response(batch, index, response)
         if time.monotonic() - self._flushed > FLUSH_S:
             self._flush()
@@ -639,6 +724,7 @@ class CellRun:
             mass.add(spoken, self._row.cell.model)
         if spoken is None:
             self._rejected.record_cut(batch.requests[index])
+            batch.drop(index)
         else:
             self._trials += batch.add_response(index, spoken)
 
@@ -676,8 +762,13 @@ class CellRun:
             self._on_batch()
 
     def _record_use(self, connection: Connection) -> None:
-        """Note what the batch took of a device, and how many requests are sent at a time."""
+        """Note what the batch took of a device, whose replies the cell rests on, what the model's
+        servers say of it, and how many requests are sent at a time.
+        """
         self._charge_device(connection)
+        usage.set_replies(connection, self._row.id, self._replies_by_run)
+        if self._watched and (changes := self._watched.changes()):
+            usage.set_changes(connection, self._row.id, changes)
         if stream := self._stream:
             set_width(connection, self._row.id, stream.width, stream.max_width)
 

@@ -41,7 +41,8 @@ class InFlightBatch:
     """The requests of a number of trials, and the trials as soon as they are answered.
 
     Requests have numbers. `keys` says where the response to each of them is kept, None for those
-    that are drawn anew or answered at once.
+    that are drawn anew or answered at once. `on_ungraded` is told of each trial that is given up
+    since its responses cannot be read, and why; all others go on. Without it the error is raised.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class InFlightBatch:
         fingerprint: str,
         *,
         is_cacheable: Callable[[Request], bool] = is_deterministic,
+        on_ungraded: Callable[[Sample, Exception], None] | None = None,
     ) -> None:
         self.requests: dict[int, Request] = {}
         self.keys: dict[int, bytes | None] = {}
@@ -64,23 +66,34 @@ class InFlightBatch:
         self._pending_by_request: dict[int, list[_PendingTrial]] = {}
         self._fingerprint = fingerprint
         self._is_cacheable = is_cacheable
+        self._on_ungraded = on_ungraded
         self._unique_keys = count()
         self._numbers = count()
         self._new: list[int] = []  # requests that `take_new` has not returned
         self._needed: Counter[int] = Counter()  # by how many trials in flight
         self._unneeded: list[int] = []
+        self._decided: list[Trial] = []  # that `take_decided` has not returned
         self.add(pairs)
 
     def add(self, pairs: Sequence[tuple[Sample, Variant]]) -> None:
         """Take further trials."""
         for sample, variant in pairs:
             plan = plan_requests(self._mode, sample, variant, self._setting)
-            self._add_pending(_PendingTrial(sample, variant), plan)
+            waiting = _PendingTrial(sample, variant)
+            if plan:
+                self._add_pending(waiting, plan)
+            else:
+                self._decided.append(self._grade(waiting, ()))
 
     def take_new(self) -> list[int]:
         """The numbers of the requests that came up since this was called last."""
         new, self._new = self._new, []
         return new
+
+    def take_decided(self) -> list[Trial]:
+        """The trials that needed no request, of those added since this was called last."""
+        decided, self._decided = self._decided, []
+        return decided
 
     def drop(self, index: int) -> None:
         """Give up a request that has no response, and the trials that wait for it."""
@@ -139,9 +152,16 @@ class InFlightBatch:
             waiting.unanswered.discard(index)
             while not waiting.unanswered:
                 responses = [self.responses[known] for known in waiting.request_indices]
-                further = self._follow_up_requests(waiting, responses)
+                try:
+                    further = self._follow_up_requests(waiting, responses)
+                    if not further:
+                        completed.append(self._grade(waiting, responses))
+                except Exception as error:  # told and counted; the others go on
+                    if self._on_ungraded is None:
+                        raise
+                    self._on_ungraded(waiting.sample, error)
+                    further = ()
                 if not further:
-                    completed.append(self._grade(waiting, responses))
                     self._release(waiting)
                     break
                 self._add_pending(waiting, further)

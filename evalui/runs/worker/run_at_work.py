@@ -4,6 +4,7 @@ Models at endpoints work at the same time, and beside one that computes here; a 
 the models that it judges.
 """
 
+import json
 import logging
 import time
 import traceback
@@ -16,7 +17,6 @@ from itertools import groupby
 from typing import Any
 
 from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unreachable
-from evalui.messages import sentence
 from evalui.models import Model, ModelEntry
 from evalui.models.base import (
     Stoppable,
@@ -26,7 +26,7 @@ from evalui.models.base import (
     loads_weights,
     traits_of,
 )
-from evalui.models.catalog import find_entry
+from evalui.models.catalog import find_entry, with_replies_of
 from evalui.models.kept_replies import KeptReplies
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
@@ -39,7 +39,14 @@ from evalui.runs.fair_queue.limits import UserLimits, read_limits
 from evalui.runs.fair_queue.turns import spent_reason
 from evalui.runs.kept_summaries import summarise_ending
 from evalui.runs.worker.arrivals import Arrivals
-from evalui.runs.worker.cell import CellRun, Interrupted, Paused, Turn, wait_for_cell_model
+from evalui.runs.worker.cell import (
+    CellRun,
+    Interrupted,
+    Paused,
+    Turn,
+    error_text,
+    wait_for_cell_model,
+)
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
 from evalui.runs.worker.outstanding import OutstandingRequests
@@ -72,6 +79,7 @@ class WorkerParts:
     usual: UserLimits
     replies: Database | None = None
     asks_models: bool = True
+    uses_kept: bool = True
 
 
 class RunAtWork:
@@ -85,6 +93,7 @@ class RunAtWork:
         self._parts = parts
         self._database = parts.database
         self._run = run
+        self._replies_of: Mapping[str, str] = json.loads(run.spec or "{}").get("replies_of", {})
         self._lease = run.lease
         self._is_spent_up = False  # whether the owner may spend no more
         self._is_given_up = False  # whether the cells at work are to end since one of them has to
@@ -421,6 +430,7 @@ class RunAtWork:
             on_batch=self._parts.on_batch,
             on_open=on_open,
             replies=self._parts.replies,
+            uses_kept=self._parts.uses_kept,
             arrivals=self._arrivals,
             turn=turn,
         )
@@ -443,22 +453,23 @@ class RunAtWork:
         return ProcessorTurn(self._parts.processor, self._run.id)
 
     def _fail_cell(self, row: CellRow, error: Exception) -> None:
-        _log.warning("%s on %s failed: %s", row.cell.model, row.cell.dataset, error)
+        is_ours = not (isinstance(error, EvaluiError) or is_out_of_memory(error))
+        _log.log(
+            logging.ERROR if is_ours else logging.WARNING,
+            "%s on %s failed: %s",
+            row.cell.model,
+            row.cell.dataset,
+            error,
+            exc_info=error if is_ours else None,
+        )
         trace = "".join(traceback.format_exception(error))
         queue.finish_cell(self._database, self._lease, row.id, error_text(error), trace)
         self._arrivals.end(row.id)
 
     def _entry(self, name: str) -> ModelEntry:
-        return find_entry(self._parts.catalog(), name)
-
-
-def error_text(error: Exception) -> str:
-    """What a user is told of an error, whatever it is."""
-    if isinstance(error, EvaluiError):
-        return error.sentence
-    if is_out_of_memory(error):
-        return sentence("error.too-little-memory", reason=str(error).partition("\n")[0])
-    return f"{type(error).__name__}: {error}"
+        catalog = self._parts.catalog()
+        chosen = {each: of for each, of in self._replies_of.items() if each == name}
+        return find_entry(with_replies_of(catalog, chosen), name)
 
 
 def _by_model(rows: Sequence[CellRow]) -> list[tuple[CellRow, ...]]:

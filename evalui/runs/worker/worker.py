@@ -23,12 +23,12 @@ from evalui.runs.database.records import RunRow
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.turns import MAX_BESIDE, MAX_BESIDE_OF_OWNER, WaitingRun, take_turn
 from evalui.runs.worker import model_tests
-from evalui.runs.worker.cell import Interrupted
+from evalui.runs.worker.cell import Interrupted, error_text
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.runs.worker.processor import Processor
-from evalui.runs.worker.run_at_work import RunAtWork, WorkerParts, error_text
+from evalui.runs.worker.run_at_work import RunAtWork, WorkerParts
 
 LOADING_TIMEOUT_S = 300.0  # how long a trial waits for a model that a cluster loads
 _MODEL_TEST = "a test of a model"  # has the processor like a run, whose ids have no blanks
@@ -44,7 +44,8 @@ class Worker:
     does one when its owner has spent what they may. `device` is the one it was started for, "" if
     for any, `model_idle_s` how long a model is kept for the next run, see `ModelKeeper`.
     `replies` is another store of responses, see `CellRun`. Without `asks_models`, kept responses
-    are all that is used of the models that are evaluated; judges are asked all the same.
+    are all that is used of the models that are evaluated; judges are asked all the same. Without
+    `uses_kept`, responses of the store's other runs are not used.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Worker:
         usual: UserLimits = UserLimits(),  # noqa: B008 (frozen)
         replies: Database | None = None,
         asks_models: bool = True,
+        uses_kept: bool = True,
     ) -> None:
         self.name = name or worker_name(os.getpid())
         self._database = database
@@ -87,6 +89,7 @@ class Worker:
             usual,
             replies,
             asks_models,
+            uses_kept,
         )
         # The owners of the runs that were begun beside others, and the threads of those. The lock
         # protects them: the threads take themselves off.

@@ -16,7 +16,7 @@ from evalui.proportions import wilson_interval
 from evalui.scoring.arena.battles import Battle, BattleTally, tallies
 from evalui.scoring.arena.verdicts import battles_from_verdicts, is_meaningful
 from evalui.scoring.statistics.intervals import clustered_ratio, mean_interval
-from evalui.types import Interval, Language, Verdict
+from evalui.types import SAME_ANSWERS, Interval, Language, Verdict
 
 CategoryKind = Literal["overall", "language", "capability"]
 _LANGUAGES: Mapping[str, Language] = {"CN": "zh", "EN": "en"}
@@ -47,9 +47,9 @@ class CategoryTable:
 class JudgementCounts:
     """The head of the report, in presentations that were judged.
 
-    `meaningful` are those whose verdict is not exactly `EM`, which OpenCompass writes for two
-    answers with the same text. `extracted` could be read. `consistent` of those are not
-    contradicted by the other order, be it that there is none.
+    `meaningful` are those of two different answers: OpenCompass writes `EM` for the others.
+    `extracted` of these could be read. `consistent` of those are not contradicted by the other
+    order, be it that there is none.
     """
 
     total: int
@@ -80,8 +80,9 @@ def count_judgements(
     return JudgementCounts(
         total=sum(not one.unreferenced for one in judged),
         meaningful=sum(not one.unreferenced and is_meaningful(one) for one in judged),
-        extracted=sum(one.outcome is not None for one in judged),
-        consistent=len(consistent),
+        extracted=sum(one.outcome is not None and is_meaningful(one) for one in judged),
+        # Ties of equal answers are in both orders alike.
+        consistent=len(consistent) - sum(one.rule == SAME_ANSWERS for one in judged),
     )
 
 

@@ -18,7 +18,9 @@ from evalui.scoring.statistics.intervals import clustered_share
 from evalui.scoring.trial_columns import Ragged, TrialColumns, columns_of
 from evalui.types import (
     NO_REFERENCE,
+    NOT_MEANINGFUL,
     OUTCOMES,
+    SAME_ANSWERS,
     CellResult,
     CellState,
     ConflictRule,
@@ -31,7 +33,6 @@ from evalui.types import (
 )
 
 PANEL_NAME = "panel"
-NOT_MEANINGFUL = "EM"  # OpenCompass's verdict on two answers with the same text: nobody judged them
 MUCH_BETTER = 3  # the strength of a verdict that says so
 # The rules by which a verdict is read off what no words surround.
 UNWORDED_RULES = ("schema", "probabilities")
@@ -93,11 +94,13 @@ def verdicts_of(result: CellResult) -> tuple[Verdict, ...]:
 
 
 def is_meaningful(verdict: Verdict) -> bool:
-    """Whether the two answers could be compared: OpenCompass writes `EM` where they are the same.
+    """Whether the two answers could be compared: they differ. OpenCompass writes `EM` where not.
 
-    Only that text, letter for letter, says so; any other text is a verdict, readable or not.
+    Of judges only that text, letter for letter, says so; any other is a verdict, readable or not.
     """
-    return verdict.outcome is not None or verdict.reply != NOT_MEANINGFUL
+    return verdict.rule != SAME_ANSWERS and (
+        verdict.outcome is not None or verdict.reply != NOT_MEANINGFUL
+    )
 
 
 def retried_trials(columns: TrialColumns) -> NDArray[np.bool_]:
@@ -152,7 +155,7 @@ def judge_reliability(
     judged: Sequence[Verdict], contestants: Iterable[Contestant]
 ) -> JudgeReliability:
     """The behaviour of one judge over its verdicts on these contestants."""
-    read = [one for one in judged if one.outcome is not None]
+    read = [one for one in judged if one.outcome is not None and is_meaningful(one)]
     decided = [one for one in read if one.outcome in ("a", "b")]
     pairs = _both_orders(read)
     marks = _markdown_counts(decided, contestants)
@@ -301,6 +304,8 @@ def _won_by_more(
 
 
 def _majority_verdict(duel: Duel, cast: Sequence[Verdict]) -> Verdict:
+    if all(one.rule == SAME_ANSWERS for one in cast):
+        return Verdict(duel, "tie", PANEL_NAME, SAME_ANSWERS, NOT_MEANINGFUL)
     votes: Counter[Outcome] = Counter(one.outcome for one in cast if one.outcome is not None)
     injected = any(one.injected for one in cast)
     for outcome, count in votes.most_common(1):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.choice.trial_grid import first_come
-from evalui.scoring.statistics.intervals import clustered_mean_by_code
+from evalui.scoring.statistics.intervals import cluster_codes, clustered_mean_by_code
 from evalui.scoring.trial_columns import ABSENT, ReadingColumns, TrialColumns, columns_of
 from evalui.types import Interval, Trial
 
@@ -57,21 +57,28 @@ class FormatMetrics:
     near_ties: int = 0
 
 
-def format_metrics(trials: Sequence[Trial]) -> FormatMetrics:
+def format_metrics(
+    trials: Sequence[Trial], clusters: Mapping[str, int] | None = None
+) -> FormatMetrics:
     """The figures of trials that share their readings; at least one trial.
+
+    `clusters` are those of `cluster_codes`.
 
     Raises:
         KeyError: a trial lacks a reading that the first one has.
     """
     assert trials, "no trials, no figures"
     columns = columns_of(trials)
-    question = _questions(columns)
+    question, names = _questions(columns)
+    cluster = cluster_codes(names, clusters)
     read = {
         name: columns.reading_named(name)
         for name, each in columns.readings.items()
         if each.choice[0] != ABSENT
     }
-    metrics = {name: _reading_metrics(columns, question, each) for name, each in read.items()}
+    metrics = {
+        name: _reading_metrics(columns, question, each, cluster) for name, each in read.items()
+    }
     rules = metrics["tolerant"].rules if "tolerant" in metrics else dict[str, int]()
     masses: list[float] = columns.mass[columns.has_mass].tolist()
     return FormatMetrics(
@@ -80,7 +87,7 @@ def format_metrics(trials: Sequence[Trial]) -> FormatMetrics:
         readings=metrics,
         # Whatever is read strictly is read tolerantly as the same option: no trial is negative.
         format_gap=clustered_mean_by_code(
-            question, read["tolerant"].credit - read["strict"].credit
+            question, read["tolerant"].credit - read["strict"].credit, cluster
         ).interval
         if "tolerant" in read and "strict" in read
         else None,
@@ -93,12 +100,13 @@ def format_metrics(trials: Sequence[Trial]) -> FormatMetrics:
     )
 
 
-def _questions(columns: TrialColumns) -> NDArray[np.intp]:
-    """The number of each trial's question, by the names of those that come: (n,)."""
+def _questions(columns: TrialColumns) -> tuple[NDArray[np.intp], list[str]]:
+    """The number of each trial's question, by the names of those that come: (n,); these names."""
     come = np.flatnonzero(np.bincount(columns.sample))
     place = np.zeros(len(columns.ids), dtype=np.intp)
-    place[come[np.argsort(np.array(columns.ids)[come])]] = np.arange(len(come))
-    return place[columns.sample]
+    named = come[np.argsort(np.array(columns.ids)[come])]
+    place[named] = np.arange(len(come))
+    return place[columns.sample], [columns.ids[code] for code in named.tolist()]
 
 
 def _near_ties(columns: TrialColumns) -> int:
@@ -136,12 +144,15 @@ def _count_near(best: NDArray[np.float64], sway: float) -> int:
 
 
 def _reading_metrics(
-    columns: TrialColumns, question: NDArray[np.intp], read: ReadingColumns
+    columns: TrialColumns,
+    question: NDArray[np.intp],
+    read: ReadingColumns,
+    cluster: NDArray[np.intp] | None,
 ) -> ReadingMetrics:
     unreadable = read.unreadable.astype(np.float64)
     return ReadingMetrics(
-        accuracy=clustered_mean_by_code(question, read.credit).interval,
-        unreadable=clustered_mean_by_code(question, unreadable).interval,
+        accuracy=clustered_mean_by_code(question, read.credit, cluster).interval,
+        unreadable=clustered_mean_by_code(question, unreadable, cluster).interval,
         tied=int(read.tied.sum()),
         rules=_count_rules(columns.rules, read.rule),
     )

@@ -26,11 +26,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.choice.permutations import variants
-from evalui.scoring.choice.trial_grid import TrialGrid, excluded_ids, trial_grids
+from evalui.scoring.choice.trial_grid import (
+    TrialGrid,
+    excluded_ids,
+    joined_clusters,
+    trial_grids,
+)
 from evalui.scoring.statistics.intervals import (
     ClusteredMean,
     clustered_mean,
-    share_interval,
     share_over_repeats,
 )
 from evalui.types import Interval, Pattern, Trial
@@ -149,23 +153,32 @@ def intervals_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> Circula
     first = np.concatenate([marks[:, :, 0] for marks in right])
     every = np.concatenate([marks.all(axis=2) for marks in right])
     some = np.concatenate([marks.any(axis=2) for marks in right])
-    matrices = [table.credit for table in moved]
+    cluster = joined_clusters(moved)
     return CircularIntervals(
         accuracy=written,
-        mean_over_orders=clustered_mean(_question_means(matrices), _order_counts(matrices)),
-        robust=share_over_repeats(every),
-        any_order=share_over_repeats(some),
-        order_sensitivity=share_over_repeats(first & ~every),
-        spread=share_over_repeats(some & ~every),
+        mean_over_orders=mean_over_orders(moved),
+        robust=share_over_repeats(every, cluster),
+        any_order=share_over_repeats(some, cluster),
+        order_sensitivity=share_over_repeats(first & ~every, cluster),
+        spread=share_over_repeats(some & ~every, cluster),
     )
+
+
+def mean_over_orders(tables: Sequence[TrialGrid]) -> ClusteredMean | None:
+    """The mean credit over orders of questions that have every one; None without questions."""
+    matrices = [table.credit for table in tables]
+    if not sum(map(len, matrices)):
+        return None
+    cluster = joined_clusters(tables)
+    return clustered_mean(_question_means(matrices), _order_counts(matrices), cluster)
 
 
 def accuracy_as_written(tables: Sequence[TrialGrid]) -> Interval | None:
     """acc_origin over all questions of some grids, with its range."""
     written = _written_means(tables)
     if not len(written.credit) or int(written.repeats.max()) == 1:
-        return share_interval(float(written.credit.sum()), len(written.credit))
-    return clustered_mean(written.credit, written.repeats).interval
+        return share_over_repeats(written.credit[:, None], written.cluster)
+    return clustered_mean(written.credit, written.repeats, written.cluster).interval
 
 
 def outcomes_of_grids(tables: Sequence[TrialGrid], pattern: Pattern) -> Outcomes:
@@ -222,11 +235,13 @@ class _WrittenMeans:
     """Of each question that was answered in the order as written: its mean over repeats.
 
     `credit` is that of its credit, `perfect` that of being right, `repeats` how many there are.
+    `cluster` is that of the grids.
     """
 
     credit: NDArray[np.float64]
     perfect: NDArray[np.float64]
     repeats: NDArray[np.intp]
+    cluster: NDArray[np.intp] | None
 
 
 def _written_means(tables: Sequence[TrialGrid]) -> _WrittenMeans:
@@ -237,7 +252,12 @@ def _written_means(tables: Sequence[TrialGrid]) -> _WrittenMeans:
     # Where a trial is missing the credit is 0, and adds nothing to the sum.
     sums = [np.zeros(0), *(each.written_credit.sum(axis=1) for each in answered)]
     perfect = [np.zeros(0), *((each.written_credit == 1).sum(axis=1) for each in answered)]
-    return _WrittenMeans(np.concatenate(sums) / repeats, np.concatenate(perfect) / repeats, repeats)
+    return _WrittenMeans(
+        np.concatenate(sums) / repeats,
+        np.concatenate(perfect) / repeats,
+        repeats,
+        joined_clusters(answered),
+    )
 
 
 def _pattern_columns(table: TrialGrid, pattern: Pattern, part: Pattern) -> NDArray[np.float64]:

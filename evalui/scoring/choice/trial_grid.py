@@ -35,7 +35,8 @@ class TrialGrid:
     next; column 0 of each repeat is the original order. `choice` and `target`
     are slots; `choice` may be UNREADABLE or TIED, and both are ABSENT, with credit 0, where no
     trial exists. `fixed_reason` is why the options of each question keep their order, "" if they
-    move. `trial` is the place of each trial in the sequence, -1 where none exists.
+    move. `trial` is the place of each trial in the sequence, -1 where none exists. `cluster` is the
+    number of the cluster of each question, None where none is known to share one.
     """
 
     n_options: int
@@ -46,6 +47,7 @@ class TrialGrid:
     fixed_reason: NDArray[np.str_]
     trial: NDArray[np.intp]
     n_repeats: int = 1
+    cluster: NDArray[np.intp] | None = None
 
     @property
     def n(self) -> int:
@@ -103,6 +105,7 @@ class TrialGrid:
             self.fixed_reason[rows],
             self.trial[rows],
             self.n_repeats,
+            None if self.cluster is None else self.cluster[rows],
         )
 
 
@@ -116,6 +119,7 @@ class OptionCountStratum:
 
     Where questions are asked several times, V is `n_repeats` times the number of orders: all
     orders of the first repeat, then those of the next. All answers to a question stay in its row.
+    `cluster` is that of the grid.
     """
 
     ids: NDArray[np.object_]
@@ -124,6 +128,7 @@ class OptionCountStratum:
     target: NDArray[np.intp]
     probabilities: NDArray[np.float64] | None = None
     n_repeats: int = 1
+    cluster: NDArray[np.intp] | None = None
 
     @property
     def n(self) -> int:
@@ -214,6 +219,12 @@ def trial_grids(
         _build_grid(columns, answers, np.flatnonzero(sizes == size), size, pattern)
         for size in np.flatnonzero(np.bincount(sizes)).tolist()
     )
+
+
+def joined_clusters(tables: Sequence[TrialGrid]) -> NDArray[np.intp] | None:
+    """The clusters of the questions of all grids, one after the other; None where none is known."""
+    known = [table.cluster for table in tables if table.cluster is not None]
+    return np.concatenate(known) if known else None
 
 
 def first_come(codes: NDArray[np.int32], n_codes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -313,4 +324,5 @@ def _build_stratum(grid: TrialGrid, pattern: Pattern, chances: Ragged) -> Option
         target=grid.target.astype(np.intp),
         probabilities=None if places is None else chances.values[places],
         n_repeats=grid.n_repeats,
+        cluster=grid.cluster,
     )

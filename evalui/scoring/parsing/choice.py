@@ -14,21 +14,27 @@ from functools import lru_cache
 from typing import Any, cast
 
 from evalui.scoring.parsing.choice_decision import read_statements
+from evalui.scoring.parsing.judgements import shortened
+from evalui.scoring.parsing.negation import is_provisional, refuses
 from evalui.scoring.parsing.option_mentions import Options, make_options, plain_text
 from evalui.scoring.parsing.option_places import place_of
 from evalui.scoring.parsing.parsed_choice import AMBIGUOUS, UNPARSED, ParsedChoice, only_slot
+from evalui.scoring.parsing.patterns import either
 from evalui.scoring.parsing.reply_text import (
     before_next_question,
+    before_other_options,
     fold_width,
     own_turn,
     without_article,
     without_markup,
+    without_unknown_tags,
     without_variants,
 )
 from evalui.scoring.parsing.thoughts import split_thoughts
+from evalui.text_tokenizers.han import contains_han
 from evalui.types import LETTERS, Reading
 
-VERSION = "tolerant.3"  # part of the signature: raise it when a reply may be read otherwise
+VERSION = "tolerant.4"  # part of the signature: raise it when a reply may be read otherwise
 
 # Every rule a tolerant reading can name: first those that read an answer, then those that say why
 # there is none, or why there are several.
@@ -101,10 +107,25 @@ def _read_anew(reply: str, options: Sequence[str], *, is_cut: bool) -> ParsedCho
     spoken = split_thoughts(reply).spoken
     if spoken is None:
         return ParsedChoice(None, "unfinished")
-    text = own_turn(fold_width(spoken))
+    text = without_unknown_tags(own_turn(fold_width(shortened(spoken))), options)
     if not text:
         return ParsedChoice(None, "empty")
-    text, known = before_next_question(text, options), make_options(options)
+    text, known = before_next_question(text), make_options(options)
+    before = before_other_options(text, options)
+    parsed = _read_turn(before, options, known, is_cut=is_cut)
+    if before == text or not _may_go_on(before, parsed):
+        return parsed
+    return _read_turn(text, options, known, is_cut=is_cut)
+
+
+def _may_go_on(text: str, parsed: ParsedChoice) -> bool:
+    """Whether a text holds no answer, or a guess that it calls the first, and no refusal."""
+    if parsed.choice is not None:
+        return is_provisional(text)
+    return len(text) > _SHORT or (parsed is UNPARSED and bool(text) and not refuses(text))
+
+
+def _read_turn(text: str, options: Sequence[str], known: Options, *, is_cut: bool) -> ParsedChoice:
     return (
         _read_plain(text, known)
         or _read_json(text, known)
@@ -121,6 +142,8 @@ def _read_in_words(
 ) -> ParsedChoice:
     """The text as it is; else with "true" and 错误 as texts of options; else without variants."""
     parsed = _read_text(text, known, is_cut=is_cut)
+    if parsed.choice is None and (polar := _read_polar(text, known)):
+        return polar
     if parsed is UNPARSED and (common := known.named_by_common_words()):
         parsed = _read_text(text, common, is_cut=is_cut)
     if parsed is not UNPARSED:
@@ -130,7 +153,9 @@ def _read_in_words(
     is_other = plain != text or plain_options != list(options)
     if not is_other or len(set(plain_options)) < len(set(options)):
         return parsed
-    return _read_text(plain, make_options(plain_options), is_cut=is_cut)
+    varied = _read_text(plain, make_options(plain_options), is_cut=is_cut)
+    # Without their accents words of other languages no longer say what they say of letters.
+    return varied if "text" in varied.rule or contains_han(text) else parsed
 
 
 _MAX_DRESS = 40  # characters of markup and punctuation around an option's text
@@ -140,6 +165,10 @@ def _read_text(text: str, options: Options, *, is_cut: bool) -> ParsedChoice:
     is_brief = len(text) <= options.longest + _MAX_DRESS
     if is_brief and (slots := options.slots_with_text(text)):
         return _read_option_text(text, slots, options)
+    if is_result := _RESULT.fullmatch(text):
+        slots = options.slots_with_text(is_result["value"])
+        if len(slots) == 1 and options.are_numeric:
+            return ParsedChoice(slots[0], "text")
     line = text.partition("\n")[0]
     if number := _NUMBER.fullmatch(line):
         return _read_number(int(number[1]), options)
@@ -158,13 +187,51 @@ def _read_option_text(text: str, slots: Sequence[int], options: Options) -> Pars
     return only_slot(slots, "text", options)
 
 
+# ---------------------------------------------------------------- true or false
+
+_YES = either("true | yes | correct | right | 正确 | 对 | 是 | 真 | 没错 | 成立")
+_NO = either("""
+    not (?:true|correct|right) | untrue | false | no | incorrect | wrong | 不正确 | 不对 | 不是
+    不成立 | 错误 | 错 | 否 | 假
+""")
+# A clause that says one of these of the statement, and no more.
+_POLAR = re.compile(
+    r"\W*(?:(?:so|but|therefore|thus|hence|所以|因此|故|但)\W{1,2})?"
+    r"(?:(?:the|this|that)(?: (?:given |above )?(?:statement|claim|assertion|proposition|answer))?"
+    r"(?: is|'s)(?: therefore)? |it(?: is|'s) |"
+    r"(?:该|这个|这种|此|本题|题中|上述|题干)的?(?:说法|陈述|命题|判断|叙述|描述|表述|结论|题目)?(?:应该?)?[是为]?)?"
+    rf"(?:(?P<no>{_NO})|(?P<yes>{_YES}))的?\W*",
+    re.IGNORECASE,
+)
+_CLAUSE_END = re.compile(r"[.,;:!?。\n]|\s[-–—]\s|—|\b(?:because|since|as)\b|因为|由于")
+_ONLY_YES, _ONLY_NO = re.compile(_YES), re.compile(_NO)
+
+
+def _read_polar(text: str, options: Options) -> ParsedChoice | None:
+    """Where one option says yes and another no: what the clauses say that say either."""
+    yes = [slot for slot, each in enumerate(options.texts) if _ONLY_YES.fullmatch(each.plain)]
+    no = [slot for slot, each in enumerate(options.texts) if _ONLY_NO.fullmatch(each.plain)]
+    if len(yes) != 1 or len(no) != 1:
+        return None
+    clauses = _CLAUSE_END.split(without_markup(text))
+    said = [match for clause in clauses if (match := _POLAR.fullmatch(clause))]
+    slots = {no[0] if match["no"] else yes[0] for match in said}
+    return ParsedChoice(slots.pop(), "verdict") if len(slots) == 1 else None
+
+
 # ---------------------------------------------------------------- numbers
 
 _NUMBER = re.compile(r"[\s*_`(\[【]*([1-9]\d?)[)\].、:*_`。】\s]*")
 _NUMBER_WORD = re.compile(
     r"\W*选?((?i:one|two|three|four|five|six|seven|eight|nine|ten)|[一二三四五六七八九十])[.。!\s]*"
 )
-_QUANTITY = re.compile(r"([-−+]?\d+(?:[.,]\d+)*)\s?([^\d]*)")
+# A variable or a calculation with its result: "Therefore x = 15."
+_RESULT = re.compile(
+    r"(?:\$|\W*(?:so|therefore|thus|hence|then|we get|所以|因此|故|得)\W)?"
+    r"\W*(?:[a-z]|[\d ().,+\-×*/÷^]{1,60})\s?=\s?(?P<value>[^=\n]{1,40})",
+    re.IGNORECASE,
+)
+_QUANTITY = re.compile(r"([-+]?\d+(?:[.,]\d+)*)\s?([^\d]*)")
 
 
 def _read_number(number: int, options: Options) -> ParsedChoice:

@@ -11,7 +11,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from evalui.scoring.parsing.mentions import MENTION, MENTIONS, Kind, characters, kind_of, slot_of
-from evalui.scoring.parsing.negation import holds_negation, is_supposed
+from evalui.scoring.parsing.negation import (
+    holds_negation,
+    is_provisional,
+    is_supposed,
+    refuses,
+)
 from evalui.scoring.parsing.option_mentions import Options
 from evalui.scoring.parsing.parsed_choice import (
     AMBIGUOUS,
@@ -96,9 +101,11 @@ class _Sentence:
     statements: tuple[Statement, ...]
 
 
+_LONGEST_SENTENCE = 2000  # characters
 _END = re.compile(r"[。!?;….]+[\"'”’)\]」』]*")
 _CLOSED = re.compile(r"[.。!?)\]】}]\W*$")
 _SENTENCE_BEGINS = re.compile(rf"\s+(?![A-Z]\.)(?:[A-Z\u4e00-\u9fff]|{MENTION})")
+_THE_NEXT = re.compile(r"\s+(?:The|This|That|Therefore|Thus|Hence|So|It|We|However|But|Answer)\b")
 # What may stand behind "A." and is said of it: "A. Wrong".
 _VERDICT_BEGINS = re.compile(
     r"\s*(?:(?i:wrong|incorrect|false|not\b|no\b|true\b|correct|right|untrue|yes\b)|"
@@ -136,14 +143,20 @@ def _is_torn(sentence: _Sentence) -> bool:
 
 
 def _split(line: str) -> Iterator[str]:
-    """The sentences of a line; "B. Rome" and "e.g." end none."""
+    """The sentences of a line; "B. Rome" and "e.g." end none, and no person writes longer ones."""
     begin = 0
     for end in _END.finditer(line):
+        while end.start() - begin > _LONGEST_SENTENCE:
+            yield line[begin : begin + _LONGEST_SENTENCE]
+            begin += _LONGEST_SENTENCE
         if end[0][0] == "." and not _is_full_stop(line, end):
             continue
         if sentence := line[begin : end.end()].strip():
             yield sentence
         begin = end.end()
+    while len(line) - begin > _LONGEST_SENTENCE:
+        yield line[begin : begin + _LONGEST_SENTENCE]
+        begin += _LONGEST_SENTENCE
     if sentence := line[begin:].strip():
         yield sentence
 
@@ -159,6 +172,8 @@ def _is_full_stop(line: str, end: re.Match[str]) -> bool:
         if kind_of(before[-1]) is Kind.NUMBER:
             return False
         return bool(_SENTENCE_BEGINS.match(line, after)) and not _VERDICT_BEGINS.match(line, after)
+    if line[max(0, start - 2) : start - 1] == "." and _THE_NEXT.match(line, after):
+        return True  # "in the U.S. The answer is"
     # One letter or digit that stands alone: an initial, a number of a list, "e.g.".
     return not (before[-1:].isascii() and before[-1:].isalnum() and not before[:-1].isalnum())
 
@@ -217,7 +232,7 @@ def _names_several(sentences: Sequence[_Sentence]) -> bool:
 
 # Words with which a second answer replaces the first.
 _SETTLES = re.compile(
-    r"\b(?:final|correct|right|best|actually|so|therefore|thus|hence|now|but|should|must|instead|"
+    r"\b(?:final|correct|right|best|actually|so|therefore|thus|hence|now(?!\W+let)|but|should|must|instead|"
     r"revised|updated|corrected)\b|最终|最后|正确|所以|因此|故|应|改|实际|其实|而|不如"
 )
 _PART = re.compile(r"[,;:—]")
@@ -281,9 +296,10 @@ class _Course:
         elif statement.opposes or _SETTLES.search(lead) or not self.is_announced:
             self.is_contradicted = False
         elif others and self.chosen and not self.is_open and not self._is_narrowed(statement):
-            is_near = self.chosen.stance is Stance.ANNOUNCED and place - self.place <= 1
+            is_near = place - self.place < _MANY_SENTENCES and not is_provisional(self.sentence)
+            is_beside = self.chosen.stance is Stance.ANNOUNCED and is_near
             is_second = self.chosen.stance is Stance.LEADS and place != self.place
-            self.is_contradicted |= is_near or is_second
+            self.is_contradicted |= is_beside or is_second
         self.is_announced = True
         self._choose(statement, place, sentence)
 
@@ -363,7 +379,7 @@ _RULES = {
     Stance.AFFIRMED: "verdict",
 }
 _TEXT = characters(Kind.TEXT)
-_POINTS_TO_TEXT = re.compile(rf"{COPULA_TO_MENTION}({_TEXT})")
+_POINTS_TO_TEXT = re.compile(rf"{COPULA_TO_MENTION}({_TEXT})(?!的|'s)")
 _OPENS_WITH_TEXT = re.compile(rf"^\W*({_TEXT})\s?[,:=(—–-]")
 _BECAUSE_OF_TEXT = re.compile(
     rf"(?:\b(?:because|since|as)\b|因为|由于) ?(?:the |an? )?({_TEXT}) ?(?:is|was|has|are|是)"
@@ -391,16 +407,27 @@ def _read_chosen(
             return AMBIGUOUS
         rule = "marker+text" if chosen.stance is Stance.ANNOUNCED else "text"
         return only_slot(options.slots_like(slot), rule, options)
-    if _says_another_text(slot, place, sentences):
+    # A letter that is announced stands for itself, whatever the sentences before speak of.
+    is_weighed = chosen.stance is not Stance.ANNOUNCED and len(sentences) <= _MANY_SENTENCES
+    if _says_another_text(slot, sentences[0 if is_weighed else place : place + 1]):
         return CONFLICT
-    if Kind.LETTER in chosen.kinds and _may_name_another(chosen, slot, options):
+    lead = sentences[place].text.partition(chosen.mentions[0])[0]
+    if Kind.LETTER in chosen.kinds and _may_name_another(chosen, slot, options, lead):
         return AMBIGUOUS
     return ParsedChoice(slot, _rule_of(chosen))
 
 
-def _may_name_another(chosen: Statement, slot: int, options: Options) -> bool:
+# Behind these a letter is a label: "Answer: A", "the answer is (A)", 故选A.
+_LABEL_FOLLOWS = re.compile(r"(?:[:(\[【】选]|选项|\boption)[\s\"'“*]*$")
+
+
+def _may_name_another(chosen: Statement, slot: int, options: Options, lead: str) -> bool:
     """Whether a letter may be what another option says: "it is A" is option A, or group A."""
-    if options.is_text_of_another(slot) or options.is_name_of_another(slot):
+    if options.is_text_of_another(slot):
+        return True
+    if chosen.stance is Stance.ANNOUNCED and _LABEL_FOLLOWS.search(lead):
+        return False
+    if options.is_name_of_another(slot):
         return True
     return chosen.stance <= Stance.SUGGESTED and options.is_in_text_of_another(slot)
 
@@ -423,10 +450,9 @@ def _mentions_others(sentence: _Sentence, slot: int) -> bool:
     )
 
 
-def _says_another_text(slot: int, place: int, sentences: Sequence[_Sentence]) -> bool:
+def _says_another_text(slot: int, near: Sequence[_Sentence]) -> bool:
     """Whether the words around a letter are another option's: "It is Rome, so A."."""
-    here = sentences[place]
-    near = sentences[: place + 1] if len(sentences) <= _MANY_SENTENCES else [here]
+    here = near[-1]
     texts = [
         *(match[1] for each in near for match in _POINTS_TO_TEXT.finditer(each.text)),
         *(match[1] for match in _BECAUSE_OF_TEXT.finditer(here.text)),
@@ -452,7 +478,10 @@ def _says_another_text(slot: int, place: int, sentences: Sequence[_Sentence]) ->
 
 def _read_weak(sentences: Sequence[_Sentence], options: Options) -> ParsedChoice:
     stated = [each for sentence in sentences for each in sentence.statements if each.mentions]
-    for rule in (_affirmed, _asserted, _left_over, _sole_letter, _sole_text):
+    rules = (_affirmed, _asserted, _left_over, _sole_letter, _sole_text)
+    if options.are_numeric and len(sentences) > _MANY_SENTENCES:
+        rules = (_affirmed, _left_over)  # a calculation passes many numbers
+    for rule in rules:
         if parsed := rule(stated, sentences, options):
             return parsed
     return UNPARSED
@@ -544,7 +573,8 @@ _LABEL_KINDS = frozenset((Kind.LETTER, Kind.PLACE, Kind.LETTER_AND_TEXT))
 _ENDS_WITH_MENTION = re.compile(
     r"(?:^|[,:;] ?|^\W*[A-Za-z]+ |\b(?!(?:an?|the|in|of|with|about|for|against|on|to|at|from|by|"
     r"than|"
-    r"into|over|under|between|note|got|gets|key|minor|major|blood|symphony|besides)\b)[a-z'’]+ |"
+    r"into|over|under|between|note|got|gets|key|minor|major|blood|symphony|besides|de|del|des|du|da|do|di|von|bei|para|"
+    r"pour|für|con|avec|com|sobre|über)\b)[a-z'’]+ |"
     r"[\u4e00-\u9fff](?<![型级类点组班队线面图表式量值罐管瓶杯物素市区在]) ?)"
     rf"[\"'(“]*(?:[Oo]ption |选项)?{MENTION}(?:选?项)?[\s)\"'”.。!?吧]*$"
 )
@@ -552,10 +582,6 @@ _DISCUSSES = re.compile(
     r"\b(?:start|begin|compare|consider|see|check|test|look|analy\w+|explain|discuss|examine|"
     r"read|"
     r"through|out of the question)\b|划掉|去掉|先看|分析|看看|讨论|解释|[和与或及、]\W*$"
-)
-_REFUSES = re.compile(
-    r"\b(?:don't know|do not know|not sure|cannot|can't|unable|sorry|unclear)\b|"
-    "无法|不知道|不确定|不清楚|抱歉|不能"
 )
 _CLAUSE = re.compile(r"[,;:]|\bbut\b|但")
 
@@ -574,7 +600,7 @@ def _sole_letter(
     lead = sentence.text.partition(only.mentions[0])[0]
     if holds_negation(lead) or is_supposed(lead) or _DISCUSSES.search(lead):
         return None
-    if _REFUSES.search(_CLAUSE.split(lead)[-1]):
+    if refuses(_CLAUSE.split(lead)[-1]):
         return None
     (slot,) = only.slots
     if Kind.LETTER in only.kinds and options.is_text_of_another(slot):
@@ -607,7 +633,7 @@ def _sole_text(
         return None
     if any(each.stance is not Stance.MENTIONED or each.kinds - _NAMES_TEXT for each in stated):
         return None
-    if any(_REFUSES.search(sentence.text) for sentence in sentences):
+    if any(refuses(sentence.text) for sentence in sentences):
         return None
     text = next(each.text for each in sentences if each.statements)
     lead, _, tail = text.partition(stated[0].mentions[0])

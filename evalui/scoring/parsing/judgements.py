@@ -56,7 +56,7 @@ def parse_judgement(
     if not spoken.strip():
         return "empty"
     text = _without_prompt(spoken, is_verdict, prompt_forms)
-    blocks = _shortened(_mask_blocks(text, is_verdict))
+    blocks = shortened(_mask_blocks(text, is_verdict))
     masked = _mask_spans(_mask_indented(blocks), is_verdict)
     lines = [_without_markup(line) for line in masked.split("\n")]
     for place in _attributed(lines):
@@ -80,7 +80,7 @@ def mask_reply(reply: str, prompt_forms: Sequence[str] = ()) -> MaskedReply | st
     spoken = _spoken(reply)
     if spoken is None:
         return "unfinished"
-    text = _shortened(spoken.expandtabs(4))
+    text = shortened(spoken.expandtabs(4))
     if not text.strip():
         return "empty"
     blocks = _mask_indented(_mask_blocks(_without_prompt(text, _never, prompt_forms), _never))
@@ -105,8 +105,8 @@ def without_quotations(text: str) -> str:
     return _SPAN.sub(_fill, text)
 
 
-def _shortened(text: str) -> str:
-    """Of a text that no judge writes the beginning and the end, so that it is read in no time."""
+def shortened(text: str) -> str:
+    """Of a text that no model writes the beginning and the end, so that it is read in no time."""
     if len(text) <= _LONGEST_READ:
         return text
     third = _LONGEST_READ // 3
@@ -232,6 +232,11 @@ def _mask_spans(text: str, is_verdict: Callable[[str], bool]) -> str:
     def mask(span: re.Match[str]) -> str:
         content = span["fence"] or span["code"] or span[0][1:-1]
         dressed = span.lastgroup != "dropped" and "\n" not in content and is_verdict(content)
+        if not dressed and ":" in content and not text[span.end() :].strip(" .。*\n"):
+            # As prompts show it, at the end: "My final verdict is that A is better: [[A]]".
+            lead = text[text.rfind("\n", 0, span.start()) + 1 : span.start()].rstrip(" *_")
+            is_headed = lead[-1:] in ("", ":") and not is_attribution(lead)
+            dressed = is_headed and is_verdict(content.rpartition(":")[2])
         return f"{_DRESS_OPEN}{content.strip()}{_DRESS_CLOSE}" if dressed else _fill(span)
 
     text = _SPAN.sub(mask, text)
@@ -409,6 +414,7 @@ def is_doubted(rest: str) -> bool:
 
 _LOOKALIKES = str.maketrans(
     {"【": "[", "】": "]", "≫": ">>", "≪": "<<", "〉": ">", "〈": "<", "\r": "\n", "\u2028": "\n"}
+    | {"−": "-", "ı": "i", "İ": "I"}  # signs and letters that patterns take for these
     | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\ufe0f" + FILLER + DRESS)
     | dict(
         zip(

@@ -133,7 +133,7 @@ _SUPPOSED = re.compile(
     either(
         r"\bif\b(?! (?:i|we|you|one) (?:had|have|were|must|need|really|am|are)\b)"
         r"(?! (?:forced|pressed|pushed|i'm|anything)\b)[^,;:]*",
-        r"\b(?:unless|(?<!i )suppose|supposing|assuming|whether|in case)\b[^,;:]*",
+        r"\b(?:unless|(?<!i )suppose|supposing|assuming|whether|in case|otherwise)\b[^,;:]*",
         r"\b(?:although|though|even (?:if|though)|while|despite|albeit)\b[^,;:]*",
         r"\b"
         + either(r"""
@@ -196,6 +196,7 @@ _SUPPOSED_STEMS = Stems(
         "one",
         "originally",
         "others",
+        "otherwise",
         "people",
         "previous",
         "silly",
@@ -281,17 +282,42 @@ def is_supposed(lead: str) -> bool:
     return _SUPPOSED_STEMS.may_be_in(lead) and bool(_SUPPOSED.search(OPPOSED.split(lead)[-1]))
 
 
-# ---------------------------------------------------------------- second thoughts
+# ---------------------------------------------------------------- refusals and second thoughts
+
+_REFUSES = re.compile(
+    r"\b(?:don't know|do not know|not sure|cannot|can't|unable|sorry|unclear)\b|"
+    "无法|不知道|不确定|不清楚|抱歉|不能",
+    re.IGNORECASE,
+)
+_PROVISIONAL = re.compile(
+    r"\b(?:first|initial|preliminary|tentative|provisional)(?: \w+)? "
+    r"(?:guess|thought|instinct|impression|reaction|idea|answer|choice|pick)\b|"
+    "第一(?:反应|印象|感觉|直觉)|初步",
+    re.IGNORECASE,
+)
+
+
+def refuses(text: str) -> bool:
+    """Whether the text says that it has no answer."""
+    return bool(_REFUSES.search(text))
+
+
+def is_provisional(text: str) -> bool:
+    """Whether the text calls an answer a first one: "my first guess is"."""
+    return bool(_PROVISIONAL.search(text))
+
 
 _TAKES_BACK = re.compile(
     r"(?:^|[.,;:!?…—–\-( ])"
     + either(r"""
     wait\b | hold on\b | hmm+ | on (?:second|further) thought | on reflection | scratch that
-    correction\b | edit: | oops | no, | no wait | no\. | let me (?:re|double) | sorry\b | i meant
+    correction\b | edit: | oops | no, | no wait | no\. | let me (?:re|double) | let's (?:re|double)
+    let us re | sorry\b | i meant
     changed my mind | never ?mind | forget (?:it|that|what) | ignore (?:that|my)
-    i take (?:that|it) back | i retract | or (?:is|was|does) it\b | or not\b
+    my mistake\b | i take (?:that|it) back | i retract | or (?:is|was|does) it\b | or not\b
     """)
     + r"|that(?:'s| is) (?:wrong|not right|incorrect)|back and forth|"
+    r"\b(?:made|see|spot|found|notice|there is|there's) (?:an?|my|the) (?:mistake|error|slip)\b|"
     r"(?:^|[.!?] ?)\W*"
     + either(r"""
     (?:definitely|certainly|surely|absolutely|probably|of course) not(?=\s*(?:$|[.,;!?…]))
@@ -328,7 +354,12 @@ _TAKES_BACK_STEMS = Stems(
         "ignore ",
         "incorrect",
         "let me ",
+        "let us ",
+        "let's ",
         "likely",
+        "mistake",
+        "slip",
+        "error",
         "no,",
         "no.",
         "not right",

@@ -30,17 +30,26 @@ _CONNECTIVE = either(r"""
     just | still | gets | best | plus | along | together | besides | followed | alternatively
     respectively | maybe | perhaps | possibly | correct(?= (?:and|or|but)\b)
 """)
-_NOUN_BEHIND = rf"[ \t]+(?!{_CONNECTIVE}(?![A-Za-z]))[A-Za-z]{{2,}}"
+_LATIN = "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ"  # letters, also with accents: the C of "Câu" begins a word
+_CONNECTIVE_OTHERS = either("""
+    ist | und | oder | est | et | ou | es | seguid[ao] | jest | lub | albo | oraz | ve | veya
+    ya da | noch | ni | nem | né | no | não | non | n'est | sind | sont | são
+    şık\\w* | seçene\\w* | adalah | dan | atau | hoặc | olarak | nicht | richtig | falsch
+""")
+_NOUN_BEHIND = rf"[ \t]+(?!(?:{_CONNECTIVE}|{_CONNECTIVE_OTHERS})(?![{_LATIN}]))[{_LATIN}]{{2,}}"
 _NAMES_BEHIND = "major|minor|flat|sharp|cells?|vitamins?|language|programming|levels?"
-# Not part of a word, of "B12", "C++", "B-tree", "A's" or "A = 1".
+# Not part of a word, of "B12", "C++", "B-tree", "A's", "A = 1" or "F(x) = 1".
 _LETTER_ENDS = (
-    r"(?![A-Za-z0-9_+#^²³]|['’][A-Za-z]|[-‐‑][A-Za-z0-9]|\.[a-z0-9]"
+    rf"(?![{_LATIN}0-9_+#^²³]|['’](?![dt][iıuü]r\b)[{_LATIN}]|[-‐‑][A-Za-z0-9]|\.[a-z0-9]"
+    r"|\s?\([^()\n]{1,12}\)\s?[=<≤≥]"
     rf"|\s?[=<≤≥×÷∪∩⊂⊆∈](?!\s?{characters(Kind.TEXT)}))"
 )
 
 
 def mark_letters(line: str, written: str, size: int, *, may_be_small: bool) -> str:
     """The line with the labels of so many options marked; `written` is it without any marks."""
+    if not line.isascii():
+        line = _OTHER_LETTERS.sub(lambda match: _other_letter(match[0], size), line)
     text = _capitals(size).sub(lambda match: _letter(match, size), line)
     is_short = len(written) < MAX_SHORT
     if is_short or may_be_small:
@@ -48,6 +57,20 @@ def mark_letters(line: str, written: str, size: int, *, may_be_small: bool) -> s
         if is_short and not _CAPITAL.search(written):  # all is small, so letters are too
             text = _SMALL_MENTION.sub(lambda sign: mention(Kind.LETTER, slot_of(sign[0])), text)
     return text
+
+
+# Letters of other alphabets by the label that they stand for; В and С look like it, Б and Г count.
+_OTHER_SLOTS = {"А": 0, "Б": 1, "В": 1, "С": 2, "Г": 3, "Д": 4, "Е": 4} | {
+    letter: slot for letters in ("กขคง", "أبجد") for slot, letter in enumerate(letters)
+}
+_OTHER_LETTERS = re.compile(
+    rf"(?<![\w\u0e30-\u0e4e])[{''.join(_OTHER_SLOTS)}](?=[\s).:\]»”\"]*(?:$|[,،]|ครับ|ค่ะ))"
+)
+
+
+def _other_letter(letter: str, size: int) -> str:
+    slot = _OTHER_SLOTS[letter]
+    return mention(Kind.LETTER, slot) if slot < size else letter
 
 
 _CAPITAL, _WORD = re.compile("[A-Z]"), re.compile(r"\w")
@@ -67,8 +90,8 @@ def _capitals(size: int) -> re.Pattern[str]:
         r"(?<=I)(?=\s*(?:$|[.):\]}。;!?、]|选项|项|正确|is (?:the|correct|right)))",
     )
     return re.compile(
-        rf"[{span}](?<![A-Za-z0-9_°].)(?<![A-Za-z0-9][-'’].)(?<![a-z]\..)"
-        rf"(?:{_LETTER_ENDS}{alone}|[{span}]{{1,{_MOST_IN_RUN}}}(?![A-Za-z0-9_+\-]|\s?[=<≤≥]))"
+        rf"[{span}](?<![{_LATIN}0-9_°].)(?<![A-Za-z0-9][-'’].)(?<![a-z]\..)"
+        rf"(?:{_LETTER_ENDS}{alone}|[{span}]{{1,{_MOST_IN_RUN}}}(?![{_LATIN}0-9_+\-]|\s?[=<≤≥]))"
     )
 
 
@@ -92,7 +115,8 @@ def _small_letters(size: int) -> re.Pattern[str]:
     return re.compile(
         rf"(?P<labelled>(?<=[(\[【「<]){span}(?=[)\]】」>])"
         rf"|(?:(?<=ption )|(?<=hoice )|(?<=etter )|(?<=选项)){span}{_LETTER_ENDS})"
-        rf"|(?<![A-Za-z0-9_])(?<![A-Za-z0-9][-'’.])(?!i){span}{_LETTER_ENDS}(?!{_NOUN_BEHIND})"
+        rf"|(?<![{_LATIN}0-9_])(?<![A-Za-z0-9][-'’.])(?!i){span}{_LETTER_ENDS}"
+        rf"(?!{_NOUN_BEHIND}|[ \t]+[(\"]?{characters(Kind.LETTER)})"  # "é a B"
     )
 
 
@@ -114,6 +138,7 @@ _NAMING_WORDS = frozenset(
 _NAMED_BY_NOUN = re.compile(
     r"股|超(?!过)|语言|[大小]调|型|细胞|[座级类区栋轮盘市国]|公司|同学|[组班队]"
 )
+_COMMAND = re.compile(r"\\[A-Za-z]+ ?$")  # "\Delta H" is a variable
 # "D. H. Lawrence"
 _INITIAL_AFTER = re.compile(r"\. ?(?:[A-Z]\. ?){1,2}[A-Z][a-z]")
 _INITIALS = re.compile(r"(?:\b[A-Z]\. ?){2,3}[A-Z][a-z]")
@@ -123,6 +148,8 @@ def _is_of_name(line: str, start: int, end: int) -> bool:
     """Whether the letter there belongs to a name: "vitamin C", "D. H. Lawrence"."""
     before = line[max(0, start - 14) : start]
     if before.endswith(" ") and before[before.rfind(" ", 0, -1) + 1 : -1].lower() in _NAMING_WORDS:
+        return True
+    if "\\" in before and _COMMAND.search(before):
         return True
     if before.endswith(("维生素", "key of ")) or _NAMED_BY_NOUN.match(line, end):
         return True

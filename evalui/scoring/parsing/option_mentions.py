@@ -41,7 +41,7 @@ from evalui.types import LETTERS
 _EDGE_CHARACTERS = " \t\r\n*_`$\"'“”‘’「」『』《》〈〉"
 _BLANKS = re.compile(r"\s+")
 _NUMERIC = re.compile(
-    r"[\d(+\-−.]|(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"[\d(+\-.]|(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
     r"\w+teen|"
     r"twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million)[ -]?)+$|"
     "[零〇一二两三四五六七八九十百千万亿]+(?:[个年月日次元天人岁米种条本只位名分倍]|公里|千克)?$"
@@ -207,8 +207,6 @@ class Options:
     def _mark_texts(self, line: str) -> str:
         """The longest texts first, so that "one or two" is not read as "one"."""
         lower = line.lower()
-        if len(lower) != len(line):  # "İ" becomes two characters
-            lower = line
         hits = [
             (each.searched, slot, each.keeps_case)
             for slot, each in enumerate(self.texts)
@@ -220,10 +218,8 @@ class Options:
         return line
 
     def _mark_places(self, text: str) -> str:
-        lower, begin, pieces = text.lower(), 0, list[str]()
-        if len(lower) != len(text):
-            return text
-        for match in PLACE_EN.finditer(lower):
+        begin, pieces = 0, list[str]()
+        for match in PLACE_EN.finditer(text.lower()):
             marked = self._place(match)
             if marked != match[0]:
                 pieces += [ARTICLES.sub("", text[begin : match.start()], count=1), marked]
@@ -353,8 +349,8 @@ def _begins_word(text: str, start: int) -> bool:
     before, earlier = text[start - 1], text[max(0, start - 3) : start - 1]
     if _is_of_word(before):
         return False
-    if text[start].isdigit() and before in ".,/-−+$":
-        return not earlier[-1:].isdigit() and before not in "-−+"
+    if text[start].isdigit() and before in ".,/-+$^_":
+        return not earlier[-1:].isdigit() and before not in "-+^_"
     return not (before in "-'’" and len(earlier) == 2 and all(map(_is_of_word, earlier)))
 
 

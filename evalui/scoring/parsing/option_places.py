@@ -92,8 +92,8 @@ PLACE_ZH = re.compile(
 # A number that stands alone, no quantity, and no part of a formula.
 NUMBER = re.compile(
     r"[(\[【]\s?(?P<in_brackets>[1-9]\d?)\s?[)\]】]"
-    r"|(?<![A-Za-z0-9_.,/$€£%+\-−×÷=^])(?<![=+\-−×÷/<>] )(?P<number>[1-9]\d?)"
-    r"(?![A-Za-z0-9_%°/^²³$€£]|[.,:]\d|\s?[=+\-−×÷<>])"
+    r"|(?<![A-Za-z0-9_.,/$€£%+\-×÷=^])(?<![=+\-×÷/<>] )(?P<number>[1-9]\d?)"
+    r"(?![A-Za-z0-9_%°/^²³$€£]|[.,:]\d|\s?[=+\-×÷<>])"
 )
 
 _FROM_END = ("but_last", "before_last", "from_last")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from evalui.scoring.parsing.patterns import either
+from evalui.scoring.parsing.sentence_grammar import COPULA_END, REASON_OTHERS
 
 _CHINESE = "\u2e80"  # from here on characters are words
 _MAX_WORDS = 3
@@ -25,6 +26,7 @@ _COMMENT = re.compile(
     + r"\b|[因由理解析是的这我你请希谢对正确错不无没答选定根据说明原考点了吧呢啊很都就也要会可能有"
     "太好行吗嘛哈嗯哦真假项]"
 )
+_NO_TEXT = re.compile(either(COPULA_END, REASON_OTHERS))  # of other languages: "A です"
 _LEADING_ARTICLE = re.compile("^(?:the|an?) ")
 _ARTICLES = frozenset(("the", "a", "an"))
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
@@ -40,7 +42,7 @@ def is_other_answer(text: str, option: str, others: Iterable[str]) -> bool:
     plain = _LEADING_ARTICLE.sub("", text.casefold().strip(" \"'“”*_`$.。!;,)"))
     if (len(plain) < 2 and plain < _CHINESE) or not any(map(str.isalnum, plain)):
         return False
-    if _COMMENT.search(plain):
+    if _COMMENT.search(plain) or _NO_TEXT.match(plain):
         return False
     numbers, own_numbers = _NUMBERS.findall(plain), _NUMBERS.findall(option)
     if numbers or own_numbers:

@@ -9,7 +9,7 @@ again.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, cast
 
 from evalui.scoring.parsing.judge_statements import (
@@ -31,7 +31,7 @@ from evalui.scoring.parsing.judgements import (
 )
 from evalui.scoring.parsing.verdict_json import is_number, json_values, key_value_pairs, plain_key
 
-VERSION = "rating.2"  # part of the signature: raise it when a reply may be read otherwise
+VERSION = "rating.3"  # part of the signature: raise it when a reply may be read otherwise
 LOWEST_RATING, HIGHEST_RATING = 1.0, 10.0
 Scale = tuple[float, float]
 
@@ -224,7 +224,7 @@ def _without_criteria(
     return replace(judgement, lines=tuple(lines))
 
 
-@cache
+@lru_cache(256)  # names are those of rubrics
 def _criterion(name: str) -> re.Pattern[str]:
     """The name of a criterion and what leads to its mark; Chinese words have no ends."""
     end = r"(?!\w)" if name[-1:].isascii() else ""
@@ -431,7 +431,7 @@ _WRAPPED = re.compile(
 _UNIT = r"(?:\s?(?:points?|marks?|stars?|分))?"
 _OF = rf"{_UNIT}(?:\s?(?:/|out\sof|of)\s?(?P<of>\d{{1,3}}))?{_UNIT}"
 _NUMBER = re.compile(
-    rf"(?P<number>[-−+]?\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d%+]|[.,]\d|[A-Za-z]|\s?[=*^]){_OF}(?![\w%])",
+    rf"(?P<number>[-+]?\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d%+]|[.,]\d|[A-Za-z]|\s?[=*^]){_OF}(?![\w%])",
     re.IGNORECASE,
 )
 _NUMBER_WORD = re.compile(

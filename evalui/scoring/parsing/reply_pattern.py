@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any, cast
 
 from evalui.errors import SpecError
@@ -24,6 +24,7 @@ from evalui.scoring.parsing.verdict import PAIRWISE_FORMATS, ParsedVerdict
 from evalui.types import OUTCOMES, Outcome
 
 LONGEST_PATTERN = 1000
+LARGEST_PATTERN = 10_000  # parts with its repeats written out, of some 300 bytes each
 SEARCH_SECONDS = 0.5  # of the processor, for one reply
 _PROBE_LENGTH = 3000  # a pattern that is fast on replies is fast on these
 _PROBES = (
@@ -147,15 +148,44 @@ def _check_groups(pattern: ReplyPattern, named: set[str], groups: int) -> None:
         raise SpecError("pattern-groups", needed=", ".join(sorted(needed)), known=", ".join(known))
 
 
-@cache
+@lru_cache(16)  # a compiled pattern has up to some megabytes
 def _compiled(expression: str) -> Any:
     import regex  # re has no limit of time
 
     compiler = cast("Any", regex)  # its types are not declared
+    plain = _plain_expression(expression)
     try:
-        return compiler.compile(_plain_expression(expression), compiler.MULTILINE)
+        if _expanded_size(plain, compiler.MULTILINE) <= LARGEST_PATTERN:
+            return compiler.compile(plain, compiler.MULTILINE, cache_pattern=False)
     except compiler.error as problem:
         raise SpecError("pattern-syntax", pattern=expression, problem=str(problem)) from None
+    except RecursionError:  # hundreds of groups inside each other
+        pass
+    raise SpecError("pattern-large", pattern=expression, limit=LARGEST_PATTERN)
+
+
+def _expanded_size(expression: str, flags: int) -> int:
+    """How many parts `regex` builds of an expression: what repeats is there as often as it must
+    match, and once more.
+    """
+    from regex import _regex_core
+
+    core = cast("Any", _regex_core)  # only its own parser knows all of its syntax
+
+    def size(part: Any) -> int:
+        if isinstance(part, core.RegexBase):
+            inner = sum(map(size, part.__dict__.values()))
+            return max(1, inner) * (getattr(part, "min_count", 0) + 1)
+        return sum(map(size, cast("list[Any]", part))) if isinstance(part, list) else 0
+
+    while True:
+        source = core.Source(expression)
+        info = core.Info(flags, source.char_type, {})
+        source.ignore_space = bool(info.flags & core.VERBOSE)
+        try:
+            return size(core._parse_pattern(source, info))
+        except core._UnscopedFlagSet:  # which counts from the beginning
+            flags = info.global_flags
 
 
 def _plain_expression(expression: str) -> str:

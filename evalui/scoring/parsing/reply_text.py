@@ -13,15 +13,27 @@ _KEYCAP = re.compile("([0-9])\ufe0f?\u20e3")
 # Characters that stand for mentions of options must come from no reply.
 _INVISIBLE = re.compile(f"[\u200b-\u200f\u2060\ufeff\ufe0e\ufe0f{FIRST_MENTION}-{LAST_MENTION}]")
 _SIGN = re.compile(
-    "[①-⑳❶-❿➀-➓🅐-🆉〔〕〖〗\u0120\u200b-\u200f\u2060\u20e3\u2581\ufeff\ufe0e\ufe0f"
+    "[①-⑳❶-❿➀-➓🅐-🆉〔〕〖〗−İ\u0120\u0307\u200b-\u200f\u2060\u20e3\u2581\ufeff\ufe0e\ufe0f"
     f"{FIRST_MENTION}-{LAST_MENTION}]"
 )
-# How tokenizers write the blank before a word, and brackets of one kind.
-_PLAINER = str.maketrans("\u2581\u0120〖〗〔〕", "  【】【】")
+# How tokenizers write the blank before a word, brackets and minus signs of one kind, and the one
+# letter whose small form is two characters, so that places hold in a line's small letters, too.
+_PLAINER = str.maketrans("\u2581\u0120〖〗〔〕−İ", "  【】【】-I")
+
+_EQUALS = re.compile(r"(?<=[\w)}]) {0,2}= {0,2}(?=[\w({\\+\-])")
 
 
 def fold_width(text: str) -> str:
-    """Full-width to half-width, circled numbers to numbers in brackets; nothing invisible."""
+    """Full-width to half-width, circled numbers to numbers in brackets; nothing invisible.
+
+    Characters that stand there as HTML entities are what they name; an equals sign stands apart.
+    """
+    if "=" in text:
+        text = _EQUALS.sub(" = ", text)
+    if "&" in text:
+        from html import unescape  # its table of 2,000 names
+
+        text = unescape(text)
     if text.isascii():
         return text
     if not _SIGN.search(text):  # most texts have none
@@ -83,10 +95,18 @@ def without_article(text: str) -> str:
 
 # ---------------------------------------------------------------- what belongs to the reply
 
+# One that a text speaks of stands in quotes.
 _TURN_MARK = re.compile(
-    r"</s>|<eos>|<end_of_turn>|\[/?INST\]|"
-    r"<\|(?:im_end|im_start|eot_id|endoftext|end|end_of_text|start_header_id|end.of.sentence|"
-    r"user|assistant|system|User|Assistant)\|>"
+    r"(?<![`'\"“‘「])(?:</s>|<eos>|<end_of_turn>|\[/?INST\]|"
+    r"<[|｜](?:im_end|im_start|eot_id|eom_id|endoftext|end|end_of_text|start_header_id|"
+    r"end.of.sentence|END_OF_TURN_TOKEN|user|assistant|system|User|Assistant)[|｜]>)"
+)
+# "<eoa>" and what else a model was trained to write at an end, or in any place between bars;
+# "<B>" and "<AC>" are labels.
+_MARK_TAG = re.compile(
+    r"</?(?![A-Z]{1,3}>)(?P<name>\|[\w.-]{1,30}\||"
+    r"\w[\w.-]{0,30}(?=/?>(?:</?[\w|.-]{1,31}/?>|[ \t]){0,9}$))/?>",
+    re.MULTILINE,
 )
 _NEXT_QUESTION = re.compile(
     r"\n(?i:[ \t#*]*(?:(?:next )?question|q|problem|exercise|example|instruction|prompt|passage|"
@@ -109,22 +129,50 @@ def own_turn(text: str) -> str:
     """What the model said before it went on with turns of its own making."""
     if "<" not in text and "[" not in text:
         return text.strip()
-    return next((part for each in _TURN_MARK.split(text) if (part := each.strip())), "")
+    begin = 0
+    for mark in _TURN_MARK.finditer(text):
+        if mark[0] == "</s>" and "<s>" in text:
+            continue  # HTML: what is between them is struck out
+        if turn := text[begin : mark.start()].strip():
+            return turn
+        begin = mark.end()
+    return text[begin:].strip()
 
 
-def before_next_question(text: str, options: Sequence[str]) -> str:
-    """The text up to a question that a base model asks itself after it has answered.
-
-    The list of options below it tells it from this question, repeated.
+def without_unknown_tags(text: str, options: Sequence[str]) -> str:
+    """The text without a tag that ends a line: it is the model's own mark, unless an option holds
+    its name.
     """
+    if "<" not in text:
+        return text
+
+    def kept(tag: re.Match[str]) -> str:
+        is_content = any(tag["name"].casefold() in option.casefold() for option in options)
+        return tag[0] if is_content or _ANSWER_TAG.fullmatch(tag[0]) else ""
+
+    return _MARK_TAG.sub(kept, text).strip()
+
+
+def before_next_question(text: str) -> str:
+    """The text up to a question that a base model asks itself, under a head that says so."""
     if "\n" not in text:
         return text
     if match := _NEXT_QUESTION.search(text):
         text = text[: match.start()].rstrip()
     if "choice questions" in text and (match := _QUESTIONS_FOLLOW.search(text)):
         text = text[: match.start()].rstrip()
+    return text
+
+
+def before_other_options(text: str, options: Sequence[str]) -> str:
+    """The text up to a list of other options, and up to the question that stands above it.
+
+    Who goes through the options in words of his own lists them as well: a question follows only
+    where an answer stands before it.
+    """
     for begins in _LIST_BEGINS.finditer(text):
-        if any(option.strip() in begins["first"] for option in options):
+        first = begins["first"].casefold()
+        if any(option.strip().casefold() in first for option in options):
             continue
         above = text[: begins.start()].rstrip()
         start = above.rfind("\n") + 1
@@ -162,10 +210,6 @@ def without_markup(text: str) -> str:
     """Without Markdown, HTML and LaTeX; a box or a tag for the answer becomes "answer:"."""
     if "\n" in text and len(_BOLD_ITEM.findall(text)) == 1 and len(_PLAIN_ITEM.findall(text)) > 1:
         text = _BOLD_ITEM.sub(r"\g<bullet>✓ ", text)  # of several options one stands out
-    if "&" in text:
-        from html import unescape  # its table of 2,000 names
-
-        text = unescape(text)
     if "~~" in text:
         text = _STRUCK_OUT.sub("", text)
     if "<" in text:

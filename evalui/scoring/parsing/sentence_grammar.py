@@ -7,6 +7,7 @@ long replies stay cheap.
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from evalui.scoring.parsing.mentions import MENTION
 from evalui.scoring.parsing.patterns import either
@@ -24,12 +25,19 @@ AND_ZH = either(
     "和 | 与 | 及 | 或者? | 还是选? | 以及 | 跟 | 还有 | 也有 | 加上? | 又 | 且 | 并且? | 同时",
     "另外 | 其次是? | 次选 | 再",
 )
+_AND_OTHERS = either(
+    r"(?<!\w)(?:[eyou]|ou|et|und|oder|noch|ni|nem|né|i|oraz|lub|albo|ve|veya|ya da|"
+    r"и|или|و|أو|اور|یا|"
+    r"और|या|và|hoặc|dan|atau)(?!\w)",
+    "和 | 또는 | 혹은 | 와 | 과 | か | と | または | และ | หรือ",
+)
 # Between mentions that belong together; a sign alone joins only what nothing is said of apart.
 _NEXT = r"(?:the |both |option |choice |选项)?"
 _AND = either(
     rf"{CLOSES_QUOTE}(?:选?项)?[\s,;.…(/]{{0,5}}(?:\b{AND_EN}\b[\s,./…(]{{0,5}}){{1,3}}"
     rf"(?:(?:maybe|perhaps|possibly|probably|even) )?{_NEXT}{OPENS_QUOTE}",
     rf"{CLOSES_QUOTE}(?:选?项)?[\s,;.…(]{{0,5}}{AND_ZH}{{1,2}}(?:也|也许是?|可能是?)?\s?{_NEXT}{OPENS_QUOTE}",
+    rf"{CLOSES_QUOTE}\s?{_AND_OTHERS}\s?(?:(?:la|el|le|die|l') ?)?{OPENS_QUOTE}",
     rf"{CLOSES_QUOTE}(?:选?项)?\s?(?:[、/&+|·]|\.(?!\s))\s?{_NEXT}{OPENS_QUOTE}",
     rf"(?:选?项)?[)\]]?\s?{_NEXT}",
     r"[)\]]\s?[(\[]",
@@ -38,7 +46,7 @@ _BESIDE = rf"(?:选?项)?{CLOSES_QUOTE}\s?(?:[,→>=\-–—]+|\.{{2,}}|…+)\s?
 # After a comma a mention belongs to the list only if no statement follows it: "A, B is wrong".
 _GOES_ON = (
     r"(?=[)\]\"']?\s?(?:$|[,.。、;!?)\]】}\"]|和|与|及|或|都|均|皆|全|"
-    r"(?:and|or|are|were|can|all|do|did|wrong|incorrect|false|out)\b))"
+    r"(?:and|or|are|were|can|all|do|did|wrong|incorrect|false|out|und|oder|y|et|ou)\b))"
 )
 GROUP = re.compile(rf"{MENTION}(?:{_AND}{MENTION}|{_BESIDE}{MENTION}{_GOES_ON})*")
 
@@ -68,13 +76,11 @@ _CALLED = either(r"""
     correct | right | best | most \w+ | appropriate | suitable | accurate | proper | logical
     closest | only | better | chosen | selected | final | valid | true | likely | odd | tentative
 """)
-_FOREIGN_ANSWER = "(?:respuesta|réponse|antwort|risposta|resposta|lösung|ответ)"
 ANSWER_EN = either(
     "answers? | ans | solution | response | verdict | decision | exception",
     rf"""
     {_CALLED} (?!wrong|incorrect|false)(?:\w+ )?{_CHOSEN_ONE}s?
     my (?:\w+ )?(?:choice|pick|guess|bet|vote|selection|preference|money|intuition|hunch|instinct)
-    {_FOREIGN_ANSWER}(?: correct[ae]e?)?
     """,
 )
 _CHOOSE = either("""
@@ -100,8 +106,6 @@ _ANNOUNCED_EN = either(
     rf"(?<![a-z]){ANSWER_EN}{_BEHIND_ANSWER}[ ,]?{_BE}{_FILL}",
     rf"(?<![a-z]){ANSWER_EN}[\"'”’)\]】|>]*\s?[:=\-–—─>→⇒~|]+{_FILL}",
     r"(?:^\W*|[,;:.>] ?|\b(?:the|my|final|correct|right|best|so|an|and|to) )(?:answers?|ans)",
-    rf"{_FOREIGN_ANSWER}(?: \w+)? (?:es|est|ist|lautet|è|é)"
-    r"(?: (?:la|el|le|die|der|das|il))?(?: (?:opción|letra|lettre|option|opção|opzione))?",
     rf"{_WHO}{_CHOOSE}{_FILL}",
     rf"\b(?:i|we|i've) (?:\w+ly )?(?:chose|picked|selected|went with|chosen){_FILL}",
 )
@@ -185,13 +189,13 @@ _ANSWER_ZH = either("""
     答案 | 正确的?(?:选项|说法|描述|表述|一项|判断|理解|叙述|选择) | 正确的?(?:是|为)
     最佳(?:选项|选择)
     (?:错误|题意|恰当|合适|准确|不当|符合|合理|适当|要求|相符|一致|有误|正确)的?(?:选项|一项|一个|说法)?(?:是|为)
-    答曰 | 答え | 正解 | 정답
+    答曰
 """)
 HEAD_ZH = either("本题 | 此题 | 这道?题 | 简答 | 答 | 结论 | 结果 | 回答 | 选择 | 选项 | 解答")
 _FILL_ZH = (
     r"(?:[ :=\-–—─>→⇒|】」\])\"'”<]|是|为|选择?|应该?|应当|可能|大概|也许|或许|一定|必然|就|显然|"
     r"选项|只能|只有|即|确实|确定|我|认为|觉得|会|填|的|还是|最终|最后|故|所以|因此|当然|无疑|肯定|"
-    r"必须|仍然?|也|改成|改为|更正|定|倾向于?|那个|这个|は|은|는){0,12}"
+    r"必须|仍然?|也|改成|改为|更正|定|倾向于?|那个|这个){0,12}"
 )
 _ANNOUNCED_ZH = either(
     _ANSWER_ZH + _FILL_ZH,
@@ -353,7 +357,121 @@ _DENIED_TAIL_ZH = either(
     "(?:选?项)?[,(] ?(?:都|均|也)?(?:错|不正确|不对|不符|不成立|不是|排除)",
 )
 
-# ---------------------------------------------------------------- the two languages
+# ---------------------------------------------------------------- other languages
+
+# By language: Spanish, French, German, Portuguese, Italian, Polish, Turkish, Vietnamese,
+# Indonesian, Russian, Arabic, Urdu, Hindi; then, written without blanks, Thai, Korean, Japanese.
+_ANSWER_WORDS = either(r"""
+    respuesta | solución | réponse | antwort | lösung | resposta | solução | gabarito | risposta
+    soluzione | odpowied[źz]\w* | rozwiązani\w*
+""")
+_NAMING_WORDS = either(r"""
+    ceva[pb]\w* | yanıt\w* | đáp án(?: đúng)? | câu trả lời(?: đúng)?
+    jawaban(?:nya)? | [وف]?(?:ال)?[إا]جابة(?: الصحيحة)?
+    [وف]?(?:ال)?جواب | ответ\w* | відповід\w* | پاسخ | उत्तर | जवाब
+""")
+OPTION_OTHERS = either(r"""
+    opción | alternativa | letra | inciso | option | proposition | lettre | choix | aussage
+    buchstabe | opção | opzione | lettera | opcj[aęąi] | wariant\w* | liter[aęąy]
+    seçene[kğ]\w* | şık\w*
+    lựa chọn | phương án | pilihan | opsi | вариант\w* | букв[аыу] | пункт\w* | الخيار | الحرف
+    الاختيار | آپشن | گزینہ | विकल्प
+""")
+_RIGHT_WORDS = either(r"""
+    correc?t[ao]s? | correcte?s? | verdader[ao] | exacte? | juste | bonne? | vraie? | richtig\w*
+    korrekt\w* | zutreffend\w* | cert[ao] | giust[ao] | corrett[ao] | poprawn\w*
+    prawidłow\w* | właściw\w* | doğru\w* | đúng | chính xác | benar | tepat | правильн\w*
+    верн?\w{0,3} | الصحيح\w* | صحيح\w* | صحیح | درست | सही
+""")
+_WRONG_WORDS = either(r"""
+    incorrec?t[aoe]s? | fals[aoe]s? | falsch\w* | fausse | faux | errad[ao]s? | sbagliat[ao]
+    błędn\w* | nieprawidłow\w* | niepoprawn\w* | yanlış\w* | sai | salah | невер\w*
+    неправил\w* | خاطئ\w* | خطأ | غلط | गलत
+""")
+_NOT_WORDS = either(r"""
+    no | nicht | weder | né | ni | nem | ani | keine? | n'est | ne | pas | não | non | nie
+    değil\w* | không | bukan | tidak | не | ليس\w* | غير | نہیں | नहीं
+""")
+_BE_WORDS = either(r"""
+    es | sería | está | est | serait | ist | lautet | wäre | é | seria | è | jest | to | là | adalah
+    это | является | هي | هو | ہے | है
+""")
+_LINK_WORDS = either(r"""
+    la | el | le | lo | l' | die | der | das | o | a | il | un[ae]? | eine? | que | qui | donc
+    also | somit | daher | pois | logo | quindi | número | nummer
+""")
+_CHOOSE_WORDS = either(r"""
+    elijo | escojo | selecciono | marco | opto por | choisis | retiens | wähle | nehme | escolho
+    seleciono | marcaria | scelgo | wybieram | zaznaczam | chọn | pilih | выбираю | أختار
+""")
+_SO_WORDS = either(r"""
+    por (?:lo )?tanto | por eso | así que | donc | c'est | il s'agit (?:donc )?(?:de |d')?
+    par conséquent | ainsi | also | somit | daher | folglich | demnach | portanto | logo | assim
+    quindi | pertanto | zatem | dlatego | więc | vậy | jadi | значит | поэтому | следовательно
+    таким образом | لذلك | إذن | لہذا | इसलिए | अतः
+""")
+_ANSWER_TIGHT = "(?:คำตอบ|ตอบ|정답|답안?|正解|正答|答え|解答|回答)"
+_OPTION_TIGHT = "(?:ข้อ|ตัวเลือก|선택지|보기|選択肢|記号)"
+_RIGHT_TIGHT = "(?:(?:ที่)?ถูก(?:ต้อง)?|맞(?!지)|옳(?!지)|올바른|적절한|正し(?:い|く(?!な))|適切な?)"
+_LINK_TIGHT = "(?:คือ|เป็น|จึง|은|는|이|가|は|が|最も|もっとも|の|として|번|号)"
+# What heads an answer: "Respuesta", "Правильный ответ", 答え.
+ANSWER_OTHERS = (
+    rf"(?:(?<!\w)(?:{_ANSWER_WORDS}|{_NAMING_WORDS})(?: {_RIGHT_WORDS})?|{_ANSWER_TIGHT})"
+)
+_BETWEEN = r"[ ,:\"'«„“(（「\[*\-–—]{0,4}"
+_SPACED_FILL = (
+    rf"(?:{_BE_WORDS}|{_LINK_WORDS}|{OPTION_OTHERS}|{_RIGHT_WORDS}|{_ANSWER_WORDS})(?!\w)"
+)
+_FILL_OTHERS = (
+    rf"(?:{_BETWEEN}(?:{_SPACED_FILL}|{_OPTION_TIGHT}|{_RIGHT_TIGHT}|{_LINK_TIGHT})){{0,6}}"
+)
+_SPACED = r"(?<!\w)"
+_ANNOUNCED_OTHERS = either(
+    rf"{_SPACED}{_ANSWER_WORDS}(?!\w)[^\w.;]{{0,3}}(?:{_RIGHT_WORDS}(?!\w)[^\w.;]{{0,3}})?"
+    rf"(?:{_LINK_WORDS} )?(?:{_BE_WORDS}|{_RIGHT_WORDS})(?!\w){_FILL_OTHERS}",
+    rf"{_SPACED}(?:{_NAMING_WORDS}|{_CHOOSE_WORDS})(?!\w){_FILL_OTHERS}",
+    rf"{_SPACED}{_RIGHT_WORDS} (?:{_ANSWER_WORDS}|{OPTION_OTHERS})(?!\w){_FILL_OTHERS}",
+    rf"{_SPACED}{OPTION_OTHERS} {_RIGHT_WORDS}(?!\w){_FILL_OTHERS}",
+    rf"{_SPACED}{_RIGHT_WORDS}[: ]{{1,2}}{_BE_WORDS}(?!\w){_FILL_OTHERS}",
+    rf"(?:{_ANSWER_TIGHT}|{_RIGHT_TIGHT} ?{_OPTION_TIGHT}|"
+    rf"{_OPTION_TIGHT}{_RIGHT_TIGHT}|{_RIGHT_TIGHT}のは|(?<!ตัว)เลือก){_FILL_OTHERS}",
+)
+_CONCLUDED_OTHERS = either(
+    rf"{_SPACED}{_SO_WORDS}(?!\w){_FILL_OTHERS}",
+    rf"(?:よって|したがって|従って|따라서|그러므로|ดังนั้น){_FILL_OTHERS}",
+)
+_DENIED_OTHERS = rf"(?:{_SPACED}{_NOT_WORDS}(?!\w)|ไม่ใช่){_FILL_OTHERS}"
+_CONTRAST_OTHERS = (
+    r"では?なく、?|[가이] 아니라|"
+    r"(?:^|,)\W*(?:sondern|sino|mais|mas|ma|lecz|ale|а|но|بل|बल्कि|بلکہ|tetapi|mà)(?!\w)"
+    + _FILL_OTHERS
+)
+COPULA_END = either(r"""
+    です | だ | である | で | に(?:なる|なり) | と(?:なる|なり|い) | 입니다 | 이다 | 이며 | 번
+    예요 | है | ہے | ครับ | ค่ะ | ['’][dt][ıiuü]r | şık\w* | seçene\w*
+""")
+REASON_OTHERS = either("""
+    porque | ya que | pues | pois | já que | car | parce | puisque | weil | denn | perché
+    poiché | ponieważ | gdyż | çünkü | потому | так как | поскольку | لأن | क्योंकि | کیونکہ
+    เพราะ | vì | karena | から | ので | 때문
+""")
+_ENDS_OTHERS = rf"{_MARKS_END}|[،؛؟।۔]|{COPULA_END}|{REASON_OTHERS}"
+_TAIL_FILL = rf"[ ,]{{0,2}}(?:(?:{_BE_WORDS}|{_LINK_WORDS}|{OPTION_OTHERS})(?!\w)[ ]){{0,4}}"
+_TIGHT_TAIL = rf"[)」』]? ?(?:{_LINK_TIGHT} ?){{0,3}}"
+_ANNOUNCED_TAIL_OTHERS = either(
+    rf"{_TAIL_FILL}(?:{_RIGHT_WORDS} )?(?:{_ANSWER_WORDS}|{_NAMING_WORDS})(?!\w)",
+    rf"{_TIGHT_TAIL}{_ANSWER_TIGHT}",
+    r"[)」』]?(?:を選|だと思|と考え|[를을] ?(?:선택|고르|택)|(?:이라|라)고 생각)",
+)
+_AFFIRMED_TAIL_OTHERS = either(
+    rf"{_TAIL_FILL}{_RIGHT_WORDS}(?!\w)(?! {_NOT_WORDS}(?!\w))", rf"{_TIGHT_TAIL}{_RIGHT_TIGHT}"
+)
+_DENIED_TAIL_OTHERS = either(
+    rf"{_TAIL_FILL}(?:{_NOT_WORDS}|{_WRONG_WORDS}|{_RIGHT_WORDS} {_NOT_WORDS})(?!\w)",
+    rf"{_TIGHT_TAIL}(?:ผิด|ไม่|아니|아닙|아닌|틀[린렸]|맞지|옳지|誤り|間違|不正解|不適切|正しくな)|では?な[いく]",
+)
+
+# ---------------------------------------------------------------- the languages
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,14 +508,47 @@ CHINESE = _grammar(
     *(_ENDS_ZH, _TEXT_ENDS_ZH, _ANNOUNCED_TAIL_ZH, _AFFIRMED_TAIL_ZH, _DENIED_TAIL_ZH),
 )
 _CHINESE_BEGINS = "\u3040"  # kana included
+_MAX_TAIL = 40  # characters that tell the language of a tail
+
+
+@cache  # at first use: most replies are in one of the two
+def _other_languages() -> Grammar:
+    """English, Chinese and the others together, for sentences of the others."""
+    return _grammar(
+        either(_DENIED_OTHERS, _DENIED_EN, _DENIED_ZH),
+        either(_ANNOUNCED_OTHERS, _ANNOUNCED_EN, _ANNOUNCED_ZH),
+        either(_CORRECTED_EN, _CORRECTED_ZH),
+        either(_CONCLUDED_OTHERS, _CONCLUDED_EN, _CONCLUDED_ZH),
+        either(_POSSIBLE_EN, _POSSIBLE_ZH),
+        either(_COPULA_EN, _COPULA_ZH),
+        either(_CONTRAST_OTHERS, _CONTRAST_EN, _CONTRAST_ZH),
+        either(_ENDS_OTHERS, _ENDS_EN, _ENDS_ZH),
+        either(_ENDS_OTHERS, _TEXT_ENDS_EN, _TEXT_ENDS_ZH),
+        either(_ANNOUNCED_TAIL_OTHERS, _ANNOUNCED_TAIL_EN, _ANNOUNCED_TAIL_ZH),
+        either(_AFFIRMED_TAIL_OTHERS, _AFFIRMED_TAIL_EN, _AFFIRMED_TAIL_ZH),
+        either(_DENIED_TAIL_OTHERS, _DENIED_TAIL_EN, _DENIED_TAIL_ZH),
+    )
+
+
+# Scripts of other languages, and words that English has not.
+_OF_OTHERS = re.compile(
+    r"[\u0400-\u052f\u0590-\u0dff\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\uac00-\ud7af]|"
+    rf"(?<!\w)(?:{_ANSWER_WORDS}|{_NAMING_WORDS}|{_CHOOSE_WORDS}|opción|alternativa|letra|lettre|opção|"
+    r"opzione|seçene\w*|şık\w*|richtig\w*|korrekt\w*|correc?t[ao]|correcte|falsch\w*|incorrec?t[ao]|"
+    r"incorrecte|errad[ao]|doğru\w*|yanlış\w*|ist|est|es|é|è|jest|nicht|donc|somit|sondern|sino|lecz|mais|weder|né|nem|jadi|vậy)(?!\w)"
+)
 
 
 def grammar_of_lead(lead: str) -> Grammar:
     """The language in which a lead ends."""
+    if _OF_OTHERS.search(lead):
+        return _other_languages()
     return CHINESE if lead[-1:] >= _CHINESE_BEGINS else ENGLISH
 
 
 def grammar_of_tail(tail: str) -> Grammar:
     """The language in which a tail goes on."""
+    if _OF_OTHERS.search(tail, 0, _MAX_TAIL):
+        return _other_languages()
     first = tail[:4].lstrip(" ,.:、;-–—|(")[:1]
     return CHINESE if first >= _CHINESE_BEGINS else ENGLISH

@@ -25,10 +25,12 @@ from evalui.scoring.parsing.sentence_grammar import (
     AND_EN,
     AND_ZH,
     ANSWER_EN,
+    ANSWER_OTHERS,
     CHINESE,
     GROUP,
     HEAD_ZH,
     MAY_BE_RIGHT,
+    OPTION_OTHERS,
     Grammar,
     grammar_of_lead,
     grammar_of_tail,
@@ -173,12 +175,14 @@ def statements(sentence: str, *, is_first: bool, is_question: bool) -> Iterator[
 
 
 _WORD = re.compile(r"\w|[✗✘❌☒×✖✓✔✅☑√?]")
+_THEN = re.compile(r"\bthen\b[\w\s]*\W*$")
 _CONDITION = re.compile(r"\W*(?:(?:if|unless|suppose|assuming)\b|如果|假如|假设|若|倘若|要是)")
 
 
 def _stance_in_sentence(part: _Part, sentence: str) -> Stance:
     stance = _stance(part)
-    is_consequence = not part.starts_sentence and stance > Stance.DENIED
+    follows = not part.starts_sentence or _THEN.search(part.lead)
+    is_consequence = follows and stance > Stance.DENIED
     if is_consequence and _CONDITION.match(sentence) and not OPPOSED.search(part.lead):
         return Stance.SUPPOSED  # "If A is wrong, B is right."
     return stance
@@ -290,7 +294,7 @@ def _turned(stance: Stance, part: _Part) -> Stance:
 
 _ALONE_LEAD = re.compile(
     r"[\W_]*(?:\d{1,2}\s?[.)、:|]\s?)?[\W_]*(?:[二三四五六七八九十\d]个选项[中里]?的?)?"
-    r"(?:(?:the |第)?(?:option|choice|statement|选项)?s?[\s:]{0,2})?[\W_]*"
+    rf"(?:(?:the |第)?(?:option|choice|statement|选项|{OPTION_OTHERS})?s?[\s:]{{0,2}})?[\W_]*"
 )
 _ALONE_TAIL = re.compile(
     r"[\W_]*(?:选?项)?[吧啦呗呀哦啊]?[\W_]*"
@@ -332,7 +336,7 @@ _ALL_BUT = re.compile(
 _BESIDES = re.compile(r"^(?:选?项)?(?:以外|之外|外)?,?的?(?:其他|其余|别的|其它)?的?(?:选项)?")
 # The end of a tail that denies the next mention: 选A不选B, "B, not A".
 _DENIES_NEXT = re.compile(
-    r"(?:[,;]?[而也并]?不(?:应该?|会|能|可能)?[是选]|[,;.]?(?: ?[a-z]+){0,3} not)\s?"
+    r"(?:[,;]?[而也并]?不(?:应该?|会|能|可能)?[是选]|[,;.–—-]?(?: ?[a-z]+){0,3} not)\s?"
 )
 # A letter behind one of these names something else: "vitamin C", 维生素C.
 _NAMED = re.compile(
@@ -467,7 +471,7 @@ def _stance_of_lead(part: _Part) -> Stance:
 
 _SEPARATOR, _COLON = re.compile(r"[:=>→⇒–—|~─-]"), re.compile("[:—–]")
 _HEADING = re.compile(
-    rf"(?<![a-z]){ANSWER_EN}$|{HEAD_ZH}$|"
+    rf"(?<![a-z]){ANSWER_EN}$|{HEAD_ZH}$|{ANSWER_OTHERS}$|"
     r"^\W*(?:final )?(?:choice|option|selection|pick|conclusion|result|a)$|"
     r"[\"'](?:\w{0,20}_)?(?:choice|option|selection|letter|label|prediction|output|result|final|"
     r"选择|选项|答案)(?:_(?:letter|option|choice|key|label))?$"

@@ -52,7 +52,7 @@ from evalui.scoring.parsing.verdict_labels import (
 )
 from evalui.types import Outcome
 
-VERSION = "verdict.3"  # part of the signature: raise it when a reply may be read otherwise
+VERSION = "verdict.4"  # part of the signature: raise it when a reply may be read otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,7 @@ def read_verdict(
 def without_options(text: str) -> str:
     """The text with nothing that names an option of a question: letters, 甲 and 乙, "option 2"."""
     text = unicodedata.normalize("NFKC", text)
+    text = _compiled(_NAMED_BY_LETTER).sub(lambda label: label[1] + "12"[label[2] in "Bb"], text)
     for pattern in _OPTIONS:
         text = _compiled(pattern).sub(rf"\g<lead>{_NO_LABEL}", text)
     return text
@@ -258,6 +259,7 @@ _GRADED_FORMS = ("arena_hard", "json", "graded")
 _DIGITS: Letters = {"1": GradedOutcome("a"), "2": GradedOutcome("b")}
 _TIE: Letters = {"C": GradedOutcome("tie")}
 _NEITHER: Letters = {"D": GradedOutcome("neither")}
+_NUMBERS: Letters = {"[[1]]": GradedOutcome("a"), "[[2]]": GradedOutcome("b")}
 _LETTERS: Mapping[str, Letters] = {
     "mtbench": {**_DIGITS, **_TIE},
     "arena_hard": _DIGITS,
@@ -265,12 +267,13 @@ _LETTERS: Mapping[str, Letters] = {
     "json": {**_DIGITS, **_TIE, **_NEITHER},
     "scores": {},
     # No letter is left of the reply; that there is one for two bad answers has both words compared.
-    "named": _NEITHER,
-    "graded": _NEITHER,
+    "named": {**_NUMBERS, **_NEITHER},
+    "graded": {**_NUMBERS, **_NEITHER},
 }
 # Forms that name the answers by numbers, because a question may have options of its own.
 NUMBERED_FORMATS = ("named", "graded")
 _NO_LABEL = "Ø"
+_NAMED_BY_LETTER = r"(\[\[\s?(?:answer|assistant|response|回答|助手)\s?)([AB])(?=\s?\]\])"
 _OPTIONS = (
     r"(?P<lead>(?<![A-Za-z0-9'’_]))(?-i:[A-H])(?![A-Za-z0-9'’])",
     r"(?P<lead>(?<![A-Za-z0-9'’_]))[a-d](?=[\s)\]}]*(?:$|[.,;:。、\n(]))",

@@ -62,7 +62,10 @@ def opposite(side: Side) -> Side:
 def label_at(text: str, position: int, letters: Letters) -> VerdictLabel[GradedOutcome] | None:
     """The label that begins at `position`, in any dress; None if there is none."""
     if bracketed := _DOUBLE.match(text, position):
-        outcome = only_label(bracketed[1], letters)
+        content = bracketed[1].strip(_EDGES)
+        outcome = only_label(content, letters) or letters.get(f"[[{content}]]")
+        if not outcome and (named := _NAMED_INSIDE.match(content)):
+            outcome = only_label(content[named.end() :], letters)
         if outcome or _SLOPPY.fullmatch(bracketed[1]):
             return VerdictLabel(outcome, bracketed.end(), explicit=True)
         return None
@@ -228,6 +231,7 @@ _SLOPPY = re.compile(
 )
 _LOWER_LETTER = re.compile(r"([abcd])(?=[\s)\]}]*(?:$|[.,;:。、\n(]))")
 _OTHER_LETTER = re.compile(r"(?:(?:[Oo]ption|选项)\s?)?\(?([CD])\)?(?![A-Za-z0-9'’_+#])")
+_NAMED_INSIDE = re.compile(r"(?!(?-i:[A-D])\b)[a-z]\w{0,12}\s?[:=]\s?", re.IGNORECASE)  # "x ="
 _DIGIT = re.compile(r"([12])(?![\w.,/%:>=<+\-]|\s?分|\s\d)")
 _PLUSES = re.compile(r"\+{1,2}(?!\w)")
 _ARTICLE_END = re.compile(

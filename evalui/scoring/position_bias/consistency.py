@@ -66,7 +66,8 @@ def consistency(stratum: OptionCountStratum) -> Consistency | None:
     """
     if stratum.n_orders < 2:
         return None
-    questions, first_slots, first_options = stratum.n, *_answer_counts(stratum.first_repeat)
+    questions, cluster = stratum.n, stratum.cluster
+    first_slots, first_options = _answer_counts(stratum.first_repeat)
     shape = questions, stratum.n_repeats
     stratum = stratum.each_repeat
     slots, options = _answer_counts(stratum)
@@ -83,11 +84,11 @@ def consistency(stratum: OptionCountStratum) -> Consistency | None:
         chance=plurality_by_chance(stratum.n_options, stratum.n_orders),
         grid=_plurality_grid(first_slots.max(axis=1), first_options.max(axis=1), stratum.n_orders),
         never_answered=int((first_options.sum(axis=1) == 0).sum()),
-        original_order=share_over_repeats(first),
-        all_orders=share_over_repeats(every),
-        any_order=share_over_repeats(some),
-        circular_gap=share_over_repeats(first & ~every),
-        sensitivity_gap=share_over_repeats(some & ~every),
+        original_order=share_over_repeats(first, cluster),
+        all_orders=share_over_repeats(every, cluster),
+        any_order=share_over_repeats(some, cluster),
+        circular_gap=share_over_repeats(first & ~every, cluster),
+        sensitivity_gap=share_over_repeats(some & ~every, cluster),
         majority_accuracy=_majority_accuracy(options, stratum.gold),
     )
 

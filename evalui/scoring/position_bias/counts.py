@@ -112,17 +112,28 @@ def recall_spread(table: PositionTable) -> RecallSpread:
 
 
 def recall_spread_range(
-    choice: NDArray[np.intp], target: NDArray[np.intp], n_options: int, *, resamples: int, seed: int
+    choice: NDArray[np.intp],
+    target: NDArray[np.intp],
+    n_options: int,
+    cluster: NDArray[np.intp] | None = None,
+    *,
+    resamples: int,
+    seed: int,
 ) -> RecallSpreadRange | None:
     """Ranges from slots of shape (questions, orders); None where a resample has no answer at all.
 
-    Ties take no part in it, as in `recall_spread`; percentiles of the question bootstrap.
+    Ties take no part in it, as in `recall_spread`; percentiles of the question bootstrap, or of
+    that of their clusters.
     """
     slots = np.arange(n_options)
     is_target = (target[:, :, None] == slots) & (choice != TIED)[:, :, None]
     picked = choice[:, :, None] == slots
     per_question = (is_target, is_target & picked, picked)
     table = np.concatenate([part.sum(axis=1) for part in per_question], axis=1).astype(np.float64)
+    if cluster is not None:
+        sums = np.zeros((int(cluster.max()) + 1, table.shape[1]))
+        np.add.at(sums, cluster, table)
+        table = sums[np.unique(cluster)]
     rng = np.random.default_rng(seed)
     drawn = np.concatenate(
         [counts @ table for counts in resample_counts(len(table), resamples, rng)]
@@ -174,7 +185,8 @@ def _slot_recall(grid: TrialGrid, slot: int) -> Interval | None:
     counted = targets > 0
     if not counted.any():
         return None
-    return clustered_mean(hits[counted] / targets[counted], targets[counted]).interval
+    cluster = None if grid.cluster is None else grid.cluster[counted]
+    return clustered_mean(hits[counted] / targets[counted], targets[counted], cluster).interval
 
 
 def _slot_share(grid: TrialGrid, slot: int) -> Interval | None:
@@ -183,7 +195,8 @@ def _slot_share(grid: TrialGrid, slot: int) -> Interval | None:
     counted = readable > 0
     if not counted.any():
         return None
-    return clustered_ratio(chosen[counted].astype(float), readable[counted].astype(float))
+    cluster = None if grid.cluster is None else grid.cluster[counted]
+    return clustered_ratio(chosen[counted].astype(float), readable[counted].astype(float), cluster)
 
 
 def _per_question(marks: NDArray[np.bool_]) -> NDArray[np.int_]:

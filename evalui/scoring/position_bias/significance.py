@@ -1,7 +1,8 @@
 """Is it more than chance that some slots are chosen or found more often than others?
 
 Each question was presented in several orders, so its trials are not independent. The textbook
-chi-square test of the slot counts ignores that and hardly ever rejects; it is not offered.
+chi-square test of the slot counts ignores that and hardly ever rejects; it is not offered. Where
+questions share a cluster, the answers of a whole cluster change places together.
 Ties and unreadable answers are no choice of any slot.
 """
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
+from evalui.scoring.statistics.intervals import cluster_values
 
 N_DRAWS = 999
 _RARE = 0.01  # of the draws: a p-value that so few decide is coarse
@@ -169,10 +171,15 @@ def cochran_q_test(stratum: OptionCountStratum) -> StatisticalTest | None:
     """Cochran's Q (Biometrika 1950): are the recalls of all slots equal? K - 1 degrees of freedom.
 
     None unless every question was presented once with its answer in each slot. Questions with a tie
-    are left out. Where no question tells slots apart Q is 0 and p is 1.
+    are left out. Where no question tells slots apart Q is 0 and p is 1. Nor is there one where
+    questions are no independent evidence.
     """
     n_options = stratum.n_options
-    if stratum.n_shown != n_options or (np.diff(np.sort(stratum.target)) != 1).any():
+    if (
+        stratum.cluster is not None
+        or stratum.n_shown != n_options
+        or (np.diff(np.sort(stratum.target)) != 1).any()
+    ):
         return None
     decided = (stratum.choice != TIED).all(axis=1)
     if not decided.any():
@@ -202,6 +209,9 @@ def wald_test(stratum: OptionCountStratum) -> StatisticalTest | None:
     slots = [(stratum.choice == slot).sum(axis=1) for slot in range(n_options)]
     counts = np.stack(slots, axis=1).astype(np.float64)
     apart = counts[:, :-1] - counts.sum(axis=1, keepdims=True) / n_options
+    apart = cluster_values(apart, stratum.cluster)
+    if (n := len(apart)) < n_options:
+        return None
     mean = apart.mean(axis=0)
     covariance = (apart - mean).T @ (apart - mean) / (n - 1)
     if np.linalg.matrix_rank(covariance) < n_options - 1:
@@ -269,7 +279,7 @@ def _permute_by_table(
     For each type the counts of all V! arrangements are listed once. A draw then picks an
     arrangement for every question, and only how often each was picked matters.
     """
-    kinds, kind_of = np.unique(_sorted_questions(stratum), axis=0, return_inverse=True)
+    kinds, kind_of = np.unique(_question_rows(stratum), axis=0, return_inverse=True)
     arrangements = np.array(list(itertools.permutations(range(stratum.n_shown))))
     n_ways = len(arrangements)
     arranged = kinds[:, :-1][:, arrangements].reshape(-1, stratum.n_shown)
@@ -278,11 +288,12 @@ def _permute_by_table(
     fixed = (kinds[:, :-1] == kinds[:, :1]).all(axis=1)[kind_of]
     constant = np.bincount(kind_of[fixed] * n_ways, minlength=len(table)) @ table
     starts = (kind_of[~fixed] * n_ways).astype(np.int32)
+    unit, n_units = _drawn_together(stratum, ~fixed)
     drawn = np.empty((n_draws, table.shape[1]))
     at_once = max(1, _MAX_CHUNK_ELEMENTS // max(len(starts), len(table)))
     for start in range(0, n_draws, at_once):
         rows = min(at_once, n_draws - start)
-        ways = rng.integers(n_ways, size=(rows, len(starts)), dtype=np.uint8)
+        ways = rng.integers(n_ways, size=(rows, n_units), dtype=np.uint8)[:, unit]
         picked = np.stack([np.bincount(starts + row, minlength=len(table)) for row in ways])
         drawn[start : start + rows] = picked @ table
     return np.rint(drawn + constant).astype(np.int64)
@@ -292,7 +303,7 @@ def _permute_by_sorting(
     stratum: OptionCountStratum, n_draws: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Shuffles by sorting random numbers: for more arrangements than a table could list."""
-    rows, n_options = _sorted_questions(stratum), stratum.n_options
+    rows, n_options = _question_rows(stratum), stratum.n_options
     content, gold = rows[:, :-1], rows[:, -1:]
     # One number for all that counts of an answer: wrong or right and the option, tied and the gold.
     kinds = np.where(content == TIED, 2 * n_options + gold, content + n_options * (content == gold))
@@ -301,8 +312,9 @@ def _permute_by_sorting(
     constant = _count_kinds(stratum, kinds[fixed])
     moved = kinds[~fixed].astype(np.uint32)
     draws = np.empty((n_draws, len(constant)), dtype=np.int64)
+    unit, n_units = _drawn_together(stratum, ~fixed)
     for drawn in draws:
-        numbers = rng.random(moved.shape, dtype=np.float32)
+        numbers = rng.random((n_units, moved.shape[1]), dtype=np.float32)[unit]
         drawn[:] = constant + _count_kinds(stratum, _sort_by_numbers(moved, numbers))
     return draws
 
@@ -333,11 +345,24 @@ def _count_kinds(stratum: OptionCountStratum, kinds: NDArray[np.integer[Any]]) -
     return np.concatenate([wrong + right, right, tied])
 
 
-def _sorted_questions(stratum: OptionCountStratum) -> NDArray[np.intp]:
+def _drawn_together(
+    stratum: OptionCountStratum, moved: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp] | slice, int]:
+    """Which draw each of the questions that are moved takes, and how many draws there are."""
+    if stratum.cluster is None:
+        return slice(None), int(moved.sum())
+    _, unit = np.unique(stratum.cluster[moved], return_inverse=True)
+    return unit, int(unit.max(initial=-1)) + 1
+
+
+def _question_rows(stratum: OptionCountStratum) -> NDArray[np.intp]:
     """The chosen options of each question, sorted, and its answer; the rows sorted, too.
 
-    So the same seed gives the same draws in whatever order the questions come.
+    So the same seed gives the same draws in whatever order the questions come. Of clusters, whose
+    questions take one draw, all stands as it came.
     """
+    if stratum.cluster is not None:
+        return np.column_stack([stratum.content, stratum.gold])
     rows = np.column_stack([np.sort(stratum.content, axis=1), stratum.gold])
     return rows[np.lexsort(rows.T)]
 

@@ -156,7 +156,12 @@ def _stratum_bias(
         gold_p=gold_p,
         mass=label_mass,
         spread_range=recall_spread_range(
-            stratum.choice, stratum.target, stratum.n_options, resamples=draws, seed=seed
+            stratum.choice,
+            stratum.target,
+            stratum.n_options,
+            stratum.cluster,
+            resamples=draws,
+            seed=seed,
         )
         if draws
         else None,

@@ -3,12 +3,13 @@
 All intervals are two-sided at 95 %. Sources: E. Miller, "Adding error bars to evals" (arXiv
 2411.00640), appendix A, and Efron and Tibshirani, *An Introduction to the Bootstrap* (1993),
 chapter 13 (percentiles). Complete questions are resampled, because the values of one question are
-not independent. Measured coverage of the nominal 95 % is in docs/metrics.md.
+not independent; and complete clusters of questions, where those are not (copies, or questions on
+one passage). Measured coverage of the nominal 95 % is in docs/metrics.md.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -73,26 +74,64 @@ def blind_accuracy(guessing: float, positions: Sequence[int]) -> float:
     return max(guessing, max(positions) / sum(positions)) if sum(positions) else guessing
 
 
-def clustered_mean(means: NDArray[np.float64], rows: NDArray[np.int_]) -> ClusteredMean:
+def cluster_codes(
+    ids: Sequence[str], clusters: Mapping[str, int] | None
+) -> NDArray[np.intp] | None:
+    """The number of the cluster of each question; None where no two of them share one.
+
+    `clusters` has those of the questions that share theirs, see `question_clusters`.
+    """
+    if not clusters:
+        return None
+    known: dict[str | int, int] = {}
+    codes = [known.setdefault(clusters.get(name, name), len(known)) for name in ids]
+    return np.array(codes, dtype=np.intp) if len(known) < len(codes) else None
+
+
+def cluster_values(
+    values: NDArray[np.float64], cluster: NDArray[np.intp] | None
+) -> NDArray[np.float64]:
+    """A value for each cluster, from those of questions of the shape (n, ...), as they are of None.
+
+    With the mean m of all n and the sum s over the k questions of a cluster, of C clusters, it is
+    m + C/n (s - k m): their mean is m, and sd / sqrt(C) of them the clustered error of m, so that
+    what holds for independent questions (t, signs, resamples) holds for them.
+    """
+    if (cluster := _shared(cluster)) is None:
+        return values
+    mean, n_clusters = values.mean(axis=0), int(cluster.max()) + 1
+    sums = np.zeros((n_clusters, *values.shape[1:]))
+    np.add.at(sums, cluster, values - mean)
+    return mean + n_clusters / len(values) * sums
+
+
+def clustered_mean(
+    means: NDArray[np.float64],
+    rows: NDArray[np.int_],
+    cluster: NDArray[np.intp] | None = None,
+) -> ClusteredMean:
     """The mean of question means in 0..1, each over `rows` trials of that question.
 
     With sd (n-1 in the denominator) of the n question means, SE = sd / sqrt(n). With equally
     many trials per question that is Miller's clustered error with the finite-cluster factor
     n/(n-1). Wilson's interval takes n_eff = trials / deff, where deff = SE^2 / (p (1-p) / trials)
     is held at 1 or more; where deff has no value n_eff is n, as if each question had one trial.
+    With a `cluster` of each question, SE is that of the `cluster_values`, and n their number.
     """
     n, n_trials = len(means), int(rows.sum())
     assert n > 0, "a mean of nothing is undefined"
     value = float(means.mean())
-    se = float(means.std(ddof=1) / math.sqrt(n)) if n > 1 else None
+    units = cluster_values(means, cluster)
+    n_units = len(units)
+    se = float(units.std(ddof=1) / math.sqrt(n_units)) if n_units > 1 else None
     independent = value * (1 - value) / n_trials
     deff = se**2 / independent if se and independent else None
     # One trial per question is the plain case: n of them, without the factor n/(n-1).
-    n_effective = n if deff is None or n_trials == n else n_trials / max(deff, 1.0)
+    n_effective = n_units if deff is None or n_trials == n_units else n_trials / max(deff, 1.0)
     low, high = wilson_bounds(value, n_effective)
     return ClusteredMean(
         interval=Interval(value, low, high, n),
-        t_interval=t_interval(value, se, n),
+        t_interval=replace(t_interval(value, se, n_units), n=n),
         se=se,
         design_effect=deff,
         n_effective=float(n_effective),
@@ -100,24 +139,29 @@ def clustered_mean(means: NDArray[np.float64], rows: NDArray[np.int_]) -> Cluste
     )
 
 
-def share_over_repeats(values: NDArray[np.float64] | NDArray[np.bool_]) -> Interval | None:
+def share_over_repeats(
+    values: NDArray[np.float64] | NDArray[np.bool_], cluster: NDArray[np.intp] | None = None
+) -> Interval | None:
     """The mean over questions of their means over repeats, of values of shape (questions, repeats).
 
-    Clustered by question; of one repeat it is `share_interval`. None without questions.
+    Clustered by question, or by the `cluster` of each; of one repeat of independent questions it is
+    `share_interval`. None without questions.
     """
     n, n_repeats = values.shape
-    if n_repeats == 1 or not n:
+    if not n or (n_repeats == 1 and _shared(cluster) is None):
         return share_interval(float(values.sum()), n)
     repeats = np.array([n_repeats] * n, dtype=np.int_)
-    return clustered_mean(values.mean(axis=1), repeats).interval
+    return clustered_mean(values.mean(axis=1), repeats, cluster).interval
 
 
 def clustered_mean_by_code(
-    question: NDArray[np.intp], values: NDArray[np.float64]
+    question: NDArray[np.intp],
+    values: NDArray[np.float64],
+    cluster: NDArray[np.intp] | None = None,
 ) -> ClusteredMean:
     """`clustered_mean` over values, each with the number of its question: all from 0 on come."""
     rows = np.bincount(question)
-    return clustered_mean(np.bincount(question, weights=values) / rows, rows)
+    return clustered_mean(np.bincount(question, weights=values) / rows, rows, cluster)
 
 
 def clustered_share(ids: Sequence[str], hits: Sequence[bool]) -> Interval | None:
@@ -144,20 +188,29 @@ def clustered_share(ids: Sequence[str], hits: Sequence[bool]) -> Interval | None
     return Interval(value, *wilson_bounds(value, n_effective), n)
 
 
-def clustered_ratio(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> Interval:
-    """The share sum(parts) / sum(wholes), each question giving one part and one whole.
+def clustered_ratio(
+    parts: NDArray[np.float64],
+    wholes: NDArray[np.float64],
+    cluster: NDArray[np.intp] | None = None,
+) -> Interval:
+    """The share sum(parts) / sum(wholes), each question, or `cluster`, giving a part and a whole.
 
     SE = sqrt(sum of (part - share * whole)^2 * n/(n-1)) / sum(wholes), the linearised ratio.
     With equal wholes w it is sd(parts / w) / sqrt(n). Where nothing or everything is a part,
     that error is 0 and says too much: Wilson's interval over the questions takes its place.
     """
+    n_questions = len(parts)
+    if (shared := _shared(cluster)) is not None:
+        both = np.zeros((int(shared.max()) + 1, 2))
+        np.add.at(both, shared, np.column_stack([parts, wholes]))
+        parts, wholes = both[:, 0], both[:, 1]
     total, n = float(wholes.sum()), len(parts)
     assert total > 0, "a share of nothing is undefined"
     value = float(parts.sum()) / total
     if value in (0.0, 1.0):
-        return wilson_interval(value * n, n)
+        return replace(wilson_interval(value * n, n), n=n_questions)
     se = math.sqrt(_ratio_variance(parts, wholes, value)) if n > 1 else None
-    return t_interval(value, se, n)
+    return replace(t_interval(value, se, n), n=n_questions)
 
 
 def t_interval(value: float, se: float | None, n: int) -> Interval:
@@ -169,15 +222,26 @@ def t_interval(value: float, se: float | None, n: int) -> Interval:
 
 
 def mean_intervals(
-    matrix: NDArray[np.float64], *, resamples: int = RESAMPLES, seed: int = 0
+    matrix: NDArray[np.float64],
+    *,
+    cluster: NDArray[np.intp] | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> list[Interval]:
     """The mean of each column of values in 0..1, shape (questions, figures), with its interval.
 
-    All figures see the same resamples. [] without questions.
+    All figures see the same resamples, of whole clusters where questions have a `cluster`. []
+    without questions.
     """
-    if not len(matrix):
+    n = len(matrix)
+    if not n:
         return []
-    return _ratio_intervals(matrix, np.ones(len(matrix)), resamples, seed)
+    if (cluster := _shared(cluster)) is None:
+        return _ratio_intervals(matrix, np.ones(n), resamples, seed)
+    sums = np.zeros((int(cluster.max()) + 1, matrix.shape[1] + 1))
+    np.add.at(sums, cluster, np.column_stack([matrix, np.ones(n)]))
+    made = _ratio_intervals(sums[:, :-1], sums[:, -1], resamples, seed)
+    return [replace(each, n=n) for each in made]
 
 
 def mean_interval(
@@ -212,6 +276,14 @@ def resample_count_chunk(n: int, rows: int, rng: np.random.Generator) -> NDArray
         drawn += n * np.arange(len(part))[:, None]
         part[:] = np.bincount(drawn.ravel(), minlength=part.size).reshape(part.shape)
     return counts
+
+
+def _shared(cluster: NDArray[np.intp] | None) -> NDArray[np.intp] | None:
+    """The clusters of some questions numbered from 0; None where no two of these share one."""
+    if cluster is None or not len(cluster):
+        return None
+    _, numbers = np.unique(cluster, return_inverse=True)
+    return numbers if int(numbers.max()) + 1 < len(numbers) else None
 
 
 def _ratio_variance(

@@ -34,19 +34,23 @@ class MarginTest:
 
 
 def compare_with_margin(
-    baseline: Mapping[str, float], candidate: Mapping[str, float], margin: float
+    baseline: Mapping[str, float],
+    candidate: Mapping[str, float],
+    margin: float,
+    clusters: Mapping[str, int] | None = None,
 ) -> MarginTest | None:
     """Compare the values of the questions that both have, by id; None if there is none.
 
     The range is that of `paired_t_test`: ten equal answers do not say that all are equal.
+    `clusters` are those of `cluster_codes`.
     """
     shared = {name: value for name, value in candidate.items() if name in baseline}
-    tested = paired_t_test(shared, baseline)
+    tested = paired_t_test(shared, baseline, clusters)
     if tested is None:
         return None
     value, low, high, n = tested.difference, tested.low, tested.high, tested.n
     distance = abs(value + margin)
-    if tested.all_equal:
+    if not tested.omega:
         needed = _needed_alike(value, margin)
     else:
         needed = questions_needed(tested.omega, distance) if distance > 1e-12 else None

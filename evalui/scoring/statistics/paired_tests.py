@@ -1,7 +1,8 @@
 """Two or more models on the same questions: who is better, and could we have seen it?
 
 Values are means per question over its orders, by question id, because the trials of a question
-are not independent. Only questions that both models have count.
+are not independent. Only questions that both models have count. Where questions share a cluster
+(copies, or questions on one passage), clusters are the units of every test.
 """
 
 import math
@@ -13,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.proportions import wilson_interval
-from evalui.scoring.statistics.intervals import t_quantile
+from evalui.scoring.statistics.intervals import cluster_codes, cluster_values, t_quantile
 from evalui.types import Cell
 
 # Differences of right and wrong answers are not normal: of few questions the t test finds too much
 # (5 of 5 questions but one: p .02 by t, .12 by all signs), so the exact test has to agree.
 _EXACT_BELOW = 30
-# Of a signature: which questions, which model, and what writes the line.
-_NO_SETTINGS = frozenset(("n", "limit", "duplicate-options", "answers", "model", "fp32", "evalui"))
+# Of a signature: which questions and their clusters, which model, and what writes the line.
+_NO_SETTINGS = frozenset(
+    ("n", "limit", "duplicate-options", "cluster", "answers", "model", "fp32", "evalui")
+)
 _COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
 
 
@@ -28,11 +31,13 @@ _COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "order
 class PairedTTest:
     """The mean of first - second over `n` questions, with a t interval at 95 %, not cut.
 
-    `se` is `omega` / sqrt(n) and `omega` the standard deviation of the differences. `p` is that of
-    the t test; below 30 questions that of all 2^n signs (Fisher's randomisation test for pairs)
-    where it is larger. `all_equal`: the difference is the same on every question, so that there is
-    no t test. `p` is then that of all signs, and the range leaves open what Wilson's interval of n
-    in n does of the questions outside the sample, which may differ in any way from -1 to 1.
+    `se` is `omega` / sqrt(n) and `omega` the standard deviation of the differences, or what it is
+    worth with clusters of questions, which take the place of questions in all that follows. `p` is
+    that of the t test; below 30 questions that of all 2^n signs (Fisher's randomisation test for
+    pairs) where it is larger. `all_equal`: the difference is the same on every question, so that
+    there is no t test. `p` is then that of all signs, and the range leaves open what Wilson's
+    interval of n in n does of the questions outside the sample, which may differ in any way from -1
+    to 1.
     """
 
     difference: float
@@ -74,16 +79,29 @@ class RankBand:
     high: int
 
 
-def paired_t_test(first: Mapping[str, float], second: Mapping[str, float]) -> PairedTTest | None:
-    """The paired t test of question means (Miller, arXiv 2411.00640); None without a question."""
-    differences = np.array([first[name] - second[name] for name in first if name in second])
-    return paired_t_tests(differences[None])[0] if len(differences) else None
+def paired_t_test(
+    first: Mapping[str, float],
+    second: Mapping[str, float],
+    clusters: Mapping[str, int] | None = None,
+) -> PairedTTest | None:
+    """The paired t test of question means (Miller, arXiv 2411.00640); None without a question.
+
+    `clusters` are those of `cluster_codes`; one cluster alone counts as one question.
+    """
+    shared = [name for name in first if name in second]
+    differences = np.array([[first[name] - second[name] for name in shared]])
+    return paired_t_tests(differences, cluster_codes(shared, clusters))[0] if shared else None
 
 
-def paired_t_tests(differences: NDArray[np.float64]) -> list[PairedTTest]:
+def paired_t_tests(
+    differences: NDArray[np.float64], cluster: NDArray[np.intp] | None = None
+) -> list[PairedTTest]:
     """The same test of each pair; `differences` by question, -1..1, of shape (pairs, n)."""
     from scipy.special import stdtr
 
+    n_questions = differences.shape[1]
+    identical = np.ptp(differences, axis=1) < 1e-12
+    differences = cluster_values(differences.T, cluster).T
     n = differences.shape[1]
     means = differences.mean(axis=1)
     # Equal differences need not be equal in their last digit: 1/3 - 2/3 and 0 - 1/3.
@@ -99,10 +117,11 @@ def paired_t_tests(differences: NDArray[np.float64]) -> list[PairedTTest]:
     unseen = 1 - wilson_interval(n, n).low
     centres = np.where(alike, (1 - unseen) * means, means)
     half = np.where(alike, unseen, half)
-    columns = (means, errors, centres - half, centres + half, p, omegas, alike)
+    omegas *= math.sqrt(n_questions / n)
+    columns = (means, errors, centres - half, centres + half, p, omegas, identical)
     rows = zip(*(each.tolist() for each in columns), strict=True)
     return [
-        PairedTTest(mean, se, low, high, own, omega, n, same)
+        PairedTTest(mean, se, low, high, own, omega, n_questions, same)
         for mean, se, low, high, own, omega, same in rows
     ]
 

@@ -5,6 +5,7 @@ Every text may come from a file, a model or a server: it is plain text, never ma
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -251,7 +252,9 @@ def _partial_result(t: Messages, cell: CellRow) -> tuple[str, str]:
         return t(f"runs.good_{cell.cell.gives}", share=readable), ""
     if not cell.origin_n:
         return "", t("runs.no_answers")
-    interval = wilson_interval(cell.origin_credit, cell.origin_n)
+    # Replies to one question are no independent evidence: as many questions as they can be of.
+    n = math.ceil(cell.origin_n / int(json.loads(cell.plan).get("repeats") or 1))
+    interval = wilson_interval(cell.origin_credit / cell.origin_n * n, n)
     return f"{format_value(interval)} %", f"{format_range(interval)} · n {interval.n:,}"
 
 

@@ -36,9 +36,9 @@ class Attachment:
         self._stack = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
 
-    def start(self, contexts: Sequence["PageContext"]) -> None:
-        """Import Gradio, then mount an app for each language."""
-        self._task = asyncio.create_task(self._attach(contexts))
+    def start(self, contexts: Sequence["PageContext"], ready: Callable[[], None]) -> None:
+        """Mount an app for each language once Gradio is imported, then call `ready`."""
+        self._task = asyncio.create_task(self._attach(contexts, ready))
 
     async def wait(self) -> None:
         """Return when Gradio's routes are there.
@@ -57,10 +57,11 @@ class Attachment:
             self._task.cancel()
         await self._stack.aclose()
 
-    async def _attach(self, contexts: Sequence["PageContext"]) -> None:
+    async def _attach(self, contexts: Sequence["PageContext"], ready: Callable[[], None]) -> None:
         await asyncio.to_thread(import_gradio, self.folder)
         for context in contexts:
             await self._mount(context)
+        ready()
 
     async def _mount(self, context: "PageContext") -> None:
         import gradio as gr

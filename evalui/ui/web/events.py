@@ -55,11 +55,11 @@ LARGEST = 2**20  # bytes of an event; files come by a route of their own
 _EVENT = re.compile(r"gradio_api/run/[a-z_0-9]+")
 _CALL, _ANSWERS = "gradio_api/queue/join", "gradio_api/queue/data"  # of `gradio_client`
 _SESSION = re.compile(r"^[\w-]{1,64}$", re.ASCII)
-# What the pages themselves read. Gradio's other routes (uploads, development, monitoring) serve no
-# page here, and would answer any client.
+# What the pages themselves read. Gradio's other routes (uploads, heartbeats, development,
+# monitoring) serve no page here, and would answer any client.
 _READ_PATHS = re.compile(
     r"theme\.css|config|manifest\.json|favicon\.ico|robots\.txt|(assets|static|svelte)/.*"
-    r"|gradio_api/(app_id|info|startup-events|heartbeat/[^/]+)"
+    r"|gradio_api/(app_id|info|startup-events)"
 )
 _MOST_SHARED = 64  # answers that serve several; that of a document has some 300 kB
 _log = logging.getLogger(__name__)
@@ -73,16 +73,18 @@ class Listeners:
 
     `events` are those of the pages, `shared` those of them whose answers serve several, with what
     a person and an event share them by. `endpoints` are for other programs, whose calls come by the
-    queue, which `start_queue` starts with the first and `close_queue` ends; `is_awaited` says
-    whether answers are under way to a session.
+    queue, which starts with the first and `close_queue` ends. `admit` says whether a person's
+    session may call one more, `is_awaited` whether answers are under way to a session, and
+    `forget` keeps nothing of one whose answers are read.
     """
 
     events: Mapping[int, int]
     shared: Mapping[int, "_Sharing"]
     endpoints: Mapping[int, int]
-    start_queue: Callable[[], None]
+    admit: Callable[[str, str], bool]
     close_queue: Callable[[], None]
     is_awaited: Callable[[str], bool]
+    forget: Callable[[str], None]
 
 
 _Sharing = Callable[[Person | None, "Event"], SharedAnswer | None]
@@ -218,12 +220,16 @@ class EventMiddleware:
         if body is None:
             await JSONResponse({"error": "The call is too large."}, 413)(scope, receive, send)
             return
-        call = _read_call(body, listeners)
-        if call is None:
+        call, person = _read_call(body, listeners), sender_of(scope)
+        if call is None or (person and person.is_guest):  # who came to vote calls nothing
             await _NOT_FOUND(scope, receive, send)
             return
-        listeners.start_queue()
-        own = call.model_copy(update={"session_hash": _own_session(scope, call.session_hash)})
+        session = _own_session(scope, call.session_hash)
+        if not listeners.admit(session.partition("-")[0], session):
+            refused = {"error": "Too many calls are under way or unread. Read their answers first."}
+            await JSONResponse(refused, 429)(scope, receive, send)
+            return
+        own = call.model_copy(update={"session_hash": session})
         await self.app(scope, _replay(own.model_dump_json().encode(), receive), send)
 
     async def _answers(
@@ -235,7 +241,10 @@ class EventMiddleware:
             await _NOT_FOUND(scope, receive, send)
             return
         query = urlencode({"session_hash": session}).encode()
-        await self.app({**scope, "query_string": query}, receive, send)
+        try:
+            await self.app({**scope, "query_string": query}, receive, send)
+        finally:
+            listeners.forget(session)
 
 
 _NOT_FOUND = JSONResponse({"error": "Not found."}, 404)
@@ -248,9 +257,10 @@ def _session_of(scope: Scope) -> str:
 
 
 def _own_session(scope: Scope, session: str) -> str:
-    """The session as Gradio knows it: who guesses another person's reads nothing by it."""
+    """The session as Gradio knows it, named after its person: to guess another's is of no use."""
     person = sender_of(scope)
-    return hashlib.sha256(f"{person.name if person else ''}/{session}".encode()).hexdigest()
+    names = (person.name if person else "", session)
+    return "-".join(hashlib.sha256(name.encode()).hexdigest() for name in names)
 
 
 def _read_call(body: bytes, listeners: Listeners) -> Call | None:
@@ -326,9 +336,10 @@ def listeners_of(blocks: "UnqueuedBlocks", context: PageContext) -> Listeners:
             if (by := context.shared.get(_listener(fn)))
         },
         {index: n for index, n in called.items() if index in public},
-        blocks.start_queue,
+        blocks.admit,
         blocks.close_queue,
         blocks.is_awaited,
+        blocks.forget,
     )
 
 

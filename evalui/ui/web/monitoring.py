@@ -1,6 +1,7 @@
 """What a monitor reads of a server: whether it is ready, figures for Prometheus, ids of requests.
 
-Nothing of it names people, runs or files. Requests are counted by the template of their route.
+Nothing of it names people, runs or files; models are named. Requests are counted by the template
+of their route.
 """
 
 import secrets
@@ -24,7 +25,9 @@ from evalui.models.endpoint.http.addresses import is_loopback
 from evalui.runs.database.connection import Database
 from evalui.runs.upkeep.disk import disk_use
 from evalui.runs.upkeep.readings import not_ready, read_store
+from evalui.runs.worker.devices import gpus
 from evalui.settings import Settings
+from evalui.version import __version__
 from evalui.web.middleware import route_of
 
 _PATH = "/metrics"
@@ -42,27 +45,49 @@ class StoreCollector(Collector):
         self._database = database
 
     def collect(self) -> Iterator[Metric]:
-        """All figures; of a store that cannot be read only that it cannot."""
+        """All figures; of a store that cannot be read only that it cannot, and the version."""
+        build = GaugeMetricFamily("evalui_build_info", "The version.", labels=["version"])
+        build.add_metric([__version__], 1)
+        yield build
         try:
             readings, disk = read_store(self._database), disk_use(self._settings.data_dir)
         except StoreError:
             yield _gauge("store_readable", "Whether the store can be read.", 0)
             return
         yield _gauge("store_readable", "Whether the store can be read.", 1)
-        yield _gauge("queue_length", "Runs that wait for a worker.", readings.runs.get("queued", 0))
+        yield _gauge("queue_length", "Runs that wait for a worker.", readings.runs["queued"])
+        yield _gauge(
+            "queue_oldest_seconds", "For how long the oldest of them has.", readings.waiting_s
+        )
         runs = GaugeMetricFamily("evalui_runs", "Runs by state.", labels=["state"])
         for state, n in readings.runs.items():
             runs.add_metric([state], n)
         yield runs
         yield _gauge("trials", "Trials of all runs in the store.", readings.trials)
-        yield _gauge(
-            "cells_failed", "Failed cells of all runs in the store.", readings.failed_cells
+        failed = GaugeMetricFamily(
+            "evalui_cells_failed", "Failed cells of all runs in the store.", labels=["model"]
         )
+        tokens = GaugeMetricFamily(
+            "evalui_tokens", "Tokens of all runs in the store.", labels=["model", "direction"]
+        )
+        for model, counts in readings.models.items():
+            failed.add_metric([model], counts.failed_cells)
+            tokens.add_metric([model, "read"], counts.read_tokens)
+            tokens.add_metric([model, "written"], counts.written_tokens)
+        yield failed
+        yield tokens
         workers = GaugeMetricFamily("evalui_workers", "Live workers.", labels=["state"])
         workers.add_metric(["busy"], readings.busy_workers)
         workers.add_metric(["idle"], readings.idle_workers)
         yield workers
         yield _gauge("workers_memory_bytes", "Memory of all workers.", readings.worker_bytes)
+        used = GaugeMetricFamily("evalui_gpu_memory_used_bytes", "Memory in use.", labels=["gpu"])
+        whole = GaugeMetricFamily("evalui_gpu_memory_bytes", "Memory of a GPU.", labels=["gpu"])
+        for number, device in enumerate(gpus()):
+            used.add_metric([str(number)], device.used)
+            whole.add_metric([str(number)], device.total)
+        yield used
+        yield whole
         yield _gauge("disk_free_bytes", "Room on the disk of the data folder.", disk.free)
         yield _gauge("disk_used_ratio", "Share of that disk in use, 0 to 1.", disk.share)
         yield _gauge("disk_nearly_full", "Whether 90 % of it are.", disk.is_nearly_full)
@@ -91,7 +116,7 @@ class Monitoring:
 
     def add_routes(self, app: FastAPI) -> None:
         """Add /readyz, and /metrics for those whom the door lets in."""
-        app.get("/readyz")(self._readyz)
+        app.api_route("/readyz", methods=["GET", "HEAD"])(self._readyz)
         if self._settings.metrics != "off":
             app.get(_PATH)(self.read_metrics)
 

@@ -1,6 +1,7 @@
 """The routes of the screen beside its pages: permalinks, uploads, files, and small pages."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request
@@ -29,11 +30,12 @@ _TOO_LONG = ("error.upload-too-large", "error.length-required")
 
 def add_routes(app: FastAPI, service: AppService, published: PublishedRuns) -> None:
     """Add the routes; each is a few lines over `service`, and its errors are answered in words."""
-    app.get("/")(_home(service))
+    read = partial(app.api_route, methods=["GET", "HEAD"])  # what looks whether an address is there
+    read("/")(_home(service))
     for language in LANGUAGES:
-        app.get(f"/{language}")(_with_slash(language))
-    app.get("/r/{run_id}")(_permalink(service))
-    app.get("/r/{run_id}/q/{question:path}")(_question_link(service))
+        read(f"/{language}")(_with_slash(language))
+    read("/r/{run_id}")(_permalink(service))
+    read("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
     app.post("/notices/{number}/close", status_code=204)(_close_notice(service))
     add_progress(app, service, published)
@@ -41,7 +43,7 @@ def add_routes(app: FastAPI, service: AppService, published: PublishedRuns) -> N
     add_guest_pages(app, service)
     add_shared_pages(app, service)
     add_account_page(app, service)
-    app.get("/healthz")(_health(service))
+    read("/healthz")(_health(service))
     app.add_exception_handler(EvaluiError, _problem(service))
 
 

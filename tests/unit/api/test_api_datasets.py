@@ -159,6 +159,17 @@ def test_a_function_of_a_package_is_an_answer_key_of_an_upload(
     assert "first_vote" in unknown.text
 
 
+def test_commas_in_texts_are_accepted_by_a_field(api: TestClient, send: Callable[..., str]) -> None:
+    upload = send("question,A,B,answer\nIs it, then?,yes,no,A\nIs it, now?,yes,no,B\n")
+    (part,) = api.get(f"/datasets/{upload}").json()["parts"]
+    assert "2 of 2 rows are read" in str(part)
+    read = api.post(f"/datasets/{upload}/columns", json={"commas_in_text": True}).json()
+    assert [each["text"] for each in read["preview"]["questions"]] == [
+        "Is it, then?",
+        "Is it, now?",
+    ]
+
+
 def test_an_upload_shows_its_questions_and_every_guess(
     api: TestClient, send: Callable[..., str]
 ) -> None:

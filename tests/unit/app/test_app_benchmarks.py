@@ -40,7 +40,7 @@ def test_a_set_becomes_an_upload_and_says_how_it_differs(desk: AppService):
     taken = take_benchmark(desk, "csqa")
     view = desk.load(taken.upload, Layout())
     assert (view.name, view.n_questions, view.n_shots) == ("commonsense_qa", 40, 5)
-    assert "the published split has 1221" in str(taken.note)
+    assert "the published split has 1221" in str(taken.notes)
     assert take_benchmark(desk, "csqa") == taken
 
 

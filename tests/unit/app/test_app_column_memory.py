@@ -75,10 +75,10 @@ def test_columns_that_do_not_fit_are_not_used(desk: AppService, rows: str, key: 
 
 
 def test_a_choice_that_reads_less_than_nobody_s_help_is_not_used(desk: AppService) -> None:
-    headers = "question,A,B,answer,gold"
+    headers = "question,A,B,answer,vote"
     text = headers + "\n" + "Q?,a,b,A,B\n" * 9 + "Q?,a,b,A,\n"
-    chosen = with_columns(Layout(), {"question": "question", "A": "A", "B": "B", "answer": "gold"})
-    assert columns_of(chosen)["answer"] == "gold"
+    chosen = with_columns(Layout(), {"question": "question", "A": "A", "B": "B", "answer": "vote"})
+    assert columns_of(chosen)["answer"] == "vote"
     desk.column_memory.remember(headers.split(","), write_kept_columns(chosen))
     upload = desk.store_upload([("known.csv", text.encode())])
     assert fitting_layout(desk.column_memory, desk.files, upload) is None

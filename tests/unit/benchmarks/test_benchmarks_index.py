@@ -27,6 +27,17 @@ def test_each_name_of_the_source_documents_is_a_set(name: str):
     assert name in (find(name).name, *find(name).names)
 
 
+@pytest.mark.parametrize("name", ["COCO_VAL", "MMMU_DEV_VAL", "SEEDBench_IMG", "ScienceQA_VAL"])
+def test_no_set_of_texts_is_proposed_for_one_of_pictures(name: str):
+    with pytest.raises(UnknownName, match="nor one like it"):
+        find(name)
+
+
+def test_a_slip_of_the_pen_still_finds_its_set():
+    with pytest.raises(UnknownName, match="those like it: arc_chal"):
+        find("arc_chalenge")
+
+
 def test_the_table_of_the_documents_is_that_of_the_index():
     (table,) = re.findall(r"^\| in the sources \|.*?\n\n", DOCS, re.MULTILINE | re.DOTALL)
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:-1]]

@@ -8,7 +8,13 @@ import pytest
 from benchmark_examples import HUB, REALDATA, lay_out, published_arc, published_csqa
 
 from evalui.benchmarks.index import find
-from evalui.benchmarks.preparing import availability, is_benchmark, resolve, task_data
+from evalui.benchmarks.preparing import (
+    PreparedBenchmark,
+    availability,
+    is_benchmark,
+    resolve,
+    task_data,
+)
 from evalui.datasets import load
 from evalui.errors import DataError, UnknownName
 from evalui.settings import Settings
@@ -44,7 +50,7 @@ def test_a_set_is_a_dataset(
     assert answer.startswith(right)
     assert loaded.n_faults == 0
     assert (
-        prepared.note == f"{find(name).name} has {questions} questions here; "
+        str(prepared.notes[0]) == f"{find(name).name} has {questions} questions here; "
         f"the published split has {find(name).questions}."
     )
 
@@ -81,7 +87,7 @@ def test_a_set_is_written_once(here: Settings):
 def test_another_split_may_be_named(here: Settings):
     prepared = resolve("gsm8k:train", here)
     assert (prepared.name, prepared.questions, prepared.shots) == ("gsm8k-train", 8, 0)
-    assert prepared.note is None
+    assert prepared.notes == ()
     assert load(prepared.paths).dataset.samples[0].references == ("16",)
 
 
@@ -169,7 +175,7 @@ def test_commonsense_as_published_has_the_questions_of_the_index(settings: Setti
     prepared = resolve("csqa", settings)
     samples = load(prepared.paths).dataset.samples
     assert (prepared.questions, prepared.unreadable, len(samples)) == (1221, 0, 1221)
-    assert prepared.note is None
+    assert prepared.notes == ()
     for sample, row in zip(samples, rows, strict=True):
         assert isinstance(sample.target, int)
         right = row["choices"]["label"].index(row["answerKey"])
@@ -207,3 +213,15 @@ def test_mmlu_as_published_has_no_heads(settings: Settings):
     dataset = load(resolve("mmlu", settings).paths).dataset
     assert (len(dataset.samples), len(dataset.shots)) == (387, 15)
     assert {s.subject for s in dataset.samples} == {"abstract_algebra", "anatomy", "astronomy"}
+
+
+def test_a_set_under_the_name_of_another_says_so():
+    gaokao = find("GaokaoBench")
+    made = PreparedBenchmark(
+        *("gaokao", gaokao.title, gaokao.stands_for, "test", (), "multiple_choice"),
+        *(8, 0, 0, "", 0, "folder", "", ()),
+    )
+    assert [str(note) for note in made.notes] == [
+        "gaokao is Gaokao, the multiple-choice parts of AGIEval here,"
+        " and not GAOKAO-Bench of OpenLMLab."
+    ]

@@ -47,6 +47,12 @@ def test_the_first_questions_are_shown_as_they_are_asked(check: Any) -> None:
     assert "6. exam.csv" not in later
 
 
+def test_questions_that_repeat_another_one_are_counted(check: Any) -> None:
+    _, output = check(GOOD + "Q1?,no,yes,A\nQ1?,yes,maybe,A\n")
+    assert "1 of 10 questions repeats another one: ranges and tests count them once." in output
+    assert "another one" not in check(GOOD)[1]
+
+
 def test_a_guess_is_shown_and_pinned_by_the_json(check: Any) -> None:
     code, output = check(OWN)
     assert code == 2  # `evalui run` would refuse it
@@ -83,12 +89,24 @@ def test_faulty_rows_name_the_cure_that_helps(check: Any) -> None:
     assert "and 2 more" in output
 
 
+def test_commas_in_texts_are_accepted_by_a_flag(check: Any) -> None:
+    rows = ("Is it, then?,yes,no,A", '"Is it, here?",no,yes, "B"', "Why, now?,a,b,A")
+    text = "\n".join(("question,A,B,answer", *rows))
+    code, output = check(text)
+    assert code == 2
+    assert "if a comma before a blank belongs to the text, 3 of 3 rows are read" in output
+    assert "--column, --kind" not in output
+    code, output = check(text, "--commas-in-text")
+    assert code == 0
+    assert "1. exam.csv, line 2\n   Is it, then?\n * A. yes" in output
+    assert entry_of(output)["commas_in_text"] is True
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (["--column", "colour=red"], "“colour=red” names no column."),
         (["--column", "question"], "“question” names no column."),
-        (["--head-row", "-2"], "The head row -2 is no row."),
         (["--answer-key", "roman"], "roman"),
     ],
 )
@@ -121,6 +139,36 @@ def test_each_entry_of_a_configuration_is_a_dataset_of_its_own(
     output = capsys.readouterr().out
     assert output.count("can be used") == 1
     assert entry_of(output)["entry"] == "custom_ceval"
+
+
+@pytest.mark.parametrize(
+    ("log", "harness"),
+    [
+        ("inspect/geography.eval", "Inspect"),
+        ("lmeval", "lm-evaluation-harness"),
+        ("opencompass/20261123_120000/predictions/pick-a/geography.json", "OpenCompass"),
+        ("evalscope/reviews/mock/general_mcq_geography.jsonl", "EvalScope"),
+        ("helm/geography/scenario_state.json", "HELM"),
+    ],
+)
+def test_a_log_is_left_to_import(
+    capsys: pytest.CaptureFixture[str], log: str, harness: str
+) -> None:
+    path = Path(__file__).parents[2] / "golden" / "harnesses" / log
+    main(["check", str(path)])
+    first, _, rest = capsys.readouterr().out.partition("\n")
+    assert f"the log of a finished run ({harness})" in first
+    assert f"`evalui import {path}`" in first
+    assert "--column" not in rest
+
+
+def test_replies_of_a_model_are_sent_to_the_place_for_them(check: Any) -> None:
+    row = {"question_id": 1, "model_id": "model-m", "choices": [{"index": 0, "turns": ["Plum."]}]}
+    code, output = check(json.dumps(row) + "\n", name="model-m.jsonl")
+    assert code == 2
+    assert "Answers you already have" in output
+    assert "model_id = “model-m”" in output
+    assert "--column" not in output
 
 
 def test_it_speaks_chinese(check: Any) -> None:

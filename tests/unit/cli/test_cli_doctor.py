@@ -3,8 +3,9 @@
 import os
 import socket
 import sqlite3
+import subprocess
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,29 @@ def test_a_damaged_store_is_stated(data: Path, capsys: pytest.CaptureFixture[str
     assert line.startswith("store: ")
     path.write_bytes(b"no store at all")
     assert examine(capsys)[1] == [f"store: {path} is damaged: file is not a database"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a disk of its own")
+def test_a_full_disk_is_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", place], check=False)
+    if mounted.returncode:
+        pytest.skip("this machine mounts none")
+    try:
+        data = place / "data"
+        monkeypatch.setenv("EVALUI_DATA_DIR", str(data))
+        Database(data / "evalui.sqlite").close()
+        with suppress(OSError), (place / "rest").open("wb", buffering=0) as rest:
+            while True:
+                rest.write(bytes(4096))
+        code, (store, use) = examine(capsys)
+        assert (code, use) == (1, "disk: 100% in use, 0 bytes are free")
+        assert store.startswith("store: it cannot be examined. The disk is full")
+    finally:
+        subprocess.run(["umount", place], check=True)
 
 
 def test_a_store_of_a_later_version_and_a_clock_that_is_behind(

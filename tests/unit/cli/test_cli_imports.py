@@ -1,6 +1,7 @@
 """`evalui import` and `evalui gate` as they are typed."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 from shutil import copytree
 from xml.etree import ElementTree
@@ -8,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from evalui.cli.main import main
+from evalui.runs.database.connection import Database
 
 LOGS = Path(__file__).parents[2] / "golden" / "harnesses"
 
@@ -26,6 +28,24 @@ def test_an_import_prints_the_three_values_and_the_run(
     assert main(["runs", "--database", str(store), "--json"]) == 0
     (run,) = json.loads(capsys.readouterr().out)
     assert (run["name"], run["state"], run["done"], run["total"]) == ("H", "done", 8, 8)
+
+
+def test_runs_lists_those_of_everybody_with_their_owners(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    store = tmp_path / "evalui.sqlite"
+    for name in ("of ann", "of this machine"):
+        assert main(["import", str(LOGS / "helm"), "--name", name, "--database", str(store)]) == 0
+    with closing(Database(store)) as database, database.writing() as connection:
+        connection.execute("UPDATE run SET owner = 'ann' WHERE name = 'of ann'")
+    capsys.readouterr()
+    listed: dict[str, list[list[str]]] = {}
+    for options in ("", "--mine", "--owner ann", "--owner bob"):
+        assert main(["runs", "--database", str(store), *options.split()]) == 0
+        rows = capsys.readouterr().out.splitlines()
+        listed[options] = [row.split("\t")[-2:] for row in rows]
+    ann, here = ["of ann", "ann"], ["of this machine", "local"]
+    assert listed == {"": [here, ann], "--mine": [here], "--owner ann": [ann], "--owner bob": []}
 
 
 def test_a_folder_that_is_no_log_says_what_to_name(

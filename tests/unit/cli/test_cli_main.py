@@ -75,12 +75,20 @@ def test_replies_are_read_into_a_line_each(tmp_path: Path, capsys: pytest.Captur
     ("arguments", "told"),
     [
         ([], "evalui: the following arguments are required: COMMAND"),
-        (["dance"], "evalui: argument COMMAND: invalid choice: 'dance'"),
+        (["dance"], "evalui: argument COMMAND: there is no 'dance'; there are demo, serve, run,"),
+        (["srve"], "there is no 'srve'; did you mean serve?"),
+        (
+            ["score", "chioces"],
+            "evalui score: argument KIND: there is no 'chioces'; did you mean choices?",
+        ),
         (["score"], "evalui score: the following arguments are required: KIND"),
         (["score", "choices"], "required: FILE.jsonl"),
         (["run", "spec.json"], "evalui run: the following arguments are required: --out"),
-        (["serve", "--port", "x"], "argument --port"),
-        (["serve", "--port", "70000"], "argument --port"),
+        (["serve", "--prot", "1"], "evalui serve: there is no --prot; did you mean --port?"),
+        (["serve", "--port", "x"], "argument --port: a port is 0 to 65535, not 'x'"),
+        (["serve", "--port", "70000"], "argument --port: a port is 0 to 65535, not '70000'"),
+        (["check", "a.csv", "--head-row", "-2"], "a row is -1 or more, not '-2'"),
+        (["gate", "a", "b", "--allow", "x"], "the loss allowed in points is 0 to 100, not 'x'"),
     ],
 )
 def test_wrong_arguments_end_with_code_2_and_one_line(

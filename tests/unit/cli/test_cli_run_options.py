@@ -114,6 +114,25 @@ def test_a_model_of_an_endpoint_needs_no_catalog(
     assert "sk-toy" not in (place / "out" / "report.json").read_text()
 
 
+def test_the_replies_of_another_address_are_named_and_used_only_where_somebody_says_so(
+    place: Path, capsys: pytest.CaptureFixture[str]
+):
+    del place
+    with ToyServer() as before, ToyServer() as after:
+        run = ["run", "--dataset", "sums.csv", "--mode", "generation", "--model"]
+        assert main([*run, before.url, "--out", "first"]) == 0
+        assert "--replies-of" not in capsys.readouterr().err
+        assert main([*run, after.url, "--out", "second"]) == 0
+        told = capsys.readouterr().err
+        assert f"{MODEL}: 5 of 5 replies are kept from run" in told
+        assert len(_questions(after)) == 5
+        chosen = told.partition("--replies-of ")[2].split()[0]
+        assert main([*run, after.url, "--replies-of", chosen, "--out", "third"]) == 0
+        assert len(_questions(after)) == 5
+    (count,) = _report(Path("third"))["replies"]
+    assert (count["replies"], count["kept"]) == (5, True)
+
+
 def test_a_model_without_probabilities_replies_where_no_mode_is_named(place: Path):
     del place
     with ToyServer(Behaviour(logprobs=False, completions=False)) as server:
@@ -141,6 +160,9 @@ def test_a_folder_with_an_adapter_is_another_model_than_its_base(place: Path):
     assert all(one != other for one, other in zip(*scored, strict=True))
 
 
+LATE = str(ASSETS / "models" / "demo-late")
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -156,6 +178,12 @@ def test_a_folder_with_an_adapter_is_another_model_than_its_base(place: Path):
         (["--model", "a", "b", "--dataset", "sums.csv", "--adapter", "x"], "one --model"),
         (["--model", "always-A", "--dataset", "sums.csv", "--adapter", "x"], "--adapter is of"),
         (["--model", "always-A", "--dataset", "sums.csv", "--key-env", "X_API_KEY"], "--eval-url"),
+        (["--model", "always-A", "--dataset", "sums.csv", "--device", "cpu"], "--device is of"),
+        (["--model", LATE, "--dataset", "sums.csv", "--dtype", "float17"], "--dtype: "),
+        (
+            ["--model", LATE, "--dataset", "sums.csv", "--tensor-parallel", "2"],
+            "--backend: “transformers” is none of vllm.",
+        ),
         (["--model", "m", "--eval-url", "ftp://x", "--dataset", "sums.csv"], "--eval-url: "),
         (
             ["--model", "m", "--eval-url", "http://x", "--dataset", "sums.csv", "--adapter", "x"],
@@ -181,7 +209,7 @@ def test_a_number_that_is_too_small_is_refused(
     with pytest.raises(SystemExit) as caught:
         main(["run", "--out", "out", option, "-1"])
     assert caught.value.code == 2
-    assert f"argument {option}: expected {least} or more" in capsys.readouterr().err
+    assert f"is {least} or more, not '-1'" in capsys.readouterr().err
 
 
 def _judged(judge: str) -> dict[str, Any]:

@@ -47,6 +47,16 @@ def test_faults_of_dev_rows_are_told_but_not_counted_as_scored_rows(tmp_path: Pa
     assert loaded.n_rows == 2
 
 
+@pytest.mark.parametrize("empty", ["", "\n", HEADER, "题目,选项,答案\n"])
+@pytest.mark.parametrize("split", ["dev", "train"])
+def test_there_may_be_no_worked_examples(tmp_path: Path, split: str, empty: str) -> None:
+    loaded = load(write(tmp_path, **{"law_val": ROWS, f"law_{split}": empty}))
+    assert (len(loaded.dataset.samples), loaded.dataset.shots, loaded.faults) == (2, (), ())
+    assert [note.rule for note in loaded.notes] == ["no-worked-examples"]
+    with pytest.raises(DataError, match=r"law_val\.csv is empty"):
+        load(write(tmp_path, law_val=""))
+
+
 def test_the_layout_of_the_benchmarks_archive_is_paired_across_folders(tmp_path: Path) -> None:
     archive = tmp_path / "ceval-exam.zip"
     with zipfile.ZipFile(archive, "w") as packed:

@@ -91,6 +91,14 @@ def test_an_answer_is_kept_as_it_is(tmp_path: Path, answer: Any, turns: tuple[st
     assert read(tmp_path, {"index": 1, "answer": answer}).answers["s/1"] == turns
 
 
+@pytest.mark.parametrize("name", ["instruction", "prompt"])
+def test_outputs_of_alpaca_eval_and_servers_find_their_questions(tmp_path: Path, name: str) -> None:
+    row = {name: "Q1?", "output": "yes", "generator": "model-m"}
+    found = read(tmp_path, row, row | {name: "Q1?", "output": "no", "generator": "n"}, model="n")
+    assert found.answers == {"s/1": ("no",)}
+    assert read(tmp_path, {"index": 1, name: "As asked.", "output": "x"}).answers == {"s/1": ("x",)}
+
+
 def test_a_prediction_counts_before_a_reference(tmp_path: Path) -> None:
     row = {"index": 1, "answer": "gold", "response": "gold", "prediction": "mine"}
     assert read(tmp_path, row).answers["s/1"] == ("mine",)

@@ -163,9 +163,23 @@ def test_options_may_stand_in_the_question_and_some_rows_be_true_or_false(tmp_pa
     assert [fault.rule for fault in load([written(tmp_path, mixed)]).faults] == ["confirm-options"]
 
 
+@pytest.mark.parametrize(
+    ("head", "row", "last"),
+    [
+        ("question,A,B,answer,label", "Which of {n}?,one{n},two{n},A,A", "Last?,one,two,A,B"),
+        ("question,answer,ground_truth", "What is {n}?,it is {n},{n}", "Last?,one,two"),
+    ],
+)
+def test_one_row_of_many_may_contradict(tmp_path: Path, head: str, row: str, last: str) -> None:
+    rows = "\n".join(row.format(n=n) for n in range(300))
+    assert not load([written(tmp_path, f"{head}\n{rows}\n")]).faults
+    loaded = load([written(tmp_path, f"{head}\n{rows}\n{last}\n")])
+    assert [fault.rule for fault in loaded.faults] == ["confirm-answers"]
+
+
 def test_two_columns_of_answers_that_contradict_each_other_are_asked_about(tmp_path: Path) -> None:
     text = "question,opt1,opt2,opt3,answer,target\nWhich?,a,b,c,A,B\nWho?,d,e,f,B,C\n"
-    assert [f.rule for f in load([written(tmp_path, text)]).faults] == ["confirm-answer"]
+    assert [f.rule for f in load([written(tmp_path, text)]).faults] == ["confirm-answers"]
     same = text.replace("A,B\n", "A,1\n").replace("B,C\n", "B,2\n").replace("target", "answer_id")
     assert right(load([written(tmp_path, same)])) == ["a", "e"]
 

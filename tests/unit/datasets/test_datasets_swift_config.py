@@ -35,6 +35,13 @@ def test_a_configuration_chooses_folder_and_subsets(folder: Path) -> None:
     assert (len(loaded.dataset.samples), len(loaded.dataset.shots)) == (1, 1)
 
 
+def test_the_comments_of_swifts_page_are_left_out(folder: Path) -> None:
+    text = json.dumps([ENTRY | {"name": "mine # 1"}], indent=1)
+    commented = text.replace('"ceval",', '"ceval", # the pattern, "ceval" or "general_qa"\n # more')
+    (folder / "custom_config.json").write_text(commented)
+    assert [entry.name for entry in config_entries([folder / "custom_config.json"])] == ["mine # 1"]
+
+
 def test_several_subsets_are_one_dataset(folder: Path) -> None:
     loaded = load([write(folder, ENTRY | {"subset_list": ["one", "two"]})])
     assert loaded.files == ("one_dev.csv", "one_val.csv", "two_val.csv")

@@ -3,6 +3,7 @@
 import gc
 import json
 import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from pandas.testing import assert_frame_equal
 import evalui
 from evalui.errors import DataError, SpecError, UnknownName
 from evalui.library import evaluation
+from evalui.local_runs import load_settings
+from evalui.runs.database.connection import Database
 from evalui.runs.spec import RunSpec
 
 QUESTIONS = "question,A,B,C,D,answer\n" + "".join(
@@ -102,6 +105,55 @@ def test_a_specification_is_a_run_too():
         evalui.evaluate(spec, models=["knows"], limit=3)
 
 
+def test_a_run_is_kept_in_the_store_of_the_data_folder(desk: Path):
+    given: dict[str, Any] = {"models": "knows", "mode": "generation", "progress": False}
+    with evalui.evaluate("letters.csv", **given) as run:
+        assert evalui.list_runs()[["id", "state", "done"]].values.tolist() == [[run.id, "done", 12]]
+        with evalui.open(run.id) as opened:
+            assert_frame_equal(opened.metrics(), run.metrics())
+    evalui.evaluate("letters.csv", keep=False, **given).close()
+    assert evalui.list_runs()["id"].tolist() == [run.id]
+    evalui.evaluate("letters.csv", out=desk / "own", **given).close()
+    assert evalui.list_runs()["id"].tolist() == [run.id]
+    with evalui.evaluate("letters.csv", reuse=False, **given) as anew:
+        assert evalui.list_runs()["id"].tolist() == [anew.id, run.id]
+
+
+def test_a_script_that_is_stopped_or_killed_leaves_no_run_at_work(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    given: dict[str, Any] = {"models": "knows", "mode": "generation", "progress": False}
+
+    def stopped(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(evaluation, "do_run", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            evalui.evaluate("letters.csv", **given)
+        patched.setattr(evaluation, "stop_run", lambda *_: None)  # as if it were killed
+        with pytest.raises(KeyboardInterrupt):
+            evalui.evaluate("letters.csv", **given)
+    assert evalui.list_runs()["state"].tolist() == ["running", "cancelled"]
+    with closing(Database(load_settings().database)) as database, database.writing() as connection:
+        connection.execute("UPDATE run SET beat = beat - 60 WHERE state = 'running'")
+    assert evalui.list_runs()["state"].tolist() == ["failed", "cancelled"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"models": ["knows"]}, "evaluate needs the argument mode: one of .*cloze"),
+        ({"mode": "generation"}, "evaluate needs the argument models"),
+        ({"models": "knows", "mode": "generation", "limit": "x"}, r"Argument limit: .*"),
+        ({"models": "knows", "mode": "generation", "shots": -1}, r"Argument shots: .*"),
+    ],
+)
+def test_errors_name_arguments(given: dict[str, Any], said: str):
+    with pytest.raises(SpecError, match=f"^{said}"):
+        evalui.evaluate("letters.csv", **given)
+
+
 def test_a_temporary_store_goes_with_the_run(desk: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tempfile, "tempdir", str(desk / "temporary"))
     (desk / "temporary").mkdir()
@@ -110,6 +162,7 @@ def test_a_temporary_store_goes_with_the_run(desk: Path, monkeypatch: pytest.Mon
         return list((desk / "temporary").glob("evalui-*"))
 
     given: dict[str, Any] = {"models": "knows", "mode": "generation", "progress": False}
+    given["keep"] = False
     run = evalui.evaluate("letters.csv", **given)
     assert len(stores()) == 1
     run.close()

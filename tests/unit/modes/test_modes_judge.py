@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import pytest
 
 from evalui.models.scripted.judges import UNDECIDED
 from evalui.modes import MODES, ModeSettings, MultiTurn
-from evalui.modes.judge import Judge
+from evalui.modes.judge import Judge, read_sample_reply
 from evalui.modes.prompts.rubrics import (
     RUBRICS,
     Rubric,
@@ -18,7 +19,10 @@ from evalui.modes.prompts.rubrics import (
     reminder_of,
     render_judge_prompt,
 )
+from evalui.scoring.arena.categories import count_judgements
+from evalui.scoring.arena.verdicts import is_meaningful, judge_reliability, judge_verdicts
 from evalui.types import (
+    NOT_MEANINGFUL,
     OUTCOMES,
     Contestant,
     Generate,
@@ -75,6 +79,27 @@ def test_a_judge_is_shown_the_contestants_in_the_order_of_the_variant():
     text = render_judge_prompt(rubric, CITY, (("Lima",), ("Rome",)), seed=5)
     assert request == Generate((Message("user", text),), max_tokens=77)
     assert request.temperature == 0.0
+
+
+def test_two_equal_answers_are_not_sent_to_a_judge():
+    twins = (Contestant("one", {"1": ("Lima",)}), Contestant("two", {"1": (" Lima\n",)}))
+    settings = replace(setting(), contestants=twins)
+    assert MODE.plan(CITY, FIRST, settings) == ()
+    trial = MODE.grade(CITY, FIRST, (), settings)
+    assert (trial.choice, trial.reply) == (OUTCOMES.index("tie"), NOT_MEANINGFUL)
+    (verdict, *_) = judge_verdicts([trial], ["one", "two"], "judge")
+    assert (verdict.outcome, is_meaningful(verdict)) == ("tie", False)
+    reliability = judge_reliability([verdict], twins)
+    assert (reliability.unreadable, reliability.flip_rate) == (None, None)
+    counted = count_judgements([verdict])
+    assert (counted.total, counted.meaningful, counted.extracted, counted.consistent) == (
+        1,
+        0,
+        0,
+        0,
+    )
+    (alone,) = MODE.plan(CITY, ALONE, replace(setting("score10-en.2"), contestants=twins))
+    assert isinstance(alone, Generate)
 
 
 def test_a_plain_judge_is_sent_the_same_as_one_text():
@@ -547,3 +572,11 @@ def test_a_pattern_of_ones_own_reads_marks_too():
     rubric = parse_rubric(_PATTERN | own)
     trial = MODE.grade(CITY, ALONE, [GeneratedText("Rating: 2. I give 7 points.")], setting(rubric))
     assert trial.scores["rating"] == (7.0,)
+
+
+def test_a_reply_that_is_tried_on_a_rubric_is_not_kept():
+    reply = "Both are right.\n" * 100
+    before = sys.getrefcount(reply)
+    for name in RUBRICS:
+        read_sample_reply(RUBRICS[name], reply)
+    assert sys.getrefcount(reply) == before

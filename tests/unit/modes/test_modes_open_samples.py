@@ -93,8 +93,8 @@ def contest(judge: str, samples: Sequence[Sample], sides: dict[str, list[Trial]]
             (Variant((0, 1)), OUTCOMES),
             (Variant((1, 0)), ("b", "a", "tie", "neither")),
         ):
-            ((_, response),) = model.answer(mode.plan(sample, variant, setting))
-            trial = mode.grade(sample, variant, [response], setting)
+            responses = [each for _, each in model.answer(mode.plan(sample, variant, setting))]
+            trial = mode.grade(sample, variant, responses, setting)
             assert trial.choice is not None
             tally[outcomes[trial.choice]] += 1
     return tally

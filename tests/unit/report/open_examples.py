@@ -98,7 +98,9 @@ def answered_result(
     *replies: str, figures: tuple[float, ...] = (), references: str = "r"
 ) -> CellResult:
     """A cell of answers, every question with one reference."""
-    asked = {f"q{n}": Sample(f"q{n}", "Why?", target=(references,)) for n in range(len(replies))}
+    asked = {
+        f"q{n}": Sample(f"q{n}", f"Why, {n}?", target=(references,)) for n in range(len(replies))
+    }
     figures = figures or (0.5,) * len(replies)
     trials = tuple(
         answer_trial(sample, reply, figure=figure)

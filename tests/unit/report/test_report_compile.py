@@ -85,6 +85,7 @@ def test_every_part_of_a_report_is_a_registered_analysis():
         "summary_groups",
         "people",
         "left_out",
+        "replies",
         "imported",
         "published",
         "statistics",

@@ -7,6 +7,7 @@ from evalui.runs.cells import CellPlan
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import add_dataset
+from evalui.runs.database.response_cache import KeptResponse
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.types import Dataset, LabelProbs, Reading, Sample, Trial, Variant
@@ -61,11 +62,13 @@ def plans_of(asked: RunSpec, *datasets: Dataset) -> tuple[CellPlan, ...]:
     return plan_run(asked, dict(zip(keys, known, strict=True)), CATALOG)
 
 
-def add_run(database: Database, asked: RunSpec | None = None, *datasets: Dataset) -> str:
+def add_run(
+    database: Database, asked: RunSpec | None = None, *datasets: Dataset, worker: str = ""
+) -> str:
     asked = asked or spec()
     for given in datasets or (dataset(),):
         add_dataset(database, given)
-    return queue.create_run(database, asked, plans_of(asked, *datasets))
+    return queue.create_run(database, asked, plans_of(asked, *datasets), worker=worker)
 
 
 def trial(
@@ -90,3 +93,4 @@ def trial(
 
 
 RESPONSE = LabelProbs((-0.1, -2.3, -3.4, -4.5), 0.98, "A")
+KEPT = KeptResponse(b"k" * 32, RESPONSE, None)

@@ -140,7 +140,7 @@ def test_the_judges_own_seed_stands_in_the_signature():
 
 def test_a_rating_is_marked_by_its_own_rule():
     rated = {"judges": ["reference-judge"], "template": "score10-en.1"}
-    assert "rule:rating.2" in plans(RIGHT, judging=rated)[-1].cell.signature.split("|")
+    assert "rule:rating.3" in plans(RIGHT, judging=rated)[-1].cell.signature.split("|")
 
 
 def test_other_answers_have_another_signature_and_none_of_how_they_were_prompted():

@@ -335,6 +335,7 @@ _OF_DATASET: dict[str, Values] = {
     "columns": st.sampled_from([_COLUMNS, _COLUMNS | {"question": "prompt"}]),
     "split": st.sampled_from(["val", "test"]),
     "head_row": st.sampled_from([1, 2, 3]),
+    "commas_in_text": st.booleans(),
 }
 _OF_RUN: dict[str, Values] = {
     "version": st.sampled_from([1, 2, 3]),
@@ -376,6 +377,7 @@ _EXEMPT: Mapping[type, Mapping[str, str]] = {
         "name": "what tables and signatures call it",
         "sha256": "a run whose file has another digest is refused",
         "skip_faulty": "without it a file with faulty rows is refused",
+        "cluster": "no answer depends on it, only ranges and tests, and it is signed",
     },
     ModelEntry: {
         "backend": "part of what a backend makes its fingerprint of",
@@ -484,6 +486,9 @@ def of_dataset(name: str, value: Any) -> World:
         files["set.csv"] = "question,A,B,C,D,answer\n" * 3 + _DEV.partition("\n")[2]
         source["columns"] = _COLUMNS
         source["skip_faulty"] = True
+    elif name == "commas_in_text":
+        source = {"path": "set.csv", "skip_faulty": True}
+        files["set.csv"] = _DEV + "9, or more?,1,2,3,4,A\n"
     modes = [{"mode": "texts"}, {"mode": "letters"}]
     return World(_spec(datasets=[source | {name: value}], modes=modes), files)
 
@@ -655,6 +660,7 @@ _PAIRS: Mapping[str, tuple[Any, Any]] = {
     "columns": (_COLUMNS, _COLUMNS | {"question": "prompt"}),
     "split": ("val", "test"),
     "head_row": (1, 3),
+    "commas_in_text": (False, True),
     "version": (1, 3),
     "limit": (1, 2),
     "limit_per": ("subject", "dataset"),

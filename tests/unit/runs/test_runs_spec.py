@@ -48,7 +48,11 @@ def test_what_is_written_reads_back() -> None:
             '{"datasets": [], "models": ["m"], "mode": "cloze"}',
             "datasets: the list is empty: name",
         ),
-        ('{"datasets": "a", "models": ["m"], "mode": "cloze"}', "datasets: Input should be"),
+        ('{"datasets": "a", "models": ["m"], "mode": "cloze"}', "datasets: a list is expected"),
+        (
+            json.dumps(FLAT | {"judging": {"judges": ["j"], "baseline": "x"}}),
+            'judging.baseline: a list is expected, in brackets: ["x"] for "x".',
+        ),
         ('{"datasets": [7], "models": ["m"], "mode": "cloze"}', "datasets[0]: Input should be"),
         (json.dumps(FLAT | {"shots": -1}), "modes[0].shots: Input should be greater"),
         (json.dumps(FLAT | {"limit": 0}), "limit: Input should be greater than 0"),

@@ -11,7 +11,8 @@ from evalui.errors import DataError, FaultyRows, SpecError, UnknownRun
 from evalui.runs import submit as submitting
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run, read_runs
+from evalui.runs.database.datasets import add_dataset, read_dataset
+from evalui.runs.database.runs import read_cells, read_run, read_runs
 from evalui.runs.database.trials import read_results
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.spec import RunSpec, read_spec, write_spec
@@ -84,6 +85,44 @@ def test_rows_with_options_of_the_same_text_are_left_out_by_choice(folder: Path)
     (kept,) = read_datasets(of("twice.csv"), base=folder).values()
     (left,) = read_datasets(of("twice.csv", duplicate_options="skip"), base=folder).values()
     assert (len(kept.dataset.samples), len(left.dataset.samples)) == (3, 2)
+
+
+CLUSTERED = {
+    "ceval.csv": "id,question,A,B,C,D,answer,Page\n0,One?,1,2,3,4,A,p1\n1,Two?,1,2,3,4,B,p1\n"
+    "2,Three?,1,2,3,4,B,\n",
+    "passages.jsonl": "".join(
+        json.dumps(
+            {"page": page, "passage": page, "question": text, "choices": ["1", "2"], "answer": 0}
+        )
+        + "\n"
+        for text, page in (("One?", "p1"), ("Two?", "p1"), ("Three?", ""))
+    ),
+    "open.jsonl": "".join(
+        json.dumps({"page": page, "query": text, "response": "1"}) + "\n"
+        for text, page in (("One?", "p1"), ("Two?", "p1"), ("Three?", ""))
+    ),
+}
+
+
+@pytest.mark.parametrize("file", CLUSTERED)
+def test_a_column_names_the_questions_that_belong_together(
+    database: Database, folder: Path, file: str
+) -> None:
+    (folder / file).write_text(CLUSTERED[file])
+    for column in ("page", "passage") if file == "passages.jsonl" else ("page",):
+        (loaded,) = read_datasets(of(file, cluster=column), base=folder).values()
+        key = add_dataset(database, loaded.dataset)
+        kept = read_dataset(database, key)
+        assert [sample.cluster for sample in kept.samples] == ["p1", "p1", ""]
+    with pytest.raises(DataError, match="“theme”"):
+        read_datasets(of(file, cluster="theme"), base=folder)
+
+
+def test_the_column_is_part_of_the_signature(database: Database, folder: Path) -> None:
+    (folder / "ceval.csv").write_text(CLUSTERED["ceval.csv"])
+    one = of("ceval.csv", cluster="Page")
+    run = submit(database, one, read_datasets(one, base=folder), CATALOG)
+    assert "|cluster:Page|" in read_cells(database, run)[0].cell.signature
 
 
 def test_a_file_that_has_changed_is_reported(folder: Path) -> None:
@@ -267,6 +306,19 @@ def test_a_file_that_is_read_wrongly_is_cured_by_its_columns(folder: Path) -> No
         again = read_spec(json.dumps(json.loads(write_spec(sent)) | {"datasets": entries}))
         loaded = read_datasets(again, base=folder)["exam.csv"]
         assert [sample.target for sample in loaded.dataset.samples] == [0, 1]
+
+
+def test_a_file_with_commas_in_its_texts_is_cured_by_its_json(folder: Path) -> None:
+    (folder / "exam.csv").write_text(HEADER + "0,One, or two?,1,2,3,4,A\n1,Two, then?,1,2,3,4,B\n")
+    sent = of("exam.csv")
+    with pytest.raises(FaultyRows) as caught:
+        read_datasets(sent, base=folder)
+    shown = re.search(r'"datasets": (\[.*\])', str(caught.value))
+    assert shown is not None
+    assert json.loads(shown[1]) == [{"path": "exam.csv", "commas_in_text": True}]
+    again = read_spec(json.dumps(json.loads(write_spec(sent)) | {"datasets": json.loads(shown[1])}))
+    (loaded,) = read_datasets(again, base=folder).values()
+    assert [sample.question for sample in loaded.dataset.samples] == ["One, or two?", "Two, then?"]
 
 
 def test_a_file_that_no_guess_cures_names_what_may(folder: Path) -> None:

@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 from open_examples import answer_trial, answered_result, answers_result
 
+from evalui.report.export.json import encode
+from evalui.report.export.metric_rows import answer_metrics
 from evalui.scoring.answer_summary import summarise_answers
-from evalui.types import Sample
+from evalui.types import Sample, Variant
 
 
 def test_means_are_over_questions_with_a_reference():
@@ -32,6 +34,19 @@ def test_blank_and_cut_answers_are_counted():
     assert (found.n, found.empty, found.truncated) == (3, 1, 1)
     # The blank one counts as 0.
     assert found.means["rouge-1-f"].value == pytest.approx(1 / 3)
+
+
+def test_replies_are_counted_under_their_own_name_where_questions_are_asked_several_times():
+    once = answered_result("a b", "b", "a", references="a b")
+    trials = [
+        replace(trial, variant=Variant((), repeat)) for repeat in range(4) for trial in once.trials
+    ]
+    found = summarise_answers(replace(once, trials=trials, total=len(trials)))
+    assert (found.n, found.compared, found.replies) == (3, 3, 12)
+    first = summarise_answers(once)
+    assert found.containment == first.containment
+    rows = {row["metric"]: row for row in answer_metrics(encode(found))}
+    assert (rows["rouge-1-f"]["n"], rows["replies"]["value"]) == (3, 12)
 
 
 def test_the_length_is_the_median_in_characters_of_all_turns():

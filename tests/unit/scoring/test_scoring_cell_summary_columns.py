@@ -62,7 +62,7 @@ questions = st.lists(st.integers(0, 99), min_size=1, max_size=9, unique=True).fl
 def result_of(trials: Sequence[Trial], state: CellState = "running") -> CellResult:
     names = [f"q{number}" for number in range(100)]
     samples = {
-        name: Sample(name, "?", metadata={"subject": f"s{place % 3}", "category": "c"})
+        name: Sample(name, f"{name}?", metadata={"subject": f"s{place % 3}", "category": "c"})
         for place, name in enumerate(names)
     }
     return CellResult(CELL, samples, trials, len(trials), state=state)

@@ -26,7 +26,7 @@ def result(
     for subject, (n, right) in sizes.items():
         for number in range(n):
             name = f"{subject}-{number}"
-            samples[name] = Sample(name, "q", ("u", "v", "w", "x"), 0, {"subject": subject})
+            samples[name] = Sample(name, f"{name}?", ("u", "v", "w", "x"), 0, {"subject": subject})
             place = 0 if number < right else 1
             reading = Reading(place, 1.0 - place, "letter")
             trials.append(
@@ -139,7 +139,7 @@ def test_groups_wait_for_cells_at_work() -> None:
 
 def test_written_answers_have_groups_of_every_figure() -> None:
     samples = {
-        f"q{n}": Sample(f"q{n}", "q", (), ("r",), {"subject": "ab"[n % 2]}) for n in range(4)
+        f"q{n}": Sample(f"q{n}", f"q{n}?", (), ("r",), {"subject": "ab"[n % 2]}) for n in range(4)
     }
     trials = tuple(
         Trial(

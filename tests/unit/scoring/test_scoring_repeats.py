@@ -159,7 +159,8 @@ def test_figures_of_repeats_are_there_only_with_repeats() -> None:
     single = compute_figures(asked({"a": (0,), "b": (1,)}), "origin")
     several = compute_figures(asked(MIXED), "origin")
     assert several.keys() - single.keys() == {
-        *("majority", "repeat_agreement", "pass_at_2", "pass_at_4")
+        *("majority", "repeat_agreement", "pass_at_2", "pass_at_4", "same_order"),
+        *("variance_questions", "variance_sampling", "variance_order"),
     }
     names = [one.name for one in metrics_having([single, several], "report")]
     assert "pass_at_4" in names

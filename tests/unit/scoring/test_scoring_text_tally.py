@@ -28,7 +28,7 @@ def test_parts_add_up_to_the_whole(step: int):
     [((CHINESE,), {"zh"}), ((ENGLISH,), {"13a"}), ((CHINESE, ENGLISH), {"13a", "zh"})],
 )
 def test_a_mixed_file_alone_is_cut_in_two_ways(references: tuple[str, ...], tokenizers: set[str]):
-    asked = {str(n): Sample(str(n), "?", target=(text,)) for n, text in enumerate(references)}
+    asked = {str(n): Sample(str(n), f"{n}?", target=(text,)) for n, text in enumerate(references)}
     first = answer_trial(asked["0"], "x")
     assert set(tally_texts([first], asked).corpus.bleu) == tokenizers
 

@@ -53,12 +53,13 @@ def test_a_form_survives_the_way_through_a_specification():
     assert form_from_spec(spec_of(FORM), ["0123456789abcdef"]) == FORM
 
 
-def test_what_becomes_of_equal_options_is_chosen_for_each_file():
-    form = FORM | {"uploads": ["a", "b"], "col_duplicates_b": "skip"}
+def test_what_becomes_of_equal_options_and_of_clusters_is_chosen_for_each_file():
+    form = FORM | {"uploads": ["a", "b"], "col_duplicates_b": "skip", "col_cluster_b": "page"}
     del form["col_columns_0123456789abcdef"]
     draft = read_run_form(form)
     specs = [draft.dataset_spec([name], name=name, sha256="", upload=name) for name in ("a", "b")]
     assert [spec.duplicate_options for spec in specs] == ["keep", "skip"]
+    assert [spec.cluster for spec in specs] == ["", "page"]
     assert form_from_spec(draft.run_spec(specs), ["a", "b"]) == form
 
 

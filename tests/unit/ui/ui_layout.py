@@ -13,7 +13,7 @@ from gradio.blocks import BlockContext
 from gradio.context import Context
 
 from evalui.access import Person
-from evalui.web.sender import with_sender
+from evalui.web.sender import set_sender
 
 T = TypeVar("T")
 
@@ -46,5 +46,6 @@ def laid_out(make: Callable[[], T]) -> tuple[T, Layout]:
 
 def request_of(person: Person) -> gr.Request:
     """The request of an event of a person."""
-    scope = with_sender({}, person)
+    scope: dict[str, Any] = {}
+    set_sender(scope, person)
     return cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))

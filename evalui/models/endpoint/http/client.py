@@ -32,6 +32,7 @@ from evalui.models.endpoint.http.response_limits import (
     read_beginning,
     reply_byte_limit,
 )
+from evalui.models.endpoint.identity import ServerIdentity
 from evalui.models.endpoint.json_values import Json
 from evalui.types import Usage
 from evalui.version import __version__
@@ -54,7 +55,8 @@ class HttpServer:
     """One base URL. Paths beginning with a slash are at the server's root, others below the URL.
 
     A request fails after `timeout_s` seconds without a byte, and after `total_s` in any case.
-    `allowed_hosts` are as in `Session`, `extras` are added to each request.
+    `allowed_hosts` are as in `Session`, `extras` are added to each request. With an `identity` an
+    answer of another model than it knows is refused.
     """
 
     def __init__(
@@ -66,7 +68,9 @@ class HttpServer:
         total_s: float,
         allowed_hosts: Sequence[str] = (),
         extras: RequestExtras | None = None,
+        identity: ServerIdentity | None = None,
     ) -> None:
+        self.identity = identity
         self._allowed_hosts = allowed_hosts
         self._extras = extras or RequestExtras()
         self.url = url
@@ -94,7 +98,7 @@ class HttpServer:
 
     def get(self, path: str) -> Json:
         """What lies at a path; raises as `send`, and waits as `post`."""
-        return LOOP.call(self._request("GET", path, None, _MAX_GET_BYTES))
+        return LOOP.call(self._read(path))
 
     async def send(self, path: str, body: Json) -> Json:
         """The server's answer to a JSON object.
@@ -102,8 +106,19 @@ class HttpServer:
         Raises:
             RetryableError: none that can be used, this time.
             RejectedError: it rejects this request.
-            ModelError: it rejects the API key, or its address is refused.
+            ModelError: it rejects the API key, its address is refused, or another model than
+                before has come.
         """
+        if self.identity is None:
+            return await self._send(path, body)
+        return await self.identity.watch(
+            lambda: self._send(path, body), lambda: self._read("models")
+        )
+
+    async def _read(self, path: str) -> Json:
+        return await self._request("GET", path, None, _MAX_GET_BYTES)
+
+    async def _send(self, path: str, body: Json) -> Json:
         try:
             whole = self._extras.apply(path, body)
             sent = json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()

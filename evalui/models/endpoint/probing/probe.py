@@ -5,7 +5,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
@@ -21,6 +21,7 @@ from evalui.models.endpoint.failures import (
     RetryableError,
 )
 from evalui.models.endpoint.http.client import HttpServer
+from evalui.models.endpoint.identity import ServedModel, served_model
 from evalui.models.endpoint.json_values import (
     Json,
     as_list,
@@ -103,8 +104,7 @@ class _ServedModels:
     """What the server reports of its models; `names` () if it reports nothing."""
 
     names: tuple[str, ...] = ()
-    root: str = ""
-    max_length: int = 0
+    own: ServedModel = field(default_factory=ServedModel)
 
 
 def probe(
@@ -143,8 +143,8 @@ def probe(
         json_schema=chat.works and requests.json_schema(chat),
         limit_field=chat.limit_field,
         refused_fields=chat.refused_fields,
-        max_length=served.max_length,
-        root=served.root,
+        max_length=served.own.max_length,
+        root=served.own.root,
         reported_model=completions.reported_model or chat.reported_model,
     )
     reasons = _missing_reasons(capabilities, chat, completions, why_no_echo)
@@ -171,8 +171,8 @@ def _other_interface(
             chat=True,
             responses=True,
             refused_fields=responses.refused_fields,
-            max_length=served.max_length,
-            root=served.root,
+            max_length=served.own.max_length,
+            root=served.own.root,
             reported_model=responses.reported_model,
             missing_reasons={
                 "next_token": sentence("error.endpoint-responses-only"),
@@ -198,13 +198,9 @@ class _ServerProbe:
             if isinstance(error, RetryableError) and _is_transient(error):
                 raise
             return _ServedModels()
-        listed = [as_object(each) for each in as_list(answer.get("data"))]
-        own = next((each for each in listed if each.get("id") == self._model), as_object(None))
-        return _ServedModels(
-            tuple(str(each.get("id", "")) for each in listed),
-            str(own.get("root") or ""),
-            token_count(own.get("max_model_len")),
-        )
+        listed = (as_object(each) for each in as_list(answer.get("data")))
+        names = tuple(str(each.get("id", "")) for each in listed)
+        return _ServedModels(names, served_model(answer, self._model) or ServedModel())
 
     def chat(self) -> InterfaceProbe:
         """Whether it converses, and lists tokens while it does; and which fields it refuses."""

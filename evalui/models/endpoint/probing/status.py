@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 # a server that works is left alone for longer than one that may come back.
 SUCCESS_TTL_S, FAILURE_TTL_S = 600.0, 30.0
 FIRST_PROBE_WAIT_S = 12.0  # a page waits no longer for a server that was never probed
-_TIMEOUT_S = 10.0
-_TOTAL_S = 20.0  # for each request of a probe, whose replies are short
 _REFRESH_WINDOW_S = 120.0  # a model that is opened again within this time uses the same probe
 
 _NO_USAGE = Usage(0, 0)
@@ -186,8 +184,9 @@ class EndpointStatus:
         server = HttpServer(
             url,
             key=endpoint.key,
-            timeout_s=min(_TIMEOUT_S, endpoint.timeout_s),
-            total_s=min(_TOTAL_S, endpoint.total_timeout_s),
+            # As long as a run waits: the first request may load the model.
+            timeout_s=endpoint.timeout_s,
+            total_s=endpoint.total_timeout_s,
             allowed_hosts=endpoint.allowed_hosts,
             extras=endpoint.extras,
         )

@@ -38,6 +38,9 @@ from evalui.scoring.answer_pairs import AnswerPair
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.figures import PEOPLE, Arena
+from evalui.scoring.arena.figures import Headline as RatedBy
+
+_PICTURES: Mapping[RatedBy, str] = {"bradley_terry": "ratings", "elo": "elo"}
 
 
 def judged_blocks(
@@ -58,7 +61,9 @@ def judged_blocks(
     verdict = arena_verdict(arena, language)
     yield judged_headline(arena, verdict, language, rule_based=context.rules)
     if arena.standings:
-        yield standings_card(arena, context, context.file(f"elo{suffix}.png"))
+        yield standings_card(
+            arena, context, context.file(f"{_PICTURES[arena.headline]}{suffix}.png")
+        )
     measured = any(summary.means for summary in answers)
     if measured:
         yield text_card(answers, pairs, context)

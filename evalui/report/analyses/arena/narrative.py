@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.arena.categories import Grouping, QuestionGroup
-from evalui.report.analyses.overview.warnings import ReportNote, state_notes
+from evalui.report.analyses.overview.warnings import ReportNote, cluster_notes, state_notes
 from evalui.report.numbers import count, fixed, signed
 from evalui.report.words import join_names, join_names_shortened, join_sentences
 from evalui.scoring.answer_pairs import MAIN, RECALL, AnswerPair, ranking_metric
@@ -266,14 +266,23 @@ def answer_notes(
 ) -> tuple[ReportNote, ...]:
     """What a reader must know before believing the text figures, most serious first."""
     s = summary
-    made = state_notes(s.state, s.error, s.n, s.questions, language, partial="answers-partial")
+    if s.state in ("waiting", "running"):
+        done, total = s.replies, s.questions * s.n_repeats
+    else:
+        done, total = s.n, s.questions
+    made = state_notes(s.state, s.error, done, total, language, partial="answers-partial")
     if s.state == "impossible":
         return tuple(made[:1])
+    made += cluster_notes(s.clusters, s.cell, s.questions, language)
     missing = summary.n - summary.compared
-    counts: Mapping[str, int] = {"empty": summary.empty, "cut": summary.truncated, "bare": missing}
-    for rule, k in counts.items():
+    counts = {
+        "empty": (summary.empty, summary.replies),
+        "cut": (summary.truncated, summary.replies),
+        "bare": (missing, summary.n),
+    }
+    for rule, (k, n) in counts.items():
         if k:
-            text = localized(f"answers-{rule}", language, k=count(k), n=count(summary.n))
+            text = localized(f"answers-{rule}", language, k=count(k), n=count(n))
             made.append(ReportNote("info" if rule == "bare" else "warn", rule, text))
     for rated in summary.ratings:
         judge = judge_name(rated.judge, language, rule_based=rule_based)

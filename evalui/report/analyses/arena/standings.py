@@ -19,6 +19,7 @@ from evalui.report.blocks import (
 )
 from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, format_range, format_value
+from evalui.report.words import join_sentences
 from evalui.scoring.arena.elo import INITIAL_RATING
 from evalui.scoring.arena.figures import Arena, Standing
 from evalui.types import Interval, Language
@@ -44,7 +45,18 @@ def _caption(arena: Arena, context: OpenContext) -> str:
         "start": count(round(INITIAL_RATING)),
         "n": count(arena.questions),
     }
-    return localized(f"lead-about-{arena.headline}", context.language, **fields)
+    made = localized(f"lead-about-{arena.headline}", context.language, **fields)
+    reason = no_range_reason(arena, context.language)
+    band = "" if reason else localized("lead-band", context.language, **fields)
+    unranked = localized("lead-unranked", context.language) if arena.headline == "elo" else ""
+    return join_sentences(made, band or reason, unranked)
+
+
+def no_range_reason(arena: Arena, language: Language) -> str:
+    """Why the ratings that lead have no range; "" if they have one."""
+    if any(_headline_value(one, arena)[1] is not None for one in arena.standings):
+        return ""
+    return localized("lead-one-question" if arena.questions < 2 else "lead-no-range", language)
 
 
 def _table(arena: Arena, context: OpenContext, file: str) -> Table:
@@ -79,7 +91,9 @@ def _row(
     by_rating = arena.headline == "bradley_terry"
     value, low, high = _headline_value(standing, arena)
     lead = ValueCell(rating_text(value), range=rating_range(low, high), size="lead")
-    elo = ValueCell(rating_text(standing.elo), size="large")
+    # The range of ELO stands in for that of Bradley-Terry.
+    ends = (standing.elo_low, standing.elo_high) if low is None else (None, None)
+    elo = ValueCell(rating_text(standing.elo), range=rating_range(*ends), size="large")
     tally = standing.tally
     return (
         rank_band(standing),

@@ -12,7 +12,7 @@ from evalui.report.analyses.arena.categories import (
 )
 from evalui.report.analyses.arena.findings import rank_band
 from evalui.report.analyses.arena.narrative import dimension_name, order_note, standings_title
-from evalui.report.analyses.arena.standings import rating_range, rating_text
+from evalui.report.analyses.arena.standings import no_range_reason, rating_range, rating_text
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.blocks import (
     NONE,
@@ -26,6 +26,7 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.numbers import count, fixed, format_range, format_value, signed
+from evalui.report.words import join_sentences
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.categories import CategoryTable
@@ -139,7 +140,9 @@ def figure_blocks(arena: Arena, context: OpenContext) -> Iterator[Block]:
         yield Paragraph(localized("opencompass-about", language), small=True)
     yield Paragraph(standings_title(arena, language), strong=True)
     yield _rating_table(arena, context)
-    yield Paragraph(order_note(arena, language), small=True)
+    yield Paragraph(
+        join_sentences(order_note(arena, language), no_range_reason(arena, language)), small=True
+    )
     yield from _opencompass_elo_note(arena, language)
     if any(one.styled for one in arena.standings):
         yield Paragraph(localized("style-about", language), small=True)

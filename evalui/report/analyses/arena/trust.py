@@ -38,14 +38,14 @@ def _compared(arena: Arena, language: Language) -> Iterator[str]:
         return
     rate = percent(counted.extraction_rate)
     fields = {"total": count(counted.total), "read": count(counted.extracted), "rate": rate}
-    if arena.by == PANEL_NAME:
-        none = count(counted.total - counted.extracted)
-        yield localized("compared-panel", language, none=none, **fields)
-        return
-    yield localized("compared", language, **fields)
+    none = count(counted.meaningful - counted.extracted)
+    key = "compared-panel" if arena.by == PANEL_NAME else "compared"
+    yield localized(key, language, none=none, **fields)
     if same := counted.total - counted.meaningful:
         shown = {"total": fields["total"], "n": count(counted.meaningful), "k": count(same)}
         yield localized("meaningful", language, **shown)
+    if arena.by == PANEL_NAME:
+        return
     if arena.orders == "double" and counted.consistent_rate is not None:
         fields = {"k": count(counted.consistent), "rate": percent(counted.consistent_rate)}
         yield localized("consistent", language, **fields)

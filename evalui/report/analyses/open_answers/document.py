@@ -113,7 +113,7 @@ def _top_pair(
 
 
 def _counts_of(summaries: Sequence[AnswerSummary]) -> list[tuple[int, int]]:
-    return [(summary.n, summary.questions * summary.n_repeats) for summary in summaries]
+    return [(summary.replies, summary.questions * summary.n_repeats) for summary in summaries]
 
 
 def text_card(
@@ -335,7 +335,7 @@ def _counts(summaries: Sequence[AnswerSummary], context: OpenContext) -> Table:
     rows = tuple(
         (
             context.model(summary.cell.model),
-            *map(count, (summary.questions, summary.n, summary.empty, summary.truncated)),
+            *map(count, (summary.questions, summary.replies, summary.empty, summary.truncated)),
             count(round(summary.length)) if summary.n else NONE,
             *(rating_cell(summary, *judge) for judge in judges),
         )

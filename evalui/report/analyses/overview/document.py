@@ -39,6 +39,7 @@ def overview_blocks(
     *,
     baselines: Collection[str] = (),
     left_out: Sequence[LeftOut] = (),
+    changes: Sequence[str] = (),
     places: Places | None = None,
     mode: str = "",
     all_models: bool = False,
@@ -56,7 +57,7 @@ def overview_blocks(
         headline(datasets, language),
         *_switch(datasets, language, places),
         *_tables(datasets, language, places),
-        *_sections(summaries, datasets, language, baselines, left_out, places, sort),
+        *_sections(summaries, datasets, language, baselines, left_out, changes, places, sort),
         *([signatures(shown)] if places else []),
     )
 
@@ -110,6 +111,7 @@ def _sections(
     language: Language,
     baselines: Collection[str],
     left_out: Sequence[LeftOut],
+    changes: Sequence[str],
     places: Places | None,
     sort: str,
 ) -> Iterator[Details]:
@@ -132,6 +134,7 @@ def _sections(
         language,
         baselines=baselines,
         left_out=left_out_sentences(beside, language),
+        changes=changes,
         unless=GUESSING if guessing else (),
         places=places,
     )
@@ -178,7 +181,11 @@ def left_out_blocks(left_out: Sequence[LeftOut], language: Language) -> Iterator
 OVERVIEW = Analysis(
     lambda report: report.has_choices,
     lambda report, language: overview_blocks(
-        report.summaries, language, baselines=report.baselines, left_out=report.left_out
+        report.summaries,
+        language,
+        baselines=report.baselines,
+        left_out=report.left_out,
+        changes=report.changes,
     ),
 )
 LEFT_OUT = Analysis(

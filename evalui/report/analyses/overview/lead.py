@@ -26,7 +26,7 @@ from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.report.words import band_text, join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW, BiasLevel
-from evalui.scoring.cell_summary import Summary, is_unfinished
+from evalui.scoring.cell_summary import Measure, Summary, is_unfinished
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Interval, Language
@@ -109,8 +109,7 @@ def _caption(standing: DatasetStanding, language: Language) -> str:
         if low == high
         else localized("lead.n-range", language, low=count(low), high=count(high))
     )
-    both = standing.measure == "robust" and not standing.guessing
-    caption = localized(f"lead.caption-{'orders' if both else 'origin'}", language, n=n)
+    caption = localized(f"lead.caption-{_measures(standing)[0]}", language, n=n)
     in_one_order = all(s.cell.pattern == "origin" and s.main_bias for s in standing.leading)
     return join_sentences(
         caption, localized("lead.caption-blind", language) if in_one_order else ""
@@ -127,7 +126,11 @@ def _columns(standing: DatasetStanding, language: Language) -> list[Column]:
     group = _group(standing, language)
     moved = any(s.robust for s in standing.leading)
     first, second = _measures(standing)
-    heads = {"robust": word("robust"), "accuracy": word("origin" if moved else "accuracy")}
+    heads: dict[str, str] = {
+        "robust": word("robust"),
+        "mean_over_orders": word("mean_over_orders"),
+        "accuracy": word("origin" if moved else "accuracy"),
+    }
     columns = [
         Column(word("rank"), rank=True, width=_WIDTHS["rank"]),
         Column(word("model"), width=_WIDTHS["model"]),
@@ -139,22 +142,24 @@ def _columns(standing: DatasetStanding, language: Language) -> list[Column]:
     if _has_bias(standing):
         columns.append(Column(word("bias"), group, width=_WIDTHS["bias"]))
     for label in other_modes(standing):
-        head = word("robust" if _shows_robust(standing, label) else "accuracy")
+        head = word(_measure_of(standing, label))
         columns.append(Column(head, _mode(standing, label, language), width=_WIDTHS["figure"]))
     return columns
 
 
-def _measures(standing: DatasetStanding) -> tuple[str, str]:
-    """What stands in the first column of figures, and in the second ("" if there is none)."""
+def _measures(standing: DatasetStanding) -> tuple[Measure, Measure | None]:
+    """What stands in the first column of figures, and in the second (None if there is none)."""
     if not any(s.robust for s in standing.leading):
-        return "accuracy", ""
-    ranked = standing.measure == "robust" and not standing.guessing
-    return ("robust", "accuracy") if ranked else ("accuracy", "robust")
+        return "accuracy", None
+    if standing.measure != "accuracy" and not standing.guessing:
+        return standing.measure, "accuracy"
+    drawn = any(s.sampled for s in standing.leading)
+    return "accuracy", "mean_over_orders" if drawn else "robust"
 
 
-def _shows_robust(standing: DatasetStanding, label: str) -> bool:
+def _measure_of(standing: DatasetStanding, label: str) -> Measure:
     compared = standing.compared.get(label)
-    return compared is not None and compared.measure == "robust"
+    return compared.measure if compared else "accuracy"
 
 
 def _has_bias(standing: DatasetStanding) -> bool:
@@ -208,7 +213,7 @@ def _row(standing: DatasetStanding, model: str, language: Language) -> list[Tabl
     if _has_bias(standing):
         row.append(_bias(summary, language))
     for label in other_modes(standing):
-        measure = "robust" if _shows_robust(standing, label) else "accuracy"
+        measure = _measure_of(standing, label)
         other = standing.cells.get((label, model))
         # Why the mode that ranks has none stands below the name.
         missing = _missing(other, language)
@@ -245,18 +250,19 @@ def _plot(
 ) -> TableCell:
     if summary is None or summary.accuracy is None:
         return PlotCell((), place, baseline)
-    origin, robust = summary.accuracy, summary.robust
+    measure = _measures(standing)[0]
+    origin, share = summary.accuracy, summary.share(measure)
     moved = any(s.robust for s in standing.leading)
     written = PlotMark(origin.value, origin.low, origin.high, hollow=moved)
     fields = {"value": format_value(origin), "span": format_range(origin)}
-    if robust is None or _measures(standing)[0] != "robust":
+    if share is None or measure == "accuracy":
         return PlotCell((written,), place, baseline, localized("lead.told", language, **fields))
-    marks = (PlotMark(robust.value, robust.low, robust.high), written)
+    marks = (PlotMark(share.value, share.low, share.high), written)
     text = localized(
-        "lead.told-both",
+        f"lead.told-{measure}",
         language,
-        value=format_value(robust),
-        span=format_range(robust),
+        value=format_value(share),
+        span=format_range(share),
         origin=fields["value"],
         origin_span=fields["span"],
     )
@@ -265,7 +271,7 @@ def _plot(
 
 def _figure(
     summary: Summary | None,
-    measure: str,
+    measure: Measure,
     language: Language,
     *,
     lead: bool = False,
@@ -276,9 +282,7 @@ def _figure(
 
     `missing` is why there is none.
     """
-    share = None
-    if summary is not None:
-        share = summary.robust if measure == "robust" else summary.accuracy
+    share = summary.share(measure) if summary else None
     if share is None:
         return TextCell(NONE, missing)
     size = "lead" if lead else "large"

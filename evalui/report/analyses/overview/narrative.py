@@ -4,15 +4,18 @@ Nothing here rests on a test: a sentence describes this run on these questions. 
 beats another is for `statistics`, whether a position is preferred for `position_bias`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from evalui.messages import localized, messages
 from evalui.modes import traits_of
 from evalui.report.numbers import count, decimal_places, fixed, format_value, percent
+from evalui.report.words import join_sentences
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, Interval, Language
 
+_T = TypeVar("_T")
 _SMALL_LOSS = 1 / 20
 _CHINESE_TENTHS = "零一两三四五六七八九"
 
@@ -34,6 +37,22 @@ def group_name(group: SubjectGroup, language: Language) -> str:
     return (group.name_zh if language == "zh" else "") or group.name or "–"
 
 
+def of_real_models(
+    things: Sequence[_T],
+    is_script: Callable[[_T], bool],
+    say: Callable[[Sequence[_T]], str],
+    language: Language,
+) -> str:
+    """What is said of real models, of scripts where there is nothing else; that scripts are not
+    counted is said where they would change it.
+    """
+    own = [each for each in things if not is_script(each)] or list(things)
+    said = say(own)
+    if len(own) == len(things) or say(things) == said:
+        return said
+    return join_sentences(said, localized("scripts-not-counted", language))
+
+
 def names(summaries: Sequence[Summary], language: Language) -> dict[Cell, tuple[str, str]]:
     """What to call each cell: its model, and what distinguishes it further ("" if nothing)."""
     cells = [summary.cell for summary in summaries]
@@ -50,6 +69,8 @@ def names(summaries: Sequence[Summary], language: Language) -> dict[Cell, tuple[
 
 def order_loss_title(summaries: Sequence[Summary], language: Language) -> str:
     """How much of what models know they lose with the order of options; "" if that is unknown."""
+    if any(s.sampled for s in summaries):
+        return _sampled_loss_title(summaries, language)
     moved = [s for s in summaries if _order_loss(s) is not None]
     knowing = [s for s in moved if s.above_chance]  # a guesser has nothing to lose
     if not knowing:
@@ -125,6 +146,20 @@ def recall_extremes(table: PositionTable, language: Language) -> dict[str, str] 
         "worst": _letters(recalls, low.value, language),
         "low": format_value(low),
     }
+
+
+def _sampled_loss_title(summaries: Sequence[Summary], language: Language) -> str:
+    """What moving options costs beyond what asking again does; "" where nobody was asked again."""
+    known = [
+        (s, loss) for s in summaries if isinstance(loss := s.figures.get("order_loss"), Interval)
+    ]
+    if not known:
+        return ""
+    most, loss = max(known, key=lambda each: each[1].value)
+    if loss.low <= 0:
+        return localized("order-loss-none", language)
+    points = fixed(100 * loss.value, decimal_places(loss))
+    return localized("order-loss", language, model=most.cell.model, points=points)
 
 
 def _order_loss(summary: Summary) -> float | None:

@@ -9,10 +9,17 @@ from evalui.types import Cell, Language
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The pages of one run; `cells` are the ids of its cells in an address."""
+    """The pages of one run; `cells` are the ids of its cells in an address.
+
+    `repeat` is the form that starts the run again, `examples` the same with worked examples, and
+    `sample` where the shipped sample starts; "" where the reader, or the files, cannot.
+    """
 
     run: str
     cells: Mapping[Cell, int] = field(default_factory=dict[Cell, int])
+    repeat: str = ""
+    examples: str = ""
+    sample: str = ""
 
     def view(self, sub: str, **more: str) -> str:
         """The address of a view of the run, with what decides what it shows."""

@@ -5,9 +5,11 @@ Each is one section for the whole run; of several datasets each has its own tabl
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.narrative import group_name, mode_name
+from evalui.modes import MODES
+from evalui.report.analyses.overview.narrative import group_name, mode_name, of_real_models
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.standing import DatasetStanding
 from evalui.report.analyses.overview.verdict import is_plenty, tied, winner
@@ -43,7 +45,7 @@ from evalui.report.numbers import (
 )
 from evalui.report.words import join_sentences
 from evalui.scoring.cautions import EXPLORATORY_BELOW
-from evalui.scoring.cell_summary import SubjectGroup, Summary
+from evalui.scoring.cell_summary import Measure, SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
 from evalui.scoring.statistics.intervals import beats_guessing, share_interval
 from evalui.types import Interval, Language
@@ -86,24 +88,27 @@ def section(
 
 
 def why_guessing(standing: DatasetStanding, language: Language, places: Places | None) -> Details:
-    """Three usual reasons, each with its next step."""
+    """The usual reasons, each with its next step where it can be taken."""
     shots = _shots(standing.leading[0])
     kind = f"examples-{'some' if shots else 'none'}"
-    texts = {
-        "examples": localized(f"why.{kind}", language, n=shots),
-        "replies": localized("why.replies-text", language),
-        "difficulty": localized("why.difficulty-text", language),
-    }
-    steps = {key: f"why.{kind if key == 'examples' else key}-do" for key in texts}
-    hrefs = _next_steps(standing, places) if places else {}
-    rows = [
-        (
-            TextCell(localized(f"why.{key}", language), strong=True),
-            text,
-            *([TextCell(localized(steps[key], language), href=hrefs[key])] if hrefs else []),
-        )
-        for key, text in texts.items()
-    ]
+    written = [s.cell for s in (*standing.leading, *standing.cells.values()) if _has_replies(s)]
+    texts = {"examples": localized(f"why.{kind}", language, n=shots)}
+    if written:
+        texts["replies"] = localized("why.replies-text", language)
+    texts["difficulty"] = localized("why.difficulty-text", language)
+    rows: list[tuple[TableCell, ...]] = []
+    for key, text in texts.items():
+        row = TextCell(localized(f"why.{key}", language), strong=True), text
+        if places is None:
+            rows.append(row)
+            continue
+        step = localized(f"why.{kind if key == 'examples' else key}-do", language)
+        href = {
+            "examples": places.repeat if shots else places.examples,
+            "replies": places.samples(written[0], outcome="wrong") if written else "",
+            "difficulty": places.sample,
+        }[key]
+        rows.append((*row, TextCell(step, href=href) if href else NONE))
     columns = tuple(Column("", width=width) for width in (200, 0, 0)[: len(rows[0])])
     return Details(
         "why",
@@ -114,13 +119,9 @@ def why_guessing(standing: DatasetStanding, language: Language, places: Places |
     )
 
 
-def _next_steps(standing: DatasetStanding, places: Places) -> dict[str, str]:
-    first = standing.leading[0].cell
-    return {
-        "examples": f"?again={places.run}",
-        "replies": places.samples(first, outcome="wrong"),
-        "difficulty": "?tab=evaluate",
-    }
+def _has_replies(summary: Summary) -> bool:
+    mode = summary.cell.mode
+    return bool(summary.done) and mode in MODES and MODES[mode].abilities_needed == "generate"
 
 
 def _shots(summary: Summary) -> int:
@@ -204,7 +205,7 @@ def sureness(standing: DatasetStanding, language: Language) -> str:
         least = format_least_difference(pair.detectable)
         return localized("sure.level", language, n=count(pair.n), least=least)
     if pair:
-        key = "untold" if pair.paired.difference else "equal"
+        key = "equal" if pair.finding == "same" else "untold"
         return localized(f"sure.{key}", language, n=count(pair.n))
     if len(answered) > 1 and standing.comparison and standing.comparison.incomparable:
         return ""
@@ -217,22 +218,22 @@ def sureness(standing: DatasetStanding, language: Language) -> str:
 def needed_share(summary: Summary) -> str:
     """The least share of right answers, in whole per cent, that would beat guessing."""
     chance = summary.chance or 0.0
-    for right in range(summary.n + 1):
-        share = share_interval(right, summary.n)
+    for right in range(summary.n_independent + 1):
+        share = share_interval(right, summary.n_independent)
         if share and beats_guessing(share, chance):
             return fixed(100 * share.value, 0)
     return "100"
 
 
 def _gap(pair: CellComparison, language: Language) -> str:
-    if pair.detectable is None:
+    if pair.paired.all_equal:
         return localized("sure.steady", language, n=count(pair.n))
     fields = {
         "gap": format_points(pair).lstrip("−"),
         "span": format_points_range(pair.paired),
         "n": count(pair.n),
     }
-    if is_plenty(pair):
+    if pair.detectable is not None and is_plenty(pair):
         least = format_least_difference(pair.detectable)
         return localized("sure.very", language, **fields, least=least)
     return localized("sure.fairly", language, **fields, p=p_value(pair.adjusted))
@@ -247,15 +248,15 @@ def by_subject(standing: DatasetStanding, language: Language) -> tuple[str, list
     cells = [summary for summary in able if summary and summary.groups]
     if not cells:
         return None
-    measure = "accuracy" if standing.guessing else standing.measure
+    measure: Measure = "accuracy" if standing.guessing else standing.measure
     finding = _subject_finding(standing, cells, measure, language)
-    name = localized(f"lead.{'robust' if measure == 'robust' else 'origin'}", language)
+    name = localized(f"lead.{'origin' if measure == 'accuracy' else measure}", language)
     caption = localized("subjects.caption", language, measure=name)
     table = _subject_table(standing.listed(cells), measure, language)
     return finding, [table, Paragraph(caption, small=True)]
 
 
-def _subject_table(cells: Sequence[Summary], measure: str, language: Language) -> Table:
+def _subject_table(cells: Sequence[Summary], measure: Measure, language: Language) -> Table:
     keys = dict.fromkeys((group.kind, group.name) for s in cells for group in s.groups)
     order = sorted(keys, key=lambda key: key[0] == "subject")  # groups first
     columns = [
@@ -271,18 +272,17 @@ def _subject_table(cells: Sequence[Summary], measure: str, language: Language) -
 
 
 def _subject_row(
-    groups: Sequence[SubjectGroup | None], measure: str, language: Language
+    groups: Sequence[SubjectGroup | None], measure: Measure, language: Language
 ) -> Iterator[TableCell]:
     first = next(group for group in groups if group)
     yield group_name(first, language)
     yield count(first.n)
     for group in groups:
-        share = _share(group, measure) if group else None
+        share = group.share(measure) if group else None
         if group is None or share is None:
             yield NONE
             continue
-        key = group.robust_key if measure == "robust" else "acc_origin"
-        macro = group.macro.get(key) if group.kind != "subject" else None
+        macro = group.macro_share(measure) if group.kind != "subject" else None
         mean = fixed(macro, 1) if macro is not None else ""
         yield share_cell(share, localized("subjects.macro", language, value=mean) if mean else "")
 
@@ -292,37 +292,40 @@ def share_cell(share: Interval, below: str = "") -> ValueCell:
     return ValueCell(format_value(share), "%", format_range(share), below)
 
 
-def _share(group: SubjectGroup, measure: str) -> Interval | None:
-    return group.robust if measure == "robust" else group.accuracy
-
-
 def _subject_finding(
-    standing: DatasetStanding, cells: Sequence[Summary], measure: str, language: Language
+    standing: DatasetStanding, cells: Sequence[Summary], measure: Measure, language: Language
 ) -> str:
-    own = [s for s in cells if s.cell.model not in standing.baselines] or list(cells)
-    if len(own) > 1 and (won := winner(standing)):
-        first = [s for s in own if s.cell.model == won[0]]
-        others = [s for s in own if s.cell.model != won[0]]
-        return _ahead(won[0], [_subjects(s, measure) for s in (*first, *others)], language)
-    known = sorted(_subjects(own[0], measure).values(), key=lambda one: one[1].value)
-    (worst, low), (best, high) = known[0], known[-1]
-    if low.value == high.value:
-        return localized("subjects.equal", language, value=format_value(low), of=count(len(known)))
-    return localized(
-        "subjects.between",
-        language,
-        low=format_value(low),
-        worst=group_name(worst, language),
-        high=format_value(high),
-        best=group_name(best, language),
-    )
+    def say(cells: Sequence[Summary]) -> str:
+        if len(cells) > 1 and (won := winner(standing)):
+            first = [s for s in cells if s.cell.model == won[0]]
+            others = [s for s in cells if s.cell.model != won[0]]
+            return _ahead(won[0], [_subjects(s, measure) for s in (*first, *others)], language)
+        known = [share for s in cells for share in _subjects(s, measure).values()]
+        (worst, low), (best, high) = (end(known, key=_value) for end in (min, max))
+        if low.value == high.value:
+            n = count(len({group.name for group, _ in known}))
+            return localized("subjects.equal", language, value=format_value(low), of=n)
+        return localized(
+            "subjects.between",
+            language,
+            low=format_value(low),
+            worst=group_name(worst, language),
+            high=format_value(high),
+            best=group_name(best, language),
+        )
+
+    return of_real_models(cells, lambda s: s.cell.model in standing.baselines, say, language)
 
 
-def _subjects(summary: Summary, measure: str) -> dict[str, tuple[SubjectGroup, Interval]]:
+def _value(subject: tuple[SubjectGroup, Interval]) -> float:
+    return subject[1].value
+
+
+def _subjects(summary: Summary, measure: Measure) -> dict[str, tuple[SubjectGroup, Interval]]:
     return {
         group.name: (group, share)
         for group in summary.groups
-        if group.kind == "subject" and (share := _share(group, measure))
+        if group.kind == "subject" and (share := group.share(measure))
     }
 
 
@@ -350,7 +353,7 @@ def _ahead(
 def every_rule(standing: DatasetStanding, language: Language) -> tuple[str, list[Block]] | None:
     """The same answers read by each rule, mode by mode."""
     blocks: list[Block] = []
-    finding = ""
+    read: list[Summary] = []
     for label in sorted(standing.modes, key=lambda label: label != standing.lead):
         cells = [
             summary
@@ -362,8 +365,12 @@ def every_rule(standing: DatasetStanding, language: Language) -> tuple[str, list
         mode = mode_name(cells[0].cell, language)
         caption = localized("rules.caption", language, mode=mode[:1].upper() + mode[1:])
         blocks += [_rules_table(standing.listed(cells), language), Paragraph(caption, small=True)]
-        finding = finding or _rules_finding(standing, cells, language)
-    return (finding, blocks) if blocks else None
+        read += cells
+    if not blocks:
+        return None
+    say = partial(_rules_finding, guessing=standing.guessing, language=language)
+    finding = of_real_models(read, lambda s: s.cell.model in standing.baselines, say, language)
+    return finding, blocks
 
 
 def _rules_table(cells: Sequence[Summary], language: Language) -> Table:
@@ -415,34 +422,40 @@ def _unreadable(readings: Sequence[ReadingMetrics | None], language: Language) -
     return f"{high} %" if low == high else f"{low} – {high} %"
 
 
-def _rules_finding(standing: DatasetStanding, cells: Sequence[Summary], language: Language) -> str:
-    own = [s for s in cells if s.cell.model not in standing.baselines] or list(cells)
-    rules = [rule for rule in own[0].readings if all(rule in s.readings for s in own)]
-    values = {rule: [s.readings[rule].accuracy.value for s in own] for rule in rules}
-    moved = max(
-        abs(other - head)
-        for rule in rules
-        for head, other in zip(values[rules[0]], values[rule], strict=True)
-    )
+def _rules_finding(cells: Sequence[Summary], *, guessing: bool, language: Language) -> str:
+    """What the rules change, in whichever mode they change most."""
+    if guessing:
+        return _lifting(cells, language)
+    modes: dict[str, list[Summary]] = {}
+    for summary in cells:
+        modes.setdefault(summary.cell.label, []).append(summary)
+    moved, other = 0.0, ""
+    for own in modes.values():
+        first, *others = (rule for rule in own[0].readings if all(rule in s.readings for s in own))
+        headline = [s.readings[first].accuracy.value for s in own]
+        for rule in others:
+            values = [s.readings[rule].accuracy.value for s in own]
+            gaps = (abs(one - head) for head, one in zip(headline, values, strict=True))
+            moved = max(moved, *gaps)
+            if not other and _order(values) != _order(headline):
+                other = rule
     points = math.ceil(100 * moved - _ROUNDING)
     t = messages(language)
-    if standing.guessing:
-        return _lifting(own, rules, language)
-    if len(own) == 1:
+    if max(map(len, modes.values())) == 1:
         return t.count("rules.alone", points) if points else t("rules.alone-none")
-    orders = {rule: _order(values[rule]) for rule in rules}
-    other = next((rule for rule in rules if orders[rule] != orders[rules[0]]), None)
-    if other is None:
-        same = "same" if points else "same-none"
-        return t.count(f"rules.{same}", points, k=len(rules))
-    name = localized(f"reading.{other}", language)
-    return t.count("rules.other", points, rule=name)
+    if other:
+        return t.count("rules.other", points, rule=t(f"reading.{other}"))
+    if len(modes) > 1:
+        key = "same-modes" if points else "same-modes-none"
+        return t.count(f"rules.{key}", points, m=len(modes))
+    k = len(cells[0].readings)
+    return t.count(f"rules.{'same' if points else 'same-none'}", points, k=k)
 
 
-def _lifting(own: Sequence[Summary], rules: Sequence[str], language: Language) -> str:
-    for rule in rules:
-        for summary in own:
-            if beats_guessing(summary.readings[rule].accuracy, summary.chance or 0.0):
+def _lifting(cells: Sequence[Summary], language: Language) -> str:
+    for summary in cells:
+        for rule, reading in summary.readings.items():
+            if beats_guessing(reading.accuracy, summary.chance or 0.0):
                 name = localized(f"reading.{rule}", language)
                 return localized("rules.lifts", language, rule=name, model=summary.cell.model)
     return localized("rules.guessing", language)

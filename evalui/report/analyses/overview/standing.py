@@ -5,7 +5,12 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 
 from evalui.report.analyses.overview.narrative import with_question
-from evalui.report.analyses.statistics import CellComparison, ComparisonSet, comparisons
+from evalui.report.analyses.statistics import (
+    CellComparison,
+    ComparisonSet,
+    comparisons,
+    main_measure,
+)
 from evalui.scoring.cell_summary import Measure, Summary, is_unfinished
 from evalui.scoring.statistics.paired_tests import RankBand
 
@@ -64,8 +69,7 @@ class DatasetStanding:
         """What ranks."""
         if self.comparison:
             return self.comparison.measure
-        answered = [s for s in self.leading if s.accuracy]
-        return "robust" if answered and all(s.robust for s in answered) else "accuracy"
+        return main_measure([s for s in self.leading if s.accuracy])
 
     @property
     def guessing(self) -> bool:

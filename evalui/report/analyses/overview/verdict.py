@@ -14,6 +14,7 @@ from evalui.report.analyses.statistics import (
     format_least_difference,
     format_points,
     format_points_range,
+    main_measure,
 )
 from evalui.report.blocks import Headline
 from evalui.report.numbers import (
@@ -26,7 +27,7 @@ from evalui.report.numbers import (
 )
 from evalui.report.words import join_names_shortened, join_sentences
 from evalui.scoring.cell_summary import Summary
-from evalui.types import Interval, Language
+from evalui.types import Language
 
 _PLENTY = 0.001  # the corrected p-value below which nobody asks for more questions
 _MOST_UNREADABLE = 0.5
@@ -100,11 +101,6 @@ def tied(comparison: ComparisonSet) -> tuple[str, ...]:
     return (first, *(name for name in others if name not in apart))
 
 
-def shares(summary: Summary, measure: str) -> Interval | None:
-    """The figure of a cell by which models are ranked."""
-    return summary.robust if measure == "robust" else summary.accuracy
-
-
 def mode_word(label: str, mode: str, language: Language, *, capital: bool = True) -> str:
     """A mode in a word, with what tells it from others of its kind: "Cloze", "Letters 5-shot"."""
     known, key = messages(language), f"mode.{mode}_short"
@@ -163,20 +159,22 @@ def _ranked(standing: DatasetStanding, answered: Sequence[Summary], language: La
 
 def _alone(summary: Summary, language: Language) -> Headline:
     text = localized("verdict.single", language, **_right(summary))
-    if summary.robust is None:
+    measure = main_measure([summary])
+    share = summary.share(measure)
+    if measure == "accuracy" or share is None:
         return Headline(text)
-    value, span = format_value(summary.robust), format_range(summary.robust)
-    return Headline(text, localized("support.robust", language, value=value, span=span))
+    value, span = format_value(share), format_range(share)
+    return Headline(text, localized(f"support.{measure}", language, value=value, span=span))
 
 
 def _won(
     standing: DatasetStanding, first: str, pair: CellComparison, language: Language
 ) -> Headline:
     second = pair.second.model if pair.first.model == first else pair.first.model
-    share = shares(standing.cells[standing.lead, first], pair.measure)
+    share = standing.cells[standing.lead, first].share(pair.measure)
     assert share is not None, "the cell was compared by it"
     text = localized(
-        f"verdict.wins-{_key(pair.measure)}",
+        f"verdict.wins-{pair.measure}",
         language,
         first=first,
         second=second,
@@ -197,12 +195,12 @@ def is_plenty(pair: CellComparison) -> bool:
 
 def _tied(standing: DatasetStanding, level: Sequence[str], language: Language) -> Headline:
     cells = (standing.cells[standing.lead, name] for name in level)
-    figures = [share for cell in cells if (share := shares(cell, standing.measure))]
+    figures = [share for cell in cells if (share := cell.share(standing.measure))]
     places = min(map(decimal_places, figures))
     values = [fixed(100 * share.value, places) for share in figures]
     both = join_names_shortened([f"{value} %" for value in values[:2]], language)
     text = localized(
-        f"verdict.tie-{_key(standing.measure)}",
+        f"verdict.tie-{standing.measure}",
         language,
         names=join_names_shortened(level, language),
         values=both if len(set(values)) == len(values) == 2 else _span(values),
@@ -228,10 +226,6 @@ def _refused(comparison: ComparisonSet, language: Language) -> Headline:
         "support.settings", language, parts=localized("list.comma", language).join(named)
     )
     return Headline(localized("verdict.differ", language), support if named else "", kind="warn")
-
-
-def _key(measure: str) -> str:
-    return "robust" if measure == "robust" else "accuracy"
 
 
 def _ahead(pair: CellComparison) -> str:

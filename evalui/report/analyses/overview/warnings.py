@@ -37,6 +37,8 @@ _FILTERS: Mapping[str, str] = {"unreadable-many": "unreadable", "by-number": "",
 _OF_FILE = (
     "fewer-than-30",
     "fewer-than-100",
+    "repeated-questions",
+    "clustered",
     "duplicates",
     "duplicates-text",
     "naming",
@@ -103,8 +105,46 @@ def notes(summary: Summary, language: Language) -> tuple[ReportNote, ...]:
     if summary.accuracy and summary.chance and summary.format:
         fired = cautions(evidence(summary, summary.accuracy))
         made += [_note(summary, summary.accuracy, each, language) for each in fired]
+        made += cluster_notes(s.clusters, s.cell, s.questions, language)
+        made += _sampling(summary, language)
         made += _prompts(summary, language)
     return tuple(sorted(made, key=lambda note: LEVELS.index(note.level)))
+
+
+def cluster_notes(
+    clusters: Mapping[str, int], cell: Cell, n: int, language: Language
+) -> list[ReportNote]:
+    """That the `n` questions are less evidence: some ask the same, or share what a column names."""
+    if not clusters:
+        return []
+    groups = n - len(clusters) + len(set(clusters.values()))
+    named = [part for part in cell.signature.split("|") if part.startswith("cluster:")]
+    fields = {"k": count(n - groups), "n": count(n), "groups": count(groups)}
+    if named:
+        text = localized("clustered", language, column=named[0].partition(":")[2], **fields)
+        return [ReportNote("info", "clustered", text)]
+    text = localized("repeated-questions", language, **fields)
+    return [ReportNote("warn", "repeated-questions", text)]
+
+
+def _sampling(summary: Summary, language: Language) -> list[ReportNote]:
+    """How far drawn replies, and not the order of options, make the difference."""
+    if not summary.sampled or summary.cell.pattern == "origin":
+        return []
+    figures = summary.figures
+    same, lost = figures.get("same_order"), figures.get("order_loss")
+    if not isinstance(same, Interval) or not isinstance(lost, Interval):
+        return [ReportNote("warn", "sampled", localized("sampled", language))]
+    shares = {
+        part: percent(share)
+        for part in ("questions", "sampling", "order")
+        if isinstance(share := figures.get(f"variance_{part}"), float)
+    }
+    if not shares:  # every reply is right, or every one wrong
+        return []
+    fields = {"same": percent(same.value), "moved": percent(same.value - lost.value)}
+    text = localized("sampled-parts", language, **shares, **fields)
+    return [ReportNote("info", "sampled-parts", text)]
 
 
 def evidence(summary: Summary, accuracy: Interval) -> CautionEvidence:
@@ -333,18 +373,21 @@ def what_to_know(
     *,
     baselines: Collection[str],
     left_out: Sequence[str] = (),
+    changes: Sequence[str] = (),
     unless: Collection[str] = (),
     places: Places | None = None,
 ) -> Details | None:
     """The section; None before there is a figure, if nothing stands against the run.
 
-    `left_out` are sentences on what was not evaluated, `unless` rules that stand elsewhere on the
+    `left_out` are sentences on what was not evaluated, `changes` on what servers said of their
+    models that was not so all the time, `unless` rules that stand elsewhere on the
     page.
     """
     known = _known(summaries, language, baselines, unless)
-    lines = [_line(one, summaries, language, places) for one in known]
-    lines += _settings_lines(summaries, language, baselines)
     run = localized("know.run", language)
+    lines = [NoteLine("warn", sentence, run) for sentence in changes]
+    lines += [_line(one, summaries, language, places) for one in known]
+    lines += _settings_lines(summaries, language, baselines)
     lines += [NoteLine("na", sentence, run) for sentence in left_out]
     blocks: list[Block] = [Notes(tuple(lines))] if lines else []
     if places:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from evalui.messages import localized
+from evalui.report.analyses.overview.narrative import of_real_models
 from evalui.report.analyses.position_bias.blocks import BiasLinks, BiasSubject
 from evalui.report.analyses.position_bias.figures import (
     GapRow,
@@ -104,14 +105,19 @@ class _Maps:
 
     def _most_drawn(self, rows: Sequence[PriorRow]) -> str:
         """Who leans most, and where to; of scripted models only if there are no others."""
-        own = [row for row in rows if self._cell_of(row).cell.model not in self.baselines]
-        row, slot = max(
-            ((row, slot) for row in own or rows for slot in range(len(row.shares))),
-            key=lambda each: each[0].shares[each[1]].value,
+
+        def say(rows: Sequence[PriorRow]) -> str:
+            row, slot = max(
+                ((row, slot) for row in rows for slot in range(len(row.shares))),
+                key=lambda each: each[0].shares[each[1]].value,
+            )
+            fields = {"name": row.name, "letter": LETTERS[slot]}
+            value = format_value(row.shares[slot])
+            return localized("prior-most", self.language, **fields, value=value)
+
+        return of_real_models(
+            rows, lambda row: self._cell_of(row).cell.model in self.baselines, say, self.language
         )
-        fields = {"name": row.name, "letter": LETTERS[slot]}
-        value = format_value(row.shares[slot])
-        return localized("prior-most", self.language, **fields, value=value)
 
     def _cell_of(self, row: PriorRow) -> Summary:
         return self.cells[int(row.key)]
@@ -184,12 +190,17 @@ class _Maps:
         ]
         if not known:
             return localized("gap-few", self.language)
-        own = [each for each in known if models[each[2]] not in self.baselines]
-        gap, name, place = max(own or known, key=lambda each: each[0].value)
-        if not gap.value:
-            return localized("gap-nothing", self.language)
-        fields = {"name": name, "model": columns[place], "value": format_value(gap)}
-        return localized("gap-most", self.language, **fields)
+
+        def say(gaps: Sequence[tuple[Interval, str, int]]) -> str:
+            gap, name, place = max(gaps, key=lambda each: each[0].value)
+            if not gap.value:
+                return localized("gap-nothing", self.language)
+            fields = {"name": name, "model": columns[place], "value": format_value(gap)}
+            return localized("gap-most", self.language, **fields)
+
+        return of_real_models(
+            known, lambda each: models[each[2]] in self.baselines, say, self.language
+        )
 
 
 def _table(

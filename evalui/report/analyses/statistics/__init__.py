@@ -23,6 +23,7 @@ from evalui.report.numbers import (
 )
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Measure, Summary
+from evalui.scoring.statistics.intervals import cluster_codes
 from evalui.scoring.statistics.paired_tests import (
     McNemar,
     PairedTTest,
@@ -168,7 +169,7 @@ def comparisons(
 ) -> tuple[ComparisonSet, ...]:
     """A comparison for each dataset and mode that two or more models of a run answered.
 
-    `measure` None takes the robust accuracy where options were moved, else the accuracy.
+    `measure` None takes the one of `main_measure`.
     Scripted `baselines` are compared, but take no rank beside real models.
     """
     real = any(summary.cell.model not in baselines for summary in summaries)
@@ -189,8 +190,14 @@ def comparable_cells(summaries: Sequence[Summary]) -> list[list[Summary]]:
 
 
 def main_measure(summaries: Sequence[Summary]) -> Measure:
-    """What models are ranked by: the robust accuracy if all have one."""
-    return "robust" if all(summary.robust for summary in summaries) else "accuracy"
+    """What models are ranked by: the robust accuracy if all have one, or the mean over orders.
+
+    Where replies are drawn, the repeats of one order are not all right either: to ask for every
+    order would call that an effect of order.
+    """
+    if not summaries or not all(summary.robust for summary in summaries):
+        return "accuracy"
+    return "mean_over_orders" if any(summary.sampled for summary in summaries) else "robust"
 
 
 def compare_cells(
@@ -216,8 +223,9 @@ def compare_pairs(
         later = range(place + 1, len(summaries))
         alike = [at for at in later if sets[at] == sets[place] and len(shares[at]) > 1]
         marked = _has_marks(measure, [one, *(summaries[at] for at in alike)])
-        tested = _tests(shares[place], [shares[at] for at in alike], marked=marked)
-        at_once = dict(zip(alike, tested, strict=True))
+        cluster = cluster_codes([*values[place]], one.clusters)
+        tested = _tests(shares[place], [shares[at] for at in alike], cluster, marked=marked)
+        at_once = dict(zip(alike, tested, strict=bool(tested)))
         for at in later:
             other = summaries[at]
             if at not in at_once or incompatibilities(one.cell, other.cell):
@@ -235,7 +243,12 @@ def compare_pairs(
 
 def shared_measures(summaries: Sequence[Summary]) -> tuple[Measure, ...]:
     """The measures that all cells have, the one to rank by first."""
-    return tuple(measure for measure in MEASURES if all(s.outcomes.get(measure) for s in summaries))
+    shared: list[Measure] = [
+        each for each in MEASURES if all(s.outcomes.get(each) for s in summaries)
+    ]
+    if "mean_over_orders" in shared and any(summary.sampled for summary in summaries):
+        shared.sort(key=lambda each: each != "mean_over_orders")
+    return tuple(shared)
 
 
 def _comparison_set(
@@ -280,34 +293,49 @@ def _test(one: Summary, other: Summary, measure: Measure) -> _Tested | Incompara
     if len(shared) < 2:
         return IncomparablePair(one.cell, other.cell, ())
     mine, theirs = (np.array([own[name] for name in shared]) for own in (first, second))
-    ((paired, table, behind),) = _tests(mine, [theirs], marked=_has_marks(measure, (one, other)))
+    cluster, marked = cluster_codes(shared, one.clusters), _has_marks(measure, (one, other))
+    tested = _tests(mine, [theirs], cluster, marked=marked)
+    if not tested:
+        return IncomparablePair(one.cell, other.cell, ())
+    ((paired, table, behind),) = tested
     return _test(other, one, measure) if behind else _Tested(one, other, paired, table)
 
 
 def _has_marks(measure: Measure, cells: Iterable[Summary]) -> bool:
-    """Whether questions are right or wrong; a mean over orders or over repeats is a share."""
-    return measure != "mean_over_orders" and all(cell.n_repeats == 1 for cell in cells)
+    """Whether questions are right or wrong, each for itself.
+
+    A mean over orders or over repeats is a share, and so is that of a cluster.
+    """
+    return measure != "mean_over_orders" and all(
+        cell.n_repeats == 1 and not cell.clusters for cell in cells
+    )
 
 
 def _tests(
-    first: NDArray[np.float64], others: Sequence[NDArray[np.float64]], *, marked: bool
+    first: NDArray[np.float64],
+    others: Sequence[NDArray[np.float64]],
+    cluster: NDArray[np.intp] | None,
+    *,
+    marked: bool,
 ) -> list[tuple[PairedTTest, McNemar | None, bool]]:
     """The tests of one cell beside each of the others on the same questions; arrays of shape (n,).
 
     With whether the other has the higher mean: the tests are then of the other beside the first.
+    None where there are fewer than two questions, or clusters of them.
     """
-    if not others:
+    if not others or (cluster is not None and not cluster.any()):
         return []
     stacked = np.stack(others)
     behind = (first - stacked).mean(axis=1) < 0
     better, worse = (np.where(each[:, None], stacked, first) for each in (behind, ~behind))
     tables = mcnemar(better == 1, worse == 1) if marked else [None] * len(others)
-    return list(zip(paired_t_tests(better - worse), tables, behind.tolist(), strict=True))
+    tests = paired_t_tests(better - worse, cluster)
+    return list(zip(tests, tables, behind.tolist(), strict=True))
 
 
 def _compared(tested: _Tested, measure: Measure, adjusted: float) -> CellComparison:
     first, second, paired, table = tested
-    least = None if paired.all_equal else minimum_detectable_difference(paired.omega, paired.n)
+    least = minimum_detectable_difference(paired.omega, paired.n) if paired.omega else None
     return CellComparison(
         first.cell,
         second.cell,
@@ -326,19 +354,13 @@ def _figures(
     first: Summary, second: Summary, measure: Measure, paired: PairedTTest
 ) -> tuple[Interval, Interval]:
     """The figures of both cells, or those of the questions that both answered."""
-    one, other = (_figure(each, measure) for each in (first, second))
+    one, other = first.share(measure), second.share(measure)
     if one and other and abs(one.value - other.value - paired.difference) < 1e-9:
         return one, other
     values = [each.outcomes.get(measure, {}) for each in (first, second)]
     shared = values[0].keys() & values[1].keys()
     mine, theirs = (sum(own[name] for name in shared) for own in values)
     return wilson_interval(mine, paired.n), wilson_interval(theirs, paired.n)
-
-
-def _figure(summary: Summary, measure: Measure) -> Interval | None:
-    if measure == "mean_over_orders":
-        return summary.mean_over_orders and summary.mean_over_orders.interval
-    return summary.robust if measure == "robust" else summary.accuracy
 
 
 # ---------------------------------------------------------------- sentences

@@ -356,6 +356,24 @@ _WIDTH_IN_USE = (
     "ALTER TABLE cell ADD COLUMN width INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE cell ADD COLUMN max_width INTEGER NOT NULL DEFAULT 0",
 )
+# Whose replies are kept: of which model, requested by which run, from when on; and how many of each
+# a cell rests on, as JSON. Of those that earlier versions kept it is not known.
+_REPLY_SOURCES = (
+    """
+    CREATE TABLE reply_source (
+        id INTEGER PRIMARY KEY,
+        model TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        run TEXT NOT NULL,
+        made REAL NOT NULL,
+        UNIQUE (model, run, fingerprint)
+    ) STRICT
+    """,
+    "ALTER TABLE response ADD COLUMN source INTEGER REFERENCES reply_source",
+    "ALTER TABLE cell ADD COLUMN replies TEXT NOT NULL DEFAULT '[]'",
+    # What the servers of its model said of it that was not so all the time: sentences as JSON.
+    "ALTER TABLE cell ADD COLUMN changes TEXT NOT NULL DEFAULT '[]'",
+)
 
 Step = tuple[str | Callable[[sqlite3.Connection], None], ...]
 MIGRATIONS: tuple[Step, ...] = (
@@ -375,6 +393,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _FOURTEENTH,
     _FIFTEENTH,
     _WIDTH_IN_USE,
+    _REPLY_SOURCES,
 )
 
 

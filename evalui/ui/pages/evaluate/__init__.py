@@ -20,6 +20,7 @@ from evalui.app.service import AppService
 from evalui.datasets.preview import Preview
 from evalui.errors import DataError, EvaluiError
 from evalui.report.html import Html
+from evalui.report.words import join_sentences
 from evalui.summary_groups import published_lists
 from evalui.types import has_options
 from evalui.ui.components.action import Action
@@ -252,6 +253,7 @@ class EvaluatePage:
             self.cost = markup()
             self.fields.run_name()
             self.remarks = markup()
+            self.fields.kept_replies()
             self.start = gr.Button(t("cost.start"), variant="primary", elem_classes="start")
             self.why = markup(visible=False, elem_classes="meta why")
 
@@ -335,7 +337,8 @@ class EvaluatePage:
         }
         if (again := field_value(form, "again")) and not uploads_of(form):
             try:
-                form = form_from_spec(*service.uploads_of(again))
+                shots = {"shots": form["shots"]} if "shots" in form else {}
+                form = form_from_spec(*service.uploads_of(again)) | shots
             except EvaluiError as error:
                 return merged(top, self._page(service, {}, {}, (), self._told(error)))
         has_answers = "answers" in form or "earlier" in form
@@ -465,7 +468,11 @@ class EvaluatePage:
                 return self._joined(service, form, upload, replaces=action.do == "replaced")
             case "published":
                 taken = take_benchmark(service, action.value("name"))
-                note += [self.context.t.translate(taken.note)] if taken.note else []
+                note += (
+                    [join_sentences(*map(self.context.t.translate, taken.notes))]
+                    if taken.notes
+                    else []
+                )
                 return self._joined(service, form, taken.upload)
             case "answered":
                 return _with_answers(service, form, upload)
@@ -662,8 +669,9 @@ class EvaluatePage:
             each.view.name if isinstance(each, ShownDataset) else each.reading.file
             for each in examined.shown
         ]
-        off = bool(card.hindrance)
+        off, kept = bool(card.hindrance), [*card.kept]
         return {
+            self.fields.component("replies_of"): gr.update(choices=kept, visible=bool(kept)),
             self.cost_card: gr.update(visible=True),
             self.cost: card.cost,
             self.remarks: card.remarks,
@@ -715,6 +723,9 @@ class EvaluatePage:
         updates: Updates = {}
         if is_open:
             form, updates = self._contest(service, examined, models, before, form, shown)
+        card = start_plan(service, t, form)
+        offered = {value for _, value in card.kept}
+        form = form | {"replies_of": [v for v in field_values(form, "replies_of") if v in offered]}
         may_add = service.models.may_edit
         list_value = self.fields.list_value
         updates |= {
@@ -730,7 +741,7 @@ class EvaluatePage:
                 mode_list(t, models, form, kinds), list_value("modes", before, form, shown)
             ),
             **self._settings(form, models, choice=has_choices),
-            **self._started(examined, start_plan(service, t, form)),
+            **self._started(examined, card),
         }
         return form, groups, updates
 
@@ -921,7 +932,13 @@ def _columns_chosen(service: AppService, form: Form, upload: str) -> Form:
     keep = "yes" in field_values(form, f"remember_{upload}")
     remember_columns(service, choice.reading.headers, choice.pinned if keep else None)
     before = (f"col_columns_{upload}", f"col_sheet_{upload}", f"col_kind_{upload}")
-    before += (f"col_head_row_{upload}", f"kept_{upload}", f"open_{upload}", f"from_{upload}")
+    before += (
+        f"col_head_row_{upload}",
+        f"col_commas_{upload}",
+        f"kept_{upload}",
+        f"open_{upload}",
+        f"from_{upload}",
+    )
     rest = without_draft(form, upload)
     kept = {name: value for name, value in rest.items() if name not in before}
     return kept | layout_form(choice.pinned, upload)

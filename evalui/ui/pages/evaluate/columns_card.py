@@ -35,7 +35,10 @@ from evalui.ui.run_form import parse_head_row, read_layout
 
 _SAMPLE_ROWS = 2
 _OFFERED_HEAD_ROWS = 20
-_DRAFT_FIELDS = ("role", "key", "remember", "heads", "drawn", "read_kind", "read_sheet", "read_row")
+_DRAFT_FIELDS = (
+    *("role", "key", "remember", "heads", "drawn"),
+    *("read_kind", "read_sheet", "read_row", "read_commas"),
+)
 KIND_FIELD = "read_kind_"  # begins the name of the list of kinds
 LEFT = "left"  # the state of a file whose card was left
 _ANY_KEY = ""  # of a layout: the answer key that the columns show
@@ -100,6 +103,7 @@ def choose_columns(files: FileReader, upload: str, form: Form) -> ColumnChoice |
         sheet=confirmed.sheet,
         head_row=confirmed.head_row,
         split=confirmed.split,
+        commas_in_text=confirmed.commas_in_text,
         duplicate_options=confirmed.duplicate_options,
     )
     placed = _placed(form, upload, before)
@@ -136,6 +140,7 @@ def column_choice_fields(choice: ColumnChoice, form: Form) -> Form:
         f"{KIND_FIELD}{upload}": str(reading.kind.value),
         f"read_sheet_{upload}": choice.placed.sheet,
         f"read_row_{upload}": str(choice.placed.head_row or ""),
+        f"read_commas_{upload}": "text" if choice.placed.commas_in_text else "",
         **{f"role_{upload}_{at}": column.role for at, column in enumerate(reading.columns)},
         f"key_{upload}": str(reading.answer_key.value),
         f"heads_{upload}": _digest(reading.headers),
@@ -203,13 +208,14 @@ def without_drafts(form: Form) -> Form:
 
 
 def _placed(form: Form, upload: str, before: Layout) -> Layout:
-    """The sheet and the head row of the draft, else those of before; no columns."""
+    """The sheet, the head row and the commas of the draft, else those of before; no columns."""
     if f"heads_{upload}" not in form:
         return before
     return replace(
         before,
         sheet=field_value(form, f"read_sheet_{upload}"),
         head_row=parse_head_row(field_value(form, f"read_row_{upload}")),
+        commas_in_text=field_value(form, f"read_commas_{upload}") == "text",
     )
 
 
@@ -228,7 +234,12 @@ def _layout_without_roles(files: FileReader, upload: str, form: Form, placed: La
     A file that is read without help stays as it is read, unless another kind is chosen for it.
     """
     confirmed = read_layout(form, upload)
-    same_place = (placed.sheet, placed.head_row) == (confirmed.sheet, confirmed.head_row)
+    same_place = placed == replace(
+        placed,
+        sheet=confirmed.sheet,
+        head_row=confirmed.head_row,
+        commas_in_text=confirmed.commas_in_text,
+    )
     kind = _chosen_kind(form, upload)
     if not kind and columns_of(confirmed) and same_place:
         return confirmed
@@ -280,7 +291,10 @@ def _state(t: Messages, choice: ColumnChoice) -> str:
 
 
 def _place_fields(t: Messages, choice: ColumnChoice) -> list[MappedList]:
-    """The kind of questions, the sheet where there are several, and the row of the names."""
+    """The kind of questions, the sheet where there are several, and the row of the names.
+
+    Where rows have too many cells, also whether a comma before a blank is part of a text.
+    """
     upload, reading = choice.upload, choice.reading
     kinds: dict[str, str] = {name: t(f"kind.{name}") for name in KINDS}
     if not reading.kind.value:
@@ -293,6 +307,10 @@ def _place_fields(t: Messages, choice: ColumnChoice) -> list[MappedList]:
     row = int(reading.head_row.value)
     if row or choice.placed.head_row:
         lists.append(_head_row(t, choice, row))
+    fault = choice.preview.fault
+    if choice.placed.commas_in_text or (fault and fault.rule == "shifted-row"):
+        uses = {name: t(f"mapping.commas_{name or 'cells'}") for name in ("", "text")}
+        lists.append(MappedList(f"read_commas_{upload}", t("mapping.commas"), uses))
     return lists
 
 

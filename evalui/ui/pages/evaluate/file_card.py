@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from evalui.app.files.views import UploadHealth, UploadView
+from evalui.datasets.base import COMMAS_RULE
 from evalui.datasets.health import ChoiceHealth
 from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, OTHER_SPLIT_RULE
 from evalui.messages import Messages
@@ -88,7 +89,11 @@ def faults_part(t: Messages, view: UploadView, *, upload: str, form: Form) -> Ht
     shown = view.faults[:SHOWN_FAULTS]
     rest = view.n_faults - len(shown)
     more = t("faults.rest_counted", n=f"{rest:,}", kept=f"{len(view.faults):,}")
-    offered = (_split(t, view, upload, form), _duplicates(t, view, upload, form))
+    offered = (
+        _split(t, view, upload, form),
+        _duplicates(t, view, upload, form),
+        _commas(t, view, upload, form),
+    )
     return fill(
         "evaluate/faults.html",
         t=t,
@@ -119,6 +124,15 @@ def _duplicates(t: Messages, view: UploadView, upload: str, form: Form) -> _Swit
     name, label = f"col_duplicates_{upload}", t.count("faults.duplicates", sum(counts))
     on = field_value(form, name) == "skip"
     return _Switch(name, "skip", label, t("faults.duplicates_about"), on)
+
+
+def _commas(t: Messages, view: UploadView, upload: str, form: Form) -> _Switch | None:
+    """Whether a comma before a blank is text; nothing where no more rows are read so."""
+    name = f"col_commas_{upload}"
+    on = field_value(form, name) == "text"
+    if not on and not any(note.rule == COMMAS_RULE for note in view.notes):
+        return None
+    return _Switch(name, "text", t("faults.commas"), t("faults.commas_about"), on)
 
 
 def _layout(form: Form, upload: str) -> str:

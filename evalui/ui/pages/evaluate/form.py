@@ -170,6 +170,12 @@ class RunFields:
         """What the run is called."""
         self._text("name", "start", self.t("set.name"))
 
+    def kept_replies(self) -> None:
+        """Whether models whose addresses have changed have the replies that are kept."""
+        box = gr.CheckboxGroup([], label=self.t("kept.title"), visible=False)
+        self._add("replies_of", Field(box, box, "start", "texts", ""))
+        self.picks.append(box)
+
     def presets(self) -> None:
         """The presets of the modes of choices."""
         t = self.t

@@ -56,11 +56,15 @@ def gap_words(t: Messages, questions: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StartCard:
-    """What stands above and below the name of the run, and why it cannot start, "" if it can."""
+    """What stands above and below the name of the run, and why it cannot start, "" if it can.
+
+    `kept` are words and values of the replies that are kept of models at other addresses.
+    """
 
     cost: Html
     remarks: Html
     hindrance: str = ""
+    kept: Sequence[tuple[str, str]] = ()
 
 
 def start_card(
@@ -69,6 +73,7 @@ def start_card(
     *,
     rows: Sequence[tuple[str, str]] = (),
     gap: str = "",
+    kept: Sequence[tuple[str, str]] = (),
 ) -> StartCard:
     """The card at the right; `rows` are those of `cost_rows`, () while the cost is not known."""
     unknown = [(t(f"cost.{name}"), _NOTHING) for name in ("requests", "tokens", "time")]
@@ -80,6 +85,7 @@ def start_card(
         macro("widgets.html", "definitions", rows or unknown),
         fill("evaluate/remarks.html", remarks=remarks),
         notes.hindrance,
+        kept,
     )
 
 

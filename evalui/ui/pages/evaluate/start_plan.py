@@ -1,6 +1,6 @@
 """The start card of a form, worked out: its cost, what hinders it, and what is to be known."""
 
-from evalui.app.evaluations import hindrance_of, runs_ahead, warnings_of
+from evalui.app.evaluations import hindrance_of, kept_words, runs_ahead, warnings_of
 from evalui.app.files.views import PlannedRun
 from evalui.app.run_form import RunForm
 from evalui.app.service import AppService
@@ -40,6 +40,10 @@ def start_plan(service: AppService, t: Messages, form: Form) -> StartCard:
         ),
         rows=cost_rows(t, planned.cost, ahead, _priced(planned)),
         gap=gap_words(t, _questions(planned)),
+        kept=[
+            (kept_words(t, each), f"{each.model}={each.addresses}")
+            for each in planned.cost.kept_elsewhere
+        ],
     )
 
 

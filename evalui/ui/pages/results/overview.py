@@ -7,6 +7,7 @@ from evalui.app.open_run_view import OpenRunView, part_document
 from evalui.app.run_view import RunView
 from evalui.app.sharing import run_address
 from evalui.report.analyses.chosen_metrics import chosen_blocks
+from evalui.report.analyses.cost import replies_blocks
 from evalui.report.analyses.imported import IMPORTED
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.standing import standings
@@ -54,19 +55,20 @@ def overview(view: RunView, form: Form) -> Overview:
         written = OpenRunView(view.service, view.t, view.run.id, part)
         return Overview(_with_added(view, part_document(written)), written=written, is_judged=True)
     summaries = list(view.summaries.values())
+    guessing = all(each.guessing for each in standings(summaries, baselines=view.baselines))
     blocks = overview_blocks(
         summaries,
         view.language,
         baselines=view.baselines,
         left_out=view.report.left_out,
-        places=view.places,
+        changes=view.report.changes,
+        places=view.places_with_steps if guessing else view.places,
         mode=field_value(form, "mode"),
         all_models=bool(field_value(form, "all")),
         sort=field_value(form, "sort"),
     )
     choices = {summary.cell.dataset for summary in summaries}
     blocks = (blocks[0], *chosen_blocks(view.report, view.language, choices), *blocks[1:])
-    guessing = all(each.guessing for each in standings(summaries, baselines=view.baselines))
     written = OpenRunView(view.service, view.t, view.run.id, part) if view.answers else None
     return Overview(_with_added(view, blocks), guessing, written)
 
@@ -127,6 +129,7 @@ def _with_added(view: RunView, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
         *SUMMARY_GROUPS.blocks(view.report, view.language),
         *imported,
         *PUBLISHED.blocks(view.report, view.language),
+        *(replies_blocks(view.report, view.language) if view.has_choices else ()),
         *(block for each in added for block in each),
         blocks[-1],
     )

@@ -15,7 +15,7 @@ from evalui.ui.current_person import acting_as
 from evalui.ui.web.doors.guests import find_guest
 from evalui.web.middleware import route_of
 from evalui.web.problems import problem_answer
-from evalui.web.sender import with_sender
+from evalui.web.sender import set_sender
 
 # These state nothing about runs, models or people.
 PUBLIC_PATHS = frozenset({"/healthz", "/readyz"})
@@ -51,8 +51,9 @@ class Gate:
                 # Its sentence names a folder, and nobody knows who reads it.
                 answer = problem("store.title", 503)
             if isinstance(answer, Person):
+                set_sender(scope, answer)
                 with acting_as(answer):
-                    await self.app(with_sender(scope, answer), receive, send)
+                    await self.app(scope, receive, send)
             else:
                 await (answer or self.app)(scope, receive, send)
 

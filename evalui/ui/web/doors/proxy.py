@@ -36,7 +36,7 @@ class ProxyDoor(Door):
     def known(self, scope: Scope, headers: Headers) -> Person | None:
         """Whom the proxy names, None if it is no proxy of ours or the name cannot be one."""
         names = headers.getlist(self.settings.proxy_user_header)
-        if not self._is_proxy(scope.get(PEER)) or len(names) != 1:
+        if not is_proxy(self.settings, scope.get(PEER)) or len(names) != 1:
             return None
         try:
             person = self._person(checked_name(names[0]))
@@ -51,13 +51,6 @@ class ProxyDoor(Door):
         """401; to sign in is the proxy's business."""
         del scope
         return problem("error.not-known-by-proxy", 401)
-
-    def _is_proxy(self, peer: str | None) -> bool:
-        try:
-            address = ip_address(peer or "")
-        except ValueError:  # no address of a network
-            return False
-        return any(address in network for network in self.settings.proxy_addresses)
 
     def _person(self, name: str) -> Person | None:
         person = find_person(self.accounts, name)
@@ -83,3 +76,12 @@ class ProxyDoor(Door):
         if is_old(self._seen.get(name)):
             self._seen[name] = time.time()
             note_request(self.accounts, name)
+
+
+def is_proxy(settings: Settings, peer: str | None) -> bool:
+    """Whether who is connected is one of the listed proxies."""
+    try:
+        address = ip_address(peer or "")
+    except ValueError:  # no address of a network
+        return False
+    return any(address in network for network in settings.proxy_addresses)

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -215,6 +216,30 @@ def test_a_process_over_its_memory_is_replaced(service: AppService):
         os.kill(first, 0)
 
 
+def test_a_file_has_all_the_memory_whatever_was_read_before(service: AppService):
+    for place in range(2):  # each takes most of it
+        file = (f"long{place}_val.csv", LONG.replace("Q", f"{place}").encode())
+        assert service.load(service.store_upload([file]), Layout()).n_questions == 20_000
+
+
+def test_a_request_over_its_memory_is_not_tried_again(
+    service: AppService, monkeypatch: pytest.MonkeyPatch
+):
+    service.load(service.store_upload([("capitals_val.csv", GOOD.encode())]), Layout())
+    large = service.store_upload([("large_val.csv", LONG.encode() * 8)])
+    started: list[object] = []
+    start = runners.subprocess.Popen
+    monkeypatch.setattr(
+        runners.subprocess,
+        "Popen",
+        lambda *given, **named: (started.append(1), start(*given, **named))[1],
+    )
+    fields = {"uploads": [large], "models": ["biased"], "modes": ["multiple_choice"]}
+    with pytest.raises(DataError, match=r"Working out the run took more than 0\.25 GB of memory"):
+        service.plan(read_run_form(fields))
+    assert started == []
+
+
 def test_a_request_over_its_time_ends_the_process(settings: Settings):
     quick = settings.model_copy(update={"parse_seconds": 0.2})
     files = FileProcesses(quick)
@@ -231,7 +256,8 @@ def test_a_process_that_was_ended_is_replaced_unnoticed(service: AppService):
     upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
     service.load(upload, Layout())
     (first,) = pids(service)
-    os.kill(first, 9)
+    os.kill(first, signal.SIGKILL)
+    os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
     assert service.load(upload, Layout(kind="multiple_choice")).n_questions == 4
     assert pids(service) != [first]
 

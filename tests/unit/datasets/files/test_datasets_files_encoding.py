@@ -41,6 +41,7 @@ def test_every_line_break_becomes_the_same(newline: str) -> None:
         "id,question\n1,naïve".encode("latin-1") + b"\xefte\xe9a\n",
         TRADITIONAL.encode("big5"),
         "id,question\n1,日本の首都".encode("shift-jis"),
+        "질문,답\n대한민국의 수도는 어디입니까?,서울\n물의 화학식은?,물".encode("euc-kr"),
     ],
 )
 def test_another_encoding_is_refused_rather_than_misread(data: bytes) -> None:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from evalui.datasets import Layout, LoadResult, load
+from evalui.datasets import Layout, LoadResult, load, read_columns
 from evalui.datasets.base import Source
+from evalui.datasets.columns import guess_columns
 from evalui.datasets.formats.mmlu import recognises
 from evalui.types import Sample
 
@@ -65,6 +66,33 @@ def test_there_may_be_two_to_26_options(
 )
 def test_a_file_with_a_header_or_without_letters_is_none(text: str) -> None:
     assert not taken(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (
+            "0,How many of them?,1,2,3,4,B\n1,Which of them?,a,b,c,d,D\n",
+            1,
+        ),  # as pandas numbers rows
+        (
+            "0,How many of them?,1,2,3,4,A,B\n1,Which of them?,a,b,c,d,D,C\n",
+            1,
+        ),  # with replies of a model
+        ("How many of them?,one,two,six,ten,A,B\nWhich of them?,an ant,a bee,a cow,a dog,D,D\n", 0),
+        ("law,How many of them?,1,2,3,4,B\nlaw,Which of them?,a,b,c,d,D\n", 1),
+    ],
+)
+def test_other_columns_among_them_are_asked_about(tmp_path: Path, text: str, place: int) -> None:
+    assert not taken(text)
+    assert loaded(tmp_path, text).faults[0].rule in ("confirm-columns", "confirm-answer")
+    table = read_columns([tmp_path / "x_test.csv"])
+    assert table
+    assert guess_columns(table).place("question") == place
+
+
+def test_a_question_may_be_a_word() -> None:
+    assert taken("abandon,leave,keep,hold,take,A\ncommence,end,begin,stay,go,B\n")
 
 
 def test_columns_that_the_user_names_stand_in_a_header() -> None:

@@ -1,6 +1,8 @@
+import tracemalloc
+
 import pytest
 
-from evalui.datasets.base import Layout, Source
+from evalui.datasets.base import MAX_FAULTS, Layout, Source
 from evalui.datasets.questions.choice import ParsedQuestion, validate
 from evalui.types import Fault
 
@@ -23,6 +25,24 @@ def test_rows_that_could_not_be_read_are_counted() -> None:
     broken = Fault("x_val.csv", 3, "", "shifted-row", "9 cells", "8 cells")
     part = validate([question(), broken], SOURCE, Layout())
     assert (len(part.samples), part.faults, part.n_rows) == (1, (broken,), 2)
+
+
+def test_of_many_faulty_rows_no_more_is_kept_than_is_shown() -> None:
+    n = 20_000
+    rows = (
+        question(line=line, answer="E") if line % 2 else Fault("x", line, "", "r", "a" * line, "b")
+        for line in range(n)
+    )
+    tracemalloc.start()
+    part = validate(rows, SOURCE, Layout())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [fault.line for fault in part.faults] == [*range(MAX_FAULTS)]
+    assert part.unlisted == {
+        "r": (n - MAX_FAULTS) // 2,
+        "answer-not-an-option": (n - MAX_FAULTS) // 2,
+    }
+    assert peak < 20 * 2**20  # the texts of all these faults have 100 MB
 
 
 def test_a_file_without_any_answer_is_told_from_one_with_gaps() -> None:

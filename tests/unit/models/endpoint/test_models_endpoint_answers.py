@@ -5,6 +5,7 @@ import json
 import pytest
 
 from evalui.models.endpoint.answers import read_answer, usage_of
+from evalui.models.endpoint.failures import RejectedError
 from evalui.models.endpoint.json_values import Json
 from evalui.models.endpoint.responses import read_text, read_top
 from evalui.types import Usage
@@ -32,6 +33,14 @@ def test_a_stream_adds_up_to_the_answer():
     assert answer is not None
     text = read_text(answer, ())
     assert (text.text, text.thoughts, text.usage) == ("The end", "hm", Usage(3, 2))
+
+
+def test_a_call_of_a_tool_is_one_in_a_stream_too():
+    call = {"index": 0, "id": "1", "function": {"name": "f", "arguments": ""}}
+    answer = read_answer(stream(piece(content=""), piece(tool_calls=[call]), piece("stop")))
+    assert answer is not None
+    with pytest.raises(RejectedError, match="calls a tool"):
+        read_text(answer, ())
 
 
 def test_the_list_of_the_first_token_is_that_of_a_stream_too():

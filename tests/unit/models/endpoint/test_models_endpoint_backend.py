@@ -22,7 +22,7 @@ from endpoint_server_examples import (
 
 from evalui.errors import MissingAbility, ModelError, RequestRejected, Unreachable
 from evalui.models import Model, ModelEntry
-from evalui.models.base import sampling_seed
+from evalui.models.base import addresses_of, sampling_seed
 from evalui.models.endpoint.backend import EndpointModel, OpenAIBackend
 from evalui.models.endpoint.config import read_endpoint
 from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
@@ -616,10 +616,14 @@ def test_every_token_is_counted_those_of_unused_answers_too(server: ToyServer):
     assert model.usage().completion_tokens == 3 + text.usage.completion_tokens
 
 
-def test_the_fingerprint_names_the_model_not_the_servers(server: ToyServer):
+def test_the_fingerprint_names_the_model_and_a_digest_of_its_addresses(server: ToyServer):
     with ToyServer() as other:
-        assert probed(server).fingerprint == probed(server, other).fingerprint
-        assert probed(server).fingerprint == probed(other, concurrency=2).fingerprint
+        assert probed(server).fingerprint != probed(other).fingerprint
+        assert probed(server).fingerprint != probed(server, other).fingerprint
+        assert probed(server, other).fingerprint == probed(other, server).fingerprint
+        assert probed(server).fingerprint == probed(server, concurrency=2).fingerprint
+        moved = probed(other, replies_of=addresses_of(probed(server).fingerprint))
+        assert moved.fingerprint == probed(server).fingerprint
         assert probed(server).fingerprint != probed(server, api="chat").fingerprint
         assert probed(server).fingerprint != probed(server, seed=1).fingerprint
 

@@ -60,7 +60,7 @@ def test_a_long_prompt_of_ids_is_read_beside_the_loop(noted: Noted, tokens: int,
         return {"choices": [{"prompt_logprobs": rows}]}
 
     found = asyncio.run(tokenizer.token_id_logprobs(batch, 0, complete, picks_token_ids=False))
-    assert found == Logprob(-1.0, 1, greedy=True)
+    assert batch.response(0, *found) == Logprob(-1.0, 1, greedy=True)
     assert calls == [on_loop]
 
 

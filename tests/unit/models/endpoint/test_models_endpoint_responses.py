@@ -128,6 +128,15 @@ def test_a_reply_that_is_none_is_not_used(choice: Json):
         read_text(replied(**choice), ())
 
 
+@pytest.mark.parametrize("choice", [{"text": ""}, {"message": {"content": ""}}])
+def test_an_empty_reply_of_no_tokens_is_asked_for_again(choice: Json):
+    usage = {"prompt_tokens": 9, "completion_tokens": 0, "total_tokens": 9}
+    with pytest.raises(RetryableError, match="without a text"):
+        read_text(replied(**choice) | {"usage": usage}, ())
+    wrote_nothing = usage | {"completion_tokens": 1, "total_tokens": 10}
+    assert read_text(replied(**choice) | {"usage": wrote_nothing}, ()).text == ""
+
+
 @pytest.mark.parametrize(
     "reason",
     ["error", "abort", "insufficient_system_resource", "network_error", "", 7],
@@ -150,6 +159,8 @@ def test_a_reply_that_was_interrupted_is_not_used(reason: object):
         ({"message": {"content": None, "reasoning": "B"}}, "field of thoughts"),
         ({"message": {"content": " ", "reasoning_content": "B"}}, "field of thoughts"),
         ({"message": {"content": None}, "finish_reason": "tool_calls"}, "calls a tool"),
+        ({"message": {"content": "", "tool_calls": [{"id": "1"}]}}, "calls a tool"),
+        ({"message": {"content": None, "function_call": {"name": "f"}}}, "calls a tool"),
     ],
 )
 def test_a_reply_without_a_text_is_refused_with_what_helps(choice: Json, told: str):

@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +10,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from evalui.errors import ModelError
-from evalui.models import ModelEntry, open_model
+from evalui.models import ModelEntry, local, open_model
 from evalui.models.base import load_notes
-from evalui.models.local.loading import LoadedModel, largest_number, load
+from evalui.models.local.loading import LoadedModel, largest_number, load, processor_quota
 
 pytestmark = pytest.mark.slow  # it loads models
 
@@ -156,3 +157,43 @@ def test_settings_that_differ_by_layer_count_with_the_largest():
     assert largest_number(LayerSettings(), "head_dim") == 16
     assert largest_number(SimpleNamespace(intermediate_size=[16, 48]), "intermediate_size") == 48
     assert largest_number(SimpleNamespace(intermediate_size=None), "intermediate_size", "x") == 0
+
+
+@pytest.mark.parametrize(
+    ("own", "read"),
+    [
+        ({}, ("passive", "1000", None)),
+        ({"GOMP_SPINCOUNT": "7"}, (None, "7", None)),
+        ({"KMP_BLOCKTIME": "9"}, (None, None, "9")),
+    ],
+)
+def test_threads_that_wait_leave_the_processor_to_others(
+    monkeypatch: pytest.MonkeyPatch, own: dict[str, str], read: tuple[str | None, ...]
+):
+    names = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+    monkeypatch.setattr(os, "environ", dict(own))
+    seen: list[tuple[str | None, ...]] = []
+    monkeypatch.setattr(
+        local, "import_module", lambda _: seen.append(tuple(map(os.environ.get, names)))
+    )
+    local.import_libraries()
+    assert seen[0] == read
+
+
+@pytest.mark.parametrize(
+    ("limits", "processors"),
+    [
+        ({"a/b": "150000 100000"}, 2),
+        ({"a": "300000 100000", "a/b": "max 100000"}, 3),
+        ({"a": "50000 100000", "a/b": "400000 100000"}, 1),
+    ],
+)
+def test_no_more_threads_are_used_than_a_container_may(
+    tmp_path: Path, limits: dict[str, str], processors: int
+):
+    (tmp_path / "cgroup").write_text("0::/a/b\n")
+    (tmp_path / "groups" / "a" / "b").mkdir(parents=True)
+    for group, limit in limits.items():
+        (tmp_path / "groups" / group / "cpu.max").write_text(limit + "\n")
+    assert processor_quota(tmp_path / "groups", tmp_path) == processors
+    assert processor_quota(tmp_path / "groups", tmp_path / "none") > 10**6

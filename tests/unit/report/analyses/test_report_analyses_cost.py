@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 import openpyxl
 import pytest
 
+from evalui.models.base import ReplyCount
 from evalui.report.analyses.base import Report
 from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import write
+from evalui.report.numbers import local_time
 from evalui.types import Language
 
 
@@ -117,3 +119,37 @@ def test_workbook_archive_and_json_tell_the_same_numbers(report_of):
     told = json.loads(write(report, "json", "en"))["expenses"]
     assert told[0]["dollars"] == 6.0
     assert (told[2]["input_tokens"], told[2]["waits"]) == (None, GONE.why)
+
+
+KEPT = ReplyCount("remote", 30, "aRun", 1_700_000_000.0)
+COUNTS = (ReplyCount("remote", 1_000), KEPT, ReplyCount("other", 1, None))
+
+
+@pytest.fixture
+def told_of(report_of):
+    return lambda *counts, **changes: replace(report_of(), replies=counts, **changes)
+
+
+def test_a_report_states_whose_replies_it_rests_on(told_of):
+    assert "\n1,000 replies were made in this run.\n" in markdown(told_of(COUNTS[0]), "en")
+    text = markdown(told_of(*COUNTS), "en")
+    assert "\n1,000 replies were made in this run. 31 are kept from earlier runs.\n" in text
+    assert f"- remote: 30 kept from run aRun of {local_time(KEPT.made)}" in text
+    assert "- other: 1 kept by an earlier version of evalui" in text
+    assert "本次任务得到 1,000 条回复。另有 31 条是以前的任务保存的。" in markdown(
+        told_of(*COUNTS), "zh"
+    )
+    own, kept, unknown = json.loads(write(told_of(*COUNTS), "json", "en"))["replies"]
+    assert (own["kept"], own["run"], own["made"]) == (False, None, None)
+    assert (kept["replies"], kept["run"]) == (30, "aRun")
+    assert kept["made"] == "2023-11-14T22:13:20+00:00"
+    assert (unknown["kept"], unknown["run"]) == (True, None)
+
+
+def test_a_report_states_that_replies_of_other_addresses_count(told_of):
+    spec = json.dumps({"replies_of": {"remote": "1a2b3c4d"}})
+    assert "(1a2b3c4d) count as its own" in markdown(told_of(KEPT, spec=spec), "en")
+
+
+def test_a_report_of_an_earlier_version_states_nothing_of_replies(told_of):
+    assert "## Replies" not in markdown(told_of(), "en")

@@ -235,7 +235,7 @@ def test_cells_without_a_common_question_are_refused():
     apart = replace(other, outcomes={"robust": {"else": 1.0}})
     found = compare_cells(one, apart, "robust")
     assert isinstance(found, IncomparablePair)
-    assert refusal_sentence(found, "en").endswith("they have no questions in common")
+    assert refusal_sentence(found, "en").endswith("they share fewer than two independent questions")
 
 
 def test_models_of_one_band_share_their_rank(three):

@@ -35,7 +35,7 @@ chinese = pytest.mark.skipif(
     len(font_families()) == 1, reason="no font with Chinese characters is installed"
 )
 _SAME_LINE = 6  # dots between the middles of two texts of one line
-_FILES = ("by_capa.png", "by_lang.png", "elo.png", "win_matrix.png")
+_FILES = ("by_capa.png", "by_lang.png", "ratings.png", "win_matrix.png")
 
 
 def _picture(
@@ -174,7 +174,7 @@ def test_shares_above_one_half_are_blue_and_below_orange(figures):
 
 
 def test_standings_are_drawn_best_first_beside_the_start(three, texts):
-    _picture(three, "elo.png")
+    _picture(three, "ratings.png")
     shown = texts()
     places = [shown.index(standing.model) for standing in three.standings]
     assert places == sorted(places)
@@ -190,7 +190,7 @@ def test_every_picture_names_its_judge_and_a_rule_as_such(file, three, texts):
 
 
 def test_the_same_arena_gives_the_same_bytes(three):
-    assert _picture(three, "elo.png") == _picture(three, "elo.png")
+    assert _picture(three, "ratings.png") == _picture(three, "ratings.png")
 
 
 def test_a_picture_grows_with_its_models():
@@ -200,7 +200,7 @@ def test_a_picture_grows_with_its_models():
 
 
 def test_a_picture_has_150_dots_per_inch_of_a_page(three):
-    assert _size(_picture(three, "elo.png"))[0] == 760 * 150 // 96
+    assert _size(_picture(three, "ratings.png"))[0] == 760 * 150 // 96
 
 
 def test_the_leader_and_its_equals_are_drawn_in_their_colours(three):
@@ -213,7 +213,7 @@ def test_the_leader_and_its_equals_are_drawn_in_their_colours(three):
         seen = (_pixels(png)[:, :, :3] * 255).round().astype(int)
         return bool((abs(seen - list(bytes.fromhex(colour[1:]))).sum(axis=2) == 0).any())
 
-    apart, level = (_picture(leading(three, level=n), "elo.png") for n in (1, 2))
+    apart, level = (_picture(leading(three, level=n), "ratings.png") for n in (1, 2))
     assert has(apart, first)
     assert has(apart, second)
     assert has(level, first)
@@ -221,12 +221,13 @@ def test_the_leader_and_its_equals_are_drawn_in_their_colours(three):
 
 
 def test_arenas_without_a_finite_rating_can_be_drawn():
-    assert all(_size(_picture(swept(), file)) for file in _FILES)
+    files = ("elo.png" if file == "ratings.png" else file for file in _FILES)
+    assert all(_size(_picture(swept(), file)) for file in files)
 
 
 def test_names_with_dollars_and_unknown_signs_are_drawn_as_they_are():
     odd = judged({"$\\frac{$ \U0001f600\n名": 1100.0, "plain": 1000.0}, n=12)
-    assert _size(_picture(odd, "elo.png"))
+    assert _size(_picture(odd, "ratings.png"))
 
 
 # ---------------------------------------------------------------- multiple choice

@@ -23,6 +23,13 @@ def _scored(folder: Path, *rows: dict[str, Any]) -> dict[str, Any]:
     return json.loads("\n".join(score_battles(_write(folder, *rows))))
 
 
+def test_fastchats_word_for_two_bad_answers_is_read(tmp_path: Path):
+    ours, theirs = (
+        _scored(tmp_path, _ROW, _ROW | {"winner": word}) for word in ("neither", "tie (bothbad)")
+    )
+    assert ours == theirs
+
+
 def test_winners_are_named_by_side(tmp_path: Path):
     rows = [_ROW | {"winner": winner} for winner in ("model_a", "model_b", "tie", "neither")]
     found = read_battles(_write(tmp_path, *rows))
@@ -170,7 +177,7 @@ def test_the_reason_for_no_finite_rating_is_told(tmp_path: Path, pairs: list[str
         ({"model_a": "x", "model_b": "y"}, "'winner' is missing"),
         (_ROW | {"winner": "A"}, "winner 'A' is unknown. Expected one of model_a, model_b, tie"),
         (_ROW | {"judged": "model_a"}, "“judged” is what one order said of a pair that counts as"),
-        (_ROW | {"winner": "tie", "judged": "A"}, "one of model_a, model_b, tie, neither; found"),
+        (_ROW | {"winner": "tie", "judged": "A"}, "tie, neither, tie (bothbad); found 'A'"),
         (_ROW | {"winner": None}, "'winner' is null, expected a text"),
         (_ROW | {"model_b": "x"}, "model 'x' meets itself"),
         (_ROW | {"model_b": " "}, "'model_b' is \" \", expected a text"),
@@ -200,6 +207,44 @@ def test_verdicts_come_a_line_each_with_their_rule(tmp_path: Path):
         {"verdict": "neither", "rule": "announced"},
         {"verdict": None, "rule": "empty"},
     ]
+
+
+def test_marks_come_with_those_of_their_criteria(tmp_path: Path):
+    criteria = {"format": "rating", "criteria": ["accuracy", "style"]}
+    path = _write(
+        tmp_path,
+        {"format": "rating", "reply": "Rating: [[7]]"},
+        {"format": "rating", "reply": "Rating: [[7]]", "scale": [1, 5]},
+        {"format": "rating", "reply": "[[4]]", "scale": [1, 5]},
+        {**criteria, "reply": "accuracy: 8\nstyle: 6\n\nRating: [[7]]"},
+        {"format": "correctness", "reply": "[[incorrect]]"},
+        {"format": "rating", "reply": "It is so far", "finish_reason": "length"},
+        {"format": "mtbench", "reply": "A is better than", "finish_reason": "length"},
+    )
+    assert [json.loads(line) for line in score_verdicts(path)] == [
+        {"mark": 7, "rule": "announced"},
+        {"mark": None, "rule": "out-of-range"},
+        {"mark": 4, "rule": "end"},
+        {"mark": 7, "rule": "announced", "criteria": {"accuracy": 8, "style": 6}},
+        {"mark": 0, "rule": "end"},
+        {"mark": None, "rule": "cut"},
+        {"verdict": None, "rule": "cut"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ({"criteria": "style"}, "'criteria' is"),
+        ({"criteria": ["style", "style"]}, "'criteria' is"),
+        ({"scale": [5, 1]}, "'scale' is"),
+        ({"scale": 5}, "'scale' is"),
+        ({"finish_reason": 3}, "'finish_reason' is 3"),
+    ],
+)
+def test_a_wrong_setting_of_a_mark_is_told(tmp_path: Path, setting: dict[str, Any], said: str):
+    with pytest.raises(DataError, match=said):
+        score_verdicts(_write(tmp_path, {"format": "rating", "reply": "[[7]]", **setting}))
 
 
 def test_an_unknown_format_is_told_with_the_known_ones(tmp_path: Path):

@@ -248,6 +248,15 @@ def test_each_reply_becomes_its_letter_and_rule(tmp_path: Path):
     assert found[0]["rule"] == "strict"
 
 
+def test_a_reply_that_was_cut_is_read_as_in_a_run(tmp_path: Path):
+    row = {"reply": "x melts first, so x is right", "options": ["x", "y"]}
+    cut = {**row, "finish_reason": "length"}
+    assert [each["choice"] for each in read_replies(_write(tmp_path, row, cut))] == ["A", None]
+    row |= {"id": 1, "answer": "A"}
+    whole, broken = _read(tmp_path, row, {**row, "id": 2, "finish_reason": "length"})
+    assert (whole.correct, broken.correct) == (True, None)
+
+
 def test_a_wrong_reply_row_stops_before_anything_is_told(tmp_path: Path):
     rows = [{"reply": "B", "options": ["x", "y"]}, {"options": ["x", "y"]}]
     with pytest.raises(DataError, match="line 2: 'reply' is missing"):

@@ -150,7 +150,7 @@ def test_the_archive_has_the_page_and_the_pictures_the_markdown_names(open_repor
     written = {name: b"".join(pieces) for name, pieces in files(open_report, "en")}
     assert list(written)[1:6] == [
         "report.html",
-        "elo.png",
+        "ratings.png",
         "win_matrix.png",
         "by_capa.png",
         "by_lang.png",

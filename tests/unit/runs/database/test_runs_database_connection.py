@@ -85,7 +85,7 @@ def test_a_full_disk_is_reported_as_a_sentence(database: Database) -> None:
     def write_much() -> None:
         with database.writing() as connection:
             connection.execute("UPDATE clock SET revision = 5")
-            connection.execute("INSERT INTO response VALUES (zeroblob(1000000), '')")
+            connection.execute("INSERT INTO response VALUES (zeroblob(1000000), '', NULL)")
 
     with pytest.raises(StoreError, match="The disk is full"):
         write_much()

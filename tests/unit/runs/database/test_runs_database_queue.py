@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from runs_examples import RESPONSE, add_run, plans_of, spec, trial
+from runs_examples import KEPT, add_run, plans_of, spec, trial
 
 from evalui.access import Person
 from evalui.errors import Cancelled, ModelError, RunLeaseLost, SpecError, UnknownRun
@@ -79,6 +79,22 @@ def test_a_run_can_be_claimed_by_its_id(database: Database) -> None:
     assert taken
     assert taken.id == second
     assert queue.claim(database, "worker-1", second) is None
+
+
+def test_a_run_of_a_script_is_no_other_workers_and_ends_with_it(database: Database) -> None:
+    run_id = add_run(database, worker="script-box:1")
+    assert queue.claim(database, "worker-1") is None
+    assert queue.claim(database, "worker-1", run_id) is None
+    taken = queue.claim(database, "script-box:1", run_id)
+    assert taken is not None
+    assert (taken.state, taken.attempt) == ("running", 1)
+    assert queue.claim(database, "script-box:1", run_id) is None
+    assert queue.has_lost_scripts(database, -1)
+    assert not queue.has_lost_scripts(database, 60)
+    assert queue.requeue_lost(database, silent_s=-1) == 1
+    row = read_run(database, run_id)
+    assert (row.state, cell_states(database, run_id)) == ("failed", ["failed"])
+    assert row.error.startswith("The program that did this run has ended")
 
 
 def test_looking_into_an_empty_queue_writes_nothing(database: Database, lease: Lease) -> None:
@@ -192,7 +208,7 @@ def test_a_run_fails_when_a_cell_has_failed(database: Database) -> None:
 def test_deleting_a_run_takes_its_trials_along_and_stops_its_worker(
     database: Database, lease: Lease
 ) -> None:
-    write_trials(database, lease, 1, [trial(1)], [(b"k" * 32, RESPONSE)])
+    write_trials(database, lease, 1, [trial(1)], [KEPT])
     queue.delete(database, lease.run_id)
     with pytest.raises(RunLeaseLost):
         queue.check_lease(database, lease)
@@ -212,9 +228,9 @@ def test_a_cell_is_not_gone_on_with_by_another_model(database: Database, lease: 
 
 
 def test_a_response_outlives_its_run(database: Database, lease: Lease) -> None:
-    write_trials(database, lease, 1, [trial(1)], [(b"k" * 32, RESPONSE)])
+    write_trials(database, lease, 1, [trial(1)], [KEPT])
     queue.delete(database, lease.run_id)
-    assert get_responses(database, [b"k" * 32]) == {b"k" * 32: RESPONSE}
+    assert get_responses(database, [b"k" * 32]) == {b"k" * 32: KEPT}
 
 
 @pytest.mark.parametrize(
@@ -250,7 +266,7 @@ def test_a_silent_workers_run_goes_back_to_its_place(database: Database, lease: 
 def test_a_worker_thought_dead_can_write_nothing(database: Database, lease: Lease) -> None:
     queue.requeue_lost(database, worker="worker-1")
     for write in (
-        lambda: write_trials(database, lease, 1, [trial(1)], [(b"k" * 32, RESPONSE)]),
+        lambda: write_trials(database, lease, 1, [trial(1)], [KEPT]),
         lambda: queue.start_cell(database, lease, 1, "g"),
         lambda: queue.finish_cell(database, lease, 1),
         lambda: queue.finish(database, lease),

@@ -3,7 +3,13 @@ from runs_examples import RESPONSE
 
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-from evalui.runs.database.response_cache import get_responses, is_deterministic
+from evalui.runs.database.response_cache import (
+    KeptResponse,
+    ReplySource,
+    get_responses,
+    is_deterministic,
+    reply_sources,
+)
 from evalui.runs.database.trials import write_trials
 from evalui.types import Generate, GeneratedText, Loglik, NextToken, Request
 
@@ -12,22 +18,40 @@ def keys(count: int) -> list[bytes]:
     return [number.to_bytes(32, "big") for number in range(count)]
 
 
-def test_a_response_is_found_under_its_key(database: Database, lease: Lease) -> None:
+def source(run: str, made: float = 1.0) -> ReplySource:
+    return ReplySource("toy", "openai:1a2b3c4d:ff", run, made)
+
+
+def test_a_response_is_found_under_its_key_with_the_run_that_requested_it(
+    database: Database, lease: Lease
+) -> None:
     one, two, three = keys(3)
-    write_trials(database, lease, 1, [], [(one, RESPONSE), (two, GeneratedText("B"))])
-    assert get_responses(database, [two, three, one]) == {one: RESPONSE, two: GeneratedText("B")}
+    kept = [KeptResponse(one, RESPONSE, source("r1")), KeptResponse(two, GeneratedText("B"), None)]
+    write_trials(database, lease, 1, [], kept)
+    assert list(get_responses(database, [two, three, one]).values()) == kept
 
 
 def test_the_first_response_to_a_request_stays(database: Database, lease: Lease) -> None:
     (one,) = keys(1)
-    write_trials(database, lease, 1, [], [(one, GeneratedText("A"))])
-    write_trials(database, lease, 1, [], [(one, GeneratedText("B"))])
-    assert get_responses(database, [one]) == {one: GeneratedText("A")}
+    first = KeptResponse(one, GeneratedText("A"), source("r1"))
+    write_trials(database, lease, 1, [], [first])
+    write_trials(database, lease, 1, [], [KeptResponse(one, GeneratedText("B"), source("r2"))])
+    assert get_responses(database, [one]) == {one: first}
+
+
+def test_a_run_has_requested_replies_since_the_first(database: Database, lease: Lease) -> None:
+    for key, each in zip(
+        keys(3), (source("r1"), source("r1", 5.0), source("r2", 3.0)), strict=True
+    ):
+        write_trials(database, lease, 1, [], [KeptResponse(key, RESPONSE, each)])
+    assert reply_sources(database, "toy") == [source("r1"), source("r2", 3.0)]
+    assert reply_sources(database, "other") == []
 
 
 def test_more_keys_than_one_statement_takes_are_found(database: Database, lease: Lease) -> None:
     many = keys(2100)
-    write_trials(database, lease, 1, [], [(key, GeneratedText("A")) for key in many])
+    kept = [KeptResponse(key, GeneratedText("A"), None) for key in many]
+    write_trials(database, lease, 1, [], kept)
     assert len(get_responses(database, many)) == 2100
 
 

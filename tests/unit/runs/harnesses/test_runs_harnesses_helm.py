@@ -47,6 +47,43 @@ def test_the_order_of_the_references_is_the_own_one(database: Database, tmp_path
     assert result.samples["geography-0"].choices == ("Paris", "Rome", "Madrid", "Berlin")
 
 
+def test_a_printed_figure_is_that_of_its_split(database: Database, tmp_path: Path):
+    folder = tmp_path / "geography"
+    copytree(LOGS / "helm/geography", folder)
+    state = json.loads((folder / "scenario_state.json").read_text())
+    marks = json.loads((folder / "per_instance_stats.json").read_text())
+    own = {"geography-0", "geography-1"}  # one of the two is right
+    for request in state["request_states"]:
+        if request["instance"]["id"] in own:
+            request["instance"]["split"] = "valid"
+    for each in marks:
+        for stat in each["stats"] if each["instance_id"] in own else []:
+            stat["name"]["split"] = "valid"
+    (folder / "scenario_state.json").write_text(json.dumps(state))
+    (folder / "per_instance_stats.json").write_text(json.dumps(marks))
+    stats = [
+        {"name": {"name": "exact_match", "split": "valid"}, "mean": 0.5},
+        {"name": {"name": "exact_match", "split": "test"}, "mean": 1 / 6},
+    ]
+    (folder / "stats.json").write_text(json.dumps(stats))
+    figures = figures_of(imported(database, folder), "geography")
+    valid, test = (figures["", f"exact_match,{split}"] for split in ("valid", "test"))
+    assert (valid.printed, valid.marked, valid.n) == (0.5, 0.5, 2)
+    assert (test.printed, test.n, test.confirmed) == (1 / 6, 6, True)
+
+
+def test_every_completion_of_a_request_is_kept(database: Database, tmp_path: Path):
+    folder = tmp_path / "geography"
+    copytree(LOGS / "helm/geography", folder)
+    path = folder / "scenario_state.json"
+    state = json.loads(path.read_text())
+    state["request_states"][0]["result"]["completions"] += [{"text": "B"}]
+    path.write_text(json.dumps(state))
+    first, second = read_results(database, imported(database, folder).run_id)
+    assert [trial.reply for trial in second.trials] == ["B"]
+    assert len(first.trials) == 8
+
+
 def test_a_run_of_another_adapter_is_left_out_of_a_suite_by_name(
     database: Database, tmp_path: Path
 ):

@@ -1,6 +1,7 @@
 """What every import does, whoever wrote the log: recognise, keep apart, leave nothing half done."""
 
 import gc
+import json
 import tracemalloc
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -8,13 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from harness_examples import LOGS, choice_line, imported, write_lm_eval
+from harness_examples import LOGS, choice_line, imported, report_of, write_lm_eval
 
-from evalui.errors import DataError, SpecError
+from evalui.errors import DataError, SpecError, StoreError
+from evalui.report.analyses.overview.document import left_out_sentences
+from evalui.report.analyses.statistics import comparisons
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.imported_runs import add_imported_cell, add_imported_dataset, begin_import
-from evalui.runs.database.runs import read_cells, read_run, read_runs
+from evalui.runs.database.runs import read_cells, read_left_out, read_run, read_runs
 from evalui.runs.database.trials import read_results
 from evalui.runs.harnesses import importing
 from evalui.runs.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
@@ -67,6 +70,46 @@ def test_other_questions_under_one_name_get_another(database: Database, tmp_path
     assert [cell.dataset for cell, _ in run.sources] == ["capitals", "capitals (2)"]
 
 
+def test_questions_that_two_models_share_pair_where_each_has_some_of_its_own(
+    database: Database, tmp_path: Path
+):
+    first = [choice_line(number) for number in range(4)]
+    second = [choice_line(number, acc=float(number > 3)) for number in (2, 3, 5, 6)]
+    for line in second[:2]:
+        line["filtered_resps"] = line["filtered_resps"][::-1]
+    run = imported(
+        database, write_lm_eval(tmp_path / "a", first), write_lm_eval(tmp_path / "b", second)
+    )
+    a, b = read_results(database, run.run_id)
+    assert (a.cell.dataset, b.cell.dataset) == ("capitals", "capitals")
+    assert list(b.samples) == ["0", "1", "2", "3", "5", "6"]
+    assert [trial.sample_id for trial in a.trials] == ["0", "1", "2", "3"]
+    assert [trial.sample_id for trial in b.trials] == ["2", "3", "5", "6"]
+    ((pair,),) = (each.pairs for each in comparisons(report_of(database, run).summaries))
+    assert (pair.n, pair.first.model, pair.paired.difference) == (2, "a", 1.0)
+    assert [(each.rule, each.what, each.rows) for each in run.left_out] == [
+        ("log-lacks", "a", 2),
+        ("log-lacks", "b", 2),
+    ]
+    again = imported(database, tmp_path / "a", tmp_path / "b")
+    keys = [
+        {cell.dataset_key for cell in read_cells(database, each.run_id)} for each in (run, again)
+    ]
+    assert keys[0] == keys[1]
+    alone = imported(database, tmp_path / "a")
+    assert len(read_results(database, alone.run_id)[0].samples) == 4
+
+
+def test_other_options_under_an_id_are_other_questions(database: Database, tmp_path: Path):
+    other = choice_line(1, arguments=[["Q1", " Lyon"], ["Q1", " Rome"]])
+    run = imported(
+        database,
+        write_lm_eval(tmp_path / "a", [choice_line(0), choice_line(1)]),
+        write_lm_eval(tmp_path / "b", [choice_line(0), other]),
+    )
+    assert [cell.dataset for cell, _ in run.sources] == ["capitals", "capitals (2)"]
+
+
 def test_two_runs_of_one_model_are_kept_apart(database: Database, tmp_path: Path):
     folders = [tmp_path / name / "m" for name in ("first", "second")]
     run = imported(database, *(write_lm_eval(each, [choice_line()]) for each in folders))
@@ -89,6 +132,23 @@ def test_orders_of_many_options_are_left_out(database: Database):
     part = part_of(answer("q", options), moved, repeats=True)
     run = imported(database, "lmeval", reader=lambda _: (part,))
     assert [(each.rule, each.rows) for each in run.left_out] == [("log-orders", 1)]
+
+
+def test_a_log_that_was_cancelled_is_left_out_of_a_folder_by_name(
+    database: Database, tmp_path: Path
+):
+    write_lm_eval(tmp_path / "m", [choice_line()])
+    with zipfile.ZipFile(tmp_path / "cut.eval", "w") as archive:
+        archive.writestr("header.json", json.dumps({"status": "cancelled", "eval": {"task": "t"}}))
+    run = imported(database, tmp_path)
+    assert [cell.dataset for cell, _ in run.sources] == ["capitals"]
+    (said,) = left_out_sentences(run.left_out, "en")
+    assert said.startswith("cut.eval is not finished (its state is cancelled)")
+    (kept,) = left_out_sentences(read_left_out(database, run.run_id), "zh")
+    assert kept.startswith("cut.eval 还没完成")
+    assert imported(database, tmp_path, without=["cut.eval"]).left_out == ()
+    with pytest.raises(DataError, match=r"other\.eval"):
+        imported(database, tmp_path, without=["other.eval"])
 
 
 def test_a_zip_of_a_folder_is_unpacked_within_its_folder(database: Database, tmp_path: Path):
@@ -134,6 +194,21 @@ def test_an_import_that_was_killed_fails_with_a_sentence(database: Database):
     row = read_run(database, lease.run_id)
     assert row.state == "failed"
     assert "import the log again" in row.error
+
+
+def test_an_import_on_a_full_disk_leaves_nothing_and_works_when_there_is_space(
+    database: Database, tmp_path: Path
+):
+    log = write_lm_eval(tmp_path / "log", [choice_line(number) for number in range(3000)])
+    ((pages,),) = database.rows("PRAGMA page_count")
+    database.rows(f"PRAGMA max_page_count = {pages + 60}")
+    with pytest.raises(StoreError, match="The disk is full"):
+        imported(database, log)
+    assert read_runs(database) == []
+    assert database.rows("SELECT * FROM dataset") == []
+    database.rows(f"PRAGMA max_page_count = {pages + 100_000}")
+    run = read_run(database, imported(database, log).run_id)
+    assert (run.state, run.done) == ("done", 3000)
 
 
 def test_files_that_are_no_log_are_named_with_what_is_read(database: Database):

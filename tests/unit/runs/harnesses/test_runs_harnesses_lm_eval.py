@@ -191,3 +191,33 @@ def test_a_task_without_a_usable_answer_is_left_out_of_the_others(
     assert [cell.dataset for cell, _ in run.sources] == ["capitals"]
     assert [(each.rule, each.dataset) for each in run.left_out] == [("log-no-answer", "lambada")]
     assert len(database.rows("SELECT * FROM dataset")) == 1
+
+
+def test_every_reply_of_a_repeated_question_is_kept(database: Database, tmp_path: Path):
+    lines = [
+        {
+            "doc_id": number,
+            "doc": {"question": f"{number} + 1?"},
+            "target": f"{number + 1}",
+            "arguments": {"gen_args_0": {"arg_0": f"{number} + 1?", "arg_1": {"until": []}}},
+            "resps": [[f"{number + 1}", f"{number}", f"{number + 1}"]],
+            "filtered_resps": [f"{number + 1}"],
+            "filter": filter_,
+            "metrics": ["exact_match"],
+            "exact_match": 1.0,
+        }
+        for filter_ in ("first", "maj")
+        for number in range(4)
+    ]
+    printed = {"exact_match,first": 1.0, "exact_match,maj": 1.0}
+    run = imported(database, write_lm_eval(tmp_path / "m", lines, printed))
+    results = read_results(database, run.run_id)
+    assert [[trial.reply for trial in one.trials] for one in results] == [
+        ["1", "2", "3", "4"],
+        ["0", "1", "2", "3"],
+        ["1", "2", "3", "4"],
+    ]
+    assert run.left_out == ()
+    figure = figures_of(run, "capitals")["", "exact_match,first"]
+    # The mark is of the first reply.
+    assert (figure.n, figure.printed, figure.ours, figure.confirmed) == (4, 1.0, 1.0, True)

@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 from runs_examples import add_run, spec
 
+from evalui.cli.main import main
 from evalui.errors import StoreError
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_run, read_workers
+from evalui.runs.upkeep import backup
 from evalui.runs.upkeep.backup import restore_backup, write_backup
+from evalui.runs.upkeep.disk import DiskUse
 from evalui.runs.worker.heartbeat import WorkerStatus
 
 
@@ -158,6 +161,20 @@ def test_a_hostile_member_ends_the_restore_with_nothing_written(
     assert {path.name for path in tmp_path.iterdir()} == {"b.tar.gz", "into"}
 
 
+def test_an_archive_that_would_fill_the_disk_is_refused_before_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    written: list[object] = []
+    monkeypatch.setattr(backup.shutil, "copyfileobj", lambda *given: written.append(given))
+    bomb = tarfile.TarInfo("evalui.sqlite")
+    source = archive_of(tmp_path / "b.tar.gz", (bomb, bytes(2**20)))
+    monkeypatch.setattr(backup, "disk_use", lambda _: DiskUse(2**40, 2**40 - 2**20, 2**20))
+    with pytest.raises(StoreError, match="No space left on device"):
+        restore_backup(source, tmp_path / "into")
+    assert written == []
+    assert list((tmp_path / "into").iterdir()) == []
+
+
 def test_a_damaged_store_is_refused(folder: Path, tmp_path: Path):
     with closing(Database(folder / "evalui.sqlite")) as database:
         for _ in range(20):
@@ -187,3 +204,18 @@ def test_half_an_archive_and_a_foreign_one_are_refused(folder: Path, tmp_path: P
         restore_backup(foreign, tmp_path / "into")
     with pytest.raises(StoreError, match="no backup of evalui"):
         restore_backup(archive_of(tmp_path / "empty.tar.gz"), tmp_path / "into")
+
+
+def test_the_newest_backups_of_a_folder_stay(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("EVALUI_DATA_DIR", str(folder))
+    Database(folder / "evalui.sqlite").close()
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    for name in ("evalui-20200101T000000Z", "evalui-20210101T000000Z", "mine"):
+        (kept / f"{name}.tar.gz").touch()
+    assert main(["backup", str(kept), "--keep", "2"]) == 0
+    first, second, mine = sorted(path.name for path in kept.iterdir())
+    assert (first, mine) == ("evalui-20210101T000000Z.tar.gz", "mine.tar.gz")
+    assert restore_backup(kept / second, tmp_path / "again") == 0

@@ -17,7 +17,8 @@ from evalui.runs.worker.heartbeat import WorkerStatus
 
 def test_an_empty_store_has_counts_of_zero(database: Database):
     readings = read_store(database)
-    assert (dict(readings.runs), readings.trials, readings.failed_cells) == ({}, 0, 0)
+    assert set(readings.runs.values()) == {0}  # an alert on failed runs has something to watch
+    assert (readings.waiting_s, readings.trials, dict(readings.models)) == (0, 0, {})
     assert (readings.busy_workers, readings.idle_workers, readings.worker_bytes) == (0, 0, 0)
 
 
@@ -27,10 +28,14 @@ def test_runs_cells_and_workers_are_counted(database: Database, lease: Lease):
     WorkerStatus(database, "worker-1").update(run=lease.run_id)
     WorkerStatus(database, "worker-2").update()
     with database.writing() as connection:
-        connection.execute("UPDATE cell SET done = 5 WHERE id = 1")
+        connection.execute("UPDATE cell SET done = 5, input_tokens = 70 WHERE id = 1")
+        connection.execute("UPDATE run SET created = created - 60 WHERE state = 'queued'")
     readings = read_store(database)
-    assert readings.runs == {"running": 1, "queued": 1}
-    assert (readings.trials, readings.failed_cells) == (5, 1)
+    assert {state: n for state, n in readings.runs.items() if n} == {"running": 1, "queued": 1}
+    assert 60 <= readings.waiting_s < 90
+    assert readings.trials == 5
+    assert sum(model.failed_cells for model in readings.models.values()) == 1
+    assert sum(model.read_tokens for model in readings.models.values()) == 70
     assert (readings.busy_workers, readings.idle_workers) == (1, 1)
     assert readings.worker_bytes > 0
 

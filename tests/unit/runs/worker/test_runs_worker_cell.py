@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from runs_examples import RESPONSE, add_run, dataset, spec
 
-from evalui.errors import Cancelled, ModelError, RunLeaseLost
+from evalui.errors import Cancelled, EvaluiError, ModelError, RunLeaseLost
 from evalui.models import ModelEntry, open_model
 from evalui.modes.multiple_choice import MultipleChoice
 from evalui.runs.database import queue
@@ -17,7 +17,7 @@ from evalui.runs.database.throughput import throughputs
 from evalui.runs.database.trials import read_trials
 from evalui.runs.worker.cell import CellRun, Interrupted
 from evalui.runs.worker.in_flight import MAX_SIZE, MIN_SIZE
-from evalui.types import LabelProbs, Request, Response, Sample
+from evalui.types import Request, Response, Sample, Trial
 
 
 class Scripted:
@@ -242,6 +242,39 @@ def test_responses_are_kept_bit_by_bit(database: Database, held: Lease) -> None:
     work(database, held, Scripted())
     kept = database.row("SELECT request FROM response")
     assert kept
-    (response,) = get_responses(database, [kept["request"]]).values()
-    assert isinstance(response, LabelProbs)
-    assert response == RESPONSE
+    (found,) = get_responses(database, [kept["request"]]).values()
+    assert found.response == RESPONSE
+    assert found.source
+    assert found.source.run == held.run_id
+
+
+def test_a_row_whose_grading_fails_is_told_and_all_others_stand(
+    database: Database,
+    held: Lease,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    grade = MultipleChoice.grade
+
+    def fail_at_seven(mode: MultipleChoice, sample: Sample, *rest: Any) -> Trial:
+        if sample.id == "sums/7":
+            raise ValueError("could not convert string to float: '−7'")
+        return grade(mode, sample, *rest)
+
+    monkeypatch.setattr(MultipleChoice, "grade", fail_at_seven)
+    model = Scripted()
+    with pytest.raises(EvaluiError) as caught:
+        work(database, held, model)
+    assert str(caught.value).startswith(
+        "evalui failed to grade 4 of 800 replies of perfect:"
+        " ValueError: could not convert string to float: '−7'. No figure counts them;"
+    )
+    assert "1 question: sums/7." in str(caught.value)
+    assert "in fail_at_seven" in caplog.text
+    trials = read_trials(database, 1)
+    assert len(trials) == 796
+    assert "sums/7" not in trials.ids
+    monkeypatch.setattr(MultipleChoice, "grade", grade)
+    asked = model.asked
+    work(database, held, model)
+    assert (model.asked, len(read_trials(database, 1))) == (asked, 800)

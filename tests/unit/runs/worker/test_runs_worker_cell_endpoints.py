@@ -9,13 +9,14 @@ from runs_examples import RESPONSE, add_run, dataset, spec
 
 from evalui.errors import Cancelled, ModelError, RequestRejected, Unreachable
 from evalui.messages import Sentence
+from evalui.models.base import ReplyCount
 from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.throughput import throughputs
 from evalui.runs.database.trials import read_trials
-from evalui.runs.database.usage import TokenCost
+from evalui.runs.database.usage import TokenCost, model_changes, reply_counts
 from evalui.runs.worker import cell as engine
 from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.cell import CellRun, Interrupted
@@ -312,3 +313,18 @@ def test_what_was_spent_before_a_failure_is_kept(database: Database, held: Lease
 def test_a_model_that_counts_nothing_leaves_no_charge(database: Database, held: Lease) -> None:
     work(database, held, Endpoint())
     assert usage.cell_costs(database, held.run_id, {}) == {}
+
+
+class Drifting(Endpoint):
+    """Its server says something else of it after the first reply."""
+
+    def changes(self) -> tuple[str, ...]:
+        return (Sentence("It changed."),) if self.asked.total() > 1 else ()
+
+
+def test_what_a_server_says_of_a_change_in_mid_run_is_kept_with_the_run(
+    database: Database, held: Lease
+) -> None:
+    work(database, held, Drifting())
+    assert model_changes(database, held.run_id) == ("It changed.",)
+    assert reply_counts(database, held.run_id) == (ReplyCount("perfect", 4 * QUESTIONS),)

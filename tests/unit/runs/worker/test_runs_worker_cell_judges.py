@@ -108,6 +108,20 @@ def judged(database: Database, lender: Lender, monkeypatch: pytest.MonkeyPatch, 
     return run_id, results, compile_report("Lent", results)
 
 
+def test_a_pair_of_equal_answers_is_a_tie_that_no_judge_is_asked_for(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(cast("dict[str, object]", WRONG.answers), "capitals/France", ("Paris",))
+    lender = Lender(frozenset({"generate"}))
+    _, results, report = judged(database, lender, monkeypatch)
+    assert len(lender.sent) == 6  # of four pairs in two orders
+    (arena,) = report.arenas
+    right, _ = arena.standings
+    assert (right.tally.win, right.tally.tie, right.tally.lose) == (6, 2, 0)
+    assert "2 are of two equal answers (EM)" in markdown(report, "en")
+    assert [result.total for result in results if result.cell.gives == "verdicts"] == [8]
+
+
 @pytest.mark.parametrize(
     ("known", "output", "kinds", "said"),
     [

@@ -94,5 +94,6 @@ def test_other_errors_are_not_taken_for_a_lack_of_memory(database: Database) -> 
     model = Small(5, RuntimeError("The shapes do not fit."))
     run_id = work(database, model)
     assert model.sizes == [32]
-    assert read_cells(database, run_id)[0].error == "RuntimeError: The shapes do not fit."
+    error = read_cells(database, run_id)[0].error
+    assert error.startswith("An unexpected error ended this: RuntimeError: The shapes do not fit")
     assert not is_out_of_memory(ValueError("out of memory"))

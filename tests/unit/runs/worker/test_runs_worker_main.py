@@ -75,7 +75,7 @@ def test_an_unforeseen_error_is_kept_with_its_traceback(database: Database, tmp_
     work(database, {"perfect": scripted("perfect", log=str(tmp_path / "no" / "folder"))})
     (cell,) = read_cells(database, run_id)
     assert cell.state == "failed"
-    assert cell.error.startswith("FileNotFoundError: ")
+    assert cell.error.startswith("An unexpected error ended this: FileNotFoundError: ")
     assert cell.traceback.startswith("Traceback (most recent call last)")
     assert "in _log_request" in cell.traceback
 

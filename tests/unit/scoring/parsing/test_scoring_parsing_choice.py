@@ -514,6 +514,45 @@ def test_silence_cut_thoughts_and_refusals_are_unreadable(reply: str, rule: str)
     assert read(reply) == ("-", rule)
 
 
+STATES = ("solid", "liquid", "gas", "plasma")
+STEPS = "A) It keeps its shape.\nB) It flows.\nC) It fills everything.\nD) It conducts."
+STEPS_ZH = "A、有固定形状；\nB、可以流动；\nC、充满容器；\nD、能够导电。"
+
+
+@pytest.mark.parametrize("guess", ["", "My first guess is A.\n\n", "At first sight A.\n\n"])
+@pytest.mark.parametrize(
+    "walk",
+    [
+        f"We need the state.\n\nLet me consider each option:\n{STEPS}\n\nANSWER: B",
+        f"Water runs.\nHere is how they compare:\n{STEPS}\nThe answer is B.",
+        f"题目问的是状态。\n各选项分析如下：\n{STEPS_ZH}\n故选B。",
+    ],
+)
+def test_who_goes_through_the_options_answers_behind_them(guess: str, walk: str):
+    assert letters([read_tolerant(guess + walk, STATES).choice]) == "B"
+
+
+@pytest.mark.parametrize("answer", ["B", "The answer is B.", "B) liquid"])
+@pytest.mark.parametrize("stem", ["What is two plus two?", "The capital of France is:"])
+def test_a_question_that_follows_the_answer_is_another(answer: str, stem: str):
+    reply = f"{answer}\n\n{stem}\nA. Three\nB. Four\nC. Five\nD. Six\nAnswer: A"
+    assert letters([read_tolerant(reply, STATES).choice]) == "B"
+    refused = read_tolerant(reply.replace(answer, "I don't know.", 1), STATES)
+    assert refused.choice is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["Answer: B <eoa>", "【答案】B<eoa>", "B <|eot|>", "The answer is B.</s> <pad>", "B<0x0A>"],
+)
+def test_a_mark_of_the_model_behind_the_letter_is_not_said(reply: str):
+    assert letters([read_tolerant(reply, STATES).choice]) == "B"
+
+
+def test_a_tag_that_is_an_option_is_said():
+    assert letters([read_tolerant("It is <hr>", ("<br>", "<hr>", "<p>", "<div>")).choice]) == "B"
+
+
 @pytest.mark.parametrize(
     "reply", ["<think>maybe A</think>B", "<THINKING>Answer: A</THINKING>\nAnswer: B"]
 )
@@ -631,14 +670,15 @@ LONG = (
     "A|A |A, |A和|答案|选|answer to |answer is |the answer is |so | |\n|*|(|([|1. |A\n|A. \n|not A "
     "|正确的|A is the |答案是A，|A不是A|乙是|是A吗|A: |A? |50% A |第一|the first |Paris "
     "|\nA. x\nB. y|I think A but I think B, |It's A. |wait, |如果A，|{|<think>|</think>|A or |AA "
+    "|选A|答えはAです。|A oder B |คำตอบ A |<b |x = 1 "
 )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", [*LONG.split("|"), "\\boxed{"])
-@pytest.mark.timeout(60)  # none takes two seconds; a pattern that backtracks would take hours
+@pytest.mark.timeout(60)  # none takes a second; a pattern that backtracks would take hours
 def test_a_very_long_reply_is_read_in_a_moment(piece: str):
-    read(piece * (100_000 // len(piece)) + "\nAnswer: B")
+    read(piece * (1_000_000 // len(piece)) + "\nAnswer: B")
 
 
 @pytest.mark.timeout(60)  # a quarter of a second

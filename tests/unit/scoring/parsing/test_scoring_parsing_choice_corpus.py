@@ -9,10 +9,13 @@ from scoring_examples import GOLDEN
 
 from evalui.scoring.parsing.choice import read_tolerant
 
-REPLIES = [
-    json.loads(line)
-    for line in (GOLDEN / "replies" / "choices.jsonl").read_text("utf-8").splitlines()
-]
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    lines = (GOLDEN / "replies" / name).read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+REPLIES = _rows("choices.jsonl")
 EXPECTED = {
     "dev": {"right": 302, "rightly unread": 97},
     "held": {"right": 298, "unread": 1, "rightly unread": 97, "wrongly read": 1},
@@ -21,7 +24,7 @@ EXPECTED = {
 
 
 def _choice(labelled: dict[str, Any]) -> int | None:
-    is_cut = labelled["finish_reason"] == "length"
+    is_cut = labelled.get("finish_reason") == "length"
     return read_tolerant(labelled["reply"], labelled["options"], is_cut=is_cut).choice
 
 
@@ -39,3 +42,10 @@ def test_labelled_replies_are_read_as_documented(split: str):
         _outcome(_choice(each), each["choice"]) for each in REPLIES if each["split"] == split
     )
     assert outcomes == EXPECTED[split]
+
+
+def test_replies_in_many_languages_and_forms_are_read_as_documented():
+    outcomes = Counter(
+        _outcome(_choice(each), each["choice"]) for each in _rows("more_choices.jsonl")
+    )
+    assert outcomes == {"right": 511, "unread": 6, "rightly unread": 89}

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from evalui.errors import SpecError
@@ -98,6 +101,42 @@ def test_a_bad_pattern_is_refused(
     with pytest.raises(SpecError) as caught:
         compile_pattern(form, expression, labels)
     assert caught.value.sentence.key == f"error.{key}"
+
+
+@pytest.mark.parametrize(
+    "large",
+    [
+        "((x{1000}){1000})",
+        "x{20000}",
+        "(?:(?:x{200}?y){200}+){0}",  # built, although it never matches
+        "(?=(?>x{300}){300})",
+        "(?x:x{2 0 0 0 0})",
+        "(?:" * 14 + "x+" + ")+" * 14,
+        "(?:" * 230 + "x" + ")" * 230,
+    ],
+)
+def test_a_pattern_that_grows_when_its_repeats_are_written_out_is_refused(large: str):
+    with pytest.raises(SpecError) as caught:
+        compile_pattern("mtbench", f"(?P<a>{large})|(?P<b>bb)")
+    assert caught.value.sentence.key == "error.pattern-large"
+
+
+def test_patterns_that_were_checked_leave_little_memory_behind():
+    script = """
+from pathlib import Path
+from evalui.scoring.parsing.reply_pattern import compile_pattern
+
+def megabytes():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
+
+compile_pattern("mtbench", "(?P<a>A)|(?P<b>B)")
+before = megabytes()
+for n in range(200):
+    compile_pattern("mtbench", f"(?P<a>{n}(?:Z{{99}}){{90}})|(?P<b>bb)")
+print(megabytes() - before)
+"""
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+    assert float(done.stdout) < 100  # 260 if all were kept
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,9 @@ from evalui.types import Outcome
         ("正确选项是 B。回答1选了 A，回答2选了 B。\n[[回答2]]", "b"),
         ("甲说谎，乙没有。回答2推理正确。\n[[回答2]]", "b"),
         ('{"reason": "x", "winner": "Answer 2"}', "b"),
+        ("[[1]]", "a"),
+        ("It is more accurate.\n\n[[x = Answer 2]]", "b"),
+        ("[[Answer B]]", "b"),
     ],
 )
 def test_the_words_of_the_form_are_read(reply: str, outcome: Outcome):

@@ -4,6 +4,7 @@ A rate over R runs may lie 3 standard errors, 3 sqrt(p (1 - p) / R), from the pr
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -128,3 +129,25 @@ def test_averaging_over_orders_wins_back_what_an_additive_bias_cost():
     assert biased.rstd_debiased is not None
     assert biased.rstd_debiased < biased.rstd_plain / 2
     assert biased.prior == tuple(sorted(biased.prior, reverse=True))
+
+
+@pytest.mark.parametrize("n_options", [4, 6])  # arranged by a table, and by sorting
+def test_copied_questions_find_no_bias_that_is_not_there(n_options: int):
+    rng = np.random.default_rng(21)
+    found: dict[bool, list[bool]] = {True: [], False: []}
+    for _ in range(40):
+        one = simulated(25, rng, n_options=n_options)
+        for told, rejections in found.items():
+            copies = replace(
+                one,
+                ids=np.repeat(one.ids, 4),
+                choice=np.repeat(one.choice, 4, axis=0),
+                target=np.repeat(one.target, 4, axis=0),
+                probabilities=None,
+                cluster=np.repeat(np.arange(25), 4) if told else None,
+            )
+            test = permutation_test(copies, draws=99)
+            assert test
+            rejections.append(test.p <= 0.05)
+    assert np.mean(found[True]) <= 0.05 + room(0.05, 40)
+    assert np.mean(found[False]) > 0.3

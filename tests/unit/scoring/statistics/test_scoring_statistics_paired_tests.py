@@ -99,6 +99,31 @@ def test_the_same_difference_everywhere_is_called_identical_and_leaves_room_for_
     assert (found.low, found.high) == pytest.approx(ends)
 
 
+@pytest.mark.parametrize("n", [1, 2, 12, 29, 30])
+@pytest.mark.parametrize("levels", [1, 2, 5])  # 1: the same difference on every question
+def test_three_copies_of_each_question_say_what_the_questions_say(n: int, levels: int):
+    drawn = np.random.default_rng(n).integers(0, levels, n) / 4
+    once = paired_t_test(values(*drawn.tolist()), values(*np.zeros(n).tolist()))
+    copies = values(*drawn.repeat(3).tolist())
+    clusters = {name: place // 3 for place, name in enumerate(copies)}
+    copied = paired_t_test(copies, dict.fromkeys(copies, 0.0), clusters)
+    assert once
+    assert copied
+    assert (once.n, copied.n) == (n, 3 * n)
+    assert copied.all_equal == once.all_equal
+    for name in ("difference", "se", "low", "high", "p"):
+        assert getattr(copied, name) == pytest.approx(getattr(once, name)), name
+
+
+def test_clusters_with_one_mean_are_as_uncertain_as_equal_questions_and_not_called_identical():
+    found = paired_t_test(
+        values(1, 0, 1, 0), values(0, 1, 0, 1), {"q0": 0, "q1": 0, "q2": 1, "q3": 1}
+    )
+    assert found
+    assert (found.all_equal, found.p, found.n) == (False, 1, 4)
+    assert found.high == pytest.approx(1 - wilson_interval(2, 2).low)
+
+
 @pytest.mark.parametrize("n", [20, 40])
 @pytest.mark.parametrize("able", [0.5, 0.9])
 def test_of_many_models_that_are_equal_one_run_in_twenty_tells_any_two_apart(n: int, able: float):
@@ -288,7 +313,7 @@ def test_cells_without_orders_in_their_signature_are_told_by_their_pattern():
     ("was", "now", "told"),
     [
         ("model:one", "model:two@1234|fp32:blas", ""),
-        ("n:240", "n:12|limit:12|duplicate-options:1", ""),
+        ("n:240", "n:12|limit:12|duplicate-options:1|cluster:page", ""),
         ("evalui:1.0", "evalui:1.1", ""),
         ("@4f1c9ae2", "@00000000", ""),
         ("chat:no", "chat:yes", "chat:no/yes"),

@@ -14,7 +14,9 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
-from evalui.access import Person
+from evalui.access import LOCAL_PERSON, Person
+from evalui.accounts.people import add_person
+from evalui.accounts.tokens import add_token
 from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.logs import JsonFormatter
@@ -22,11 +24,13 @@ from evalui.runs.database.connection import Database
 from evalui.runs.upkeep import disk
 from evalui.runs.upkeep.readings import StoreReadings
 from evalui.runs.worker.heartbeat import WorkerStatus
+from evalui.server import create_app
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as
 from evalui.ui.web import monitoring
 from evalui.ui.web.doors.token import TokenMiddleware
 from evalui.ui.web.monitoring import Monitoring, MonitoringMiddleware
+from evalui.version import __version__
 from evalui.web.middleware import SameOriginMiddleware
 
 LOCAL = ("127.0.0.1", 50000)
@@ -70,8 +74,10 @@ def opened(desk: AppService) -> Open:
 BEARER = {"authorization": "Bearer secret"}
 
 
-def figures(client: TestClient) -> dict[tuple[str, ...], float]:
-    answer = client.get("/metrics", headers=BEARER)
+def figures(
+    client: TestClient, headers: dict[str, str] = BEARER, path: str = "/metrics"
+) -> dict[tuple[str, ...], float]:
+    answer = client.get(path, headers=headers)
     assert answer.status_code == 200
     return {
         (sample.name, *(value for _, value in sorted(sample.labels.items()))): sample.value
@@ -99,7 +105,7 @@ def test_a_full_disk_and_a_store_that_cannot_be_written_are_words(
     opened: Open, desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
     client = opened()
-    monkeypatch.setattr(disk, "_FULL_BYTES", 2**62)
+    monkeypatch.setattr(disk, "FULL_BYTES", 2**62)
     assert client.get("/readyz").json() == {"ready": False, "reason": "disk"}
     monkeypatch.undo()
     desk.database.damage = "page 7 is never used"
@@ -117,10 +123,14 @@ def test_figures_of_store_disk_and_process(
     WorkerStatus(desk.database, "w").update(run="x")  # beside the one that did the run
     read = figures(opened())
     assert read["evalui_store_readable",] == 1
+    assert read["evalui_build_info", __version__] == 1
     assert read["evalui_runs", "done"] == 1
+    assert read["evalui_runs", "failed"] == 0
+    assert read["evalui_queue_oldest_seconds",] == 0
     assert read["evalui_queue_length",] == 0
     assert read["evalui_trials",] > 0
-    assert read["evalui_cells_failed",] == 0
+    assert {read[key] for key in read if key[0] == "evalui_cells_failed"} == {0}
+    assert {key[1] for key in read if key[0] == "evalui_tokens"} == {"read", "written"}
     assert (read["evalui_workers", "busy"], read["evalui_workers", "idle"]) == (1, 1)
     assert 0 < read["evalui_disk_used_ratio",] < 1
     assert read["evalui_disk_free_bytes",] > 0
@@ -226,3 +236,29 @@ def test_a_slow_request_is_logged(opened: Open, monkeypatch: pytest.MonkeyPatch)
 
 def test_settings_state_who_reads_the_figures():
     assert Settings.model_fields["metrics"].default == "token"
+
+
+SHIPPED = Path(__file__).parents[4] / "deploy" / "systemd" / "evalui.env"
+
+
+def test_requests_of_people_count_by_template_with_the_shipped_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for line in SHIPPED.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            monkeypatch.setenv(*line.split("=", 1))
+    settings = Settings(data_dir=tmp_path / "data", workers="0")
+    settings.data_dir.mkdir(mode=0o700)
+    store = Database(settings.database)
+    add_person(store, "ann", "admin", by=LOCAL_PERSON)
+    bearer = {"authorization": f"Bearer {add_token(store, 'ann', by=LOCAL_PERSON)}"}
+    store.close()
+    with TestClient(
+        create_app(settings), "http://box.example.org", root_path=settings.root_path, client=LOCAL
+    ) as box:
+        for path in ("/evalui/healthz", "/evalui/api/v1/runs", "/evalui/api/v1/runs/none"):
+            box.get(path, headers=bearer)
+        read = figures(box, bearer, "/evalui/metrics")
+    count = "evalui_request_duration_seconds_count"
+    counted = {key[2]: value for key, value in read.items() if key[0] == count}
+    assert counted == {"/healthz": 1, "/api/v1/runs": 1, "/api/v1/runs/{run_id}": 1}

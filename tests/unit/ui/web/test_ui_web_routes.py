@@ -28,6 +28,11 @@ def client(desk: AppService) -> TestClient:
     return TestClient(app, follow_redirects=False)
 
 
+@pytest.mark.parametrize("path", ["/", "/en", "/r/nowhere", "/r/nowhere/q/1", "/healthz"])
+def test_an_address_can_be_looked_up_without_its_contents(client: TestClient, path: str):
+    assert client.head(path).status_code == client.get(path).status_code
+
+
 def test_an_upload_is_kept_and_named(client: TestClient, desk: AppService):
     sent = client.post("/upload", files=[("files", ("题目.csv", GOOD.encode()))])
     (path,) = desk.uploads.paths(desk.owner, sent.json()["upload"])

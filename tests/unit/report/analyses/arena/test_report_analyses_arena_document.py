@@ -52,7 +52,7 @@ def test_the_verdict_leads_and_every_section_stands_under_its_finding(text):
     judge = text[text.index("judge: one") :].replace("\\", "")
     wanted = [
         "**late wins: the judge prefers it to early",
-        "](elo-2.png)",
+        "](ratings-2.png)",
         "### How far can the judge be trusted?",
         "comparisons, of which",
         "### Who beats whom",
@@ -222,7 +222,7 @@ def test_comparisons_of_equal_answers_are_counted_and_no_part_of_the_rate():
         replace(trial, reply="EM") if trial.choice is None else trial for trial in result.trials
     )
     text = _alone(arena(replace(result, trials=equal)))
-    assert "66 of 72 comparisons are meaningful: 6 verdicts are EM" in text
+    assert "66 of 72 comparisons are meaningful: 6 are of two equal answers (EM)" in text
     assert "66 could be read (100" in text
     assert "are meaningful" not in _alone(arena(result))
 

@@ -17,10 +17,10 @@ from evalui.report.analyses.arena.findings import (
     rank_band,
     standings_finding,
 )
-from evalui.report.analyses.arena.standings import rating_ticks, standings_card
-from evalui.report.analyses.arena.tables import group_table
+from evalui.report.analyses.arena.standings import rating_range, rating_ticks, standings_card
+from evalui.report.analyses.arena.tables import figure_blocks, group_table
 from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.blocks import ModelCell, PlotCell, Table, ValueCell
+from evalui.report.blocks import ModelCell, Paragraph, PlotCell, Table, ValueCell
 from evalui.report.numbers import format_value
 from evalui.report.render.text import cell_text
 from evalui.scoring.arena.figures import Arena, arena
@@ -46,7 +46,7 @@ def banded(*bands: tuple[int, int], level: int = 1) -> Arena:
 
 def table(found: Arena, **context: object) -> Table:
     shown = OpenContext("en", THREE, **context)  # type: ignore[arg-type]
-    (lead,) = standings_card(found, shown, "elo.png").blocks
+    (lead,) = standings_card(found, shown, "ratings.png").blocks
     assert isinstance(lead, Table)
     return lead
 
@@ -101,12 +101,40 @@ def test_without_a_finite_rating_elo_leads():
     assert "no Bradley-Terry rating is finite" in standings_finding(found, "en")
 
 
-def test_without_a_range_a_mark_stands_alone():
-    bare = tuple(
-        replace(one, rating=one.rating and replace(one.rating, low=None, high=None))
-        for one in three().standings
+def without_ranges(found: Arena) -> Arena:
+    """As where too many resamples have a model that won or lost everything."""
+    bare = (
+        replace(
+            one,
+            rating=one.rating and replace(one.rating, low=None, high=None),
+            rank_low=None,
+            rank_high=None,
+        )
+        for one in found.standings
     )
-    plot = table(replace(three(), standings=bare)).rows[0][2]
+    return replace(found, standings=tuple(bare))
+
+
+def test_a_rating_has_a_range_or_the_reason_why_it_has_none():
+    context = OpenContext("en", THREE)
+    assert "Band: 95 % plausible range" in standings_card(three(), context, "").caption
+    bare = without_ranges(three())
+    caption = standings_card(bare, context, "").caption
+    assert "Band" not in caption
+    assert "No range and no rank: leave out a few questions, and a model has won" in caption
+    elo = table(bare).rows[0][4]
+    assert isinstance(elo, ValueCell)
+    assert elo.range == rating_range(bare.standings[0].elo_low, bare.standings[0].elo_high) != ""
+    figures = [block for block in figure_blocks(bare, context) if isinstance(block, Paragraph)]
+    assert any("No range and no rank" in each.text for each in figures)
+    assert not any("No range" in str(each) for each in figure_blocks(three(), context))
+    assert "Ranks need Bradley-Terry ratings." in standings_card(swept(), context, "").caption
+    alone = judged(n=1)
+    assert "One question alone has no range" in standings_card(alone, context, "").caption
+
+
+def test_without_a_range_a_mark_stands_alone():
+    plot = table(without_ranges(three())).rows[0][2]
     assert isinstance(plot, PlotCell)
     assert (plot.marks[0].low, plot.marks[0].high) == (None, None)
 

@@ -107,7 +107,8 @@ def asked_twice() -> Comparison:
 
 
 def test_options_are_compared_in_any_metric_that_is_a_mean_over_questions(asked_twice: Comparison):
-    assert asked_twice.measures == ("accuracy", "majority", "pass_at_2", "repeat_agreement")
+    named = ("accuracy", "majority", "pass_at_2", "repeat_agreement", "same_order")
+    assert asked_twice.measures == named
     assert (asked_twice.measure, asked_twice.scored) == ("repeat_agreement", True)
     (pair,) = asked_twice.pairs
     assert isinstance(pair.result, AnswerPair)

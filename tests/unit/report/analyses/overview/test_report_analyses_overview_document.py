@@ -1,16 +1,23 @@
 """The first page of a run as blocks: their order, their links, and the same in a file."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from bias_examples import right
-from overview_examples import BASE, EARLY, LATE, LEFT_OUT, PLACES, RUNS, page, summary
+from overview_examples import BASE, EARLY, LATE, LEFT_OUT, PLACES, RUNS, blind, page, summary
 
 from evalui.report.analyses.overview.document import left_out_sentences, overview_blocks
-from evalui.report.blocks import Block, Bullets, Card, Details, Headline, Links, Table
+from evalui.report.analyses.overview.places import Places
+from evalui.report.blocks import Block, Bullets, Card, Details, Headline, Links, Notes, Table
 from evalui.report.render.markdown import as_markdown
 from evalui.report.render.text import cell_text
+from evalui.scoring.cell_summary import Summary
 from evalui.types import LeftOut
+
+STEPS = replace(
+    PLACES, repeat="evaluate?again=k3f", examples="evaluate?again=k3f&shots=5", sample="evaluate"
+)
 
 
 def names(name: str) -> list[str]:
@@ -25,15 +32,14 @@ def test_the_sentence_comes_first_then_the_table_then_what_folds():
 
 def test_that_all_guess_opens_the_next_steps():
     assert names("nobody")[0] == "why"
-    why = next(block for block in page("nobody", "en") if isinstance(block, Details))
+    why = next(block for block in page("nobody", "en", places=STEPS) if isinstance(block, Details))
     assert why.open
     (table,) = why.blocks
     assert isinstance(table, Table)
-    hrefs = [row[2].href for row in table.rows]
-    assert hrefs == [
-        "?again=k3f",
+    assert [row[2].href for row in table.rows] == [
+        "evaluate?again=k3f&shots=5",
         "results?run=k3f&sub=samples&cell=&outcome=wrong",
-        "?tab=evaluate",
+        "evaluate",
     ]
     filed = next(b for b in page("nobody", "en", places=None) if isinstance(b, Details))
     assert all(len(row) == 2 for row in filed.blocks[0].rows)
@@ -146,13 +152,43 @@ def test_what_a_cell_says_itself_is_not_said_of_the_run():
     assert as_markdown(blocks).count("cloze: no probability") == 0
 
 
-def test_a_run_at_chance_without_examples_is_offered_one_with_examples():
-    blocks = overview_blocks(RUNS["nobody"], "en", baselines={BASE}, places=PLACES)
+def steps(cells: Sequence[Summary], places: Places) -> dict[str, str]:
+    """The links of "Why might this be?"."""
+    blocks = overview_blocks(cells, "en", baselines={BASE}, places=places)
     why = next(b for b in blocks if isinstance(b, Details) and b.key == "why")
     (table,) = why.blocks
     assert isinstance(table, Table)
-    assert [cell_text(row[-1]) for row in table.rows] == [
-        "Repeat with examples",
-        "Read 3 replies",
-        "Run the sample",
-    ]
+    return {cell_text(row[0]): cell_text(row[2]) for row in table.rows}
+
+
+def test_a_change_of_a_server_stands_first_of_what_to_know():
+    said = "toy: its answers in this run named 2 values of system_fingerprint."
+    told = overview_blocks(RUNS["winner"], "en", changes=[said])
+    (notes,) = sections(told)["what-to-know"]
+    assert isinstance(notes, Notes)
+    assert (notes.lines[0].kind, notes.lines[0].text) == ("warn", said)
+
+
+@pytest.mark.parametrize(
+    ("places", "examples", "difficulty"),
+    [
+        (STEPS, "Repeat with examples", "Go to the sample"),
+        (replace(STEPS, examples=""), "–", "Go to the sample"),  # no file has any
+        (PLACES, "–", "–"),  # one who only reads, or a run whose files are not here
+    ],
+)
+def test_next_steps_are_links_where_they_can_be_taken(
+    places: Places, examples: str, difficulty: str
+):
+    assert steps(RUNS["nobody"], places) == {
+        "Worked examples": examples,
+        "Replies": "Read 3 replies",
+        "Difficulty": difficulty,
+    }
+
+
+def test_probabilities_have_no_replies_to_read():
+    cells = [summary(blind(0), LATE, mode="multiple_choice"), summary(blind(1), LATE, mode="cloze")]
+    assert "Replies" not in steps(cells, STEPS)
+    written = [*cells, summary(blind(2), LATE)]
+    assert steps(written, STEPS)["Replies"] == "Read 3 replies"

@@ -1,7 +1,9 @@
 """What folds below the lead table: its finding is on its closed line, its tables inside."""
 
+from dataclasses import replace
+
 import pytest
-from overview_examples import BASE, EARLY, LATE, RUNS, halting, summary
+from overview_examples import BASE, EARLY, LATE, RUNS, blind, halting, summary, with_strict
 
 from evalui.report.analyses.overview.sections import by_subject, every_rule, how_sure, section
 from evalui.report.analyses.overview.standing import DatasetStanding, standings
@@ -127,3 +129,46 @@ def test_one_model_has_its_best_and_its_worst_subject():
     made = by_subject(standings(cells)[0], "en")
     assert made is not None
     assert made[0].startswith("From ")
+
+
+def test_a_finding_on_rules_looks_at_every_mode_of_its_fold():
+    replies = [with_strict(each, 0.25) for each in RUNS["nobody"]]
+    cloze = [
+        with_strict(summary(blind(shift), model, mode="cloze"), share)
+        for shift, (model, share) in enumerate(((LATE, 0.25), (EARLY, 0.5)))
+    ]
+    made = every_rule(standings([*replies, *cloze], baselines={BASE})[0], "en")
+    assert made is not None
+    assert made[0] == f"Under “exactly one letter” {EARLY} beats guessing."
+
+    level = [with_strict(summary(halting(n), m), 0.8) for n, m in ((5, LATE), (6, EARLY))]
+    moved = [
+        with_strict(summary(halting(n), m, mode="cloze"), 0.8) for n, m in ((2, LATE), (3, EARLY))
+    ]
+    made = every_rule(standings([*level, *moved])[0], "en")
+    assert made is not None
+    assert made[0].endswith("modes; no accuracy moves by more than 30 points.")
+    same = [with_strict(summary(halting(n), m), 1 - 1 / n) for n, m in ((3, LATE), (2, EARLY))]
+    both = [replace(each, cell=replace(each.cell, mode="cloze", label="cloze")) for each in same]
+    made = every_rule(standings([*same, *both])[0], "en")
+    assert made is not None
+    assert made[0] == "Same order under all rules of each of 2 modes; no accuracy moves."
+
+
+def test_a_finding_says_that_scripts_are_not_counted_where_they_would_change_it():
+    cells = [with_strict(each, 1.0 if each.cell.model == BASE else 0.25) for each in RUNS["nobody"]]
+    made = every_rule(standings(cells, baselines={BASE})[0], "en")
+    assert made is not None
+    assert made[0] == "No rule lifts a model above guessing. Scripted models are not counted."
+
+
+def test_a_finding_on_subjects_looks_at_every_model():
+    def weak(question: int, order: int, target: int) -> int:
+        del order
+        lost = question % 3 == 0 and question // 3 % 5 < 3
+        return (target + lost) % 4
+
+    cells = [summary(pick, m, subjects=3) for pick, m in ((halting(5), LATE), (weak, EARLY))]
+    made = by_subject(standings(cells)[0], "en")
+    assert made is not None
+    assert made[0].startswith("From 40 % (s0) to 100")

@@ -85,6 +85,21 @@ def test_a_sound_cell_needs_no_note():
         ({"ties": 10}, "warn", "ties", "10 of 960 answers tie at the top. They count in part"),
         ({"incomplete": ("a", "b")}, "warn", "incomplete", "lack an order: 2."),
         (
+            {"clusters": {"a": 0, "b": 0, "c": 0}},
+            "warn",
+            "repeated-questions",
+            "2 of 240 questions repeat another one. Ranges and tests rest on the 238",
+        ),
+        (
+            {
+                "clusters": {"a": 0, "b": 0, "c": 0},
+                "cell": Cell("d", "m", "generation", "generation", "circular", "s|cluster:page"),
+            },
+            "info",
+            "clustered",
+            "The 240 questions form 238 groups by “page”. Ranges and tests rest on the groups.",
+        ),
+        (
             {"naming": ("a",)},
             "info",
             "naming",

@@ -57,7 +57,9 @@ def test_who_leans_most_is_said_and_each_share_leads_to_what_was_picked():
 def test_a_script_is_spoken_of_only_where_there_is_nothing_else():
     summaries = _run(cell_result(right, model="own"), cell_result(lambda *_: 0, model="always-A"))
     sections = _maps(summaries, baselines=["always-A"])
-    assert sections["all-models"].finding.startswith("own has the strongest preference")
+    said = sections["all-models"].finding
+    assert said.startswith("own has the strongest preference")
+    assert said.endswith("%. Scripted models are not counted.")
     both = _maps(summaries, baselines=["always-A", "own"])
     assert both["all-models"].finding == "always-A has the strongest preference: A, 100.0 %."
 

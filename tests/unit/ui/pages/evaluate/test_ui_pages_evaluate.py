@@ -1,6 +1,7 @@
 """From a file to a queued run, without a browser."""
 
 from collections.abc import Callable
+from urllib.parse import parse_qsl
 
 import pytest
 from press import Press
@@ -8,12 +9,14 @@ from ui_evaluate_screen import Screen
 from ui_examples import FAULTY, GOOD, HOSTILE
 
 from evalui.access import Person
+from evalui.app.run_view import RunView
 from evalui.app.samples import EXAMPLES
 from evalui.app.service import AppService
 from evalui.datasets.base import Layout
+from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
-from evalui.ui.components.form import Form
+from evalui.ui.components.form import Form, field_value
 from evalui.ui.current_person import acting_as
 
 MakeForm = Callable[..., Form]
@@ -103,6 +106,17 @@ def test_rows_with_options_of_the_same_text_stay_until_they_are_left_out(
     assert "Leave out 1 row with options of the same text" in page
 
 
+def test_commas_in_texts_are_accepted_by_a_click(tab: Screen, act: MakeAct, form_for: MakeForm):
+    form = form_for(GOOD + "5,In Spain, which is the capital?,Rome,Madrid,Oslo,Bern,B\n")
+    page = tab.act(act("set", form))
+    assert "4 of 5 rows ready" in page
+    assert "A comma before a blank belongs to the text" in page
+    assert "5 of 5 rows are read" in page
+    page = tab.act(act("set", form | {f"col_commas_{form['uploads'][0]}": "text"}))
+    assert "5 of 5 rows ready" in page
+    assert "A comma before a blank belongs to the text" in page  # to be taken back
+
+
 def test_a_chinese_page_translates_the_faults(desk: AppService, form_for: MakeForm):
     page = Screen(desk, "zh").render(form_for(FAULTY))
     assert "答案不是选项之一：“E”" in page
@@ -188,6 +202,27 @@ def test_a_run_can_be_repeated_from_its_form(
     assert 'value="Midterm"' in page
     origin = page.partition('name="pattern" value="origin"')[2].partition(">")[0]
     assert "checked" in origin
+
+
+@pytest.mark.parametrize("examples", [0, 2])
+def test_a_repetition_with_examples_opens_with_them_where_the_files_have_some(
+    tab: Screen, desk: AppService, act: MakeAct, form_for: MakeForm, examples: int
+):
+    head, *rows = GOOD.splitlines(keepends=True)
+    files = [("capitals_val.csv", GOOD.encode())]
+    if examples:
+        dev = "".join(rows[:examples]).replace("Capital", "Main town")
+        files.append(("capitals_dev.csv", (head + dev).encode()))
+    tab.act(act("start", form_for() | {"uploads": [desk.store_upload(files)]}))
+    run_id = read_runs(desk.database)[0].id
+    places = RunView(desk, messages("en"), run_id).places_with_steps
+    assert (places.repeat, places.sample) == (f"evaluate?again={run_id}", "evaluate")
+    assert places.examples == (f"{places.repeat}&shots={examples}" if examples else "")
+    if examples:
+        tab.open(dict(parse_qsl(places.examples.partition("?")[2])))
+        assert field_value(tab.form(), "shots") == "2"
+    with acting_as(Person("eve", "admin")):
+        assert RunView(desk, messages("en"), run_id).places_with_steps.repeat == ""
 
 
 def test_a_file_that_is_no_table_is_reported_on_the_empty_page(

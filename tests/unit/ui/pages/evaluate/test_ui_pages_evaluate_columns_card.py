@@ -208,7 +208,7 @@ def test_the_card_can_be_left_and_opened_again(tab: Screen, desk: AppService, ac
 def test_leaving_the_card_of_a_file_that_was_read_changes_nothing(
     tab: Screen, desk: AppService, act: MakeAct
 ):
-    text = "question,A,B,answer,gold\nCapital of France?,Paris,Rome,A,B\nOf Italy?,Paris,Rome,B,A\n"
+    text = "question,A,B,answer,vote\nCapital of France?,Paris,Rome,A,B\nOf Italy?,Paris,Rome,B,A\n"
     upload = desk.store_upload([("known.csv", text.encode())])
     page = tab.act(act("open", {"uploads": [upload]}, upload=upload, part="columns"))
     form = roles_form(page, upload) | {f"role_{upload}_3": "", f"role_{upload}_4": "answer"}
@@ -306,6 +306,21 @@ def test_a_place_without_a_table_is_refused_on_the_card(
     assert role(page, upload, 7)[0] == "Explanation"  # what was chosen before is still there
 
 
+def test_commas_in_texts_are_accepted_where_no_row_can_be_read(
+    tab: Screen, desk: AppService, act: MakeAct
+):
+    text = "question,A,B,answer\nIs it, then?,yes,no,A\nIs it, now?,yes,no,B\n"
+    upload = desk.store_upload([("my-exam.csv", text.encode())])
+    page = tab.act(act("uploaded", upload=upload))
+    assert "A comma before a blank" in page
+    assert "2 of 2 rows are read" in page
+    page = tab.act(act("set", roles_form(page, upload) | {f"read_commas_{upload}": "text"}))
+    assert "2 of 2 rows will be readable" in page
+    page = tab.act(act("columns", roles_form(page, upload), upload=upload))
+    assert "2 of 2 rows ready" in page
+    assert f'name="col_commas_{upload}" value="text"' in page
+
+
 def test_every_role_has_a_word_in_both_languages():
     for language in LANGUAGES:
         named = {f"mapping.{role}" for role in COLUMN_ROLES if role not in LETTERS}
@@ -347,7 +362,7 @@ def test_columns_that_cannot_be_read_say_why_and_are_not_used(
 def test_the_columns_of_a_known_file_can_be_changed_too(
     tab: Screen, desk: AppService, act: MakeAct
 ):
-    text = "question,A,B,answer,gold\nCapital of France?,Paris,Rome,A,B\nOf Italy?,Paris,Rome,B,A\n"
+    text = "question,A,B,answer,vote\nCapital of France?,Paris,Rome,A,B\nOf Italy?,Paris,Rome,B,A\n"
     upload = desk.store_upload([("known.csv", text.encode())])
     page = tab.act(act("open", {"uploads": [upload]}, upload=upload, part="columns"))
     assert "This file is read without help." in page
@@ -360,7 +375,7 @@ def test_the_columns_of_a_known_file_can_be_changed_too(
     tab.act(act("columns", form, upload=upload))
     changed = tab.act(act("columns", form, upload=upload))
     columns = changed.partition(f'name="col_columns_{upload}" value="')[2].partition('"')[0]
-    assert "answer=gold" in columns
+    assert "answer=vote" in columns
 
 
 def test_a_replaced_file_takes_the_place_of_the_only_one(

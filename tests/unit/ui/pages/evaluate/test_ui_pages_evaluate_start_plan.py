@@ -2,17 +2,21 @@ import time
 from collections.abc import Callable
 
 import pytest
+from endpoint_server_examples import ToyServer
 from press import Press
 from ui_evaluate_screen import Screen
+from ui_examples import MODELS
 
 from evalui.app.service import AppService
 from evalui.messages import messages
+from evalui.report.compile import markdown
 from evalui.runs.estimate import Estimate, TimeRange
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.place import QueueAhead
 from evalui.runs.fair_queue.spending import Spending, add_spending
+from evalui.runs.worker.worker import Worker
 from evalui.types import Language
-from evalui.ui.components.form import Form
+from evalui.ui.components.form import Form, field_values
 from evalui.ui.pages.evaluate.start_card import cost_rows
 from evalui.ui.run_form import read_run_form
 
@@ -73,3 +77,36 @@ def test_the_time_is_a_range_and_says_where_it_comes_from(
         t = messages(language)
         rows = dict(cost_rows(t, Estimate(1, 1, 0, None, range=span), QueueAhead(0, 0.0, ""), ()))
         assert rows[t("cost.time")] == words
+
+
+def test_replies_of_a_server_that_has_moved_are_offered_and_used_if_somebody_says_so(
+    desk: AppService, form_for: Callable[..., Form]
+):
+    form = form_for(models=["moved"], modes=["generation"], kinds=["multiple_choice"])
+    with ToyServer() as before, ToyServer() as after:
+        _serve(desk, before)
+        first = desk.start(read_run_form(form))
+        Worker(desk.database, desk.catalog).run_once()
+        _serve(desk, after)
+        page = Screen(desk, "en")
+        assert "Already answered" not in page.render(form)
+        ((words, value),) = page.state[page.page.fields.component("replies_of")]["choices"]
+        assert f"are kept from run {first} of" in words
+        chosen = form | {"replies_of": [value]}
+        assert "Already answered" in page.render(chosen)
+        second = desk.start(read_run_form(chosen))
+        Worker(desk.database, desk.catalog).run_once()
+        text = markdown(desk.report(second, "en"), "en")
+        assert "0 replies were made in this run." in text
+        assert f"kept from run {first} of" in text.replace("\\", "")
+        # Who repeats the run finds it chosen, and other models take it away.
+        page.open({"again": second})
+        assert field_values(page.form(), "replies_of") == (value,)
+        page.act(Press("set", {}, form | {"models": ["biased"], "replies_of": [value]}))
+        assert field_values(page.form(), "replies_of") == ()
+
+
+def _serve(desk: AppService, server: ToyServer) -> None:
+    own = '[moved]\nbackend = "openai"\npath = "toy"\nchat = true\n'
+    own += f'[moved.options]\nbase_url = "{server.url}"\napi = "chat"\n'
+    desk.settings.models.write_text(MODELS + own, encoding="utf-8")

@@ -86,6 +86,15 @@ def test_running_accuracy_has_its_range_and_its_n(tab: Screen, finished: Callabl
     assert "25 %\n5–70 · n 4" in page
 
 
+def test_a_question_that_is_asked_several_times_is_one_question(
+    tab: Screen, finished: Callable[..., str]
+):
+    drawn = {"gen_temperature": "1", "gen_repeats": "3"}
+    page = tab.render({"run": finished(models=["always-A"], modes=["generation"], **drawn)})
+    assert "· n 4" in page
+    assert "n 12" not in page
+
+
 def test_a_run_without_answers_states_just_that(tab: Screen, queued: Callable[..., str]):
     run_id = queued()
     page = tab.render({"run": run_id})

@@ -24,8 +24,15 @@ RIGHT = "correct horse"
 async def who(request: Request) -> JSONResponse:
     person = current_person()
     assert person
-    shown = [person.name, person.role, sorted(person.teams), person.scope]
-    return JSONResponse({"who": shown, "scheme": request.url.scheme, "from": request.client.host})  # pyright: ignore[reportOptionalMemberAccess]
+    assert request.client
+    return JSONResponse(
+        {
+            "who": [person.name, person.role, sorted(person.teams), person.scope],
+            "scheme": request.url.scheme,
+            "from": request.client.host,
+            "host": request.headers.get("x-forwarded-host", ""),
+        }
+    )
 
 
 def settings_of(folder: Path, **fields: Any) -> Settings:

@@ -53,6 +53,15 @@ def test_only_a_proxy_says_where_somebody_is(
     assert (answer["scheme"], answer["from"]) == (scheme, visitor)
 
 
+@pytest.mark.parametrize(("peer", "host"), [("127.0.0.1", "out.test"), ("192.0.2.7", "")])
+def test_only_a_proxy_says_how_the_server_is_called(tmp_path: Path, peer: str, host: str):
+    browser = client(tmp_path, peer, proxy_addresses=["127.0.0.1/32"])
+    with closing(Database(tmp_path / "evalui.sqlite")) as database:
+        headers = {"authorization": f"Bearer {add_token(database, 'ann', by=ME)}"}
+    named = {"x-forwarded-host": "out.test", "x-gradio-server": "http://out.test"}
+    assert browser.get("/", headers=headers | named).json()["host"] == host
+
+
 def test_behind_a_proxy_each_visitor_has_tries_of_their_own(tmp_path: Path):
     browser = client(tmp_path, "127.0.0.1", proxy_addresses=["127.0.0.1/32"])
     for n in range(PER_ADDRESS):
