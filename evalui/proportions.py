@@ -33,4 +33,6 @@ def wilson_bounds(value: float, n: float) -> tuple[float, float]:
     shrink = 1 + z**2 / n
     centre = (value + z**2 / (2 * n)) / shrink
     half = z * math.sqrt(value * (1 - value) / n + z**2 / (4 * n * n)) / shrink
-    return max(0.0, centre - half), min(1.0, centre + half)
+    # The ends are met in whole: the last digits of the formula are not.
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return 0.0 if value == 0 else low, 1.0 if value == 1 else high

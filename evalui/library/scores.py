@@ -143,8 +143,8 @@ def compare(
     (else "first" and "second"). `measure` is accuracy, robust (right in every order) or
     mean_over_orders, whose interval and p are those of a paired t test over questions, beside
     McNemar's test, and whose row names the model with the higher mean first; or the name of any
-    metric of options (docs/metrics.md), tested by the bootstrap and sign flips where it is a mean
-    over questions, else by a jackknife over groups of questions. None takes
+    metric of options (docs/metrics.md), tested in the same way where it is a mean over
+    questions, else by a jackknife over groups of questions. None takes
     robust where both have it, else accuracy.
 
     Raises:

@@ -12,6 +12,7 @@ from evalui.modes.base import MODES, ModeSettings
 from evalui.modes.prompts.rubrics import language_of
 from evalui.modes.prompts.templates import Template
 from evalui.modes.traits import ModeTraits
+from evalui.scoring import text_metrics
 from evalui.scoring.scorers import score_answers
 from evalui.types import (
     Ability,
@@ -64,7 +65,12 @@ class OpenAnswer:
     shows_options = False
     readings: tuple[str, ...] = ("answer",)
     headline = "answer"
-    traits = ModeTraits(rank=4, grades_recorded="written", credit=CREDIT_METRIC)
+    traits = ModeTraits(
+        rank=4,
+        grades_recorded="written",
+        credit=CREDIT_METRIC,
+        rule_versions={"answer": text_metrics.VERSION},
+    )
 
     def prompt_names(
         self, samples: Iterable[Sample], template: Template | None, *, chat: bool

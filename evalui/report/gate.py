@@ -19,6 +19,7 @@ from evalui.scoring.statistics.non_inferiority import (
     MarginTest,
     compare_with_margin,
 )
+from evalui.scoring.statistics.paired_tests import differing_settings
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import CellResult, Sample
 
@@ -28,7 +29,10 @@ _POINTS_DECIMALS = 2
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
-    """One comparison; `unpaired` counts questions that only one of the two has answered."""
+    """One comparison; `unpaired` counts questions that only one of the two has answered.
+
+    `settings` are those in which the two were asked otherwise, see `differing_settings`.
+    """
 
     dataset: str
     mode: str
@@ -37,6 +41,7 @@ class GateCheck:
     candidate: str
     test: MarginTest
     unpaired: int
+    settings: str = ""
 
     @property
     def text(self) -> str:
@@ -63,6 +68,7 @@ class GateCheck:
             unpaired=localized("gate.unpaired", "en", n=count(self.unpaired))
             if self.unpaired
             else "",
+            settings=localized("gate.settings", "en", parts=self.settings) if self.settings else "",
         )
 
 
@@ -102,6 +108,7 @@ def run_gate(
                 theirs.cell.model,
                 test,
                 unpaired,
+                differing_settings(mine.cell, theirs.cell),
             )
         )
     if not checks:

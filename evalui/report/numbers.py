@@ -4,6 +4,7 @@ Shares are given in 0..1 and printed in per cent; the caller adds the unit.
 """
 
 from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Protocol
 
 from evalui.scoring.metrics import Figure, Metric
@@ -12,6 +13,7 @@ from evalui.types import Interval
 # Under this half-width (in points) a first decimal says something; above it is noise.
 _FINE = 5.0
 _PLACES = 3  # of a number that is no share
+_EXACT_BELOW = 1e15  # beyond, a float has no decimals
 
 
 def local_time(moment: float) -> str:
@@ -78,8 +80,12 @@ def count(number: int) -> str:
 
 
 def fixed(value: float, places: int) -> str:
-    """`value` with `places` decimals and never "-0"."""
-    text = f"{value:.{places}f}"
+    """`value` with `places` decimals, halves away from 0, and never "-0"."""
+    if not abs(value) < _EXACT_BELOW:
+        return f"{value:.{places}f}"
+    # 100 * 0.285 is 28.499999999999996: the last digits of a float decide nothing.
+    exact = Decimal(f"{value:.9f}")
+    text = f"{exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):f}"
     return text.lstrip("-") if float(text) == 0 else text
 
 
@@ -91,6 +97,18 @@ def signed(value: float, places: int) -> str:
 def signed_points(share: float, places: int) -> str:
     """A difference of shares in points with a true minus sign."""
     return signed(100 * share, places)
+
+
+def points_between(difference: float, one: Interval, other: Interval, *, places: int) -> str:
+    """The difference of two shares in points, as the shares themselves are printed: 62 − 46 is 16.
+
+    With `places` decimals where it is not theirs.
+    """
+    if abs(one.value - other.value - difference) > 1e-9:
+        return signed_points(difference, places)
+    places = min(decimal_places(one), decimal_places(other))
+    shown = [Decimal(fixed(100 * each.value, places)) for each in (one, other)]
+    return signed(float(shown[0] - shown[1]), places)
 
 
 def p_value(p: float) -> str:

@@ -7,8 +7,7 @@ from statistics import median
 
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_trials import question_clusters, scores_by_question
-from evalui.scoring.statistics.paired_tests import holm
-from evalui.scoring.statistics.paired_tests import paired_bootstrap as compare
+from evalui.scoring.statistics.paired_tests import holm, paired_t_test
 from evalui.types import CellResult
 
 MAIN = "rouge-l-f"
@@ -73,8 +72,7 @@ def ranking_metric(summaries: Sequence[AnswerSummary]) -> RankingMetric:
 def compare_answers(results: Sequence[CellResult], figure: str) -> tuple[AnswerPair, ...]:
     """Every two models of each dataset compared in one text figure, on the questions both have.
 
-    The range resamples questions, the p-value is that of a sign-flip test, see
-    `paired_tests.paired_bootstrap`.
+    By the paired t test of question means.
     """
     return tuple(pair for group in answer_groups(results) for pair in _pairs(group, figure))
 
@@ -92,17 +90,17 @@ def _pairs(group: Sequence[CellResult], figure: str) -> Iterator[AnswerPair]:
     values = {result.cell: scores_by_question(result.trials, figure) for result in group}
     clusters = question_clusters(group[0].samples)
     compared = [
-        (first, second, difference)
+        (first, second, tested)
         for first, second in combinations(values, 2)
-        if (difference := compare(values[first], values[second], clusters))
+        if (tested := paired_t_test(values[first], values[second], clusters))
     ]
-    adjusted = holm([difference.p for *_, difference in compared])
+    adjusted = holm([tested.p for *_, tested in compared])
     for (first, second, made), p in zip(compared, adjusted, strict=True):
         yield AnswerPair(
             first=first.model,
             second=second.model,
             figure=figure,
-            value=made.value,
+            value=made.difference,
             low=made.low,
             high=made.high,
             p=p,

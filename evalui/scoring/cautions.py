@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from evalui.scoring.statistics.intervals import beats_guessing
+from evalui.scoring.statistics.intervals import beats_guessing, blind_accuracy
 from evalui.types import Interval
 
 BiasLevel = Literal["green", "amber", "red", "mass", "few", "na"]
@@ -29,7 +29,7 @@ class Caution:
 class CautionEvidence:
     """What is known of one cell; None is "not measured" and fires nothing.
 
-    `n` questions, `chance` the accuracy of blind guessing. `origin` is the accuracy in the
+    `n` questions, `chance` what a blind answer gives on them. `origin` is the accuracy in the
     original order, `accuracy` that over the trials of which `unreadable`, `format_gap`,
     `index_hits` and `tied` are shares; `mass` is the mean label mass. `top_k`: an interface that
     returns only a few probabilities. `incomplete`, `refers_to_other_options` and `duplicates` count
@@ -173,8 +173,8 @@ def _check_choices_only(e: CautionEvidence) -> Caution | None:
     from scipy.special import bdtrc
 
     right, n = e.choices_only
-    majority = max(e.gold_counts) / sum(e.gold_counts) if sum(e.gold_counts) else 0.0
-    p = float(bdtrc(right - 1, n, max(e.chance, majority))) if right else 1.0
+    blind = blind_accuracy(e.chance, e.gold_counts)
+    p = float(bdtrc(right - 1, n, blind)) if right else 1.0
     return Caution("choices-only", (right / n, p)) if p < 0.05 else None
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_trials import CellTrials, cell_trials
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics, format_metrics
 from evalui.scoring.choice.circular import (
@@ -28,7 +29,12 @@ from evalui.scoring.metrics import Figure, compute_figures
 from evalui.scoring.position_bias.counts import PositionTable, position_tables_of_grids
 from evalui.scoring.position_bias.pride import slot_prior
 from evalui.scoring.position_bias.significance import N_DRAWS
-from evalui.scoring.position_bias.summary import CellBias, StratumBias, measure_bias
+from evalui.scoring.position_bias.summary import (
+    CellBias,
+    StratumBias,
+    measure_bias,
+    with_light,
+)
 from evalui.scoring.statistics.intervals import (
     ClusteredMean,
     beats_guessing,
@@ -36,10 +42,11 @@ from evalui.scoring.statistics.intervals import (
     mean_intervals,
     share_over_repeats,
 )
+from evalui.scoring.statistics.paired_tests import benjamini_hochberg
 from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Sample, Trial
 
 # Raised when a figure of `Summary` changes, so that what stores keep is computed anew.
-FIGURES_VERSION = "5"
+FIGURES_VERSION = "6"
 _WRITTEN = "perf_origin"  # the metric of the order as written alone
 GroupKind = Literal["subject", "category", "hard", "all"]
 
@@ -423,6 +430,31 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
     )
 
 
+def adjust_lights(summaries: Sequence[Summary]) -> tuple[Summary, ...]:
+    """The same with the position lights of all models of a dataset and mode tested together.
+
+    By Benjamini-Hochberg over the permutation tests of at least 30 questions; a light of fewer is
+    none.
+    """
+    families: dict[tuple[str, str], list[tuple[int, int, float]]] = {}
+    for place, summary in enumerate(summaries):
+        for at, bias in enumerate(summary.bias.strata if summary.bias else ()):
+            if bias.tests.permutation and bias.n >= HIDDEN_BELOW:
+                family = families.setdefault((summary.cell.dataset, summary.cell.label), [])
+                family.append((place, at, bias.tests.permutation.p))
+    lit = [list(summary.bias.strata) if summary.bias else [] for summary in summaries]
+    for family in families.values():
+        adjusted = benjamini_hochberg([p for *_, p in family])
+        for (place, at, _), p in zip(family, adjusted, strict=True):
+            lit[place][at] = with_light(lit[place][at], p)
+    return tuple(
+        replace(summary, bias=replace(summary.bias, strata=tuple(strata)))
+        if summary.bias
+        else summary
+        for summary, strata in zip(summaries, lit, strict=True)
+    )
+
+
 def pair_summary(result: CellResult) -> Summary:
     """No more of a summary than pairs need: all its figures would take seconds."""
     summary = _without_figures(result)
@@ -433,6 +465,8 @@ def pair_summary(result: CellResult) -> Summary:
         summary,
         clusters=made.clusters,
         accuracy=made.intervals.accuracy,
+        robust=made.intervals.robust,
+        mean_over_orders=made.intervals.mean_over_orders,
         chance=made.chance,
         outcomes=made.outcomes,
         n_repeats=made.n_repeats,

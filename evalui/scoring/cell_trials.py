@@ -27,7 +27,7 @@ from evalui.scoring.choice.trial_grid import (
 )
 from evalui.scoring.repeats import Repeats, repeats_of_grids
 from evalui.scoring.scorers import values_without_reference
-from evalui.scoring.statistics.intervals import cluster_codes, mean_intervals
+from evalui.scoring.statistics.intervals import blind_accuracy, cluster_codes, mean_intervals
 from evalui.scoring.text_metrics import normalised_words
 from evalui.scoring.trial_columns import NO_CHOICE, Ragged, TrialColumns, columns_of
 from evalui.types import Interval, Pattern, Sample, Trial
@@ -194,8 +194,16 @@ class CellTrials(Sequence[Trial]):
 
     @cached_property
     def chance(self) -> float | None:
-        """What guessing gives on the questions in the order as written."""
-        return fmean((1 / self.original.n_options).tolist()) if self.original else None
+        """What a blind answer gives on the questions in the order as written.
+
+        In one order that may be more than guessing, by a position that is right more often.
+        """
+        if not self.original:
+            return None
+        guessing = fmean((1 / self.original.n_options).tolist())
+        if self.pattern != "origin" or self.scores_options:
+            return guessing
+        return blind_accuracy(guessing, np.bincount(self.original.target).tolist())
 
     @cached_property
     def chance_robust(self) -> float | None:

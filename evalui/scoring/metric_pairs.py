@@ -1,7 +1,7 @@
 """Two models compared in any metric, on the questions both answered."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +11,7 @@ from evalui.scoring.cell_trials import CellTrials, question_clusters
 from evalui.scoring.metrics import Metric, can_compute, question_values
 from evalui.scoring.repeats import QuestionValues
 from evalui.scoring.statistics.intervals import cluster_codes, t_quantile
-from evalui.scoring.statistics.paired_tests import MeanDifference, holm, paired_bootstrap
+from evalui.scoring.statistics.paired_tests import holm, paired_t_test
 from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.types import CellResult, Interval
 
@@ -41,42 +41,35 @@ class MetricPair:
 def compare_metric(results: Sequence[CellResult], metric: Metric) -> tuple[MetricPair, ...]:
     """Every two of the cells of one dataset and mode; none where a cell lacks the metric.
 
-    A metric that is a mean over questions is compared by the bootstrap and the sign-flip test, any
-    other by a jackknife over groups of questions: the whole metric is computed without each of them
-    in turn, from the same questions of both (Efron and Tibshirani, *An Introduction to the
-    Bootstrap*, 1993, chapter 11). That is right for means, ratios and sums of them, also of groups,
-    and not for a median.
+    A metric that is a mean over questions is compared by the paired t test, any other by a
+    jackknife over groups of questions: the whole metric is computed without each of them in turn,
+    from the same questions of both (Efron and Tibshirani, *An Introduction to the Bootstrap*, 1993,
+    chapter 11). That is right for means, ratios and sums of them, also of groups, and not for a
+    median.
     """
     valued = [(result, _values(result, metric)) for result in results if result.trials]
     clusters = question_clusters(results[0].samples) if valued else {}
-    made = [
-        (first[0], second[0], difference)
+    pairs = [
+        pair
         for first, second in combinations(valued, 2)
-        if (difference := _difference(first, second, metric, clusters))
+        if (pair := _compare(first, second, metric, clusters))
     ]
-    adjusted = holm([difference.p for *_, difference in made])
-    return tuple(
-        MetricPair(
-            first.cell.model,
-            second.cell.model,
-            metric.name,
-            each.value,
-            each.low,
-            each.high,
-            p,
-            each.n,
-        )
-        for (first, second, each), p in zip(made, adjusted, strict=True)
-    )
+    adjusted = holm([pair.p for pair in pairs])
+    return tuple(replace(pair, p=p) for pair, p in zip(pairs, adjusted, strict=True))
 
 
-def _difference(
+def _compare(
     first: _Valued, second: _Valued, metric: Metric, clusters: Mapping[str, int]
-) -> MeanDifference | None:
+) -> MetricPair | None:
+    """Two cells, without a correction for other pairs."""
     (one, mine), (other, theirs) = first, second
-    if mine is not None and theirs is not None:
-        return paired_bootstrap(mine, theirs, clusters)
-    return _jackknife(one, other, metric, clusters)
+    if mine is None or theirs is None:
+        return _jackknife(one, other, metric, clusters)
+    tested = paired_t_test(mine, theirs, clusters)
+    models = one.cell.model, other.cell.model
+    return tested and MetricPair(
+        *models, metric.name, tested.difference, tested.low, tested.high, tested.p, tested.n
+    )
 
 
 def _values(result: CellResult, metric: Metric) -> QuestionValues | None:
@@ -86,7 +79,7 @@ def _values(result: CellResult, metric: Metric) -> QuestionValues | None:
 
 def _jackknife(
     first: CellResult, second: CellResult, metric: Metric, clusters: Mapping[str, int]
-) -> MeanDifference | None:
+) -> MetricPair | None:
     columns = columns_of(first.trials), columns_of(second.trials)
     both = _answered(columns[0]) & _answered(columns[1])
     shared = [name for name in first.samples if name in both]
@@ -113,7 +106,9 @@ def _jackknife(
         differences.append(values[0] - values[1])
     value, without = differences[0], np.array(differences[1:])
     spread = float(((without - without.mean()) ** 2).sum()) * (n_groups - 1) / n_groups
-    return _tested(value, spread**0.5, n_groups - 1, len(shared))
+    low, high, p = _tested(value, spread**0.5, n_groups - 1)
+    models = first.cell.model, second.cell.model
+    return MetricPair(*models, metric.name, value, low, high, p, len(shared))
 
 
 def _answered(columns: TrialColumns) -> set[str]:
@@ -134,19 +129,17 @@ def _value(result: CellResult, columns: TrialColumns, metric: Metric) -> float |
     return figure.value if isinstance(figure, Interval) else figure
 
 
-def _tested(value: float, se: float, degrees: int, n: int) -> MeanDifference:
-    """The range and the p-value of Student's t.
+def _tested(value: float, se: float, degrees: int) -> tuple[float, float, float]:
+    """The range of Student's t, and its p-value.
 
     Where all groups of questions say the same, the p-value is that of a sign test on them.
     """
     from scipy.special import stdtr
 
     if se < _SAME:
-        p = 1.0 if abs(value) < _SAME else 2.0**-degrees
-        return MeanDifference(value, value, value, p, n)
+        return value, value, 1.0 if abs(value) < _SAME else 2.0**-degrees
     half = t_quantile(degrees) * se
-    p = 2 * float(stdtr(degrees, -abs(value) / se))
-    return MeanDifference(value, value - half, value + half, p, n)
+    return value - half, value + half, 2 * float(stdtr(degrees, -abs(value) / se))
 
 
 def decided_pairs(

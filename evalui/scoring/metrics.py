@@ -35,7 +35,7 @@ from evalui.scoring.repeats import (
     variance_parts,
 )
 from evalui.scoring.scorers import OUR_VALUES, ScoreValue, declared_values
-from evalui.scoring.statistics.paired_tests import paired_bootstrap
+from evalui.scoring.statistics.paired_tests import paired_t_test
 from evalui.types import Interval, Language, Pattern, Trial
 
 NO_DOCS: Mapping[Language, str] = MappingProxyType({})
@@ -309,7 +309,7 @@ def _choice_metrics() -> Iterable[Metric]:
     yield _share(
         "chance",
         lambda cell: cell.chance,
-        "what guessing gives in the order as written",
+        "what guessing gives as written; in one order, the most frequent position if more",
         direction="none",
         ranged=False,
     )
@@ -423,8 +423,10 @@ def _order_loss(cell: CellTrials) -> Figure:
     if cell.pattern == "origin":
         return None
     moved = _all_right(cell, axes=(0, 1, 2))
-    found = paired_bootstrap(_same_order(cell), moved, cell.clusters)
-    return found and Interval(found.value, found.low, found.high, found.n)
+    found = paired_t_test(_same_order(cell), moved, cell.clusters)
+    if found is None:
+        return None
+    return Interval(found.difference, max(-1.0, found.low), min(1.0, found.high), found.n)
 
 
 def _variance_part(cell: CellTrials, *, place: int) -> Figure:

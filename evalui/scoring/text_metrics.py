@@ -15,6 +15,7 @@ from functools import cache
 
 from evalui.text_tokenizers.han import HAN
 
+VERSION = "answer.2"  # part of the signature: raise it when a figure of a reply may change
 ROUGES = ("rouge-1", "rouge-2", "rouge-l")
 BLEUS = ("bleu-1", "bleu-2", "bleu-3", "bleu-4")
 TEXT_METRICS = (*(f"{rouge}-{part}" for rouge in ROUGES for part in "rpf"), *BLEUS)
@@ -40,9 +41,14 @@ _ARTICLES = frozenset({"a", "an", "the"})
 # to mark and not from character to character.
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
 _INNER_PUNCTUATION = rf"[.'’](?<=[^\W\d_{HAN}].)(?=[^\W\d_{HAN}])"
+# Formulas of LaTeX, told from sums of money as Pandoc does (tex_math_dollars).
+_FORMULA = re.compile(r"\${1,2}(?=\S)([^$]*[^$\s])\${1,2}(?!\d)")
+_CURRENCIES = "$¢£¤¥€₹₩₽₺₫฿₴₿"
+# Signs beside a number are words of their own, those behind a letter part of it: 5 %, $5, C#.
 _WORD = (
-    rf"[{HAN}]|(?:(?<!\w)[-−](?=\.?\d))?(?:(?<![\w.])\.(?=\d))?"
-    rf"(?:[^\W_{HAN}]|(?<=\d)\.(?=\d))+"
+    rf"[{HAN}]|[{_CURRENCIES}](?=\s?[-−]?\.?\d)|(?:(?<=\d)|(?<=\d\s))[%‰{_CURRENCIES}]"
+    rf"|(?:(?<!\w)[-−](?=\.?\d))?(?:(?<![\w.])\.(?=\d))?"
+    rf"(?:[^\W_{HAN}]|(?<=\d)\.(?=\d))+(?:(?<=[^\W\d_{HAN}])(?:\+\+|[+#](?![\w+#])))?"
 )
 _CHINESE_IN_EVALSCOPE = re.compile("[\u4e00-\u9fa5]")
 
@@ -119,7 +125,7 @@ def mean_scores(scores: Sequence[Scores], *, empty: int) -> TextMetrics:
 
 def normalised_words(text: str) -> tuple[str, ...]:
     """The words that are compared, the plain words of the text if nothing else is left of it."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
+    plain = _FORMULA.sub(r"\1", unicodedata.normalize("NFKC", text).casefold())
     joined = _compiled(_INNER_PUNCTUATION).sub("", _THOUSANDS.sub("", plain))
     words = [word.replace("−", "-") for word in _compiled(_WORD).findall(joined)]
     return tuple(word for word in words if word not in _ARTICLES) or tuple(words or plain.split())

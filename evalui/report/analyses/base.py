@@ -16,7 +16,7 @@ from evalui.report.blocks import Block
 from evalui.scoring.answer_pairs import AnswerPair, answer_groups
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.figures import Arena, arenas
-from evalui.scoring.cell_summary import Summary
+from evalui.scoring.cell_summary import Summary, adjust_lights
 from evalui.scoring.group_figures import GroupSummary, group_summaries
 from evalui.scoring.summary_source import SummarySource
 from evalui.summary_groups import DeclaredGroup
@@ -54,11 +54,8 @@ class Figures:
             return self._base.summaries
         with self._lock:
             cached = self.__dict__.get("summaries")
-            return cached or tuple(
-                self._source.choices(result)
-                for result in self._results
-                if result.cell.gives == "choices"
-            )
+            choices = (one for one in self._results if one.cell.gives == "choices")
+            return cached or adjust_lights([*map(self._source.choices, choices)])
 
     @cached_property
     def answers(self) -> tuple[AnswerSummary, ...]:

@@ -27,6 +27,7 @@ from evalui.scoring.metric_pairs import MetricPair, compare_metric, decided_pair
 from evalui.scoring.metrics import Metric, known_metrics
 from evalui.types import Interval, Language
 
+_ACCURACIES = frozenset({"acc_origin", "robust", "mean_over_orders"})
 _PLACES = 4
 AnySummary = Summary | AnswerSummary
 Groups = Mapping[tuple[str, str], Sequence[AnySummary]]
@@ -163,8 +164,15 @@ def _cell(summary: AnySummary, metric: Metric, *, lead: bool) -> TableCell:
 def _bands(
     report: Report, summaries: Sequence[AnySummary], metric: Metric, pairs: Sequence[MetricPair]
 ) -> dict[str, str]:
-    """The places by the tests of pairs; none of a script, and none where no value is better."""
-    models = [one.cell.model for one in summaries if one.cell.model not in report.baselines]
+    """The places by the tests of pairs; none of a script, none where no value is better, and none
+    by an accuracy of a model that is no better than guessing.
+    """
+    models = [
+        one.cell.model
+        for one in summaries
+        if one.cell.model not in report.baselines
+        and not (metric.name in _ACCURACIES and isinstance(one, Summary) and not one.above_chance)
+    ]
     if metric.direction == "none" or not pairs:
         return {}
     decided = [each for each in decided_pairs(pairs, metric) if {*each} <= {*models}]

@@ -6,7 +6,7 @@ from evalui.datasets.health import ChoiceHealth, LengthStatistics, check_choices
 from evalui.messages import localized, messages
 from evalui.modes import traits_of, whole_of
 from evalui.report.analyses.overview.warnings import CHOICES_ONLY_RULE, notes
-from evalui.report.analyses.statistics import format_points, format_points_range
+from evalui.report.analyses.statistics import format_points_range
 from evalui.report.blocks import (
     NONE,
     BarCell,
@@ -27,12 +27,20 @@ from evalui.report.blocks import (
     TextCell,
     ValueCell,
 )
-from evalui.report.numbers import count, fixed, format_range, format_value, percent
+from evalui.report.numbers import (
+    count,
+    decimal_places,
+    fixed,
+    format_range,
+    format_value,
+    percent,
+    points_between,
+)
 from evalui.report.words import join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.statistics.paired_tests import PairedTTest, paired_t_test
-from evalui.types import LETTERS, Language, Sample
+from evalui.types import LETTERS, Interval, Language, Sample
 
 _UNEVEN = 0.05  # the p-value under which the letters of the right answers are not balanced
 _MAX_FINDINGS = 2
@@ -232,9 +240,14 @@ def _result(
     return (
         ValueCell(format_value(blind.accuracy), "%", format_range(blind.accuracy), guess),
         ValueCell(format_value(known), "%", format_range(known)) if known else NONE,
-        ValueCell(format_points(benefit), range=format_points_range(benefit)) if benefit else NONE,
+        _benefit_cell(benefit, known, blind.accuracy) if benefit and known else NONE,
         _verdict(blind, language),
     )
+
+
+def _benefit_cell(benefit: PairedTTest, whole: Interval, blind: Interval) -> ValueCell:
+    gained = points_between(benefit.difference, whole, blind, places=decimal_places(benefit))
+    return ValueCell(gained, range=format_points_range(benefit))
 
 
 def _question_benefit(blind: Summary, whole: Summary) -> PairedTTest | None:

@@ -18,7 +18,7 @@ from evalui.report.charts.kinds import (
     name_labels,
 )
 from evalui.report.charts.theme import COLOURS, MIN_QUESTIONS, NEUTRAL
-from evalui.report.numbers import count, format_range, format_value, percent
+from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.position_bias.counts import PositionTable
 from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import LETTERS, Interval, Language
@@ -82,7 +82,7 @@ def _pick_cells(
         values=shares,
         scale="grey",
         high=_FULL_COLOUR_SHARE,
-        text=[[Label(plain=f"{100 * share:.0f} %") for share in row] for row in shares],
+        text=[[Label(plain=f"{fixed(100 * share, 0)} %") for share in row] for row in shares],
         hover=[
             [
                 _pick_hover(table, gold, head, k, language)

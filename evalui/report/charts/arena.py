@@ -119,7 +119,7 @@ def _rates_heat_map(fought: Sequence[Battle], models: Sequence[str]) -> HeatMap:
         ]
         for row in models
     ]
-    text = [[Label(plain="" if r is None else f"{100 * r:.0f}") for r in row] for row in rates]
+    text = [[Label(plain="" if r is None else fixed(100 * r, 0)) for r in row] for row in rates]
     numbers = range(1, len(models) + 1)
     rows = [Label(f"{n}. {shorten_name(name)}") for n, name in zip(numbers, models, strict=True)]
     columns = [Label(str(n)) for n in numbers]

@@ -199,6 +199,7 @@ _BIAS: Mapping[type, Fields] = {
             "options": "n_options",
             "questions": "n",
             "light": "level",
+            "light_p": "adjusted_p",
             **_SPREAD,
             **within("tests", _TESTS),
             "rstd_original": "original_floor.rstd",
@@ -267,6 +268,7 @@ PAIR: Fields = {
     "apart": "significant",
     "finding": "finding",
     "detectable": percent("detectable"),
+    "settings": "settings",
     "mcnemar": "mcnemar",
 }
 MCNEMAR: Fields = same("first_only", "second_only") | {"exact_p": "exact", "mid_p": "mid"}

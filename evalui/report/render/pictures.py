@@ -13,6 +13,7 @@ from evalui.report.blocks import (
     PlotCell,
     Table,
     TableCell,
+    TextCell,
 )
 from evalui.report.charts.browser import TitledChart, draw_by_browser
 from evalui.report.charts.kinds import Intervals, Label, Mark, Series
@@ -94,7 +95,8 @@ def table_chart(table: Table) -> Intervals:
 def _name(row: Sequence[TableCell]) -> str:
     """The model of the row, else its first cell."""
     models = (shorten_name(cell.name) for cell in row if isinstance(cell, ModelCell))
-    return next(models, row[0] if isinstance(row[0], str) else "")
+    first = row[0].text if isinstance(row[0], TextCell) else row[0]
+    return next(models, first if isinstance(first, str) else "")
 
 
 def _style(cell: PlotCell) -> SeriesStyle:

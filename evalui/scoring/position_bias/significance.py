@@ -18,6 +18,7 @@ from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratu
 from evalui.scoring.statistics.intervals import cluster_values
 
 N_DRAWS = 999
+_RARE = 0.01  # of the draws: a p-value that so few decide is coarse
 _MAX_TABULATED_ORDERS = 5  # up to 5! = 120 arrangements are worth a table
 _MAX_CHUNK_ELEMENTS = 200_000  # numbers per work array, which then fit the cache
 
@@ -26,7 +27,7 @@ _MAX_CHUNK_ELEMENTS = 200_000  # numbers per work array, which then fit the cach
 class PermutationTest:
     """The permutation test of the slot counts, and what RStd does when position has no effect.
 
-    `p` is never 0: the observed order is one of the draws. `mean_rstd` and `rstd_95` are the mean
+    `p` is never 0. `mean_rstd` and `rstd_95` are the mean
     and the 95th percentile of RStd over the draws, in points; None if a recall is unknown.
     """
 
@@ -103,21 +104,39 @@ def permutation_test(
     If it does not, the answers of a question, as options, may change places among its orders, and
     among the repeats of them.
     The statistic is the sum of squared slot counts, which orders draws as chi-square does;
-    p = (1 + draws that reach the observed one) / (draws + 1).
+    p = (1 + draws that reach the observed one) / (draws + 1). Where under 1 % reach it, p is the
+    tail of a gamma distribution with the mean and the variance of the draws (Winkler et al.,
+    *Faster permutation inference in brain imaging*, NeuroImage 2016): a correction for many models
+    would find nothing with p-values that end at 1 / (draws + 1).
     """
     seen = observed_counts(stratum)
     if stratum.n_orders < 2 or not seen.choices.any():
         return None
     drawn = permuted_counts(stratum, draws, np.random.default_rng(seed))
-    reached = int(((drawn.choices**2).sum(axis=1) >= (seen.choices**2).sum()).sum())
+    statistics = (drawn.choices**2).sum(axis=1)
+    observed = int((seen.choices**2).sum())
+    reached = int((statistics >= observed).sum())
+    p = (1 + reached) / (1 + draws)
+    if reached < _RARE * draws and np.ptp(statistics):
+        # The distance from equal counts, which is 0 at least.
+        least = int(seen.choices.sum()) ** 2 / stratum.n_options
+        p = _gamma_tail(observed - least, statistics - least)
     spreads = _rstd_of_draws(drawn)
     return PermutationTest(
-        p=(1 + reached) / (1 + draws),
+        p=p,
         mean_rstd=float(spreads.mean()) if len(spreads) else None,
         rstd_95=float(np.percentile(spreads, 95)) if len(spreads) else None,
         draws=draws,
         seed=seed,
     )
+
+
+def _gamma_tail(observed: float, draws: NDArray[np.float64]) -> float:
+    from scipy.special import gammaincc
+
+    mean, variance = float(draws.mean()), float(draws.var(ddof=1))
+    p = float(gammaincc(mean**2 / variance, observed * mean / variance))
+    return max(p, float(np.finfo(np.float64).tiny))
 
 
 def noise_floor(

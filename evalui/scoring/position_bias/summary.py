@@ -1,7 +1,7 @@
 """All figures of option bias of one cell: the front of the modules that compute them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalui.scoring.calibration import (
     Calibration,
@@ -43,7 +43,8 @@ class StratumBias:
     without ranges. None where a figure needs several orders or probabilities that are not there.
     `gold_counts` counts the answers per slot in the original order, `gold_p` is its chi-square p.
     `spread_range` has the ranges of `spread` over resampled questions. `mass` is the mean label
-    mass of the cell's trials, None of replies.
+    mass of the cell's trials, None of replies. `adjusted_p` is the p-value of the permutation test
+    that decides the `level`: corrected for the models that it stands beside, if there are any.
     """
 
     n_options: int
@@ -62,6 +63,7 @@ class StratumBias:
     gold_p: float
     spread_range: RecallSpreadRange | None = None
     mass: float | None = None
+    adjusted_p: float | None = None
 
     @property
     def strength(self) -> tuple[int, float]:
@@ -135,7 +137,7 @@ def _stratum_bias(
     gold, gold_p = gold_balance(stratum.target[:, 0], stratum.n_options)
     chances = stratum.probabilities
     overall = pooled_calibration(chances, stratum.target) if chances is not None else None
-    return StratumBias(
+    bias = StratumBias(
         n_options=stratum.n_options,
         n=stratum.n,
         position=position,
@@ -149,14 +151,7 @@ def _stratum_bias(
         ece=overall.ece if overall else None,
         brier=overall.brier if overall else None,
         tests=tests,
-        level=bias_level(
-            n=stratum.n,
-            p=tests.permutation.p if tests.permutation else None,
-            max_share_deviation=uneven.max_share_deviation,
-            rstd=uneven.rstd,
-            floor95=tests.permutation.rstd_95 if tests.permutation else None,
-            mass=label_mass,
-        ),
+        level="na",
         gold_counts=gold,
         gold_p=gold_p,
         mass=label_mass,
@@ -171,6 +166,21 @@ def _stratum_bias(
         if draws
         else None,
     )
+    return with_light(bias, tests.permutation.p if tests.permutation else None)
+
+
+def with_light(bias: StratumBias, p: float | None) -> StratumBias:
+    """The same with the level that follows from a p-value of its permutation test."""
+    permuted = bias.tests.permutation
+    level = bias_level(
+        n=bias.n,
+        p=p,
+        max_share_deviation=bias.spread.max_share_deviation,
+        rstd=bias.spread.rstd,
+        floor95=permuted.rstd_95 if permuted else None,
+        mass=bias.mass,
+    )
+    return replace(bias, adjusted_p=p, level=level)
 
 
 def _chance_accuracy(tables: Sequence[TrialGrid]) -> float:

@@ -22,7 +22,8 @@ RESAMPLES = 1000
 INTERVAL_PERCENTILES = (2.5, 97.5)  # per cent
 MAX_CHUNK_ELEMENTS = 4_000_000  # numbers per work array, 32 MB
 _MAX_COUNTERS = 8192  # which stay in the processor's cache: six times as fast as all at once
-EQUAL_TOLERANCE = 1e-12  # the digits that sums in another order may differ in
+_EQUAL_TOLERANCE = 1e-12  # the digits that sums in another order may differ in
+_FEW_APART = 3  # questions: 5 % of the resamples have none of them
 
 
 @lru_cache(1024)
@@ -63,6 +64,14 @@ def share_interval(successes: float, n: int) -> Interval | None:
 def beats_guessing(accuracy: Interval, chance: float) -> bool:
     """Whether the whole interval lies above what guessing gives; one that includes it does not."""
     return accuracy.low > chance
+
+
+def blind_accuracy(guessing: float, positions: Sequence[int]) -> float:
+    """What the better of guessing and one position throughout gives in one order.
+
+    `positions` counts the answers at each; [] where they are not known, or no option was shown.
+    """
+    return max(guessing, max(positions) / sum(positions)) if sum(positions) else guessing
 
 
 def cluster_codes(
@@ -300,10 +309,11 @@ def _ratio_intervals(
         ]
     )
     lows, highs = np.percentile(means, INTERVAL_PERCENTILES, axis=0).tolist()
+    by_question = sums / sizes[:, None]
+    apart = np.abs(by_question - np.median(by_question, axis=0)) > _EQUAL_TOLERANCE
+    # Where but a few questions have another value than most, resamples say too much.
+    few = (apart.sum(axis=0) <= min(_FEW_APART, (n - 1) // 2)).tolist()
     return [
-        # Where all questions have the same value, every resample is the same and says too much.
-        wilson_interval(value * n, n)
-        if high - low < EQUAL_TOLERANCE
-        else Interval(value, low, high, n)
-        for value, low, high in zip(values, lows, highs, strict=True)
+        wilson_interval(value * n, n) if alike else Interval(value, low, high, n)
+        for value, low, high, alike in zip(values, lows, highs, few, strict=True)
     ]

@@ -6,11 +6,9 @@ The question of a gate. It has three answers: no, yes, and that the questions ar
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Literal
 
 from evalui.proportions import wilson_interval
-from evalui.scoring.statistics.intervals import cluster_codes
 from evalui.scoring.statistics.paired_tests import paired_t_test, questions_needed
 
 Decision = Literal["pass", "worse", "undecided"]
@@ -43,26 +41,18 @@ def compare_with_margin(
 ) -> MarginTest | None:
     """Compare the values of the questions that both have, by id; None if there is none.
 
-    The range is that of the paired t test (Miller, arXiv 2411.00640). Where the difference is the
-    same on every question, a share of questions that Wilson's interval of n in n leaves open may
-    differ in any way: ten equal answers do not say that all are equal. `clusters` are those of
-    `cluster_codes`.
+    The range is that of `paired_t_test`: ten equal answers do not say that all are equal.
+    `clusters` are those of `cluster_codes`.
     """
-    shared = [name for name in baseline if name in candidate]
-    if not shared:
+    shared = {name: value for name, value in candidate.items() if name in baseline}
+    tested = paired_t_test(shared, baseline, clusters)
+    if tested is None:
         return None
-    n = len(shared)
-    codes = cluster_codes(shared, clusters)
-    tested = paired_t_test({name: candidate[name] for name in shared}, baseline, clusters)
-    if tested is None or tested.all_equal:
-        value = fmean(candidate[name] - baseline[name] for name in shared)
-        n_units = n if codes is None else int(codes.max()) + 1
-        unseen = 1 - wilson_interval(n_units, n_units).low
-        low, high = (1 - unseen) * value - unseen, (1 - unseen) * value + unseen
+    value, low, high, n = tested.difference, tested.low, tested.high, tested.n
+    distance = abs(value + margin)
+    if not tested.omega:
         needed = _needed_alike(value, margin)
     else:
-        value, low, high = tested.difference, tested.low, tested.high
-        distance = abs(value + margin)
         needed = questions_needed(tested.omega, distance) if distance > 1e-12 else None
     decision: Decision = "pass" if low >= -margin else "worse" if high < -margin else "undecided"
     if needed is not None:

@@ -14,18 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.proportions import wilson_interval
-from evalui.scoring.statistics.intervals import (
-    EQUAL_TOLERANCE,
-    INTERVAL_PERCENTILES,
-    MAX_CHUNK_ELEMENTS,
-    RESAMPLES,
-    cluster_codes,
-    cluster_values,
-    resample_counts,
-    t_quantile,
-)
+from evalui.scoring.statistics.intervals import cluster_codes, cluster_values, t_quantile
 from evalui.types import Cell
 
+# Differences of right and wrong answers are not normal: of few questions the t test finds too much
+# (5 of 5 questions but one: p .02 by t, .12 by all signs), so the exact test has to agree.
+_EXACT_BELOW = 30
+# Of a signature: which questions and their clusters, which model, and what writes the line.
+_NO_SETTINGS = frozenset(
+    ("n", "limit", "duplicate-options", "cluster", "answers", "model", "fp32", "evalui")
+)
 _COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
 
 
@@ -34,15 +32,19 @@ class PairedTTest:
     """The mean of first - second over `n` questions, with a t interval at 95 %, not cut.
 
     `se` is `omega` / sqrt(n) and `omega` the standard deviation of the differences, or what it is
-    worth with clusters of questions. `all_equal`: the difference is the same on every question, so
-    there is no t test and `p` is None.
+    worth with clusters of questions, which take the place of questions in all that follows. `p` is
+    that of the t test; below 30 questions that of all 2^n signs (Fisher's randomisation test for
+    pairs) where it is larger. `all_equal`: the difference is the same on every question, so that
+    there is no t test. `p` is then that of all signs, and the range leaves open what Wilson's
+    interval of n in n does of the questions outside the sample, which may differ in any way from -1
+    to 1.
     """
 
     difference: float
     se: float
     low: float
     high: float
-    p: float | None
+    p: float
     omega: float
     n: int
     all_equal: bool
@@ -77,71 +79,85 @@ class RankBand:
     high: int
 
 
-@dataclass(frozen=True, slots=True)
-class MeanDifference:
-    """The mean of first - second over the `n` questions both have, with its 95 % interval.
-
-    `p` is the two-sided p-value of the sign-flip test: the share of random signs under which the
-    mean difference is at least as large. It is never 0: the observed signs are one of them.
-    """
-
-    value: float
-    low: float
-    high: float
-    p: float
-    n: int
-
-
 def paired_t_test(
     first: Mapping[str, float],
     second: Mapping[str, float],
     clusters: Mapping[str, int] | None = None,
 ) -> PairedTTest | None:
-    """The paired t test of question means (Miller, arXiv 2411.00640); None below two questions.
+    """The paired t test of question means (Miller, arXiv 2411.00640); None without a question.
 
-    `clusters` are those of `cluster_codes`; of one cluster alone there is no test either.
+    `clusters` are those of `cluster_codes`; one cluster alone counts as one question.
     """
     shared = [name for name in first if name in second]
     differences = np.array([[first[name] - second[name] for name in shared]])
-    return next(iter(paired_t_tests(differences, cluster_codes(shared, clusters))), None)
+    return paired_t_tests(differences, cluster_codes(shared, clusters))[0] if shared else None
 
 
 def paired_t_tests(
     differences: NDArray[np.float64], cluster: NDArray[np.intp] | None = None
 ) -> list[PairedTTest]:
-    """The same test of each pair; `differences` by question, of shape (pairs, n).
-
-    None where there are fewer than two questions, or clusters of them.
-    """
+    """The same test of each pair; `differences` by question, -1..1, of shape (pairs, n)."""
     from scipy.special import stdtr
 
     n_questions = differences.shape[1]
-    if n_questions:
-        differences = cluster_values(differences.T, cluster).T
+    identical = np.ptp(differences, axis=1) < 1e-12
+    differences = cluster_values(differences.T, cluster).T
     n = differences.shape[1]
-    if n < 2:
-        return []
     means = differences.mean(axis=1)
     # Equal differences need not be equal in their last digit: 1/3 - 2/3 and 0 - 1/3.
     alike = np.ptp(differences, axis=1) < 1e-12
-    omegas = np.where(alike, 0.0, differences.std(axis=1, ddof=1))
+    omegas = np.where(alike, 0.0, differences.std(axis=1, ddof=min(1, n - 1)))
     errors = omegas / math.sqrt(n)
-    p = 2 * stdtr(n - 1, -np.abs(means) / np.where(alike, 1.0, errors))
-    width = t_quantile(n - 1)
-    rows = zip(*(each.tolist() for each in (means, errors, p, omegas, alike)), strict=True)
+    p = 2 * stdtr(max(1, n - 1), -np.abs(means) / np.where(alike, 1.0, errors))
+    if n < _EXACT_BELOW:
+        p = np.maximum(p, sign_flip_p_values(differences))
+    # Only the signs as they are, and all of them turned, reach a difference that all have.
+    p = np.where(alike, np.where(np.abs(means) < 1e-12, 1.0, 2.0 ** (1 - n)), p)
+    half = t_quantile(max(1, n - 1)) * errors
+    unseen = 1 - wilson_interval(n, n).low
+    centres = np.where(alike, (1 - unseen) * means, means)
+    half = np.where(alike, unseen, half)
+    omegas *= math.sqrt(n_questions / n)
+    columns = (means, errors, centres - half, centres + half, p, omegas, identical)
+    rows = zip(*(each.tolist() for each in columns), strict=True)
     return [
-        PairedTTest(
-            mean,
-            se,
-            mean - width * se,
-            mean + width * se,
-            None if same else p,
-            omega * math.sqrt(n_questions / n),
-            n_questions,
-            same,
-        )
-        for mean, se, p, omega, same in rows
+        PairedTTest(mean, se, low, high, own, omega, n_questions, same)
+        for mean, se, low, high, own, omega, same in rows
     ]
+
+
+def sign_flip_p_values(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fisher's randomisation test of each pair, shape (pairs, n): how many of all 2^n signs of the
+    differences reach their sum, on either side.
+
+    Where the differences other than 0 are of one size that is the binomial sign test. Else the sums
+    of both halves are sorted and counted against each other, 2^(n/2) in place of 2^n (Horowitz and
+    Sahni, J. ACM 1974).
+    """
+    from scipy.special import bdtr
+
+    sizes = np.abs(differences)
+    most = sizes.max(axis=1, keepdims=True)
+    of_one_size = ((sizes < 1e-12) | (most - sizes < 1e-12)).all(axis=1)
+    ahead = (differences > 1e-12).sum(axis=1)
+    behind = (differences < -1e-12).sum(axis=1)
+    p = np.minimum(1.0, 2 * bdtr(np.minimum(ahead, behind), ahead + behind, 0.5))
+    for place in np.flatnonzero(~of_one_size):
+        own = sizes[place]
+        ones, others = np.sort(_signed_sums(own[::2])), np.sort(_signed_sums(own[1::2]))
+        # A sum in another order may differ in its last digits.
+        reached = abs(float(differences[place].sum())) - 1e-9
+        above = int((len(others) - np.searchsorted(others, reached - ones)).sum())
+        p[place] = min(1.0, 2 * above / 2.0 ** len(own))
+    return p
+
+
+def _signed_sums(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sums under every choice of signs."""
+    sums = np.zeros(1)
+    for size in sizes.tolist():
+        sums = np.concatenate([sums + size, sums - size])
+    return sums
 
 
 def mcnemar(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> list[McNemar]:
@@ -233,53 +249,26 @@ def incompatibilities(one: Cell, other: Cell) -> str:
     return ", ".join(name for name, mine, theirs in both if mine != theirs)
 
 
-def paired_bootstrap(
-    first: Mapping[str, float],
-    second: Mapping[str, float],
-    clusters: Mapping[str, int] | None = None,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> MeanDifference | None:
-    """The difference of two models on the questions both have values in 0..1 for; None without any.
+def differing_settings(one: Cell, other: Cell) -> str:
+    """In which settings two cells were asked otherwise, "" if in none: "shots:0/2, top_p:–/0.9".
 
-    The interval is the bootstrap's, the p-value the sign-flip test's (Fisher's randomisation
-    test for pairs), both over questions, or over their `clusters`.
+    Read from the signatures; "–" is what one does not state, most often because it is as usual. How
+    answers were asked that somebody brought along is not known.
     """
-    shared = [name for name in first if name in second]
-    if not shared:
-        return None
-    differences = np.array([first[name] - second[name] for name in shared])
-    differences = cluster_values(differences, cluster_codes(shared, clusters))
-    n, value = len(differences), float(differences.mean())
-    rng = np.random.default_rng(seed)
-    low, high = (-1.0, 1.0)  # one question has no spread
-    if n > 1:
-        means = np.concatenate(
-            [drawn @ differences / n for drawn in resample_counts(n, resamples, rng)]
-        )
-        low, high = np.percentile(means, INTERVAL_PERCENTILES).tolist()
-        if high - low < EQUAL_TOLERANCE:
-            low, high = _constant_difference_interval(value, n)
-    p = sign_flip_p_value(differences, resamples, rng)
-    return MeanDifference(value, low, high, p, len(shared))
+    mine, theirs = _settings(one.signature), _settings(other.signature)
+    if "recorded" in (mine.get("prompt"), theirs.get("prompt")):
+        return ""
+    return ", ".join(
+        f"{name}:{mine.get(name, '–')}/{theirs.get(name, '–')}"
+        for name in mine | theirs
+        if mine.get(name) != theirs.get(name)
+    )
 
 
-def sign_flip_p_value(
-    differences: NDArray[np.float64],
-    resamples: int = RESAMPLES,
-    rng: np.random.Generator | None = None,
-) -> float:
-    """Fisher's randomisation test for pairs: how often random signs reach this sum or more."""
-    rng = rng or np.random.default_rng(0)
-    at_once = max(1, MAX_CHUNK_ELEMENTS // len(differences))
-    total, reached = abs(float(differences.sum())), 0
-    for done in range(0, resamples, at_once):
-        rows = min(at_once, resamples - done)
-        signs = rng.integers(2, size=(rows, len(differences)), dtype=np.int8) * 2.0 - 1
-        # A sum in another order may differ in its last digits.
-        reached += int((np.abs(signs @ differences) >= total - 1e-9).sum())
-    return (1 + reached) / (1 + resamples)
+@lru_cache(maxsize=4096)
+def _settings(signature: str) -> dict[str, str]:
+    parts = (part.partition(":") for part in signature.split("|")[1:])
+    return {name: value for name, colon, value in parts if colon and name not in _NO_SETTINGS}
 
 
 @lru_cache(maxsize=4096)
@@ -317,13 +306,3 @@ def _assign_bands(
         worse = sum((name, below) in significant_pairs for below in names)
         bands.append(RankBand(name, means[name], band, 1 + better, len(names) - worse))
     return bands
-
-
-def _constant_difference_interval(value: float, n: int) -> tuple[float, float]:
-    """The range of a difference that is the same on all `n` questions.
-
-    Of the questions outside the sample, a share that Wilson's interval of n in n leaves open may
-    differ in any way, from -1 to 1. A range around `value` alone would ignore that all were alike.
-    """
-    alike = wilson_interval(n, n).low
-    return alike * value - (1 - alike), alike * value + (1 - alike)

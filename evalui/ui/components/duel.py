@@ -12,6 +12,7 @@ from evalui.app.duels import JudgedPair
 from evalui.app.open_run_view import OpenRunView
 from evalui.messages import Messages
 from evalui.report.html import Html
+from evalui.report.numbers import fixed
 from evalui.scoring.arena.figures import PEOPLE
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Sample, Verdict
@@ -203,7 +204,7 @@ def _shares(t: Messages, verdict: Verdict) -> list[tuple[str, str]]:
         t("arena.duel.both_good"),
         t("arena.duel.both_bad"),
     )
-    shares = [f"{100 * share:.0f} %" for share in verdict.probabilities]
+    shares = [f"{fixed(100 * share, 0)} %" for share in verdict.probabilities]
     return list(zip(names, shares, strict=True)) if shares else []
 
 

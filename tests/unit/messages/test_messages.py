@@ -185,7 +185,7 @@ def test_a_noun_follows_its_own_number_where_a_sentence_has_several():
 
 
 def test_a_verb_goes_with_the_count_that_it_names():
-    assert localized("answers-some", "en", done="1", total="40").startswith(
+    assert localized("answers-partial-ended", "en", done="1", total="40").startswith(
         "1 of 40 questions was answered;"
     )
 

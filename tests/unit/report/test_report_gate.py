@@ -94,3 +94,20 @@ def test_the_junit_file_has_a_case_for_each_check():
     kinds = [[child.tag for child in case] for case in suite]
     assert kinds == [["failure"], ["error"], []]
     assert suite[0].get("classname") == "colours.generation"
+
+
+def test_what_differs_in_how_the_two_were_asked_is_named():
+    old, new = (
+        "colours@1|shots:0|chat:no|prompt:p|temp:0|n:50",
+        "colours@2|shots:2|chat:yes|prompt:q|",
+    )
+    before, after = cell_of("old", [True] * 50), cell_of("new", [True] * 40)
+    (check,) = run_gate(
+        [replace(before, cell=replace(before.cell, signature=old + "|model:old|evalui:1"))],
+        [replace(after, cell=replace(after.cell, signature=new + "temp:0|n:40|model:new@ab"))],
+        "accuracy",
+        50,
+    )
+    assert check.text.endswith(" Settings that differ: shots:0/2, chat:no/yes, prompt:p/q.")
+    (check,) = run_gate([before], [cell_of("new", [True] * 50)], "accuracy", 50)
+    assert "Settings" not in check.text

@@ -1,6 +1,17 @@
+import math
+
 import pytest
 
-from evalui.report.numbers import count, dollars, fixed, format_range, format_value, percent, signed
+from evalui.report.numbers import (
+    count,
+    dollars,
+    fixed,
+    format_range,
+    format_value,
+    percent,
+    points_between,
+    signed,
+)
 from evalui.types import Interval
 
 
@@ -35,7 +46,26 @@ def test_thousands_get_a_comma():
 
 
 def test_a_difference_has_a_true_minus_sign():
-    assert (signed(-0.25, 2), signed(0.25, 1), signed(-0.001, 2)) == ("−0.25", "0.2", "0.00")
+    assert (signed(-0.25, 2), signed(0.25, 1), signed(-0.001, 2)) == ("−0.25", "0.3", "0.00")
+
+
+@pytest.mark.parametrize(
+    ("value", "places", "printed"),
+    [(6.5, 0, "7"), (7.5, 0, "8"), (-6.5, 0, "-7"), (100 * 0.285, 0, "29"), (2.675, 2, "2.68")],
+)
+def test_a_half_is_rounded_up_whatever_digit_stands_before_it(
+    value: float, places: int, printed: str
+):
+    assert fixed(value, places) == printed
+    assert (fixed(math.inf, places), fixed(1e22, places)[:3]) == ("inf", "100")
+
+
+def test_a_difference_is_that_of_the_figures_beside_it():
+    wide = Interval(0.624, 0.5, 0.72, 60), Interval(0.456, 0.34, 0.58, 60)
+    assert points_between(0.168, *wide, places=1) == "16"  # 62 − 46
+    fine = Interval(0.9724, 0.96, 0.98, 960), Interval(0.9516, 0.93, 0.96, 960)
+    assert points_between(-0.0208, *reversed(fine), places=0) == "−2.0"  # 97.2 − 95.2
+    assert points_between(0.2, *wide, places=1) == "20.0"  # of other questions than the figures
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 from dataclasses import replace
 
 import pytest
-from bias_examples import cell_result, fond, right, with_probabilities
+from bias_examples import cell_result, fond, often_first, right, with_probabilities
 from scoring_examples import question_outcomes
 
+from evalui.report.analyses.overview.warnings import evidence
 from evalui.report.export.json import metrics_object
-from evalui.scoring.cell_summary import summarise
+from evalui.scoring.cautions import cautions
+from evalui.scoring.cell_summary import adjust_lights, pair_summary, summarise
 from evalui.types import Trial
 
 # Worked by hand: q0 right in every order; q1 always A; q2 right as written, then unreadable;
@@ -210,3 +212,46 @@ def test_the_right_answers_of_a_fond_model_depend_on_the_position():
     found = summarise(cell_result(right)).main_bias
     assert found.tests.cochran_q.p == 1
     assert summarise(cell_result(fond)).main_bias.tests.cochran_q.p < 0.001
+
+
+def lit(models: int, p: float | None = None) -> list[str]:
+    """The lights of as many models, of which the first likes A; its test may have another p."""
+    first = summarise(cell_result(fond, model="fond"))
+    if p is not None and first.bias:
+        (stratum,) = first.bias.strata
+        assert stratum.tests.permutation
+        permutation = replace(stratum.tests.permutation, p=p)
+        stratum = replace(stratum, tests=replace(stratum.tests, permutation=permutation))
+        first = replace(first, bias=replace(first.bias, strata=(stratum,)))
+    other = summarise(cell_result(right))
+    others = [replace(other, cell=replace(other.cell, model=f"m{i}")) for i in range(models - 1)]
+    adjusted = adjust_lights(adjust_lights([first, *others]))
+    return [one.main_bias.level for one in adjusted if one.main_bias]
+
+
+def test_the_position_lights_of_all_models_are_tested_together():
+    """Benjamini-Hochberg: one p of .02 among thirteen models is what chance gives."""
+    assert lit(1, 0.02) == ["red"]
+    assert lit(13, 0.02) == ["green"] * 13
+
+
+def test_a_strong_bias_shows_among_any_number_of_models():
+    assert lit(80) == ["red", *["green"] * 79]
+
+
+def test_a_model_that_always_says_the_most_frequent_position_is_no_better_than_guessing():
+    first = often_first(cell_result(lambda *_: 0, pattern="origin"))
+    summary = summarise(first)
+    assert summary.accuracy
+    assert summary.chance == pytest.approx(summary.accuracy.value) != 1 / 4
+    assert not summary.above_chance
+    assert not pair_summary(first).above_chance
+    assert [each.rule for each in cautions(evidence(summary, summary.accuracy))][:2] == [
+        "exploratory",
+        "guessing",
+    ]
+    assert summarise(often_first(cell_result(right, pattern="origin"))).above_chance
+
+
+def test_in_every_order_no_position_is_frequent():
+    assert summarise(often_first(cell_result(right))).chance == 1 / 4

@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bias_examples import cell_result, halting, right
-from open_examples import answers_result
+from bias_examples import Pick, cell_result, halting, right
+from open_examples import answered_result, answers_result
 
+from evalui.report.analyses.statistics import CellComparison, compare_pairs
+from evalui.scoring.answer_pairs import compare_answers
+from evalui.scoring.cell_summary import summarise
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.metric_pairs import compare_metric, decided_pairs
 from evalui.scoring.metrics import Metric, compute_figures, known_metrics
@@ -127,3 +130,38 @@ def test_written_answers_of_several_repeats_count_once_for_each_question():
     assert isinstance(first, Interval)
     assert isinstance(second, Interval)
     assert (first.n, first.value, first.low) == pytest.approx((second.n, second.value, second.low))
+
+
+@pytest.mark.parametrize("n", [20, 40])
+def test_an_accuracy_has_the_test_of_the_ranking_wherever_it_is_compared(n: int):
+    """Thirteen models of which the best is right on all and the last on a thirteenth: 78 pairs."""
+
+    def able(skill: int) -> Pick:
+        return lambda question, _, target: (target + (question % 13 >= skill)) % 4
+
+    cells = [
+        cell_result(able(skill), model=f"m{skill}", pattern="origin", n=n)
+        for skill in range(13, 0, -1)
+    ]
+    ranked = compare_pairs([summarise(cell, with_bias=False) for cell in cells], "accuracy")
+    chosen = compare_metric(cells, known_metrics()["acc_origin"])
+    expected = {
+        frozenset((pair.first.model, pair.second.model)): pair.adjusted
+        for pair in ranked
+        if isinstance(pair, CellComparison)
+    }
+    assert {frozenset((pair.first, pair.second)): pair.p for pair in chosen} == expected
+    assert expected[frozenset(("m13", "m1"))] < 0.001
+
+
+def test_written_answers_of_thirteen_models_can_be_told_apart():
+    written = [
+        answered_result(*"x" * 40, figures=[float(q % 13 < skill) for q in range(40)])
+        for skill in range(13, 0, -1)
+    ]
+    named = [
+        replace(one, cell=replace(one.cell, model=f"m{place}")) for place, one in enumerate(written)
+    ]
+    pairs = compare_answers(named, "rouge-l-f")
+    assert len(pairs) == 78
+    assert pairs[11].p < 0.001

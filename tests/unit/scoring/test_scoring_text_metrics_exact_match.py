@@ -66,3 +66,40 @@ def test_chinese_is_compared_by_character_and_latin_words_inside_it_as_words():
 def test_an_exact_match_has_the_full_f1(reply: str, reference: str):
     ours, theirs = normalised_words(reply), normalised_words(reference)
     assert (exact_match(ours, theirs) == 1.0) <= (token_f1(ours, theirs) == 1.0)
+
+
+@pytest.mark.parametrize(
+    ("reply", "reference"),
+    [
+        ("C++", "c＋＋."),
+        ("**C#**", "C#"),
+        ("5 %", "５％"),
+        ("$ 5.00", "$5.00"),
+        ("$5$", "5"),
+        ("$$x^2$$", "x^2"),
+        ("It costs $5 and $6.", "it costs $5, and $6"),
+        ("x + y", "x+y"),
+        ("# Paris", "Paris"),
+    ],
+)
+def test_signs_that_belong_to_a_word_are_read_in_any_dress(reply: str, reference: str):
+    assert exact_match(normalised_words(reply), normalised_words(reference)) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("reply", "reference"),
+    [
+        ("C++", "C"),
+        ("C#", "C"),
+        ("C++", "C#"),
+        ("A+", "A"),
+        ("5%", "5"),
+        ("5‰", "5%"),
+        ("$5", "5"),
+        ("$5", "€5"),
+        ("5 €", "5"),
+        (".5", "0.5"),
+    ],
+)
+def test_signs_that_make_another_word_count(reply: str, reference: str):
+    assert exact_match(normalised_words(reply), normalised_words(reference)) == 0.0

@@ -267,10 +267,10 @@ def answer_notes(
     """What a reader must know before believing the text figures, most serious first."""
     s = summary
     if s.state in ("waiting", "running"):
-        key, done, total = "answers-partial", s.replies, s.questions * s.n_repeats
+        done, total = s.replies, s.questions * s.n_repeats
     else:
-        key, done, total = "answers-some", s.n, s.questions
-    made = state_notes(s.state, s.error, done, total, language, partial=key)
+        done, total = s.n, s.questions
+    made = state_notes(s.state, s.error, done, total, language, partial="answers-partial")
     if s.state == "impossible":
         return tuple(made[:1])
     made += cluster_notes(s.clusters, s.cell, s.questions, language)

@@ -25,7 +25,7 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.numbers import count, format_range, format_value, signed
+from evalui.report.numbers import count, fixed, format_range, format_value, signed
 from evalui.report.words import join_sentences
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
@@ -188,7 +188,7 @@ def _cell(dimension: CategoryTable, model: str, printed: Callable[[BattleTally],
 def _shares(tally: BattleTally) -> str:
     counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
     return " / ".join(
-        NONE if number is None else f"{100 * number / tally.n:.1f}%" for number in counts
+        NONE if number is None else f"{fixed(100 * number / tally.n, 1)}%" for number in counts
     )
 
 

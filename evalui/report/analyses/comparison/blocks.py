@@ -28,6 +28,7 @@ from evalui.report.analyses.statistics import (
     CellComparison,
     format_least_difference,
     mcnemar_sentence,
+    other_settings,
 )
 from evalui.report.analyses.statistics.blocks import finding_text, mcnemar_cell, pair_plot
 from evalui.report.blocks import (
@@ -50,7 +51,7 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.charts.kinds import Axis, points_axis
-from evalui.report.numbers import count, fixed, p_column
+from evalui.report.numbers import count, fixed, format_value, p_column
 from evalui.scoring.answer_pairs import AnswerPair, ranking_metric
 
 _DRAWN = 8  # rows of marks, before the others fold
@@ -75,6 +76,9 @@ def comparison_blocks(
     stands below the tests.
     """
     head = Headline(verdict(t, compared), support(t, compared))
+    asked = other_settings([each.cell for each in compared.results], t.language)
+    said = (t("of-model", model=", ".join(who), said=text) for text, who in asked.items())
+    notes = [*notes, *said]
     if chosen is None:
         return (head, *_known(t, notes))
     return (
@@ -152,11 +156,11 @@ def _measure_row(t: Messages, compared: Comparison, pair: PairComparison) -> tup
         measure_words(t, f"compare.measure_short.{measure}", measure),
         strong=measure == compared.measure,
     )
+    figures = result.figures if isinstance(result, CellComparison) else None
     values = (
-        ValueCell(format_fraction(mean), size="large")
-        if compared.scored
-        else ValueCell(fixed(100 * mean, 0), "%", size="large")
-        for mean in pair.means
+        [ValueCell(format_value(figure), "%", size="large") for figure in figures]
+        if figures
+        else [ValueCell(format_fraction(mean), size="large") for mean in pair.means]
     )
     return (
         name,

@@ -330,4 +330,5 @@ def _reversed(pair: CellComparison, first: Cell) -> CellComparison:
         paired=away,
         first_at_chance=pair.second_at_chance,
         second_at_chance=pair.first_at_chance,
+        figures=pair.figures and (pair.figures[1], pair.figures[0]),
     )

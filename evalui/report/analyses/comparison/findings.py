@@ -18,7 +18,7 @@ from evalui.report.analyses.statistics import (
     format_points,
     format_points_range,
 )
-from evalui.report.numbers import count, p_value
+from evalui.report.numbers import count, decimal_places, p_value, points_between
 from evalui.report.words import join_names_shortened
 from evalui.scoring.answer_pairs import AnswerPair
 from evalui.scoring.metrics import known_metrics
@@ -109,17 +109,22 @@ def differing_questions(
 def difference_text(pair: PairComparison) -> str:
     """How far the first is ahead, in points, or as a part of one for written answers."""
     if isinstance(pair.result, AnswerPair):
-        return format_fraction(pair.result.value).replace("-", "−")
-    return format_points(pair.result.paired)
+        # That of the means as they are printed.
+        one, other = (float(format_fraction(mean)) for mean in pair.means)
+        return format_fraction(one - other).replace("-", "−")
+    if figures := pair.result.figures:
+        places = decimal_places(pair.result.paired)
+        return points_between(pair.difference, *figures, places=places)
+    return format_points(pair.result)
 
 
 def range_text(pair: PairComparison) -> str:
-    """The plausible range of the difference; "" where every question has the same."""
+    """The plausible range of the difference."""
     result = pair.result
     if isinstance(result, AnswerPair):
         ends = (format_fraction(end).replace("-", "−") for end in (result.low, result.high))
         return "–".join(ends)
-    return "" if result.paired.all_equal else format_points_range(result.paired)
+    return format_points_range(result.paired)
 
 
 def _of_two(t: Messages, compared: Comparison, pair: PairComparison) -> str:

@@ -12,11 +12,12 @@ from evalui.report.analyses.overview.warnings import (
     ReportNote,
     first_sentence,
 )
+from evalui.report.analyses.statistics import other_settings
 from evalui.report.blocks import Details, Kind, NoteLine, Notes
 from evalui.report.numbers import count
 from evalui.report.words import join_names_shortened
 from evalui.scoring.answer_summary import AnswerSummary
-from evalui.types import Language
+from evalui.types import Cell, Language
 
 # The filter of the list of duels that shows what a note is about.
 _DUEL_FILTERS: Mapping[str, str] = {
@@ -73,6 +74,12 @@ def _answer_lines(answers: Sequence[AnswerSummary], context: OpenContext) -> lis
     for summary in answers:
         for note in answer_notes(summary, context.language, rule_based=context.rules):
             models.setdefault(note, []).append(summary.cell.model)
+    by_dataset: dict[tuple[str, str], list[Cell]] = {}
+    for summary in answers:
+        by_dataset.setdefault((summary.cell.dataset, summary.cell.label), []).append(summary.cell)
+    for cells in by_dataset.values():
+        for text, who in other_settings(cells, context.language).items():
+            models[ReportNote("info", "settings", text)] = who
     return [
         NoteLine(
             NOTE_KINDS[note.level],

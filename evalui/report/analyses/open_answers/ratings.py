@@ -27,7 +27,7 @@ from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.report.words import join_names_shortened
 from evalui.scoring.answer_summary import AnswerSummary, JudgeRating
 from evalui.scoring.cell_trials import question_clusters, score_values
-from evalui.scoring.statistics.paired_tests import holm, paired_bootstrap
+from evalui.scoring.statistics.paired_tests import holm, paired_t_test
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import CellResult, Interval, Language
 
@@ -42,7 +42,7 @@ _AXES: Mapping[str, Axis] = {
 def rating_title(result: CellResult, language: Language, *, rule_based: frozenset[str]) -> str:
     """Whose marks are highest in one judge's cell, or whose do not differ; "" without marks.
 
-    Two models are compared on the questions on which both have marks, by the sign-flip test.
+    Two models are compared on the questions on which both have marks, by the paired t test.
     """
     judge = judge_name(result.cell.model, language, rule_based=rule_based)
     ratings = _ratings(result)
@@ -185,14 +185,14 @@ def _decided(result: CellResult) -> frozenset[tuple[str, str]]:
     """The pairs (better, worse) of models that the test tells apart."""
     shares, clusters = _shares(result), question_clusters(result.samples)
     tested = {
-        (one, other): difference
+        (one, other): test
         for one, other in combinations(shares, 2)
-        if (difference := paired_bootstrap(shares[one], shares[other], clusters))
+        if (test := paired_t_test(shares[one], shares[other], clusters))
     }
-    adjusted = holm([difference.p for difference in tested.values()])
+    adjusted = holm([test.p for test in tested.values()])
     return frozenset(
-        pair if difference.value > 0 else (pair[1], pair[0])
-        for (pair, difference), p in zip(tested.items(), adjusted, strict=True)
+        pair if test.difference > 0 else (pair[1], pair[0])
+        for (pair, test), p in zip(tested.items(), adjusted, strict=True)
         if p < _LEVEL
     )
 

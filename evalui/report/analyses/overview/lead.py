@@ -24,7 +24,7 @@ from evalui.report.blocks import (
 )
 from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
-from evalui.report.words import band_text
+from evalui.report.words import band_text, join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW, BiasLevel
 from evalui.scoring.cell_summary import Measure, Summary, is_unfinished
 from evalui.scoring.position_bias.counts import PositionTable
@@ -109,8 +109,11 @@ def _caption(standing: DatasetStanding, language: Language) -> str:
         if low == high
         else localized("lead.n-range", language, low=count(low), high=count(high))
     )
-    measure = _measures(standing)[0]
-    return localized(f"lead.caption-{measure}", language, n=n)
+    caption = localized(f"lead.caption-{_measures(standing)[0]}", language, n=n)
+    in_one_order = all(s.cell.pattern == "origin" and s.main_bias for s in standing.leading)
+    return join_sentences(
+        caption, localized("lead.caption-blind", language) if in_one_order else ""
+    )
 
 
 # ---------------------------------------------------------------- columns

@@ -161,13 +161,12 @@ def pairs_table(pairs: Sequence[CellComparison], language: Language) -> Table:
 
 def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
     tested = pair.finding in ("apart", "level")
-    gap = format_points(pair.paired)
+    gap = format_points(pair)
     sign = "+" if pair.paired.difference > 0 else ""
     return (
         localized("sure.over", language, first=pair.first.model, second=pair.second.model),
         ValueCell(f"{sign}{gap}", localized("sure.points", language)),
-        # Of differences that are all alike no range can be computed.
-        NONE if pair.paired.all_equal else format_points_range(pair.paired),
+        format_points_range(pair.paired),
         p_column(pair.adjusted) if tested else NONE,
         localized(f"sure.word-{pair.finding}", language),
     )
@@ -206,7 +205,7 @@ def sureness(standing: DatasetStanding, language: Language) -> str:
         least = format_least_difference(pair.detectable)
         return localized("sure.level", language, n=count(pair.n), least=least)
     if pair:
-        key = "untold" if pair.paired.difference else "equal"
+        key = "equal" if pair.finding == "same" else "untold"
         return localized(f"sure.{key}", language, n=count(pair.n))
     if len(answered) > 1 and standing.comparison and standing.comparison.incomparable:
         return ""
@@ -227,14 +226,14 @@ def needed_share(summary: Summary) -> str:
 
 
 def _gap(pair: CellComparison, language: Language) -> str:
-    if pair.detectable is None:
+    if pair.paired.all_equal:
         return localized("sure.steady", language, n=count(pair.n))
     fields = {
-        "gap": format_points(pair.paired).lstrip("−"),
+        "gap": format_points(pair).lstrip("−"),
         "span": format_points_range(pair.paired),
         "n": count(pair.n),
     }
-    if is_plenty(pair):
+    if pair.detectable is not None and is_plenty(pair):
         least = format_least_difference(pair.detectable)
         return localized("sure.very", language, **fields, least=least)
     return localized("sure.fairly", language, **fields, p=p_value(pair.adjusted))

@@ -151,7 +151,9 @@ def _ranked(standing: DatasetStanding, answered: Sequence[Summary], language: La
     if len(level) > 1:
         return _tied(standing, level, language)
     if not level:
-        return Headline(localized("verdict.unreadable", language))
+        cell = answered[0].cell
+        mode = mode_word(cell.label, cell.mode, language, capital=False)
+        return Headline(localized("verdict.nobody-in", language, mode=mode))
     return _alone(next(s for s in answered if s.cell.model == level[0]), language)
 
 
@@ -177,7 +179,7 @@ def _won(
         first=first,
         second=second,
         value=format_value(share),
-        gap=format_points(pair.paired),
+        gap=format_points(pair),
     )
     key = "plenty" if is_plenty(pair) else "enough"
     sure = localized(
@@ -279,7 +281,7 @@ def _other_order(
         mode=mode_word(label, pair.first.mode, language),
         first=first,
         second=second,
-        gap=format_points(pair.paired).lstrip("−"),
+        gap=format_points(pair).lstrip("−"),
         span=format_points_range(pair.paired),
     )
 

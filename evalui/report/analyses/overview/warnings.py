@@ -3,7 +3,7 @@
 Which rules fire is decided by `scoring.cautions`; here they get their weight and their words.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +12,7 @@ from evalui.modes import traits_of
 from evalui.report.analyses.overview.narrative import above_chance, best_case_accuracy
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.verdict import mode_word
+from evalui.report.analyses.statistics import comparable_cells, other_settings
 from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes
 from evalui.report.numbers import (
     count,
@@ -79,14 +80,18 @@ class ReportNote:
 def state_notes(
     state: str, error: str, done: int, total: int, language: Language, *, partial: str
 ) -> list[ReportNote]:
-    """That a cell cannot run, failed, or lacks some of its results: `partial` is that sentence."""
+    """That a cell cannot run, failed, or lacks some of its results: `partial` is that sentence.
+
+    It is another where no more will come.
+    """
     made: list[ReportNote] = []
     if state == "impossible":
         made.append(ReportNote("info", "not-run", localized("not-run", language, reason=error)))
     if state == "failed":
         made.append(ReportNote("bad", "failed", localized("failed", language, reason=error)))
     if done < total:
-        text = localized(partial, language, done=count(done), total=count(total))
+        key = partial if state in ("waiting", "running") else f"{partial}-ended"
+        text = localized(key, language, done=count(done), total=count(total))
         made.append(ReportNote("warn", "partial", text))
     return made
 
@@ -382,6 +387,7 @@ def what_to_know(
     run = localized("know.run", language)
     lines = [NoteLine("warn", sentence, run) for sentence in changes]
     lines += [_line(one, summaries, language, places) for one in known]
+    lines += _settings_lines(summaries, language, baselines)
     lines += [NoteLine("na", sentence, run) for sentence in left_out]
     blocks: list[Block] = [Notes(tuple(lines))] if lines else []
     if places:
@@ -401,6 +407,16 @@ def what_to_know(
         tuple(blocks),
         kind=first.kind if first.kind in ("bad", "warn") else None,
     )
+
+
+def _settings_lines(
+    summaries: Sequence[Summary], language: Language, baselines: Collection[str]
+) -> Iterator[NoteLine]:
+    """That models which are compared were not all asked with the same settings."""
+    for group in comparable_cells([s for s in summaries if s.cell.model not in baselines]):
+        for text, (first, *others) in other_settings([s.cell for s in group], language).items():
+            also = localized("know.also", language, names=join_names_shortened(others, language))
+            yield NoteLine("na", join_sentences(text, also if others else ""), first)
 
 
 def first_sentence(text: str) -> str:

@@ -22,7 +22,7 @@ from evalui.report.blocks import (
     Table,
     text_table,
 )
-from evalui.report.numbers import count, format_range, format_value
+from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.report.words import join_names
 from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
 from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
@@ -274,7 +274,7 @@ def _voters(figures: PeopleFigures, language: Language) -> Iterator[_Section]:
 
 
 def _voter_row(one: VoterAgreement) -> tuple[str, ...]:
-    others = NONE if one.others_agreement is None else f"{100 * one.others_agreement:.0f}"
+    others = NONE if one.others_agreement is None else fixed(100 * one.others_agreement, 0)
     return (one.name, _share(one.agreement), others)
 
 

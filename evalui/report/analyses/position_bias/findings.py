@@ -79,13 +79,13 @@ def findings(summary: Summary, bias: StratumBias, language: Language) -> tuple[F
 
 def tests_sentence(bias: StratumBias, language: Language) -> str:
     """What the test of picks finds, in one short sentence."""
-    permuted = bias.tests.permutation
-    if permuted is None or bias.level == "mass":
+    p = bias.adjusted_p
+    if p is None or bias.level == "mass":
         return localized("tests-not", language)
     if bias.level == "few":
         return localized("tell-few", language)
-    key = "tests-yes" if permuted.p < _LEVEL else "tests-no"
-    return localized(key, language, p=p_value(permuted.p))
+    key = "tests-yes" if p < _LEVEL else "tests-no"
+    return localized(key, language, p=p_value(p))
 
 
 def locked_questions(consistency: Consistency) -> int:
@@ -111,8 +111,8 @@ def ckld_text(spread: RecallSpread, language: Language) -> str:
 
 
 def _picks(bias: StratumBias, language: Language) -> Iterator[Finding]:
-    permuted = bias.tests.permutation
-    if permuted is None:
+    permuted, adjusted = bias.tests.permutation, bias.adjusted_p
+    if permuted is None or adjusted is None:
         return
     how = localized("how-permuted", language, draws=count(permuted.draws))
     ask = localized("ask-picks", language)
@@ -121,11 +121,11 @@ def _picks(bias: StratumBias, language: Language) -> Iterator[Finding]:
         yield Finding("picks", ask, text, how)
         return
     if bias.level == "few":
-        p = "" if bias.n < HIDDEN_BELOW else p_column(permuted.p)
+        p = "" if bias.n < HIDDEN_BELOW else p_column(adjusted)
         yield Finding("picks", ask, localized("tell-few", language), how, p)
         return
-    text = localized("picks-no", language) if permuted.p >= _LEVEL else _most_picked(bias, language)
-    yield Finding("picks", ask, text, how, p_column(permuted.p))
+    text = localized("picks-no", language) if adjusted >= _LEVEL else _most_picked(bias, language)
+    yield Finding("picks", ask, text, how, p_column(adjusted))
 
 
 def _most_picked(bias: StratumBias, language: Language) -> str:

@@ -50,12 +50,12 @@ def _verdict_text(model: str, bias: StratumBias, language: Language) -> str:
 
 
 def _verdict_support(bias: StratumBias, language: Language) -> str:
-    permuted, picks = bias.tests.permutation, bias.position.slot_counts
+    picks = bias.position.slot_counts
     if bias.consistency is None:
         return localized("support-origin", language, n=count(bias.n))
     if bias.level == "few" and picks.count(max(picks)) == 1:
         return localized("sentence", language, said=counted_picks(bias, language))
-    if permuted is None or bias.level in ("mass", "few"):
+    if bias.adjusted_p is None or bias.level in ("mass", "few"):
         return ""
-    fields = {"p": p_value(permuted.p), "n": count(bias.n)}
+    fields = {"p": p_value(bias.adjusted_p), "n": count(bias.n)}
     return localized("support-orders", language, **fields, orders=bias.consistency.n_orders)

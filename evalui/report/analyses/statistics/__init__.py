@@ -12,33 +12,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.messages import localized
-from evalui.report.numbers import count, decimal_places, fixed, p_value, signed_points
+from evalui.proportions import wilson_interval
+from evalui.report.numbers import (
+    count,
+    decimal_places,
+    fixed,
+    p_value,
+    points_between,
+    signed_points,
+)
+from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Measure, Summary
-from evalui.scoring.statistics.intervals import cluster_codes, cluster_values
+from evalui.scoring.statistics.intervals import cluster_codes
 from evalui.scoring.statistics.paired_tests import (
     McNemar,
     PairedTTest,
     RankBand,
+    differing_settings,
     holm,
     incompatibilities,
     mcnemar,
     minimum_detectable_difference,
     paired_t_tests,
     rank_bands,
-    sign_flip_p_value,
 )
-from evalui.types import Cell, Language
+from evalui.types import Cell, Interval, Language
 
-# Differences of right and wrong answers are not normal: of few questions the t test finds too much
-# (5 of 5 questions but one: p .02 by t, .12 by all signs), so the exact test has to agree.
-_EXACT_BELOW = 30
-# Judgement: one reply in ten that cannot be read moves an accuracy further than most models are
-# apart.
-_UNREADABLE = 0.10
 _LEVEL = 0.05
 
 MEASURES: tuple[Measure, ...] = ("robust", "accuracy", "mean_over_orders")
-Unranked = Literal["unreadable", "guessing", "baseline"]
+Unranked = Literal["guessing", "baseline"]
 PairFinding = Literal["guessing", "same", "steady", "apart", "level"]
 
 
@@ -51,6 +54,7 @@ class CellComparison:
     mean over orders, which is not right or wrong. `detectable` is a planning figure: the smallest
     true difference that these questions find with 80 % power, None where all differences are
     equal. `first_at_chance`: the accuracy of the first is not known to be better than guessing.
+    `figures` are the shares of both on these questions, as tables show them.
     """
 
     first: Cell
@@ -62,6 +66,7 @@ class CellComparison:
     detectable: float | None
     first_at_chance: bool = False
     second_at_chance: bool = False
+    figures: tuple[Interval, Interval] | None = None
 
     @property
     def n(self) -> int:
@@ -95,6 +100,11 @@ class CellComparison:
     def leader_at_chance(self) -> bool:
         """Whether the one with the higher mean is no better than guessing."""
         return self.first_at_chance if self.paired.difference >= 0 else self.second_at_chance
+
+    @property
+    def settings(self) -> str:
+        """In which settings the two were asked otherwise, see `differing_settings`."""
+        return differing_settings(self.first, self.second)
 
     @property
     def has_winner(self) -> bool:
@@ -221,10 +231,10 @@ def compare_pairs(
             if at not in at_once or incompatibilities(one.cell, other.cell):
                 made.append(_test(one, other, measure))
             else:
-                tests, behind = at_once[at]
+                paired, table, behind = at_once[at]
                 first, second = (other, one) if behind else (one, other)
-                made.append(_Tested(first, second, tests))
-    adjusted = iter(holm([each.tests.p for each in made if isinstance(each, _Tested)]))
+                made.append(_Tested(first, second, paired, table))
+    adjusted = iter(holm([each.paired.p for each in made if isinstance(each, _Tested)]))
     return tuple(
         _compared(each, measure, next(adjusted)) if isinstance(each, _Tested) else each
         for each in made
@@ -241,13 +251,6 @@ def shared_measures(summaries: Sequence[Summary]) -> tuple[Measure, ...]:
     return tuple(shared)
 
 
-def unranked_reason(summary: Summary) -> Unranked | None:
-    """Why a cell takes no part in a ranking; None if it does."""
-    if summary.unreadable > _UNREADABLE * summary.done:
-        return "unreadable"
-    return None if summary.above_chance else "guessing"
-
-
 def _comparison_set(
     summaries: Sequence[Summary], measure: Measure, scripted: Collection[str]
 ) -> ComparisonSet:
@@ -255,7 +258,7 @@ def _comparison_set(
     tested = tuple(each for each in made if isinstance(each, CellComparison))
     refused = tuple(each for each in made if isinstance(each, IncomparablePair))
     contenders = [s for s in summaries if s.cell.model not in scripted]
-    without: dict[Cell, Unranked] = {s.cell: why for s in contenders if (why := unranked_reason(s))}
+    without: dict[Cell, Unranked] = {s.cell: "guessing" for s in contenders if not s.above_chance}
     without |= {s.cell: "baseline" for s in summaries if s.cell.model in scripted}
     won = {(each.first.model, each.second.model) for each in tested if each.has_winner}
     ranked = [s for s in summaries if s.cell not in without]
@@ -272,20 +275,13 @@ def _comparison_set(
     )
 
 
-class _Tests(NamedTuple):
-    """The tests of two cells, and the p-value that decides."""
-
-    paired: PairedTTest
-    mcnemar: McNemar | None
-    p: float
-
-
 class _Tested(NamedTuple):
     """Two cells and their tests; the first has the higher mean."""
 
     first: Summary
     second: Summary
-    tests: _Tests
+    paired: PairedTTest
+    mcnemar: McNemar | None
 
 
 def _test(one: Summary, other: Summary, measure: Measure) -> _Tested | IncomparablePair:
@@ -301,8 +297,8 @@ def _test(one: Summary, other: Summary, measure: Measure) -> _Tested | Incompara
     tested = _tests(mine, [theirs], cluster, marked=marked)
     if not tested:
         return IncomparablePair(one.cell, other.cell, ())
-    ((tests, behind),) = tested
-    return _test(other, one, measure) if behind else _Tested(one, other, tests)
+    ((paired, table, behind),) = tested
+    return _test(other, one, measure) if behind else _Tested(one, other, paired, table)
 
 
 def _has_marks(measure: Measure, cells: Iterable[Summary]) -> bool:
@@ -321,31 +317,25 @@ def _tests(
     cluster: NDArray[np.intp] | None,
     *,
     marked: bool,
-) -> list[tuple[_Tests, bool]]:
+) -> list[tuple[PairedTTest, McNemar | None, bool]]:
     """The tests of one cell beside each of the others on the same questions; arrays of shape (n,).
 
     With whether the other has the higher mean: the tests are then of the other beside the first.
     None where there are fewer than two questions, or clusters of them.
     """
-    if not others:
+    if not others or (cluster is not None and not cluster.any()):
         return []
     stacked = np.stack(others)
     behind = (first - stacked).mean(axis=1) < 0
     better, worse = (np.where(each[:, None], stacked, first) for each in (behind, ~behind))
     tables = mcnemar(better == 1, worse == 1) if marked else [None] * len(others)
-    differences = better - worse
-    tests = [
-        _Tests(paired, table, _p_value(paired, table, cluster_values(own, cluster)))
-        for paired, table, own in zip(
-            paired_t_tests(differences, cluster), tables, differences, strict=False
-        )
-    ]
-    return list(zip(tests, behind.tolist(), strict=False))
+    tests = paired_t_tests(better - worse, cluster)
+    return list(zip(tests, tables, behind.tolist(), strict=True))
 
 
 def _compared(tested: _Tested, measure: Measure, adjusted: float) -> CellComparison:
-    first, second, (paired, table, _) = tested
-    least = None if paired.all_equal else minimum_detectable_difference(paired.omega, paired.n)
+    first, second, paired, table = tested
+    least = minimum_detectable_difference(paired.omega, paired.n) if paired.omega else None
     return CellComparison(
         first.cell,
         second.cell,
@@ -356,20 +346,21 @@ def _compared(tested: _Tested, measure: Measure, adjusted: float) -> CellCompari
         detectable=least,
         first_at_chance=not first.above_chance,
         second_at_chance=not second.above_chance,
+        figures=_figures(first, second, measure, paired),
     )
 
 
-def _p_value(paired: PairedTTest, table: McNemar | None, differences: NDArray[np.float64]) -> float:
-    """The t test's p, or that of all 2^n signs where every question has the same difference.
-
-    Of few questions, that of the exact test where it is larger.
-    """
-    if paired.p is None:
-        return 2.0 ** (1 - len(differences)) if paired.difference else 1.0
-    if len(differences) >= _EXACT_BELOW:
-        return paired.p
-    exact = table.exact if table else sign_flip_p_value(differences)
-    return max(paired.p, 1.0 if exact is None else exact)
+def _figures(
+    first: Summary, second: Summary, measure: Measure, paired: PairedTTest
+) -> tuple[Interval, Interval]:
+    """The figures of both cells, or those of the questions that both answered."""
+    one, other = first.share(measure), second.share(measure)
+    if one and other and abs(one.value - other.value - paired.difference) < 1e-9:
+        return one, other
+    values = [each.outcomes.get(measure, {}) for each in (first, second)]
+    shared = values[0].keys() & values[1].keys()
+    mine, theirs = (sum(own[name] for name in shared) for own in values)
+    return wilson_interval(mine, paired.n), wilson_interval(theirs, paired.n)
 
 
 # ---------------------------------------------------------------- sentences
@@ -383,6 +374,19 @@ def refusal_sentence(refusal: IncomparablePair, language: Language) -> str:
     parts = [localized(f"part-{part}", language) for part in refusal.differences]
     joined = "、".join(parts) if language == "zh" else ", ".join(parts)
     return localized("pair-refused", language, **who, parts=joined)
+
+
+def other_settings(cells: Sequence[Cell], language: Language) -> dict[str, list[str]]:
+    """A sentence on each way in which models were asked otherwise than the first, and which were.
+
+    The cells are those of one dataset and mode.
+    """
+    asked: dict[str, list[str]] = {}
+    for each in cells[1:]:
+        if parts := differing_settings(cells[0], each):
+            text = localized("pair-settings", language, first=cells[0].model, parts=parts)
+            asked.setdefault(text, []).append(each.model)
+    return asked
 
 
 def comparison_method(comparison: ComparisonSet, language: Language) -> str:
@@ -408,9 +412,14 @@ def mcnemar_sentence(pair: CellComparison, language: Language) -> str:
     return localized("pair-mcnemar", language, **who, **fields)
 
 
-def format_points(paired: PairedTTest) -> str:
-    """A difference in points: one decimal if its half-width is under 5 points, else none."""
-    return signed_points(paired.difference, decimal_places(paired))
+def format_points(pair: CellComparison) -> str:
+    """The difference in points, that of the figures as they are printed; of few questions they are
+    counts.
+    """
+    difference, places = pair.paired.difference, decimal_places(pair.paired)
+    if pair.figures is None or pair.n < HIDDEN_BELOW:
+        return signed_points(difference, places)
+    return points_between(difference, *pair.figures, places=places)
 
 
 def format_points_range(paired: PairedTTest) -> str:

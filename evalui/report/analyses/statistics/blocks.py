@@ -36,6 +36,7 @@ from evalui.report.blocks import (
     PlotMark,
     Table,
     TableCell,
+    TextCell,
     ValueCell,
     text_table,
 )
@@ -186,7 +187,7 @@ def _pair_table(
     )
     rows = tuple(
         (
-            _names(pair, language),
+            TextCell(_names(pair, language), pair.settings),
             pair_plot(pair, markers.cell(pair.first.model)),
             *_pair(pair, language),
         )
@@ -202,14 +203,13 @@ def pair_plot(pair: CellComparison, first: ModelCell) -> PlotCell:
         (PlotMark(100 * paired.difference, 100 * paired.low, 100 * paired.high),),
         first.place,
         first.baseline,
-        f"{format_points(paired)} ({format_points_range(paired)})",
+        f"{format_points(pair)} ({format_points_range(paired)})",
         grey=None if missed is None else (-100 * missed, 100 * missed),
     )
 
 
 def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
     table, tested = pair.mcnemar, pair.finding in ("apart", "level")
-    ends = "" if pair.paired.all_equal else format_points_range(pair.paired)
     only = localized(
         "statistics.only_of",
         language,
@@ -217,7 +217,7 @@ def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
         second=count(table.second_only) if table else NONE,
     )
     return (
-        ValueCell(format_points(pair.paired), "", ends, size="large"),
+        ValueCell(format_points(pair), "", format_points_range(pair.paired), size="large"),
         count(pair.n),
         only if table else NONE,
         mcnemar_cell(pair, language),

@@ -25,7 +25,7 @@ def comparison_sentence(standing: DatasetStanding, language: Language) -> str:
             language,
             first=first,
             second=second,
-            gap=format_points(pair.paired).lstrip("−"),
+            gap=format_points(pair).lstrip("−"),
             span=span,
         )
     sentence = sureness(standing, language)

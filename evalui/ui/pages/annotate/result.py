@@ -12,6 +12,7 @@ from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, one_per_dataset
 from evalui.report.analyses.people.standings import contestant_cells
 from evalui.report.blocks import Block, Card, Details, Headline, ModelCell, TableCell, text_table
+from evalui.report.numbers import fixed
 from evalui.report.render.page import render_blocks
 from evalui.runs.database.records import RunRow
 from evalui.scoring.arena.battles import BattleTally, tallies
@@ -146,7 +147,7 @@ def _tally_cells(tally: BattleTally) -> tuple[TableCell, ...]:
 
 
 def _win_rate(tally: BattleTally) -> str:
-    return f"{100 * (2 * tally.win + tally.tie) / (2 * tally.n):.0f}"
+    return fixed(100 * (2 * tally.win + tally.tie) / (2 * tally.n), 0)
 
 
 def _draw(block: Block) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from evalui.messages import Messages
+from evalui.report.numbers import fixed
 from evalui.runs.database.records import CellRow
 
 _NAMED = 3  # models
@@ -27,7 +28,7 @@ def _accuracies(t: Messages, cells: Sequence[CellRow], baselines: Collection[str
     own = [cell for cell in same if cell.cell.model not in baselines] or same
     best = sorted(own, key=lambda cell: -(cell.accuracy or 0.0))[:_NAMED]
     figures = t("list.comma").join(
-        f"{cell.cell.model} {100 * (cell.accuracy or 0.0):.0f} %" for cell in best
+        f"{cell.cell.model} {fixed(100 * (cell.accuracy or 0.0), 0)} %" for cell in best
     )
     left = len(own) - len(best)
     figures = t("setting.more", names=figures, n=left) if left else figures

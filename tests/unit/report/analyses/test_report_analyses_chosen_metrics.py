@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from bias_examples import cell_result, halting, right
+from bias_examples import cell_result, halting, often_first, right
 from open_examples import answers_result
 
 from evalui.report.compile import compile_report, frozen_blocks, markdown
@@ -43,6 +43,14 @@ def test_the_chosen_metrics_stand_in_their_order_before_all_else():
     assert [first[0], second[0]] == ["1", "2"]
     assert first[3] == "60"
     assert "1 of 1 pair told apart after correction." in text
+
+
+def test_who_is_no_better_than_guessing_has_no_rank_by_an_accuracy_either():
+    constant = cell_result(lambda *_: 0, model="constant", pattern="origin")
+    able = cell_result(right, model="able", pattern="origin")
+    cells = [often_first(cell) for cell in (constant, able)]
+    _, _, first, second, *_ = rows(report(cells, "acc_origin"))
+    assert (first[0], second[0]) == ("1", "–")
 
 
 def test_a_metric_whose_lower_values_are_better_ranks_the_lowest_first(

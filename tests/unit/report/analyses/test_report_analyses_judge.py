@@ -163,6 +163,8 @@ def test_a_rule_that_judges_is_called_one(calm):
 def test_a_half_judged_cell_and_a_failed_one_are_told(calm):
     assert _rules(replace(calm, done=10)) == ["partial"]
     assert _rules(replace(calm, state="failed", error="Out of memory.")) == ["failed"]
+    (note,) = judge_notes(replace(calm, done=10), "en")
+    assert note.text.endswith("verdicts are in, and no more will come.")
     assert _rules(replace(calm, state="impossible", error="No answers.")) == ["not-run"]
 
 

@@ -21,7 +21,7 @@ from evalui.report.analyses.statistics import (
     format_points_range,
 )
 from evalui.report.analyses.statistics.blocks import pair_plot, pairs_caption, statistics_blocks
-from evalui.report.blocks import Card, Details, Headline, ModelCell, Table
+from evalui.report.blocks import Card, Details, Headline, ModelCell, Table, TextCell
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Language
 
@@ -43,7 +43,7 @@ def test_a_small_difference_that_passes_its_test_is_a_win_and_never_invisible():
     for language in LANGUAGES:
         text = comparison_method(found, language) + pairs_caption(found.pairs, language)
         assert not MISSED.search(text)
-    assert (format_points(pair.paired), format_points_range(pair.paired)) == ("4.9", "0.4–9.4")
+    assert (format_points(pair), format_points_range(pair.paired)) == ("5", "0.4–9.4")
     assert pair_plot(pair, ModelCell("a")).grey is None
 
 
@@ -62,7 +62,7 @@ def test_the_mark_of_a_pair_has_its_range_and_grey_is_what_may_be_missed():
     assert [column.rule for column in card.blocks[0].columns if column.axis] == [
         (0.0, "no difference")
     ]
-    assert card.blocks[0].rows[0][0] == "a − b"
+    assert card.blocks[0].rows[0][0] == TextCell("a − b")
 
 
 def test_of_a_pair_that_is_not_told_apart_the_planning_figure_is_said_to_be_one():
@@ -107,7 +107,7 @@ def test_of_two_guessers_no_section_claims_a_decision():
 def test_who_beats_a_guesser_beats_no_more_than_that():
     found, pair = only_pair((48, 60, 5, 132))
     assert (pair.finding, pair.second_at_chance) == ("apart", True)
-    assert (format_points(pair.paired), format_points_range(pair.paired)) == ("22", "17–28")
+    assert (format_points(pair), format_points_range(pair.paired)) == ("22", "17–28")
     assert [place.name for place in found.ranks] == ["a"]
 
 

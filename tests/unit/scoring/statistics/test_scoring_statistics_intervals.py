@@ -168,3 +168,9 @@ def test_a_clustered_share_of_one_question_is_worth_one_value():
 
 def test_a_clustered_share_of_nothing_is_none():
     assert clustered_share([], []) is None
+
+
+@given(st.integers(1, 10_000))
+def test_none_and_all_are_at_the_very_ends(n: int):
+    assert wilson_interval(0, n).low == 0
+    assert wilson_interval(n, n).high == 1

@@ -1,5 +1,5 @@
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import combinations, product
 from statistics import fmean
 
 import numpy as np
@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from evalui.proportions import wilson_interval
 from evalui.scoring.statistics.paired_tests import (
     RankBand,
     benjamini_hochberg,
+    differing_settings,
     holm,
     incompatibilities,
     mcnemar,
@@ -20,6 +22,7 @@ from evalui.scoring.statistics.paired_tests import (
     paired_t_tests,
     questions_needed,
     rank_bands,
+    sign_flip_p_values,
 )
 from evalui.types import Cell
 
@@ -28,22 +31,24 @@ def values(*numbers: float) -> dict[str, float]:
     return {f"q{i}": number for i, number in enumerate(numbers)}
 
 
-def test_the_paired_difference_is_scipys():
-    one, other = values(1, 0, 0.5, 0.75, 1), values(0.5, 0, 0.75, 0.25, 0)
+@pytest.mark.parametrize("n", [5, 30])
+def test_the_paired_difference_is_scipys(n: int):
+    drawn = np.random.default_rng(n).integers(0, 5, (2, n)) / 4
+    one, other = (values(*row) for row in drawn.tolist())
     found = paired_t_test(one, other)
     assert found
     expected = stats.ttest_rel(list(one.values()), list(other.values()))
-    assert found.p == pytest.approx(expected.pvalue)
     interval = expected.confidence_interval()
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-    assert (found.n, found.all_equal) == (5, False)
+    assert (found.n, found.all_equal) == (n, False)
+    assert n < 30 or found.p == pytest.approx(expected.pvalue)
 
 
 def test_only_questions_that_both_answered_count():
     found = paired_t_test(values(1, 0, 1) | {"own": 0.0}, values(0, 0, 0) | {"other": 1.0})
     assert found
     assert found.n == 3
-    assert paired_t_test(values(1), values(0)) is None
+    assert paired_t_test({"own": 1}, {"other": 0}) is None
 
 
 @pytest.mark.parametrize("n", [2, 7, 8, 9, 200, 12_342])
@@ -58,23 +63,79 @@ def test_many_pairs_at_once_have_the_figures_of_each_to_the_last_digit(n: int):
     assert at_once[0].difference == float(differences.mean())
 
 
+@pytest.mark.parametrize("n", [2, 7, 12])
+@pytest.mark.parametrize("levels", [1, 4, 1000])
+def test_few_questions_have_the_p_value_of_all_signs_counted_where_it_is_larger(
+    n: int, levels: int
+):
+    drawn = np.random.default_rng(n * levels).integers(-levels, levels + 1, (6, n)) / levels
+    signs = np.array([*product((1, -1), repeat=n)])
+    reached = [float(np.mean(np.abs(signs @ d) >= abs(d.sum()) - 1e-9)) for d in drawn]
+    assert sign_flip_p_values(drawn) == pytest.approx(reached)
+    for found, exact in zip(paired_t_tests(drawn), reached, strict=True):
+        assert found.p >= exact - 1e-12
+        assert found.p == pytest.approx(exact) or found.p > exact
+
+
 @pytest.mark.parametrize(
-    ("one", "other", "difference"),
+    ("one", "other", "difference", "p"),
     [
-        ((1, 1, 1), (0, 0, 0), 1),
-        ((1 / 3, 0, 1), (2 / 3, 1 / 3, 4 / 3), -1 / 3),
-        ((1, 0), (1, 0), 0),
+        ((1, 1, 1), (0, 0, 0), 1, 0.25),
+        ((1 / 3, 0, 1), (2 / 3, 1 / 3, 4 / 3), -1 / 3, 0.25),
+        ((1, 0), (1, 0), 0, 1),
+        ((1,), (0,), 1, 1),
+        ((1,) * 40, (0,) * 40, 1, 2**-39),
     ],
 )
-def test_the_same_difference_everywhere_is_called_identical_and_has_no_p(
-    one: tuple[float, ...], other: tuple[float, ...], difference: float
+def test_the_same_difference_everywhere_is_called_identical_and_leaves_room_for_others(
+    one: tuple[float, ...], other: tuple[float, ...], difference: float, p: float
 ):
     found = paired_t_test(values(*one), values(*other))
     assert found
     assert found.all_equal
-    assert found.p is None
-    assert found.difference == pytest.approx(difference)
-    assert found.low == found.high == found.difference
+    assert (found.difference, found.p) == (pytest.approx(difference), pytest.approx(p))
+    alike = wilson_interval(len(one), len(one)).low
+    ends = alike * difference - (1 - alike), alike * difference + (1 - alike)
+    assert (found.low, found.high) == pytest.approx(ends)
+
+
+@pytest.mark.parametrize("n", [1, 2, 12, 29, 30])
+@pytest.mark.parametrize("levels", [1, 2, 5])  # 1: the same difference on every question
+def test_three_copies_of_each_question_say_what_the_questions_say(n: int, levels: int):
+    drawn = np.random.default_rng(n).integers(0, levels, n) / 4
+    once = paired_t_test(values(*drawn.tolist()), values(*np.zeros(n).tolist()))
+    copies = values(*drawn.repeat(3).tolist())
+    clusters = {name: place // 3 for place, name in enumerate(copies)}
+    copied = paired_t_test(copies, dict.fromkeys(copies, 0.0), clusters)
+    assert once
+    assert copied
+    assert (once.n, copied.n) == (n, 3 * n)
+    assert copied.all_equal == once.all_equal
+    for name in ("difference", "se", "low", "high", "p"):
+        assert getattr(copied, name) == pytest.approx(getattr(once, name)), name
+
+
+def test_clusters_with_one_mean_are_as_uncertain_as_equal_questions_and_not_called_identical():
+    found = paired_t_test(
+        values(1, 0, 1, 0), values(0, 1, 0, 1), {"q0": 0, "q1": 0, "q2": 1, "q3": 1}
+    )
+    assert found
+    assert (found.all_equal, found.p, found.n) == (False, 1, 4)
+    assert found.high == pytest.approx(1 - wilson_interval(2, 2).low)
+
+
+@pytest.mark.parametrize("n", [20, 40])
+@pytest.mark.parametrize("able", [0.5, 0.9])
+def test_of_many_models_that_are_equal_one_run_in_twenty_tells_any_two_apart(n: int, able: float):
+    """Holm over 45 pairs; questions differ in how hard they are, so that the models go together."""
+    rng, runs = np.random.default_rng(n), 200
+    pairs = np.array([*combinations(range(10), 2)])
+    wrong = 0
+    for _ in range(runs):
+        right = rng.random((10, n)) < rng.beta(able, 1 - able, n)
+        tests = paired_t_tests(right[pairs[:, 0]] * 1.0 - right[pairs[:, 1]])
+        wrong += min(holm([test.p for test in tests])) < 0.05
+    assert wrong / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
 
 
 def marks(*texts: str) -> NDArray[np.bool_]:
@@ -153,18 +214,11 @@ def test_more_power_needs_more_questions():
 
 
 def banded(models: Mapping[str, Mapping[str, float]]) -> tuple[RankBand, ...]:
-    """Ranks by t tests of all pairs after Holm's correction, signs for differences all alike."""
+    """Ranks by the tests of all pairs after Holm's correction."""
     means = {name: fmean(own.values()) for name, own in models.items()}
     pairs = list(combinations(sorted(means, key=lambda name: -means[name]), 2))
     tests = [paired_t_test(models[one], models[other]) for one, other in pairs]
-    p = [
-        1.0
-        if test is None or (test.all_equal and not test.difference)
-        else 2.0 ** (1 - test.n)
-        if test.p is None
-        else test.p
-        for test in tests
-    ]
+    p = [test.p if test else 1.0 for test in tests]
     return rank_bands(
         models, [pair for pair, own in zip(pairs, holm(p), strict=True) if own < 0.05]
     )
@@ -253,3 +307,22 @@ def test_cells_without_orders_in_their_signature_are_told_by_their_pattern():
     assert incompatibilities(
         bare, Cell("sums", "one", "cloze", "cp", "origin", bare.signature)
     ) == ("mode, orders")
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "told"),
+    [
+        ("model:one", "model:two@1234|fp32:blas", ""),
+        ("n:240", "n:12|limit:12|duplicate-options:1|cluster:page", ""),
+        ("evalui:1.0", "evalui:1.1", ""),
+        ("@4f1c9ae2", "@00000000", ""),
+        ("chat:no", "chat:yes", "chat:no/yes"),
+        ("temp:0", "temp:0.7|top_p:0.9", "temp:0/0.7, top_p:–/0.9"),
+        ("shots:5|", "", "shots:5/–"),
+        ("prompt:plain-en.1|rule:forced|shots:5", "prompt:recorded|rule:forced", ""),
+        ("prompt:plain-en.1", "prompt:mine.1@ab", "prompt:plain-en.1/mine.1@ab"),
+    ],
+)
+def test_every_other_setting_in_which_two_cells_differ_is_named(was: str, now: str, told: str):
+    assert was in SIGNATURE
+    assert differing_settings(cell(), cell(SIGNATURE.replace(was, now), model="two")) == told

@@ -44,7 +44,7 @@ def test_a_mark_stands_at_its_difference_with_its_range():
         assert isinstance(plot, PlotCell)
         assert isinstance(figure, ValueCell)
         (mark,) = plot.marks
-        assert round(mark.value) == round(float(figure.value.lstrip("+")))
+        assert float(figure.value.lstrip("+")) == pytest.approx(mark.value, abs=1)
         assert mark.low is not None
         assert mark.high is not None
         assert mark.low < mark.value < mark.high
@@ -92,7 +92,7 @@ def test_written_answers_are_compared_in_their_own_unit():
     axis = table.columns[1].axis
     assert axis
     assert all(label == "0" or "." in label for label in axis.labels)
-    assert "sign-flip test" in as_markdown(comparison_page("three written", "en"))
+    assert "paired t test" in as_markdown(comparison_page("three written", "en"))
 
 
 def test_written_answers_are_compared_by_the_values_of_another_scorer(
@@ -130,3 +130,13 @@ def test_without_a_pair_the_sentence_says_that_nothing_is_shared():
     (head,) = comparison_blocks(messages("en"), case, case.pair(""))
     assert isinstance(head, Headline)
     assert head.text == "They share fewer than two questions, so there is nothing to compare."
+
+
+def test_how_the_models_were_asked_otherwise_is_named():
+    answers = [answers_result(name) for name in ("late", "early")]
+    for results in ([cell_result(right, model=name) for name in ("sure", "same")], answers):
+        first, other = results
+        signature = other.cell.signature + "|temp:0.7"
+        results = [first, replace(other, cell=replace(other.cell, signature=signature))]
+        page = as_markdown(comparison_blocks(messages("en"), compare(contenders(results), results)))
+        assert f"Asked with other settings than {first.cell.model}: temp:–/0.7." in page

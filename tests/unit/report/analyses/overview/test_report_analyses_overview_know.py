@@ -1,9 +1,14 @@
 """What to know: each thing once, with all that it holds for, the most serious first."""
 
+from dataclasses import replace
+
 from overview_examples import BASE, EARLY, LATE, PLACES, RUNS, fond, halting, mute, right, summary
 
 from evalui.report.analyses.overview.warnings import first_sentence, what_to_know
+from evalui.report.analyses.statistics import comparisons
+from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Details, Links, Notes
+from evalui.report.render.markdown import as_markdown
 
 
 def lines(details: Details):
@@ -104,3 +109,20 @@ def test_of_several_datasets_the_worst_is_named_and_the_others_are_counted():
     one = what_to_know(few[:2], "en", baselines=())
     assert one is not None
     assert lines(one)[0].text.endswith("The same holds for 1 other dataset.")
+
+
+def test_models_that_were_asked_with_other_settings_are_named():
+    made = [summary(right, name, n=200) for name in ("plain", "chatty", "talking")]
+    chats = ("no", "yes", "yes")
+    asked = [
+        replace(one, cell=replace(one.cell, signature=f"{one.cell.signature}|chat:{chat}"))
+        for one, chat in zip(made, chats, strict=True)
+    ]
+    details = what_to_know(asked, "en", baselines={BASE})
+    assert details
+    (line,) = lines(details)
+    assert line.text == "Asked with other settings than plain: chat:no/yes. Also: talking."
+    assert line.subject == "chatty"
+    (compared,) = comparisons(asked)
+    assert {pair.settings for pair in compared.pairs} == {"chat:no/yes", ""}
+    assert "chat:no/yes" in as_markdown(statistics_blocks(asked, compared, "en"))

@@ -1,6 +1,7 @@
 """The sentence on top of a run, and what supports it."""
 
 import pytest
+from bias_examples import cell_result, often_first
 from overview_examples import (
     BASE,
     EARLY,
@@ -18,6 +19,7 @@ from evalui.messages import messages
 from evalui.report.analyses.overview.standing import standings
 from evalui.report.analyses.overview.verdict import headline, mode_word, tied, winner
 from evalui.report.blocks import Headline
+from evalui.scoring.cell_summary import summarise
 from evalui.types import Language
 
 
@@ -192,3 +194,24 @@ def test_a_run_in_which_only_scripts_answered_does_not_wait_for_answers():
     found = standings([summary(right, BASE), gone], baselines={BASE})
     assert headline(found, "en").text == "Only scripted models answered; they rank nothing."
     assert headline(found, "zh").text == "只有脚本模型作答，不作排名。"
+
+
+def test_who_always_says_the_most_frequent_position_does_not_win():
+    def half(question: int, _: int, target: int) -> int:
+        """Right on half of the questions, at any position."""
+        return (target + question // 4 % 2) % 4
+
+    picks = {"constant": lambda *_: 0, "able": half}
+    cells = [cell_result(pick, model=name, pattern="origin") for name, pick in picks.items()]
+    summaries = [summarise(often_first(cell)) for cell in cells]
+    (standing,) = standings(summaries)
+    assert standing.guessing
+    assert "The best, constant, is right on 70 % (55–81); guessing scores 69.8 %." in (
+        headline([standing], "en").support
+    )
+
+
+def test_models_that_beat_guessing_in_another_mode_alone_are_not_ranked_as_guessers():
+    runs = [summary(blind(n), name) for n, name in enumerate((LATE, EARLY))]
+    runs += [summary(right, name, mode="cloze", pattern="origin") for name in (LATE, EARLY)]
+    assert headline(standings(runs), "en").text == "In the mode “reply” no model beats guessing."

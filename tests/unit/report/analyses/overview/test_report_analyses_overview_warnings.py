@@ -53,7 +53,13 @@ def test_a_sound_cell_needs_no_note():
     ("change", "level", "rule", "told"),
     [
         ({"state": "failed", "error": "Out of memory."}, "bad", "failed", "Failed. Out of memory."),
-        ({"done": 412}, "warn", "partial", "Only 412 of 960 answers are in"),
+        (
+            {"done": 412, "state": "running"},
+            "warn",
+            "partial",
+            "Only 412 of 960 answers are in; fig",
+        ),
+        ({"done": 412}, "warn", "partial", "412 of 960 answers are in, and no more will come."),
         ({"n": 29}, "warn", "fewer-than-30", "Only 29 questions: read the counts"),
         (
             {"n": 99},

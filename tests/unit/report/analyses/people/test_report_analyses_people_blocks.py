@@ -13,6 +13,7 @@ from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.blocks import Card, Details, ModelCell, PlotCell, Table
 from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import write
+from evalui.report.numbers import format_value
 from evalui.report.render.markdown import as_markdown
 from evalui.types import Duel, Outcome, Verdict
 
@@ -143,8 +144,8 @@ def test_win_rates_stand_three_times_with_their_ranges(report: Report, text: str
     assert rate.human
     assert rate.combined
     cells = _rows(text, "Pair | Judge only")["late against early"]
-    wanted = [round(100 * share.value) for share in (rate.judge, rate.human, rate.combined)]
-    assert [round(float(cell.partition(" ")[0])) for cell in cells[:3]] == wanted
+    wanted = [format_value(share) for share in (rate.judge, rate.human, rate.combined)]
+    assert [cell.partition(" ")[0] for cell in cells[:3]] == wanted
     assert cells[3] == "4 / 12"
 
 

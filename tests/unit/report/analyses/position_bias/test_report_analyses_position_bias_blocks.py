@@ -76,7 +76,7 @@ def test_the_page_says_its_verdict_first_and_its_signature_last():
     subject = _subject()
     page = bias_page(subject, "en", _links(subject), choice=BiasChoice(), maps=[])
     assert isinstance(page[0], Headline)
-    assert page[0].text.startswith("m picks A 62 %")
+    assert page[0].text.startswith("m picks A 63 %")
     assert isinstance(page[1], Card)
     assert isinstance(page[-1], Bullets)
     assert "rule:tolerant" in page[-1].texts[0]
@@ -91,7 +91,7 @@ def test_each_position_has_its_share_its_range_and_what_is_found_there():
         "Found there",
     ]
     first = [cell_text(cell) for cell in table.rows[0]]
-    assert first == ["A", "A: 62 % (56–69)", "62 % (56–69)", "100.0 % (96.9–100.0)"]
+    assert first == ["A", "A: 63 % (56–69)", "63 % (56–69)", "100.0 % (96.9–100.0)"]
     assert [cell_text(row[3])[:4] for row in table.rows[1:]] == ["50 %"] * 3
     mark = table.rows[0][1]
     assert isinstance(mark, PlotCell)
@@ -126,7 +126,7 @@ def test_every_section_states_its_finding():
     assert sections == {
         "by-answer": "180 of 180 wrong picks went to A.",
         "content-or-position": "60 of 120 questions kept a position in more orders than an option.",
-        "tests": "Picks depend on position (p = .001).",
+        "tests": "Picks depend on position (p < .001).",
         "figures": "Recalls spread by 21.7 points.",
     }
     assert max(len(finding.split()) for finding in sections.values()) <= 14
@@ -210,8 +210,8 @@ def test_a_file_has_no_links_and_names_of_its_own_for_its_pictures():
     assert "href" not in page
     assert 'id="tests-2"' in page
     text = as_markdown(blocks)
-    assert "![Picks A 62 % of the time where 25 % is fair](positions-2.png)" in text
-    assert "| A | 62 % (56–69) | 100.0 % (96.9–100.0) |" in text
+    assert "![Picks A 63 % of the time where 25 % is fair](positions-2.png)" in text
+    assert "| A | 63 % (56–69) | 100.0 % (96.9–100.0) |" in text
 
 
 def test_every_test_is_explained_with_its_method_and_p():
@@ -220,7 +220,7 @@ def test_every_test_is_explained_with_its_method_and_p():
     rows = {cell_text(row[0]): row for row in table.rows}
     question, how, p = rows["Do picks depend on position?"]
     assert "within-question permutation" in cell_text(how)
-    assert (cell_text(question), p) == ("Do picks depend on position?", ".001")
+    assert (cell_text(question), p) == ("Do picks depend on position?", "< .001")
     assert rows["Were any replies left out?"][2] == "–"
 
 

@@ -48,7 +48,7 @@ def test_of_one_model_there_is_no_map():
 
 def test_who_leans_most_is_said_and_each_share_leads_to_what_was_picked():
     section = _maps(_run(cell_result(right, model="even"), cell_result(fond)))["all-models"]
-    assert section.finding == "m has the strongest preference: A, 62 %."
+    assert section.finding == "m has the strongest preference: A, 63 %."
     chart = _chart(section)
     assert chart.links["1,0"] == "results?run=r1&sub=samples&cell=2&picked=0"
     assert len(chart.links) == 8

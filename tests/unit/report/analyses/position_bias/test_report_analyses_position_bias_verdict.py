@@ -21,11 +21,11 @@ def _words(headline: Headline) -> str:
 
 def test_a_clear_bias_is_stated_with_the_fair_share_and_how_it_is_known():
     headline = verdict("m", _bias(), "en")
-    assert headline.text == "m picks A 62 % of the time; 25 % is fair."
+    assert headline.text == "m picks A 63 % of the time; 25 % is fair."
     assert (headline.lead, headline.kind) == ("Clear.", "bad")
-    assert headline.support == "p = .001, 120 questions in 4 orders."
+    assert headline.support == "p < .001, 120 questions in 4 orders."
     chinese = verdict("m", _bias(), "zh")
-    assert chinese.text == "m 有 62 % 选 A，公平值为 25 %。"
+    assert chinese.text == "m 有 63 % 选 A，公平值为 25 %。"
     assert chinese.lead == "明显。"
 
 
