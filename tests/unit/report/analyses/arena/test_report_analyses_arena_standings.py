@@ -126,7 +126,7 @@ def test_a_rating_has_a_range_or_the_reason_why_it_has_none():
     assert isinstance(elo, ValueCell)
     assert elo.range == rating_range(bare.standings[0].elo_low, bare.standings[0].elo_high) != ""
     figures = [block for block in figure_blocks(bare, context) if isinstance(block, Paragraph)]
-    assert any("No range and no rank" in each.text for each in figures)
+    assert any("No range: without" in each.text for each in figures)
     assert not any("No range" in str(each) for each in figure_blocks(three(), context))
     assert "Ranks need Bradley-Terry ratings." in standings_card(swept(), context, "").caption
     alone = judged(n=1)
