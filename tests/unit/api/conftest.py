@@ -16,7 +16,7 @@ from evalui.api.application import create_api
 from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
-from evalui.web.sender import with_sender
+from evalui.web.sender import set_sender
 
 
 @pytest.fixture
@@ -39,7 +39,9 @@ def api(desk: AppService, senders: list[Person]) -> TestClient:
     answers = create_api(desk)
 
     async def door(scope: Scope, receive: Receive, send: Send) -> None:
-        await answers(with_sender(scope, senders[-1]) if senders else scope, receive, send)
+        if senders:
+            set_sender(scope, senders[-1])
+        await answers(scope, receive, send)
 
     return TestClient(door)
 
