@@ -13,7 +13,6 @@ import resource
 import signal
 import sys
 import traceback
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +26,7 @@ from evalui.settings import Settings
 
 _IDLE_S = 300.0  # after which the memory of the files that were read is given back
 _MAX_ANSWER_BYTES = 2**24  # what pages show of a file is some kB
+_RESERVE_BYTES = 2**25  # for saying that all other memory is used up
 _SLOWEST = 5  # times as long as it computes may a request take
 _NICENESS = 5  # pages come first
 _MAX_OPEN = 256  # files and connections
@@ -53,8 +53,8 @@ def _confine(memory: int) -> None:
 
     Its files have no limit of size: it writes the store, which may be large.
     """
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory + _RESERVE_BYTES))
     for limit, most in (
-        (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_CORE, 0),  # which would hold what others uploaded
         (resource.RLIMIT_NOFILE, _MAX_OPEN),
         (resource.RLIMIT_NPROC, 0),  # neither programs nor threads; root's are not counted
@@ -77,15 +77,21 @@ def _serve(
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_PROF, seconds)
         signal.setitimer(signal.ITIMER_REAL, seconds * _SLOWEST)
-        answer = replace(_answer(work, request), was_full=was_full)
-        content = pickle.dumps(answer)
+        is_full = False
+        try:
+            content = pickle.dumps(_answer(work, request))
+        except (MemoryError, SystemError):  # the second is what C code makes of the first
+            _, hard = resource.getrlimit(resource.RLIMIT_AS)
+            resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+            content = pickle.dumps(FileAnswer(out_of_memory=True, was_full=was_full))
+            is_full = True
         if len(content) > _MAX_ANSWER_BYTES:
             content = pickle.dumps(FileAnswer(error=DataError("file-shows-too-much")))
         for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
             signal.setitimer(timer, 0)
         sink.write(content)
         sink.flush()
-        if answer.out_of_memory:
+        if is_full:
             return
 
 
@@ -115,8 +121,6 @@ def _answer(work: FileWork, request: FileRequest) -> FileAnswer:
         return FileAnswer(getattr(work, request.method)(*request.arguments))
     except EvaluiError as error:
         return FileAnswer(error=error)
-    except (MemoryError, SystemError):  # the second is what C code makes of the first
-        return FileAnswer(out_of_memory=True)
 
 
 def _report(
