@@ -237,6 +237,7 @@ RESERVED_NAMES = frozenset(
         "reuse",
         "server",
         "shots",
+        "skip_faulty",
         "spec",
         "spellings",
         "summary_groups",

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _EXAMPLE = """
 
 example:
-  evalui run --model demo-late --dataset law_val.csv --out report/
+  evalui run --model demo-late --dataset questions.csv --pattern circular --out report/
   (report/report.html is the result; evalui COMMAND --help has the options of a command)"""
 
 

@@ -60,6 +60,9 @@ def add_run_flags(run: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--dataset", nargs="+", metavar="NAME_OR_FILE", help="a dataset each: files, folders, zips"
     )
+    group.add_argument(
+        "--skip-faulty", action="store_true", help="go on without the rows that cannot be used"
+    )
     group.add_argument("--adapter", metavar="DIR", help="LoRA adapter on top of the model")
     group.add_argument(
         "--eval-url", metavar="URL", help="endpoint, such as http://127.0.0.1:8000/v1"
@@ -122,6 +125,9 @@ def read_flags(given: argparse.Namespace) -> FlaggedRun:
         values["datasets"] = [_dataset(name) for name in given.dataset]
     if not values.get("datasets"):
         raise SpecError("flag-missing", flag="--dataset")
+    if given.skip_faulty:
+        listed = [{"path": each} if isinstance(each, str) else each for each in values["datasets"]]
+        values["datasets"] = [each | {"skip_faulty": True} for each in listed]
     if given.model or given.eval_url:
         # The names are known when the models are, see `flagged_models`.
         values["models"] = list(given.model or [given.eval_url])
@@ -215,6 +221,7 @@ def _has_flags(given: argparse.Namespace) -> bool:
         "name",
         "adapter",
         "replies_of",
+        "skip_faulty",
     )
     return (
         any(getattr(given, name) for name in names)

@@ -5,12 +5,13 @@ evalui runs [--database FILE] [--owner NAME] [--json]
 
 import argparse
 import json
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from evalui.access import LOCAL
-from evalui.cli.store import opened_service
+from evalui.cli.store import load_settings, opened_service
 
 _FIELDS = ("id", "name", "state", "done", "total", "created", "owner")  # created: s since 1970
 
@@ -43,6 +44,9 @@ def _runs(given: argparse.Namespace) -> int:
         lines = [{name: getattr(row, name) for name in _FIELDS} for row in rows]
         print(json.dumps(lines, ensure_ascii=False, indent=2))
         return 0
+    if not rows:
+        place = given.database or load_settings().database
+        print(f"evalui: there are no such runs in {place}", file=sys.stderr)
     for row in rows:
         created = datetime.fromtimestamp(row.created, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
         progress = f"{row.done:,} of {row.total:,}"
