@@ -369,7 +369,7 @@ def _plan_judge_cell(
         "seed": judging.seed or None,
     }
     mode = ModeSpec(mode=usual_mode("verdicts"), chat=chat, judging=judging, **written)
-    contestants = tuple(_expected_answers(plan, dataset) for plan in able)
+    contestants = tuple(_expected_answers(plan, dataset, at) for at, plan in enumerate(able))
     setting = mode_settings(mode, (), contestants)
     total = sum(1 for _ in trials_to_run(mode, "origin", samples, setting))
     signed = signature(
@@ -423,11 +423,13 @@ def _check_trial_limit(
         raise SpecError("too-many-showings", dataset=dataset.name, n=showings, limit=MAX_TRIALS)
 
 
-def _expected_answers(plan: CellPlan, dataset: Dataset) -> Contestant:
+def _expected_answers(plan: CellPlan, dataset: Dataset, place: int) -> Contestant:
     """The answers that there are, or texts as long as those that will be written may be."""
     if plan.mode.recorded:
         return Contestant(plan.cell.model, plan.answers)
-    assumed = (_ASSUMED_WORD * min(_ASSUMED_TOKENS, plan.mode.max_tokens),)
+    words = _ASSUMED_WORD * min(_ASSUMED_TOKENS, plan.mode.max_tokens)
+    # Each its own, since equal answers are sent to no judge.
+    assumed = (f"{place} {words}"[: len(words)],)
     written = {
         sample.id: assumed * (1 + len(sample.follow_ups))
         for sample in dataset.samples[: plan.questions]
