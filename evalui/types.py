@@ -7,6 +7,7 @@ Nothing here knows files, models, databases or screens.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -496,6 +497,17 @@ class Cell:
     pattern: Pattern
     signature: str
     gives: Gives = "choices"
+
+
+@lru_cache(maxsize=4096)
+def signature_parts(signature: str) -> dict[str, str]:
+    """What a signature states after its dataset, by name; for reading only.
+
+    >>> signature_parts("law@1f|mode:cloze|shots:5")
+    {'mode': 'cloze', 'shots': '5'}
+    """
+    parts = (part.partition(":") for part in signature.split("|")[1:])
+    return {name: value for name, colon, value in parts if colon}
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,10 +40,20 @@ from evalui.scoring.statistics.intervals import (
     beats_guessing,
     cluster_values,
     mean_intervals,
+    n_independent,
     share_over_repeats,
 )
 from evalui.scoring.statistics.paired_tests import benjamini_hochberg
-from evalui.types import Cell, CellResult, CellState, Interval, Pattern, Sample, Trial
+from evalui.types import (
+    Cell,
+    CellResult,
+    CellState,
+    Interval,
+    Pattern,
+    Sample,
+    Trial,
+    signature_parts,
+)
 
 # Raised when a figure of `Summary` changes, so that what stores keep is computed anew.
 FIGURES_VERSION = "6"
@@ -352,9 +362,8 @@ class Summary:
     @property
     def sampled(self) -> bool:
         """Whether replies were drawn: a model that is asked again may say otherwise."""
-        split = [part.partition(":") for part in self.cell.signature.split("|")]
-        stated = [value for name, _, value in split if name == "temp"]
-        return self.n_repeats > 1 or any(set(value.split("+")) - {"0"} for value in stated)
+        temperatures = signature_parts(self.cell.signature).get("temp", "0").split("+")
+        return self.n_repeats > 1 or set(temperatures) != {"0"}
 
     def share(self, measure: Measure) -> Interval | None:
         """The figure by which models are ranked under a measure."""
@@ -365,7 +374,7 @@ class Summary:
     @property
     def n_independent(self) -> int:
         """How many of the `n` questions are evidence of their own: a cluster counts once."""
-        return self.n - len(self.clusters) + len(set(self.clusters.values()))
+        return n_independent(self.n, self.clusters)
 
     @property
     def above_chance(self) -> bool:

@@ -25,7 +25,7 @@ from evalui.scoring.choice.trial_grid import (
     strata_of_grids,
     trial_grids,
 )
-from evalui.scoring.repeats import Repeats, repeats_of_grids
+from evalui.scoring.repeats import Repeats, repeats_of_grids, variance_parts
 from evalui.scoring.scorers import values_without_reference
 from evalui.scoring.statistics.intervals import blind_accuracy, cluster_codes, mean_intervals
 from evalui.scoring.text_metrics import normalised_words
@@ -256,6 +256,12 @@ class CellTrials(Sequence[Trial]):
         """The questions asked several times in each order, by their number of options."""
         whole = (grid.subset(grid.reorderable) for grid in self.grids if self.n_repeats > 1)
         return tuple(grid for grid in whole if grid.n)
+
+    @cached_property
+    def variance_parts(self) -> tuple[float, float, float] | None:
+        """The shares of the variance of `repeated_orders`; None where nothing varies."""
+        rights = [grid.credit_by_repeat == 1 for grid in self.repeated_orders]
+        return variance_parts(rights) if rights else None
 
     def repeated_scores(self, name: str) -> Repeats:
         """The scores of that name of questions that have it in every repeat, without the texts."""

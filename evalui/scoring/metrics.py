@@ -32,7 +32,6 @@ from evalui.scoring.repeats import (
     mean_over_questions,
     pass_at,
     spread,
-    variance_parts,
 )
 from evalui.scoring.scorers import OUR_VALUES, ScoreValue, declared_values
 from evalui.scoring.statistics.paired_tests import paired_t_test
@@ -430,9 +429,7 @@ def _order_loss(cell: CellTrials) -> Figure:
 
 
 def _variance_part(cell: CellTrials, *, place: int) -> Figure:
-    rights = [grid.credit_by_repeat == 1 for grid in cell.repeated_orders]
-    parts = variance_parts(rights) if rights else None
-    return parts and parts[place]
+    return cell.variance_parts and cell.variance_parts[place]
 
 
 def _of_repeats(

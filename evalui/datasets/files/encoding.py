@@ -100,7 +100,7 @@ def _is_chinese(text: str) -> bool:
 def _is_korean(foreign: Sequence[str]) -> bool:
     # EUC-KR's syllables are GB2312's characters from B0A1 to C8FE, of which 58 % of the characters
     # of Chinese texts are.
-    codes = ["".join(char.encode("gb2312", "ignore").hex()) for char in foreign]
+    codes = [char.encode("gb2312", "ignore").hex() for char in foreign]
     written = [code for code in codes if code >= "b0"]
     syllables = sum(code < "c9" for code in written)
     return len(written) >= _MIN_SYLLABLES and syllables >= _SYLLABLE_SHARE * len(written)

@@ -24,6 +24,7 @@ from evalui.scoring.statistics.intervals import (
     mean_interval,
     resample_counts,
     share_interval,
+    sums_by_code,
 )
 from evalui.scoring.statistics.paired_tests import holm
 from evalui.types import OUTCOMES, Duel, Interval, Outcome, Verdict
@@ -225,7 +226,8 @@ def _kappa_with_interval(
     seed: int,
 ) -> Kappa | None:
     """The kappa of all items, and its range when whole questions are drawn anew."""
-    by_question = _sum_by_question(items, questions)
+    _, question = np.unique(np.asarray(questions, dtype=np.str_), return_inverse=True)
+    by_question = sums_by_code(items, question)
     observed, by_chance = shares_of(by_question.sum(axis=0)[None, :])
     value = float(_kappa(observed, by_chance)[0])
     n = len(by_question)
@@ -244,13 +246,6 @@ def _kappa_with_interval(
     if len(defined) < _MIN_DEFINED_SHARE * resamples:
         return Kappa(value, None, None)
     return Kappa(value, *np.percentile(defined, INTERVAL_PERCENTILES).tolist())
-
-
-def _sum_by_question(items: NDArray[np.float64], questions: Sequence[str]) -> NDArray[np.float64]:
-    _, question = np.unique(np.asarray(questions, dtype=np.str_), return_inverse=True)
-    sums = np.zeros((int(question.max()) + 1, items.shape[1]))
-    np.add.at(sums, question, items)
-    return sums
 
 
 def _kappa(observed: NDArray[np.float64], by_chance: NDArray[np.float64]) -> NDArray[np.float64]:

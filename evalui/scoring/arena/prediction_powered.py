@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.statistics.intervals import clustered_ratio, t_interval
+from evalui.scoring.statistics.intervals import clustered_ratio, sums_by_code, t_interval
 from evalui.types import Interval
 
 
@@ -67,9 +67,8 @@ def prediction_powered_win_rate(
 
 
 def _clustered_rate(points: NDArray[np.float64], question: NDArray[np.intp]) -> Interval:
-    return clustered_ratio(
-        _sum_by_question(points, question), _sum_by_question(np.ones(len(points)), question)
-    )
+    _, codes = np.unique(question, return_inverse=True)  # of a part, some questions are not there
+    return clustered_ratio(sums_by_code(points, codes), sums_by_code(np.ones(len(points)), codes))
 
 
 def _prediction_powered_rate(
@@ -86,8 +85,8 @@ def _prediction_powered_rate(
     human_part[voted] = (people - people.mean()) / n_voted
     # What each question adds to the error of the rate is mine + lambda * theirs.
     human_error, judge_error = (
-        _sum_by_question(human_part, question),
-        _sum_by_question(judge_part, question),
+        sums_by_code(human_part, question),
+        sums_by_code(judge_part, question),
     )
     spread = float((judge_error**2).sum())
     weight = (
@@ -98,11 +97,3 @@ def _prediction_powered_rate(
     variance = float(((human_error + weight * judge_error) ** 2).sum())
     se = math.sqrt(variance * n / (n - 1)) if n > 1 else None
     return weight, t_interval(min(1.0, max(0.0, value)), se, n)
-
-
-def _sum_by_question(
-    values: NDArray[np.float64], question: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    sums = np.zeros(int(question.max()) + 1)
-    np.add.at(sums, question, values)
-    return sums[np.bincount(question, minlength=len(sums)) > 0]

@@ -18,6 +18,7 @@ from evalui.scoring.statistics.intervals import (
     clustered_mean,
     clustered_ratio,
     resample_counts,
+    sums_by_code,
 )
 from evalui.types import Interval
 
@@ -131,9 +132,7 @@ def recall_spread_range(
     per_question = (is_target, is_target & picked, picked)
     table = np.concatenate([part.sum(axis=1) for part in per_question], axis=1).astype(np.float64)
     if cluster is not None:
-        sums = np.zeros((int(cluster.max()) + 1, table.shape[1]))
-        np.add.at(sums, cluster, table)
-        table = sums[np.unique(cluster)]
+        table = sums_by_code(table, cluster)[np.unique(cluster)]
     rng = np.random.default_rng(seed)
     drawn = np.concatenate(
         [counts @ table for counts in resample_counts(len(table), resamples, rng)]

@@ -88,6 +88,11 @@ def cluster_codes(
     return np.array(codes, dtype=np.intp) if len(known) < len(codes) else None
 
 
+def n_independent(n: int, clusters: Mapping[str, int]) -> int:
+    """How many of `n` questions are evidence of their own: those of a cluster count once."""
+    return n - len(clusters) + len(set(clusters.values()))
+
+
 def cluster_values(
     values: NDArray[np.float64], cluster: NDArray[np.intp] | None
 ) -> NDArray[np.float64]:
@@ -100,9 +105,14 @@ def cluster_values(
     if (cluster := _shared(cluster)) is None:
         return values
     mean, n_clusters = values.mean(axis=0), int(cluster.max()) + 1
-    sums = np.zeros((n_clusters, *values.shape[1:]))
-    np.add.at(sums, cluster, values - mean)
-    return mean + n_clusters / len(values) * sums
+    return mean + n_clusters / len(values) * sums_by_code(values - mean, cluster)
+
+
+def sums_by_code(values: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The sum of the rows of each code, of the shape (highest code + 1, ...)."""
+    sums = np.zeros((int(codes.max()) + 1, *values.shape[1:]))
+    np.add.at(sums, codes, values)
+    return sums
 
 
 def clustered_mean(
@@ -175,10 +185,8 @@ def clustered_share(ids: Sequence[str], hits: Sequence[bool]) -> Interval | None
     if not len(hits):
         return None
     _, question = np.unique(np.asarray(ids, dtype=np.str_), return_inverse=True)
-    wholes = np.bincount(question)
+    wholes, parts = np.bincount(question), sums_by_code(np.asarray(hits, np.float64), question)
     n, n_questions = len(hits), len(wholes)
-    parts = np.zeros(n_questions)
-    np.add.at(parts, question, np.asarray(hits, dtype=np.float64))
     value = float(parts.sum()) / n
     if n == n_questions:
         return wilson_interval(float(parts.sum()), n)
@@ -201,9 +209,7 @@ def clustered_ratio(
     """
     n_questions = len(parts)
     if (shared := _shared(cluster)) is not None:
-        both = np.zeros((int(shared.max()) + 1, 2))
-        np.add.at(both, shared, np.column_stack([parts, wholes]))
-        parts, wholes = both[:, 0], both[:, 1]
+        parts, wholes = sums_by_code(parts, shared), sums_by_code(wholes, shared)
     total, n = float(wholes.sum()), len(parts)
     assert total > 0, "a share of nothing is undefined"
     value = float(parts.sum()) / total
@@ -238,9 +244,8 @@ def mean_intervals(
         return []
     if (cluster := _shared(cluster)) is None:
         return _ratio_intervals(matrix, np.ones(n), resamples, seed)
-    sums = np.zeros((int(cluster.max()) + 1, matrix.shape[1] + 1))
-    np.add.at(sums, cluster, np.column_stack([matrix, np.ones(n)]))
-    made = _ratio_intervals(sums[:, :-1], sums[:, -1], resamples, seed)
+    sizes = sums_by_code(np.ones(n), cluster)
+    made = _ratio_intervals(sums_by_code(matrix, cluster), sizes, resamples, seed)
     return [replace(each, n=n) for each in made]
 
 
@@ -252,8 +257,7 @@ def mean_interval(
         return None
     _, question = np.unique(np.asarray(ids, dtype=np.str_), return_inverse=True)
     columns = np.column_stack([np.asarray(values, dtype=np.float64), np.ones(len(values))])
-    sums = np.zeros((int(question.max()) + 1, 2))
-    np.add.at(sums, question, columns)
+    sums = sums_by_code(columns, question)
     return _ratio_intervals(sums[:, :1], sums[:, 1], resamples, seed)[0]
 
 

@@ -44,8 +44,7 @@ def compare_with_margin(
     The range is that of `paired_t_test`: ten equal answers do not say that all are equal.
     `clusters` are those of `cluster_codes`.
     """
-    shared = {name: value for name, value in candidate.items() if name in baseline}
-    tested = paired_t_test(shared, baseline, clusters)
+    tested = paired_t_test(candidate, baseline, clusters)
     if tested is None:
         return None
     value, low, high, n = tested.difference, tested.low, tested.high, tested.n

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evalui.proportions import wilson_interval
 from evalui.scoring.statistics.intervals import cluster_codes, cluster_values, t_quantile
-from evalui.types import Cell
+from evalui.types import Cell, signature_parts
 
 # Differences of right and wrong answers are not normal: of few questions the t test finds too much
 # (5 of 5 questions but one: p .02 by t, .12 by all signs), so the exact test has to agree.
@@ -255,7 +255,14 @@ def differing_settings(one: Cell, other: Cell) -> str:
     Read from the signatures; "–" is what one does not state, most often because it is as usual. How
     answers were asked that somebody brought along is not known.
     """
-    mine, theirs = _settings(one.signature), _settings(other.signature)
+    mine, theirs = (
+        {
+            name: value
+            for name, value in signature_parts(each.signature).items()
+            if name not in _NO_SETTINGS
+        }
+        for each in (one, other)
+    )
     if "recorded" in (mine.get("prompt"), theirs.get("prompt")):
         return ""
     return ", ".join(
@@ -266,18 +273,9 @@ def differing_settings(one: Cell, other: Cell) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _settings(signature: str) -> dict[str, str]:
-    parts = (part.partition(":") for part in signature.split("|")[1:])
-    return {name: value for name, colon, value in parts if colon and name not in _NO_SETTINGS}
-
-
-@lru_cache(maxsize=4096)
 def _compared_parts(cell: Cell) -> tuple[str | None, ...]:
-    dataset, _, rest = cell.signature.partition("|")
-    split = [part.partition(":") for part in rest.split("|")]
-    parts = {name: value for name, _, value in split}
-    parts = {"mode": cell.mode, "orders": cell.pattern} | parts | {"dataset": dataset}
-    return tuple(map(parts.get, _COMPARED_PARTS))
+    stated = signature_parts(cell.signature) | {"dataset": cell.signature.partition("|")[0]}
+    return tuple(map(({"mode": cell.mode, "orders": cell.pattern} | stated).get, _COMPARED_PARTS))
 
 
 @cache

@@ -48,7 +48,7 @@ from evalui.scoring.cautions import EXPLORATORY_BELOW
 from evalui.scoring.cell_summary import Measure, SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
 from evalui.scoring.statistics.intervals import beats_guessing, share_interval
-from evalui.types import Interval, Language
+from evalui.types import Interval, Language, signature_parts
 
 _ROUNDING = 1e-9  # below a point that is one only by the last digit of a difference
 _Part = Callable[[DatasetStanding, Language], tuple[str, list[Block]] | None]
@@ -126,8 +126,8 @@ def _has_replies(summary: Summary) -> bool:
 
 def _shots(summary: Summary) -> int:
     """The worked examples before each question, as its signature has them."""
-    parts = (part.partition(":") for part in summary.cell.signature.split("|"))
-    return next((int(value) for name, _, value in parts if name == "shots" and value.isdigit()), 0)
+    shots = signature_parts(summary.cell.signature).get("shots", "")
+    return int(shots) if shots.isdigit() else 0
 
 
 # ---------------------------------------------------------------- how sure is this?

@@ -26,7 +26,8 @@ from evalui.report.words import join_names_shortened, join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW, Caution, CautionEvidence, cautions
 from evalui.scoring.cell_summary import Summary, is_unfinished
 from evalui.scoring.choice.answer_format import FormatMetrics
-from evalui.types import LETTERS, Cell, Interval, Language
+from evalui.scoring.statistics.intervals import n_independent
+from evalui.types import LETTERS, Cell, Interval, Language, signature_parts
 
 Level = Literal["bad", "warn", "info"]
 
@@ -117,11 +118,11 @@ def cluster_notes(
     """That the `n` questions are less evidence: some ask the same, or share what a column names."""
     if not clusters:
         return []
-    groups = n - len(clusters) + len(set(clusters.values()))
-    named = [part for part in cell.signature.split("|") if part.startswith("cluster:")]
+    groups = n_independent(n, clusters)
+    column = signature_parts(cell.signature).get("cluster")
     fields = {"k": count(n - groups), "n": count(n), "groups": count(groups)}
-    if named:
-        text = localized("clustered", language, column=named[0].partition(":")[2], **fields)
+    if column is not None:
+        text = localized("clustered", language, column=column, **fields)
         return [ReportNote("info", "clustered", text)]
     text = localized("repeated-questions", language, **fields)
     return [ReportNote("warn", "repeated-questions", text)]
