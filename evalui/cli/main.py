@@ -119,8 +119,6 @@ def _parser(arguments: Sequence[str]) -> Parser:
     worker.add_argument("--device", help="the only device to use: cpu, or a GPU such as cuda:1")
     worker.set_defaults(command=_worker)
     add_hosting_commands(server)
-    probe = server.add_parser("probe", help="measure which library multiplies faster")
-    probe.set_defaults(command=_probe)
 
     parser.epilog = "\n\n".join(map(str, groups)) + _EXAMPLE
     return parser
@@ -181,13 +179,4 @@ def _worker(given: argparse.Namespace) -> int:
     supervise(
         settings, database=given.database, models=given.models_file, device=given.device or ""
     )
-    return 0
-
-
-def _probe(given: argparse.Namespace) -> int:
-    del given
-    settings = load_settings()
-    from evalui.report.probe import probe_lines
-
-    print("\n".join(probe_lines(settings)))
     return 0

@@ -2,13 +2,13 @@
 
     @gr.render(inputs=[...], triggers=[...], **DRAWING)
     def shown(request: gr.Request, ...) -> None:
-        show(t, blocks, form, scope="bias")
+        show(t, blocks, scope="bias")
 
 What holds no others is a `gr.HTML` each, a card a `gr.Column`, a section a `gr.Accordion`. A lead
 table, and every table with a plot, is one HTML table. Of the others those with more than eight rows
 are a `gr.Dataframe`, which sorts, searches and copies; shorter ones are read at a glance, and its
-bar of tools would be higher than some of them. Of a table of many columns the address says which
-are shown (`column_menu`). Nothing made here has listeners: what can be pressed is a link.
+bar of tools would be higher than some of them. Nothing made here has listeners: what can be pressed
+is a link.
 
 The key of each component is its kind and its number among those of a `scope`, so what is drawn anew
 by the same page takes its place: nothing flashes, and what is unfolded stays so.
@@ -24,21 +24,19 @@ import gradio as gr
 from evalui.messages import Messages
 from evalui.report.blocks import Block, Card, ChartBlock, Details, Headline, Table
 from evalui.report.render.page import render_block, render_card_head, render_headline
-from evalui.ui.components.column_menu import MANY, ShownColumns, column_menu
 from evalui.ui.components.data_table import data_table
 from evalui.ui.components.fold import fold
-from evalui.ui.components.form import Form
 from evalui.ui.components.lead_table import html_table, lead_table
 from evalui.ui.components.listing import markup
 from evalui.ui.components.plotly_chart import plotly_chart
 
 _LONG = 8  # rows of a table that is read at a glance
+_MANY = 8  # columns of a table whose first one stays while the others scroll
 
 
 def show(
     t: Messages,
     blocks: Iterable[Block],
-    form: Form | None = None,
     *,
     scope: str,
     suffix: str = "",
@@ -46,26 +44,21 @@ def show(
 ) -> None:
     """Make the components of the blocks, below each other.
 
-    `form` is the address, by which columns of wide tables are chosen; without it all are shown.
     `scope` names the part of the page, `suffix` ends the ids of sections where a page shows two
     documents; on a page that is `titled` no headline is its title.
     """
-    _Document(t, form, scope, suffix, "h2" if titled else "h1").show(blocks)
+    _Document(t, scope, suffix, "h2" if titled else "h1").show(blocks)
 
 
 class _Document:
-    def __init__(
-        self, t: Messages, form: Form | None, scope: str, suffix: str, headline: str
-    ) -> None:
+    def __init__(self, t: Messages, scope: str, suffix: str, headline: str) -> None:
         self.t = t
-        self.form = form
         self.scope = scope
         self.suffix = suffix
         self.headline = headline
         self._made: Counter[str] = Counter()
         self._names: Counter[str] = Counter()
         self._section = ""  # the name of the card or section that is being filled
-        self._place = scope  # the key of that section
 
     def show(self, blocks: Iterable[Block]) -> None:
         for folded, run in groupby(blocks, lambda block: isinstance(block, Details)):
@@ -82,10 +75,8 @@ class _Document:
         match block:
             case Details():
                 self._section = block.name
-                around, self._place = self._place, block.key or self._place
                 with fold(block, self._name(block.key), **kept):
                     self.show(block.blocks)
-                self._place = around
             case Card():
                 self._section = block.title or self._section
                 with gr.Column(elem_classes="card", **kept):
@@ -106,15 +97,10 @@ class _Document:
         if table.lead or any(column.axis for column in table.columns):
             lead_table(self.t, table, **self._kept("lead"))
             return
-        is_wide = len(table.columns) > MANY
-        if is_wide and self.form is not None:
-            choice = ShownColumns.read(table, self._name(f"{self._place}-table"), self.form)
-            column_menu(self.t, table, choice, **self._kept("columns"))
-            table = choice.of(table)
         if len(table.rows) > _LONG:
             data_table(table, self._section, **self._kept("data"))
         else:
-            html_table(table, is_wide=is_wide, **self._kept("table"))
+            html_table(table, is_wide=len(table.columns) > _MANY, **self._kept("table"))
 
     def _kept(self, kind: str) -> dict[str, Any]:
         """The key of a component; of what a visitor changes only what is unfolded is kept."""

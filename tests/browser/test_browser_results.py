@@ -1,7 +1,6 @@
 """One finished run read in every view, and one that is not finished."""
 
 import io
-import re
 import zipfile
 from typing import Any
 
@@ -24,36 +23,6 @@ def test_the_overview_shows_figures_with_ranges_and_every_figure_sorted(page: An
     page.wait_for_url("**sort=-accuracy**")
     expect(every.locator("th[aria-sort=descending]")).to_contain_text("Accuracy")
     expect(every.locator("tbody tr").first).to_contain_text("80 %")
-
-
-def test_columns_of_a_wide_table_are_chosen_by_keyboard_and_stay_in_the_address(
-    page: Any, run_id: str
-):
-    page.goto(f"/r/{run_id}#every-figure")
-    every = page.locator("#every-figure")
-    heads = every.locator("thead th")
-    menu = every.locator("details.columns")
-    summary = menu.locator("summary")
-    expect(summary).to_have_text(re.compile(r"(\d+) of \1 columns"))
-    before = heads.all_inner_texts()
-    summary.press("Enter")
-    for head in ("Dataset", "Mode"):
-        menu.get_by_label(head, exact=True).press("Space")
-    expect(heads).to_have_text([head for head in before if head not in ("Dataset", "Mode")])
-    expect(menu.get_by_label("Mode", exact=True)).to_be_focused()
-    page.wait_for_url("**columns=every-figure-table.4.5.**")
-    every.get_by_role("link", name="Accuracy", exact=True).click()
-    page.wait_for_url("**sort=-accuracy&columns=every-figure-table.4.5.**")
-    page.reload()
-    expect(summary).to_have_text(f"{len(before) - 2} of {len(before)} columns")
-    expect(heads.nth(1)).to_have_text(before[3])
-    summary.press("Enter")
-    menu.get_by_role("button", name="All columns").press("Enter")
-    expect(heads).to_have_text(before)
-    expect(page).not_to_have_url(re.compile("columns="))
-    page.keyboard.press("Escape")
-    expect(menu.get_by_role("button")).to_be_hidden()
-    expect(summary).to_be_focused()
 
 
 def test_a_long_table_is_sorted_by_keyboard_and_keeps_its_first_column(page: Any, run_id: str):

@@ -84,7 +84,7 @@ def test_sentences_of_wrong_specifications_stay(
 
 def test_help_stays(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "80")
-    commands = [[], ["serve"], ["run"], ["score"], ["worker"], ["probe"]]
+    commands = [[], ["serve"], ["run"], ["score"], ["worker"]]
     for command in [*commands, *(["score", kind] for kind in KINDS)]:
         with pytest.raises(SystemExit):
             main([*command, "--help"])

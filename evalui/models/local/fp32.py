@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
-from evalui.errors import ModelError, StoreError
+from evalui.errors import ModelError
 from evalui.models.base import ModelEntry
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 Library = Literal["onednn", "blas"]
 LIBRARIES: tuple[Library, ...] = get_args(Library)
-TITLES: Mapping[Library, str] = {"onednn": "oneDNN", "blas": "torch's own"}
 
 FILE = "fp32.json"
 # Rows of a batch, and inputs and outputs of linear layers as models have them.
@@ -122,31 +121,13 @@ def library_choice(folder: Path, *, measured: Measure = measure) -> LibraryChoic
         return stored
     choice = _measured_choice(name, measured)
     try:
-        return _store_choice(folder / FILE, choice, replacing=False)
+        return _store_choice(folder / FILE, choice)
     except OSError as error:
         _warn_once(
             f"{folder / FILE} cannot be written ({error.strerror}). fp32:{choice.library} was "
             "measured for this process only; set EVALUI_FP32 so that runs repeat exactly."
         )
         return choice
-
-
-def remeasure(
-    folder: Path, *, measured: Measure = measure
-) -> tuple[LibraryChoice | None, LibraryChoice]:
-    """Measure again and store the choice: (the previous one or None, the new one).
-
-    Raises:
-        StoreError: the choice cannot be written.
-    """
-    path, rates = folder / FILE, measured()
-    before = _read_choices(path).get(machine())
-    try:
-        return before, _store_choice(
-            path, LibraryChoice(choose(rates), machine(), rates), replacing=True
-        )
-    except OSError as error:
-        raise StoreError("not-written", path=str(path), reason=str(error.strerror)) from error
 
 
 @cache
@@ -200,10 +181,10 @@ def _warn_once(sentence: str) -> None:
     _LOG.warning("%s", sentence)
 
 
-def _store_choice(path: Path, choice: LibraryChoice, *, replacing: bool) -> LibraryChoice:
+def _store_choice(path: Path, choice: LibraryChoice) -> LibraryChoice:
     """Write the choice beside those of other machines; returns the stored one for this machine."""
     choices = _read_choices(path)
-    if not replacing and choice.machine_name in choices:  # another process was faster
+    if choice.machine_name in choices:  # another process was faster
         return choices[choice.machine_name]
     choices[choice.machine_name] = choice
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -29,7 +29,6 @@ from evalui.report.export.json import (
     vote_objects,
 )
 from evalui.report.export.json import rating_lines as ratings_of
-from evalui.report.export.lm_eval import lm_eval_zip
 from evalui.report.export.metric_rows import Row, metric_rows
 from evalui.report.export.open_tables import open_tables, people_tables
 from evalui.report.export.spreadsheets import csv_parts, escape_formula
@@ -372,6 +371,5 @@ _EXPORTERS.register("zip")(zip_file)
 _EXPORTERS.register("metrics.csv")(_whole(metrics_csv))
 _EXPORTERS.register("metrics.json")(_whole(metrics_json))
 _EXPORTERS.register("eee.zip")(eee_zip)
-_EXPORTERS.register("lm-eval.zip")(lm_eval_zip)
 for _name, _make in TRIAL_FILES.items():
     _EXPORTERS.register(_name)(_of_trials(_make))

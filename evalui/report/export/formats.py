@@ -20,12 +20,11 @@ FORMATS: Mapping[str, str] = {
     "metrics.csv": "text/csv; charset=utf-8",
     "metrics.json": "application/json",
     "eee.zip": "application/zip",
-    "lm-eval.zip": "application/zip",
     "sqlite": "application/vnd.sqlite3",
 }
 
 # For other programs and other servers: no link of the page leads to them.
-EXCHANGED = ("metrics.csv", "metrics.json", "eee.zip", "lm-eval.zip", "sqlite")
+EXCHANGED = ("metrics.csv", "metrics.json", "eee.zip", "sqlite")
 ON_PAGE = tuple(name for name in FORMATS if name not in EXCHANGED)
 BUNDLE = "sqlite"  # a store with this run alone, see `runs.bundle`
 

@@ -105,7 +105,7 @@ class ArenaPage:
         if not pool.board.arena.standings:
             markup(fill("arena/nothing.html", t=t), elem_classes="ev")
             return
-        show(t, pooled_blocks(pool.board.arena, pool.context), form, scope=_NAME, titled=True)
+        show(t, pooled_blocks(pool.board.arena, pool.context), scope=_NAME, titled=True)
         counted = t.count("arena.board.runs", len(pool.board.runs))
         markup(fill("arena/about.html", t=t, counted=counted), elem_classes="ev")
 

@@ -33,15 +33,14 @@ from evalui.report.blocks import (
 from evalui.report.charts.kinds import Axis, Cells, HeatMap, Label
 from evalui.ui.blocks import show
 from evalui.ui.components.data_table import plain_value
-from evalui.ui.components.form import Form
 
 HOSTILE = "<img src=x onerror=alert(1)>${alert(2)}{{value}} \\underline{x}"
 _AXIS = Axis(0, 100, (0, 50, 100), ("0", "50", "100 %"))
 
 
-def components(*blocks: Block, form: Form | None = None, **settings: Any) -> list[dict[str, Any]]:
+def components(*blocks: Block, **settings: Any) -> list[dict[str, Any]]:
     """What Gradio is told of the components of blocks, in their order."""
-    made = laid_out(lambda: show(messages("en"), blocks, form or {}, scope="page", **settings))
+    made = laid_out(lambda: show(messages("en"), blocks, scope="page", **settings))
     _, layout = made
     return layout.config["components"]
 
@@ -108,75 +107,13 @@ def numbered(n: int, *, rows: int = 9) -> Table:
     return Table(columns, (cells,) * rows)
 
 
-def shown_columns(*blocks: Block, form: Form | None = None) -> list[list[float]]:
-    """The columns of each Dataframe, by their numbers."""
-    return [
-        each["props"]["value"]["data"][0]
-        for each in components(*blocks, form=form)
-        if each["type"] == "dataframe"
-    ]
-
-
-def menus(*blocks: Block, form: Form | None = None) -> list[dict[str, Any]]:
-    """The menus of columns, as Gradio is told of them."""
-    all_props = (each["props"] for each in components(*blocks, form=form))
-    return [props for props in all_props if "column-menu" in str(props.get("elem_classes"))]
-
-
-@pytest.mark.parametrize(
-    ("columns", "address", "shown"),
-    [
-        (8, "page-table.2", range(1, 9)),  # nothing to choose
-        (9, None, range(1, 10)),
-        (12, None, range(1, 13)),
-        (30, None, range(1, 13)),
-        (30, "page-table.5.30.2", [1, 2, 5, 30]),
-        (30, "page-table", [1]),
-        (9, "page-table.3.10.0.1.x.-4.99999999999", [1, 3]),
-        (9, "other-table.3", range(1, 10)),
-        (9, "", range(1, 10)),
-    ],
-)
-def test_columns_of_a_wide_table_are_those_that_the_address_names(columns, address, shown):
-    form: Form = {} if address is None else {"columns": address}
-    assert shown_columns(numbered(columns), form=form) == [list(shown)]
-    assert len(menus(numbered(columns), form=form)) == (columns > 8)
-
-
-def test_each_wide_table_has_columns_of_its_own():
-    blocks = (
-        numbered(9),
-        numbered(9),
-        Details("by-subject", "By subject", "", (Card((numbered(9),)), numbered(9))),
-        numbered(9),
-    )
-    form: Form = {"columns": ["page-table-2.2", "by-subject-table-2.3", "page-table-3.4"]}
-    every = list(range(1, 10))
-    assert shown_columns(*blocks, form=form) == [every, [1, 2], every, [1, 3], [1, 4]]
-
-
-def test_the_menu_of_columns_is_the_same_markup_whatever_is_chosen():
-    (usual,) = menus(numbered(14))
-    (chosen,) = menus(numbered(14), form={"columns": "page-table.14"})
-    assert usual["props"] == chosen["props"]
-    assert usual["value"] == "page-table.2.3.4.5.6.7.8.9.10.11.12"
-    assert chosen["value"] == "page-table.14"
-    assert "{shown} of 14 columns" in usual["props"]["markup"]
-    assert '<input type="checkbox" value="14"><span>head 14</span>' in usual["props"]["markup"]
-
-
-def test_foreign_names_of_columns_stay_text():
-    (menu,) = menus(text_table([HOSTILE] * 9, [["1"] * 9]))
-    assert menu["html_template"] == "${markup}"
-    assert HOSTILE not in str(menu)
-    assert "&lt;img" in menu["props"]["markup"]
-
-
-def test_a_short_wide_table_keeps_its_columns_where_its_heads_lead():
-    shown = markup(numbered(9, rows=2), form={"columns": "page-table.2.4"})
-    assert shown.count('<th scope="col"') == 3
-    assert 'href="?sort=2&amp;columns=page-table.2.4#part"' in shown
-    assert 'href="?sort=2#part"' in markup(numbered(9, rows=2))
+@pytest.mark.parametrize("n", [8, 30])
+def test_all_columns_of_a_wide_table_are_shown(n):
+    (table,) = components(numbered(n))
+    assert table["props"]["value"]["data"][0] == list(range(1, n + 1))
+    shown = markup(numbered(n, rows=2))
+    assert shown.count('<th scope="col"') == n
+    assert 'href="?sort=2#part"' in shown
 
 
 @pytest.mark.parametrize(

@@ -302,7 +302,7 @@ class ComparePage:
             address=lambda each: f"compare?{shown.query.with_pair(each.key).address}",
             more=ways_to_statistics(t, shown.able, shown.compared),
         )
-        show(t, blocks, form, scope=_NAME)
+        show(t, blocks, scope=_NAME)
 
     def _draw_questions(self, query: object, event: gr.EventData, request: gr.Request) -> None:
         """The questions on which the pair of an address differs, and the one that is open."""

@@ -73,7 +73,7 @@ def offered(view: RunView, form: Form) -> dict[str, Words]:
 def draw(view: RunView, form: Form) -> None:
     """Verdict, chart and table, sections, for what the form selects."""
     if blocks := bias_document(view, form):
-        show(view.t, blocks, form, scope="bias")
+        show(view.t, blocks, scope="bias")
         return
     t = view.t
     waits = any(s.state in ("waiting", "running") for s in view.with_question.values())

@@ -34,6 +34,6 @@ def calibration_section(view: RunView, form: Form, *, sub: str) -> list[Block]:
 def draw(view: RunView, form: Form) -> None:
     """The section alone, or what a run would need to have one."""
     if blocks := calibration_section(view, form, sub="calibration"):
-        show(view.t, blocks, form, scope="calibration")
+        show(view.t, blocks, scope="calibration")
     else:
         show_empty(view.t("calibration.none"), view.t("calibration.none_about"))

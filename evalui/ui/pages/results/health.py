@@ -13,6 +13,7 @@ from evalui.ui.pages.results.empty import show_empty
 
 def draw(view: RunView, form: Form) -> None:
     """The health of each dataset of a run, as this run used it."""
+    del form  # sections are drawn alike
     by_name = datasets(view)
     if not by_name:
         show_empty(view.t("dataset.none"))
@@ -22,7 +23,7 @@ def draw(view: RunView, form: Form) -> None:
         heading = [Paragraph(name, small=True)] if len(by_name) > 1 else []
         blocks = health_blocks(samples, view.language, blind=blind)
         scope, suffix = f"health-{place}", f"-{place}" * bool(place)
-        show(view.t, [*heading, *blocks], form, scope=scope, suffix=suffix)
+        show(view.t, [*heading, *blocks], scope=scope, suffix=suffix)
 
 
 def datasets(view: RunView) -> Mapping[str, tuple[Sample, ...]]:

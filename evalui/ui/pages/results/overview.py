@@ -95,13 +95,13 @@ def top(view: RunView, form: Form) -> Html:
 def draw(view: RunView, form: Form) -> None:
     """What stands below the verdict."""
     shown = overview(view, form)
-    show(view.t, shown.blocks[1:], form, scope="overview")
+    show(view.t, shown.blocks[1:], scope="overview")
     if shown.written and not shown.is_judged:
         dataset, links = shown.written.part.dataset, parts(shown.written)
         head = fill("results/written_head.html", dataset=dataset, parts=links)
         markup(head, elem_classes="ev")
         document = part_document(shown.written)
-        show(view.t, document, form, scope="written", suffix="-written", titled=True)
+        show(view.t, document, scope="written", suffix="-written", titled=True)
 
 
 def parts(written: OpenRunView) -> Html | None:

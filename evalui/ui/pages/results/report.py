@@ -100,7 +100,7 @@ def draw(view: RunView, form: Form) -> None:
     word = view.t("report.preview_close" if opened else "report.preview")
     markup(fill("results/preview.html", href=href, word=word), elem_classes="ev")
     if opened:
-        show(view.t, blocks(view.report, view.language), form, scope="preview", titled=True)
+        show(view.t, blocks(view.report, view.language), scope="preview", titled=True)
 
 
 def _sent(t: Messages, size_of_file: int | None, progress: ExportProgress | None) -> str:

@@ -93,7 +93,7 @@ def draw(view: RunView, form: Form) -> None:
     number of questions to plan with.
     """
     if blocks := statistics_document(view, form):
-        show(view.t, blocks, form, scope="statistics")
+        show(view.t, blocks, scope="statistics")
     else:
         show_empty(view.t("statistics.none"), view.t("statistics.none_about"))
 

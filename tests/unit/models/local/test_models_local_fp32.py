@@ -1,13 +1,12 @@
 """The library is chosen by figures, once, and is then the same for all."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evalui.errors import ModelError, StoreError
+from evalui.errors import ModelError
 from evalui.models import ModelEntry, describe, open_model
 from evalui.models.local import fp32
 from evalui.models.local.fp32 import (
@@ -17,7 +16,6 @@ from evalui.models.local.fp32 import (
     choose,
     library_choice,
     library_of,
-    remeasure,
 )
 from evalui.settings import Settings
 
@@ -155,30 +153,8 @@ def test_what_cannot_be_kept_holds_for_the_process_and_is_logged_once(
     assert caplog.text.count("cannot be written") == 1
 
 
-def test_renewing_measures_again_and_says_what_it_replaces(tmp_path: Path):
-    assert remeasure(tmp_path, measured=figures(90, 200))[0] is None
-    before, now = remeasure(tmp_path, measured=figures(200, 90))
-    assert before
-    assert before.library == "blas"
-    assert now.library == "onednn"
-    assert library_choice(tmp_path, measured=never) == now
-
-
-def test_a_renewed_choice_that_cannot_be_kept_is_an_error(unwritable: Path):
-    with pytest.raises(StoreError, match=r"fp32\.json cannot be written: "):
-        remeasure(unwritable, measured=figures(90, 200))
-
-
-def test_the_file_is_replaced_whole(tmp_path: Path):
-    library_choice(tmp_path, measured=figures(200, 90))
-    inode = (tmp_path / FILE).stat().st_ino
-    remeasure(tmp_path, measured=figures(90, 200))
-    assert (tmp_path / FILE).stat().st_ino != inode
-    assert json.loads((tmp_path / FILE).read_text())[HERE]["library"] == "blas"
-
-
 def test_the_entry_goes_before_the_server_and_the_server_before_what_was_measured(tmp_path: Path):
-    remeasure(tmp_path, measured=figures(200, 90))
+    library_choice(tmp_path, measured=figures(200, 90))
     entry = ModelEntry("m", "transformers")
     measured = Settings(data_dir=tmp_path, fp32="measured")
     assert library_of(entry, measured) == "onednn"
@@ -196,7 +172,8 @@ def test_the_library_of_the_data_folder_computes_and_names_the_model(
     monkeypatch.setenv("EVALUI_FP32", "measured")
     prints: list[str] = []
     for rates in (figures(200, 90), figures(90, 200)):
-        remeasure(tmp_path, measured=rates)
+        (tmp_path / FILE).unlink(missing_ok=True)
+        library_choice(tmp_path, measured=rates)
         prints.append(open_model(small_entry).fingerprint)
     assert [name.partition("|")[0] for name in prints] == ["fp32:onednn", "fp32:blas"]
     assert len({name.rpartition("|")[2] for name in prints}) == 2

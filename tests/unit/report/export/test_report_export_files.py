@@ -158,7 +158,7 @@ def test_each_trial_is_a_line(report: Report):
 def test_an_unknown_format_is_told_with_the_known_ones(report: Report):
     with pytest.raises(
         UnknownName,
-        match=r"csv, eee\.zip, html, json, lm-eval\.zip, md, metrics\.csv, metrics\.json, tex",
+        match=r"csv, eee\.zip, html, json, md, metrics\.csv, metrics\.json, tex",
     ):
         write(report, "pdf", "en")
 
