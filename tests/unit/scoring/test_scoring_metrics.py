@@ -1,6 +1,7 @@
 """The registry of figures, and the metrics of this package."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from evalui.scoring.metrics import (
     is_added,
     metrics_in,
 )
+from evalui.scoring.repeats import PASS_AT
 from evalui.scoring.text_metrics import TEXT_METRICS
 from evalui.types import Sample
 
@@ -35,20 +37,37 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Metric:
     return METRICS.register(metric.name)(metric)
 
 
+# A family has one row: `pass_at_k` for every k, `rouge-N-f` for every N.
+_FAMILIES = (
+    (r"pass_at_\d+", "pass_at_k"),
+    (r"one of \d+ replies", "one of k replies"),
+    (r"`[\w-]+_spread`", "`*_spread`"),
+    (r"deviation of `[\w-]+`", "deviation of `*`"),
+    (r"(rouge|ROUGE)-[12lL]\b", r"\1-N"),
+    (r"(bleu-|order )\d", r"\1N"),
+)
+
+
 def _docs_row(metric: Metric) -> str:
     low, high = (f"{end:g}" if math.isfinite(end) else "∞" for end in metric.range)
     better = {"higher": "higher", "lower": "lower", "none": "–"}[metric.direction]
     needs = metric.needs or "–"
-    return (
+    row = (
         f"| `{metric.name}` | {metric.answers} | {metric.unit} | {better} | {low} to {high} | "
         f"{needs} | {metric.docs['en']} |"
     )
+    for member, family in _FAMILIES:
+        row = re.sub(member, family, row)
+    return row
 
 
 def test_the_list_of_metrics_in_the_documentation_is_the_registry():
     head = "| name | of | unit | better | range | needs | what it is |"
-    table = "\n".join([head, "|" + "---|" * 7, *(_docs_row(METRICS[name]) for name in METRICS)])
-    assert table in DOCS.read_text(encoding="utf-8")
+    rows = dict.fromkeys(_docs_row(METRICS[name]) for name in METRICS)
+    page = DOCS.read_text(encoding="utf-8")
+    assert "\n".join([head, "|" + "---|" * 7, *rows]) in page
+    ks = f"k is {', '.join(map(str, PASS_AT[:-1]))} and {PASS_AT[-1]}"
+    assert ks in " ".join(page.split())
 
 
 def test_every_metric_says_what_it_is():
