@@ -27,17 +27,19 @@ def add_benchmarks_command(commands: Any) -> None:
     """Add `benchmarks` with its actions to the subparsers of `evalui`."""
     benchmarks = commands.add_parser("benchmarks", help="published sets by name")
     actions = benchmarks.add_subparsers(required=True, metavar="ACTION")
-    listing = actions.add_parser("list", help="all sets, and where each is on this machine")
+    listing = actions.add_parser("list", help="list all sets, and where each is on this machine")
     listing.set_defaults(command=_list)
 
-    search = actions.add_parser("search", help="the sets that some words fit")
-    search.add_argument("words", metavar="WORD", nargs="+", help="of a name, topic or language")
+    search = actions.add_parser("search", help="find sets by words")
+    search.add_argument(
+        "words", metavar="WORD", nargs="+", help="word of a name, topic or language"
+    )
     search.set_defaults(command=_search)
 
-    show = actions.add_parser("show", help="what is known of a set, and where its data are")
+    show = actions.add_parser("show", help="show a set, and where its data are")
     show.add_argument("name", metavar="NAME")
     show.add_argument(
-        "--download", action="store_true", help="ask the hub how much fetch would get"
+        "--download", action="store_true", help="ask the hub for the size of the download"
     )
     show.set_defaults(command=_show)
 
@@ -46,7 +48,7 @@ def add_benchmarks_command(commands: Any) -> None:
     fetch.add_argument("--revision", default="main", help="a commit of the hub (default: main)")
     fetch.set_defaults(command=_fetch)
 
-    official = actions.add_parser("official", help="the figures of lm-eval's own task")
+    official = actions.add_parser("official", help="run lm-eval's own task and print its figures")
     official.add_argument("name", metavar="NAME", help="a set, or a task of lm-eval")
     official.add_argument("--model", required=True, help="a model of `evalui models list`")
     official.add_argument("--models-file", type=Path, help="another models.toml")

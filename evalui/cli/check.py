@@ -35,13 +35,15 @@ def add_check_command(commands: Any) -> None:
     """Add `evalui check FILE...` to the commands of a parser."""
     check = commands.add_parser("check", help="show how files are read, and what is wrong in them")
     check.add_argument("files", metavar="FILE", type=Path, nargs="+")
-    check.add_argument("--kind", choices=get_args(DatasetKind), default="", help="of the questions")
+    check.add_argument(
+        "--kind", choices=get_args(DatasetKind), default="", help="kind of the questions"
+    )
     check.add_argument(
         "--head-row",
         metavar="N",
         type=number("a row", -1),
         default=0,
-        help="row of the headers, from 1; -1: none",
+        help="row of the headers, counted from 1; -1: no headers",
     )
     check.add_argument("--sheet", metavar="NAME", default="", help="the only sheet to read")
     check.add_argument(
@@ -49,7 +51,7 @@ def add_check_command(commands: Any) -> None:
         metavar="ROLE=HEADER",
         action="append",
         default=[],
-        help="which column is what, such as question=Frage or A=erste; can be repeated",
+        help="the column of a role, such as question=Frage or A=erste; can be repeated",
     )
     check.add_argument(
         "--answer-key",
@@ -59,20 +61,20 @@ def add_check_command(commands: Any) -> None:
     check.add_argument(
         "--commas-in-text", action="store_true", help="a comma before a blank belongs to the text"
     )
-    check.add_argument("--entry", metavar="NAME", default="", help="of a SWIFT configuration")
+    check.add_argument("--entry", metavar="NAME", default="", help="entry of a SWIFT configuration")
     check.add_argument(
         "--from",
         dest="first",
         metavar="N",
         type=number("a question", 1),
         default=1,
-        help="the first question shown",
+        help="number of the first question to show",
     )
     check.add_argument(
         "--questions",
         metavar="N",
         type=number("the number of questions", 0),
-        help="how many are shown (default: 3)",
+        help="how many questions to show (default: 3)",
     )
     check.add_argument("--language", choices=get_args(Language), default="en")
     check.set_defaults(command=_check)

@@ -26,16 +26,20 @@ if TYPE_CHECKING:
 def add_export_command(commands: Any) -> None:
     """Add `export` to the subparsers of `evalui`."""
     export = commands.add_parser("export", help="write a run as a file")
-    export.add_argument("run", metavar="RUN", help="its id, as in the address of its page")
+    export.add_argument("run", metavar="RUN", help="id of the run, as in the address of its page")
     named = export.add_mutually_exclusive_group(required=True)
     named.add_argument(
         "format", metavar="FORMAT", nargs="?", choices=FORMATS, help=", ".join(FORMATS)
     )
-    named.add_argument("--to", metavar="FORMAT", choices=FORMATS, help="the same")
+    named.add_argument("--to", metavar="FORMAT", choices=FORMATS, help="the format, as an option")
     export.add_argument("--database", type=Path, help="the store of the server")
     export.add_argument("--models-file", type=Path, help="another models.toml")
-    export.add_argument("--language", choices=get_args(Language), default="en", help="of its texts")
-    export.add_argument("--output", metavar="FILE", type=Path, help="default: standard output")
+    export.add_argument(
+        "--language", choices=get_args(Language), default="en", help="language of its texts"
+    )
+    export.add_argument(
+        "--output", metavar="FILE", type=Path, help="file to write (default: standard output)"
+    )
     export.set_defaults(command=_export)
 
 

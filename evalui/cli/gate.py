@@ -26,24 +26,26 @@ def add_gate_command(commands: Any) -> None:
     """Add `gate` to the subparsers of `evalui`."""
     gate = commands.add_parser(
         "gate",
-        help="compare a candidate with its baseline, for a build to stop at",
+        help="compare a candidate with its baseline; the exit code can stop a build",
         description=GATE_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     for side in ("baseline", "candidate"):
         gate.add_argument(side, metavar=side.upper(), help="a folder, a log, or the id of a run")
         gate.add_argument(f"--{side}-model", default="", help="the model, if there are several")
-    gate.add_argument("--metric", default="accuracy", help="what is compared (default: accuracy)")
+    gate.add_argument(
+        "--metric", default="accuracy", help="the metric to compare (default: accuracy)"
+    )
     gate.add_argument(
         "--allow",
         type=number("the loss allowed in points", 0, 100, kind=float),
         required=True,
         metavar="POINTS",
-        help="how much worse it may be",
+        help="points by which it may be worse",
     )
     gate.add_argument("--dataset", default="", help="the only dataset to compare")
     gate.add_argument("--junit", type=Path, metavar="FILE", help="write a JUnit file, too")
-    gate.add_argument("--database", type=Path, help="the store that ids are of")
+    gate.add_argument("--database", type=Path, help="store in which ids of runs are looked up")
     gate.set_defaults(command=_gate)
 
 

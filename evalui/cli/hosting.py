@@ -15,18 +15,18 @@ from evalui.local_runs import load_settings
 
 def add_hosting_commands(commands: Any) -> None:
     """Add the three commands to the subparsers of `evalui`."""
-    backup = commands.add_parser("backup", help="copy the data folder while it is used")
+    backup = commands.add_parser("backup", help="copy the data folder while the server runs")
     backup.add_argument(
         "file",
         metavar="FILE.tar.gz",
         type=Path,
-        help="a new file; holds secrets; a folder with --keep",
+        help="a new file (it holds secrets); a folder with --keep",
     )
     backup.add_argument(
         "--keep",
         type=number("the number of backups", 1),
         metavar="N",
-        help="name the file by date and time, and delete all but the newest N of the folder",
+        help="name the file by date and time, and keep only the newest N in the folder",
     )
     backup.set_defaults(command=_backup)
     restore = commands.add_parser("restore", help="fill an empty data folder from a backup")

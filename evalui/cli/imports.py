@@ -22,19 +22,19 @@ def add_import_command(commands: Any) -> None:
     """Add `import` to the subparsers of `evalui`."""
     import_ = commands.add_parser(
         "import",
-        help="keep the finished run of another harness",
+        help="import a finished run of another harness",
         description=IMPORT_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     import_.add_argument("path", nargs="+", type=Path, metavar="PATH", help="a folder or files")
-    import_.add_argument("--name", default="", help="of the run; else its datasets are its name")
+    import_.add_argument("--name", default="", help="name of the run (default: its datasets)")
     import_.add_argument(
         "--mapping", nargs="+", metavar="ROLE=COLUMN", help="the columns of a CSV file"
     )
     import_.add_argument(
         "--without", nargs="+", default=[], metavar="FILE", help="names of files to leave out"
     )
-    import_.add_argument("--database", type=Path, help="another store than that of the server")
+    import_.add_argument("--database", type=Path, help="store to write to (default: the server's)")
     import_.set_defaults(command=_import)
 
 

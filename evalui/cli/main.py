@@ -80,9 +80,9 @@ def _parser(arguments: Sequence[str]) -> Parser:
     start, files, results, server = groups = [Group(commands, title) for title in titles]
     port = number("a port", 0, 65535)
 
-    demo = start.add_parser("demo", help="open a finished gallery that nobody can change")
+    demo = start.add_parser("demo", help="open a read-only gallery of finished runs")
     demo.add_argument("--port", type=port, help="port to listen on (default: 7860)")
-    demo.add_argument("--reset", action="store_true", help="build the gallery anew")
+    demo.add_argument("--reset", action="store_true", help="build the gallery again")
     demo.set_defaults(command=_demo)
 
     serve = start.add_parser("serve", help="open the web application")
@@ -93,10 +93,10 @@ def _parser(arguments: Sequence[str]) -> Parser:
         dest="token",
         action="store_const",
         const=False,
-        help="answer everybody who reaches the address, without its access token",
+        help="let anyone who reaches the address in, without the access token",
     )
     serve.add_argument(
-        "--new-token", action="store_true", help="make a new access token; the old one is void"
+        "--new-token", action="store_true", help="make a new access token and revoke the old one"
     )
     serve.set_defaults(command=_serve)
 

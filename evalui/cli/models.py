@@ -23,11 +23,11 @@ def add_models_command(commands: Any) -> None:
     """Add `models` with its three actions to the subparsers of `evalui`."""
     models = commands.add_parser("models", help="list, add and remove models")
     actions = models.add_subparsers(required=True, metavar="ACTION")
-    listing = actions.add_parser("list", help="all models, with where each is from")
+    listing = actions.add_parser("list", help="list all models and their sources")
     listing.set_defaults(command=_list)
 
     add = actions.add_parser("add", help="add a model: an endpoint, a folder or a hub id")
-    add.add_argument("name", metavar="NAME", help="as it will stand in runs and reports")
+    add.add_argument("name", metavar="NAME", help="name in runs and reports")
     place = add.add_mutually_exclusive_group(required=True)
     place.add_argument("--url", "--eval-url", help="base URL, such as http://127.0.0.1:8000/v1")
     place.add_argument("--path", metavar="DIR_OR_HUB_ID", help="its folder, or its id on the hub")
@@ -35,11 +35,11 @@ def add_models_command(commands: Any) -> None:
     add.add_argument(
         "--backend",
         choices=("transformers", "vllm"),
-        help="what computes a model whose files are here (default: transformers)",
+        help="backend of a model whose files are here (default: transformers)",
     )
-    add.add_argument("--dtype", help="such as bfloat16, of the same (default: auto)")
-    add.add_argument("--chat", action="store_true", help="send conversations to the same")
-    add.add_argument("--model", metavar="ID", help="as its server calls it (default: NAME)")
+    add.add_argument("--dtype", help="its precision, such as bfloat16 (default: auto)")
+    add.add_argument("--chat", action="store_true", help="send it conversations")
+    add.add_argument("--model", metavar="ID", help="its name at the server (default: NAME)")
     add.add_argument("--no-chat", action="store_true", help="send plain prompts")
     add.add_argument(
         "--key-stdin", action="store_true", help="read its API key from standard input"
@@ -52,7 +52,7 @@ def add_models_command(commands: Any) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help='added to each request; "$VARIABLE" is read from the environment',
+        help='header of each request; "$VARIABLE" is read from the environment',
     )
     add.add_argument(
         "--query",
@@ -65,7 +65,7 @@ def add_models_command(commands: Any) -> None:
         "--key-header",
         metavar="NAME",
         default="",
-        help="header that carries the key by itself, such as api-key (default: a bearer token)",
+        help="header that carries the key, such as api-key (default: a bearer token)",
     )
     add.set_defaults(command=_add)
 

@@ -35,19 +35,21 @@ def add_people_commands(commands: Any) -> None:
     add = _action(users, "add NAME", "add a person; the password comes by stdin or is made")
     add.add_argument("--role", choices=ROLES, required=True)
     link = _action(users, "invite NAME", "print a link to choose a password, once")
-    link.add_argument("--role", choices=ROLES, help="add the person, too (default: they are there)")
+    link.add_argument("--role", choices=ROLES, help="also add the person, with this role")
     link.add_argument(
-        "--address", help="of the server (default: EVALUI_PUBLIC_URL, or on this machine)"
+        "--address", help="address of the server (default: EVALUI_PUBLIC_URL, or this machine)"
     )
     _action(users, "list", "list everybody").add_argument("--json", action="store_true")
-    _action(users, "role NAME", "change what a person may do").add_argument("role", choices=ROLES)
-    _action(users, "passwd NAME", "give a password, which ends all sessions")
+    _action(users, "role NAME", "change the role of a person").add_argument("role", choices=ROLES)
+    _action(users, "passwd NAME", "set a password and end all sessions")
     _action(users, "sign-out NAME", "end all sessions of a person")
-    _action(users, "disable NAME", "shut a person out, at once")
-    _action(users, "enable NAME", "let a person in again")
+    _action(users, "disable NAME", "disable an account at once")
+    _action(users, "enable NAME", "enable a disabled account")
     remove = _action(users, "remove NAME", "remove a person, with what is theirs")
     choice = remove.add_mutually_exclusive_group(required=True)
-    choice.add_argument("--hand-over-to", metavar="NAME", help="who gets runs, files and links")
+    choice.add_argument(
+        "--hand-over-to", metavar="NAME", help="person who gets the runs, files and links"
+    )
     choice.add_argument("--delete", action="store_true", help="delete runs, files and links")
 
     tokens = _group(commands, "tokens", "add, list and revoke tokens of scripts")
@@ -57,12 +59,12 @@ def add_people_commands(commands: Any) -> None:
     token.add_argument(
         "--days",
         type=number("the number of days", 0, kind=float),
-        help="how long it counts (default: until revoked)",
+        help="days until it expires (default: until revoked)",
     )
     _action(tokens, "list", "list tokens, without secrets").add_argument(
         "--json", action="store_true"
     )
-    _action(tokens, "revoke ID", "let a token count no more")
+    _action(tokens, "revoke ID", "revoke a token")
 
     teams = _group(commands, "teams", "add, join, leave and list teams")
     _action(teams, "add TEAM", "add a team")

@@ -53,21 +53,23 @@ def add_run_command(commands: Any, *, in_full: bool) -> None:
     run.add_argument(
         "spec", metavar="SPEC.json", type=Path, nargs="?", help="datasets, models and modes"
     )
-    run.add_argument("--out", metavar="DIR", type=Path, required=True, help="where to write")
+    run.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder to write to")
     run.add_argument(
         "--only",
         choices=get_args(Stage),
-        help="one stage: ask the models; score and judge what they replied, without asking them; "
-        "draw the report again",
+        help="one stage: answers asks the models, scores scores and judges kept replies, report "
+        "writes the report again",
     )
     run.add_argument("--models-file", type=Path, help="another models.toml")
-    run.add_argument("--engine", choices=("local", "ray"), help="where models run; ray: a cluster")
-    run.add_argument("--language", choices=get_args(Language), help="of report.md")
+    run.add_argument(
+        "--engine", choices=("local", "ray"), help="where models run: here, or on a Ray cluster"
+    )
+    run.add_argument("--language", choices=get_args(Language), help="language of report.md")
     run.add_argument(
         "--no-reuse",
         dest="reuse",
         action="store_false",
-        help="ask models anew whatever they were asked in other runs on this machine",
+        help="ask again for replies that other runs on this machine have kept",
     )
     _add_figures(run)
     add_run_flags(run)
@@ -81,12 +83,16 @@ def add_run_command(commands: Any, *, in_full: bool) -> None:
 
 def add_report_command(commands: Any) -> None:
     """Add `report` to the subparsers of `evalui`."""
-    report = commands.add_parser("report", help="draw the report of a folder again")
-    report.add_argument("folder", metavar="DIR", type=Path, help="that `evalui run` wrote")
-    report.add_argument("--run", default="", help="its id; default: the newest of the folder")
-    report.add_argument("--out", metavar="DIR", type=Path, help="default: the same folder")
+    report = commands.add_parser("report", help="write the report of a folder again")
+    report.add_argument("folder", metavar="DIR", type=Path, help="folder that `evalui run` wrote")
+    report.add_argument(
+        "--run", default="", help="id of the run (default: the newest of the folder)"
+    )
+    report.add_argument(
+        "--out", metavar="DIR", type=Path, help="folder to write to (default: the same)"
+    )
     report.add_argument("--models-file", type=Path, help="another models.toml")
-    report.add_argument("--language", choices=get_args(Language), help="of report.md")
+    report.add_argument("--language", choices=get_args(Language), help="language of report.md")
     _add_figures(report)
     report.set_defaults(command=_report)
 
@@ -94,13 +100,13 @@ def add_report_command(commands: Any) -> None:
 def _add_figures(command: argparse.ArgumentParser) -> None:
     """Add what a report states beside its usual figures; it decides nothing of the answers."""
     command.add_argument(
-        "--metrics", metavar="NAME", nargs="+", help="that lead the report, in this order"
+        "--metrics", metavar="NAME", nargs="+", help="metrics that lead the report, in this order"
     )
     command.add_argument(
         "--groups",
         metavar="NAME",
         nargs="+",
-        help="published groups of subjects with figures of their own: ceval, cmmlu, mmlu",
+        help="published groups of subjects to add figures for: ceval, cmmlu, mmlu",
     )
 
 

@@ -55,38 +55,48 @@ def add_run_flags(run: argparse.ArgumentParser) -> None:
         "--model",
         nargs="+",
         metavar="MODEL",
-        help="names of models.toml; a folder, a hub id, or the base URL of an endpoint",
+        help="names from models.toml; or a folder, a hub id, the base URL of an endpoint",
     )
     group.add_argument(
-        "--dataset", nargs="+", metavar="NAME_OR_FILE", help="a dataset each: files, folders, zips"
+        "--dataset",
+        nargs="+",
+        metavar="NAME_OR_FILE",
+        help="datasets: a file, folder, zip or published set each",
     )
-    group.add_argument(
-        "--skip-faulty", action="store_true", help="go on without the rows that cannot be used"
-    )
+    group.add_argument("--skip-faulty", action="store_true", help="leave out rows that have faults")
     group.add_argument("--adapter", metavar="DIR", help="LoRA adapter on top of the model")
     group.add_argument(
         "--eval-url", metavar="URL", help="endpoint, such as http://127.0.0.1:8000/v1"
     )
-    group.add_argument("--key-env", metavar="NAME", help="environment variable with its API key")
-    group.add_argument("--key-stdin", action="store_true", help="read its key from standard input")
     group.add_argument(
-        "--backend", choices=("transformers", "vllm"), help="what computes a folder's model"
+        "--key-env", metavar="NAME", help="environment variable with the endpoint's key"
     )
-    group.add_argument("--device", help="cpu, cuda or one GPU such as cuda:1, of the same")
-    group.add_argument("--dtype", help="precision such as bfloat16, of the same")
+    group.add_argument(
+        "--key-stdin", action="store_true", help="read the endpoint's key from standard input"
+    )
+    group.add_argument(
+        "--backend", choices=("transformers", "vllm"), help="backend of a model in a folder"
+    )
+    group.add_argument("--device", help="its device: cpu, cuda, or one GPU such as cuda:1")
+    group.add_argument("--dtype", help="its precision, such as bfloat16")
     group.add_argument(
         "--tensor-parallel",
         type=number("the number of GPUs", 1),
         metavar="N",
-        help="GPUs that hold the model together, with --backend vllm",
+        help="number of GPUs that share the model, with --backend vllm",
     )
-    group.add_argument("--mode", nargs="+", metavar="MODE", help="see docs/modes.md")
-    group.add_argument("--pattern", choices=get_args(Pattern), help="the orders of the options")
+    group.add_argument(
+        "--mode",
+        nargs="+",
+        metavar="MODE",
+        help="how questions are put; docs/modes.md has the names",
+    )
+    group.add_argument("--pattern", choices=get_args(Pattern), help="orders of the options to ask")
     group.add_argument(
         "--shots",
         type=number("the number of examples", 0),
         metavar="N",
-        help="worked examples before each",
+        help="worked examples before each question",
     )
     group.add_argument(
         "--limit",
@@ -97,15 +107,15 @@ def add_run_flags(run: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--chat",
         action=argparse.BooleanOptionalAction,
-        help="send conversations, or plain prompts; default: as the model is described",
+        help="send conversations or plain prompts (default: as the model's entry says)",
     )
     group.add_argument(
         "--replies-of",
         metavar="MODEL=ADDRESSES",
         nargs="+",
-        help="use the replies kept of a model's other addresses, as the command names them",
+        help="use replies kept from the model's earlier addresses (the command prints the digest)",
     )
-    group.add_argument("--name", help="of the run")
+    group.add_argument("--name", help="name of the run")
 
 
 def read_flags(given: argparse.Namespace) -> FlaggedRun:

@@ -27,7 +27,7 @@ def add_runs_command(commands: Any) -> None:
         dest="owner",
         action="store_const",
         const=LOCAL,
-        help="only those that were started on this machine without an account",
+        help="only runs started on this machine without an account",
     )
     runs.add_argument("--json", action="store_true", help="as JSON")
     runs.set_defaults(command=_runs)

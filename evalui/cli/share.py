@@ -31,9 +31,9 @@ def add_share_command(commands: Any) -> None:
         "--days",
         type=number("the number of days", 1),
         default=30,
-        help="7, 30 or 90 (default: 30)",
+        help="days until the link expires: 7, 30 or 90 (default: 30)",
     )
-    share.add_argument("--address", help="of the server, to print the whole link")
+    share.add_argument("--address", help="address of the server, to print the whole link")
     share.add_argument("--json", action="store_true", help="list as JSON")
     share.set_defaults(command=_share)
 

@@ -17,11 +17,16 @@ def add_votes_commands(commands: Any) -> None:
     """Add both commands to the subparsers of `evalui`."""
     votes = commands.add_parser("votes", help="print what people voted on a run")
     votes.add_argument("--csv", action="store_true", help="as CSV (default: JSON Lines)")
-    votes.add_argument("--close", action="store_true", help="end the vote of all first, for good")
+    votes.add_argument(
+        "--close", action="store_true", help="close the vote of everybody first; it stays closed"
+    )
     votes.set_defaults(command=_votes)
     assign = commands.add_parser("assign", help="assign the pairs of a run to people")
     assign.add_argument(
-        "--people", required=True, metavar="A,B,C", help="who votes; '' lets everybody vote"
+        "--people",
+        required=True,
+        metavar="A,B,C",
+        help="names of the people who vote; '' lets everybody vote",
     )
     assign.add_argument(
         "--overlap",
@@ -32,7 +37,9 @@ def add_votes_commands(commands: Any) -> None:
     )
     assign.set_defaults(command=_assign)
     for command in (votes, assign):
-        command.add_argument("run", metavar="RUN", help="its id, as in the address of its page")
+        command.add_argument(
+            "run", metavar="RUN", help="id of the run, as in the address of its page"
+        )
         command.add_argument("--database", type=Path, help="the store of the server")
 
 

@@ -5,12 +5,16 @@ Score multiple-choice answers collected elsewhere. FILE has one JSON object per 
 
   {"id": "q1", "options": ["Paris", "Rome"], "answer": "B", "permutation": [1, 0], "reply": "A"}
 
-  options       the texts in the file's own order
+  id            of the question
+  options       their texts, in the file's own order
   answer        the right letter in that order
   permutation   permutation[slot] is the index of the option shown there (left out: own order)
-  reply         what the model wrote, or instead of it
+  repeat        which reply to this order it is, from 1 (left out: 1)
+  reply         what the model wrote; or instead of it
   probabilities of the letters shown, slot by slot
   finish_reason "length" if the limit of tokens cut the reply (left out: it ended by itself)
+
+Rows of trials.jsonl fit as they are. All rows have a reply, or all have probabilities.
 
 Prints one JSON object: OpenCompass's figures in percent by their names, then ours. --all adds
 option bias with its tests, priors, agreement and calibration.
@@ -61,7 +65,7 @@ Prints a line for each: {"verdict": "B", "rule": "announced"} for two answers an
 "rule": "line", "criteria": {}} for one; verdict and mark are null if unreadable.
 """
 IMPORT_HELP = """\
-Keep the finished run of another harness as a run of the store, beside those of evalui: the folder
+Import a finished run of another harness into the store, beside those of evalui: the folder
 of lm-eval (--log_samples), Inspect (.eval, .json), EvalScope, OpenCompass, HELM, or a CSV file.
 
 A CSV file has a row for each answer, and --mapping names its columns:
@@ -77,7 +81,7 @@ A CSV file has a row for each answer, and --mapping names its columns:
   correct       what another program said of the answer: 1, 0, true, false, or a share
   model, dataset, subject   columns, or in quotes texts: model='"gpt-x"'
 
-Prints each figure that the harness has printed, the mean of its own marks, and evalui's.
+Prints each figure of the harness, the mean of its own marks, and evalui's figure.
 """
 GATE_HELP = """\
 Compare a candidate with its baseline on the same questions, question by question.
@@ -89,6 +93,6 @@ ones, too), or the log of another harness, which is read as `evalui import` read
   --metric      accuracy, robust, mean_over_orders; a figure of written answers (rouge-l-f); or a
                 reading of answers (ln_char, harness)
 
-Prints a line for each dataset and mode that both have. Exit code: 0 the candidate is not worse by
-more than is allowed, 1 it is, 3 the questions are too few to tell; 2 bad input.
+Prints a line for each dataset and mode that both have. Exit code: 0 passed, 1 worse by more than
+is allowed, 3 too few questions to tell; 2 bad input.
 """
