@@ -14,7 +14,7 @@ Score multiple-choice answers collected elsewhere. FILE has one JSON object per 
   probabilities of the letters shown, slot by slot
   finish_reason "length" if the limit of tokens cut the reply (left out: it ended by itself)
 
-Rows of trials.jsonl fit as they are. All rows have a reply, or all have probabilities.
+Rows of one model and mode of trials.jsonl fit. All rows have a reply, or all probabilities.
 
 Prints one JSON object: OpenCompass's figures in percent by their names, then ours. --all adds
 option bias with its tests, priors, agreement and calibration.
