@@ -193,7 +193,7 @@ def test_a_choice_of_models_shows_that_one_is_being_requested(
     monkeypatch.setattr("evalui.app.models_service._WAIT_S", 0.05)
     desk.settings.models.write_text(FAR, encoding="utf-8")
     (state,) = desk.states()
-    assert state.problem == "It has not told yet what it can do. Look again in a few seconds."
+    assert state.problem == "It is still being tested. Look again in a few seconds."
     wait_for(lambda: slow.asked == 1)
 
 

@@ -166,28 +166,28 @@ LATE = str(ASSETS / "models" / "demo-late")
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--model", "always-A"], "Nothing says --dataset"),
-        (["--dataset", "sums.csv"], "Nothing says --model"),
+        (["--model", "always-A"], "--dataset is missing"),
+        (["--dataset", "sums.csv"], "--model is missing"),
         (["--model", "nobody", "--dataset", "sums.csv"], "nobody"),
         (["--model", "./no-folder", "--dataset", "sums.csv"], "--model: "),
         (["--model", "always-A", "--dataset", "arc_unknown"], "“arc_unknown” is neither a file"),
         (
             ["--model", "always-A", "--dataset", "sums.csv", "--mode", "guess"],
-            "--mode: “guess” is none of ",
+            "--mode: “guess” is unknown. Known: ",
         ),
         (["--model", "a", "b", "--dataset", "sums.csv", "--adapter", "x"], "one --model"),
-        (["--model", "always-A", "--dataset", "sums.csv", "--adapter", "x"], "--adapter is of"),
+        (["--model", "always-A", "--dataset", "sums.csv", "--adapter", "x"], "--adapter is for"),
         (["--model", "always-A", "--dataset", "sums.csv", "--key-env", "X_API_KEY"], "--eval-url"),
-        (["--model", "always-A", "--dataset", "sums.csv", "--device", "cpu"], "--device is of"),
+        (["--model", "always-A", "--dataset", "sums.csv", "--device", "cpu"], "--device is for"),
         (["--model", LATE, "--dataset", "sums.csv", "--dtype", "float17"], "--dtype: "),
         (
             ["--model", LATE, "--dataset", "sums.csv", "--tensor-parallel", "2"],
-            "--backend: “transformers” is none of vllm.",
+            "--backend: “transformers” is unknown. Known: vllm.",
         ),
         (["--model", "m", "--eval-url", "ftp://x", "--dataset", "sums.csv"], "--eval-url: "),
         (
             ["--model", "m", "--eval-url", "http://x", "--dataset", "sums.csv", "--adapter", "x"],
-            "--adapter is of models whose files are here",
+            "--adapter is for models whose files are here",
         ),
     ],
 )

@@ -101,7 +101,7 @@ def test_a_specification_is_a_run_too():
         ) as same,
     ):
         assert_frame_equal(run.metrics(), same.metrics())
-    with pytest.raises(SpecError, match="models, limit cannot stand beside it"):
+    with pytest.raises(SpecError, match="leave out models, limit"):
         evalui.evaluate(spec, models=["knows"], limit=3)
 
 

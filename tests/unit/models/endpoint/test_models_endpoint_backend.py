@@ -360,7 +360,7 @@ def test_a_model_that_thinks_is_requested_in_the_manner_it_takes():
         assert body["max_completion_tokens"] == 50
         told = "two for each refusal, two more, the whole reply, turns, a schema, the request"
         assert len(server.posts("chat/completions")) == 12, told
-        assert ["lets nobody choose the temperature" in note for note in model.notes] == [True]
+        assert ["sets the temperature itself" in note for note in model.notes] == [True]
 
 
 def test_why_a_model_that_thinks_gives_no_probabilities_is_reported():

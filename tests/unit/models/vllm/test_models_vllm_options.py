@@ -139,7 +139,7 @@ def test_an_adapter_of_too_high_a_rank_is_reported(folder: Path):
 )
 def test_a_rank_that_is_no_number_is_reported(folder: Path, about: dict[str, Any]):
     (folder / "adapter_config.json").write_text(json.dumps(about))
-    with pytest.raises(ModelError, match="as a rank, which is no whole number"):
+    with pytest.raises(ModelError, match="which is not a whole number"):
         engine(replace(ENTRY, adapter=str(folder)), VllmOptions(), folder)
 
 
