@@ -39,6 +39,7 @@ def _one_name(metric: str) -> str:
     """The metric, those of a family that goes on and on under one name."""
     if metric.endswith("_spread"):
         return "*_spread"
+    metric = re.sub(r"^(rouge|bleu)-[12l\d]", r"\1-N", metric)
     return re.sub(r"^(exact_match_)?pass_at_\d+$", r"\1pass_at_k", metric)
 
 
@@ -90,12 +91,11 @@ class Row:
 
 
 def rows(page: str) -> Iterator[Row]:
-    """The rows of the table, without those that head a part of it."""
-    lines = [line for line in page.splitlines() if line.startswith("| ")]
-    head = f"| capability | {' | '.join(PROGRAMS)} |"
-    for line in lines[lines.index(head) + 1 :]:
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) == 1 + len(PROGRAMS) and not cells[0].startswith("**"):
+    """The rows of the tables that compare the programs."""
+    head = f"| capability | {' | '.join(PROGRAMS)} |\n"
+    for table in page.split(head)[1:]:
+        for line in table.partition("\n\n")[0].splitlines()[1:]:
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
             yield Row(cells[0], dict(zip(PROGRAMS, cells[1:], strict=True)))
 
 
