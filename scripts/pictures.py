@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/tutorial.md anew, as a browser shows them.
+"""Makes the pictures of the tutorial and of README again, as a browser shows them.
 
     .venv/bin/python scripts/pictures.py        # needs the extra [test], and Chromium
 
@@ -8,6 +8,8 @@ A server of its own runs on a free port, with a data folder that is thrown away.
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,58 +21,73 @@ MODELS = ("demo-early", "demo-late")
 
 
 def main() -> None:
-    """Do what the tutorial says, and take a picture of each step."""
+    """Do what the tutorial says, and take a picture of each step; then of the judged run."""
     PICTURES.mkdir(exist_ok=True)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        for command, take in (("serve", take_tutorial), ("demo", take_arena)):
+            page = browser.new_page(viewport={"width": 1280, "height": 860})
+            page.set_default_timeout(120_000)
+            with server(command) as address:
+                page.goto(address)
+                take(page)
+        browser.close()
+
+
+@contextmanager
+def server(command: str) -> Iterator[str]:
+    """The address of a server that runs meanwhile."""
     with TemporaryDirectory() as folder:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "evalui.cli", "serve", "--port", "0"],
+        process = subprocess.Popen(
+            [sys.executable, "-m", "evalui.cli", command, "--port", "0"],
             stdout=subprocess.PIPE,
             text=True,
             env=os.environ | {"EVALUI_DATA_DIR": folder},
         )
-        assert server.stdout
+        assert process.stdout
         try:
-            take_pictures(server.stdout.readline().strip())
+            yield process.stdout.readline().strip()
         finally:
-            server.terminate()
-            server.wait()
+            process.terminate()
+            process.wait()
 
 
-def take_pictures(address: str) -> None:
-    """The pictures of the tutorial, by a browser that opens this address."""
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 860})
-        page.goto(address)
-        page.set_default_timeout(120_000)
-        page.set_input_files("#files", ROOT / "examples" / "quiz.csv")
-        page.get_by_role("button", name="Start evaluation").wait_for(timeout=120_000)
-        page.wait_for_selector(".evaluate .cost", timeout=60_000)
-        page.get_by_text("Details", exact=True).click()
-        save(page, "1-faults")
-        page.get_by_text("Details", exact=True).click()
+def take_tutorial(page: Page) -> None:
+    """Its pictures, by a browser that has opened the address."""
+    page.set_input_files("#files", ROOT / "examples" / "quiz.csv")
+    page.get_by_role("button", name="Start evaluation").wait_for(timeout=120_000)
+    page.wait_for_selector(".evaluate .cost", timeout=60_000)
+    page.get_by_text("Details", exact=True).click()
+    save(page, "1-faults")
+    page.get_by_text("Details", exact=True).click()
 
-        # The demonstration models are folded where there are others.
-        if page.locator(".models .foldrow:not([open]) b", has_text="Demo and baselines").count():
-            page.get_by_text("Demo and baselines").click()
-        for model in MODELS:
-            page.get_by_label(model, exact=True).check()
-        page.get_by_role("button", name="Start evaluation").scroll_into_view_if_needed()
-        save(page, "2-models")
+    # The demonstration models are folded where there are others.
+    if page.locator(".models .foldrow:not([open]) b", has_text="Demo and baselines").count():
+        page.get_by_text("Demo and baselines").click()
+    for model in MODELS:
+        page.get_by_label(model, exact=True).check()
+    page.get_by_role("button", name="Start evaluation").scroll_into_view_if_needed()
+    save(page, "2-models")
 
-        page.get_by_role("button", name="Start evaluation").click()
-        page.wait_for_url("**run=**", wait_until="commit")
-        page.get_by_text("312 of 312").wait_for()
-        page.get_by_text("Read the results").click()
-        page.get_by_text("Right in every order", exact=True).first.wait_for()
-        save(page, "3-overview")
-        page.get_by_role("link", name="Bias", exact=True).click()
-        page.locator(".js-plotly-plot").first.wait_for()
-        save(page, "4-bias")
-        page.get_by_role("link", name="Samples", exact=True).click()
-        page.get_by_text("Prompt").first.wait_for()
-        save(page, "5-samples")
-        browser.close()
+    page.get_by_role("button", name="Start evaluation").click()
+    page.wait_for_url("**run=**", wait_until="commit")
+    page.get_by_text("312 of 312").first.wait_for()
+    page.get_by_text("Read the results").click()
+    page.get_by_text("Right in every order", exact=True).first.wait_for()
+    save(page, "3-overview")
+    page.get_by_role("link", name="Bias", exact=True).click()
+    page.locator(".js-plotly-plot").first.wait_for()
+    save(page, "4-bias")
+    page.get_by_role("link", name="Samples", exact=True).click()
+    page.get_by_text("Prompt").first.wait_for()
+    save(page, "5-samples")
+
+
+def take_arena(page: Page) -> None:
+    """The judged run of the gallery."""
+    page.get_by_role("link", name="Judged answers").click()
+    page.get_by_text("Bradley-Terry rating").first.wait_for()
+    save(page, "6-judged")
 
 
 def save(page: Page, name: str) -> None:

@@ -142,7 +142,7 @@ def _demo(given: argparse.Namespace) -> int:
         from evalui.app.gallery_builder import build_gallery
 
         gallery = build_gallery(settings)
-    print("evalui: nothing can be changed here; --reset builds it anew", file=sys.stderr)
+    print("evalui: the gallery is read-only; --reset builds it again", file=sys.stderr)
     return _open(settings, query=gallery.orders)
 
 
