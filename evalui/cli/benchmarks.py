@@ -78,7 +78,7 @@ def _search(given: argparse.Namespace) -> int:
 
     chosen = search(" ".join(given.words))
     if not chosen:
-        print("evalui: no set fits; `evalui benchmarks list` has them all", file=sys.stderr)
+        print("evalui: no set matches; `evalui benchmarks list` lists all", file=sys.stderr)
     return _print_lines(chosen)
 
 

@@ -49,7 +49,7 @@ def _backup(given: argparse.Namespace) -> int:
     if given.keep:
         for older in sorted(given.file.glob("evalui-????????T??????Z.tar.gz"))[: -given.keep]:
             older.unlink()
-            print(f"evalui: {older} is deleted", file=sys.stderr)
+            print(f"evalui: deleted {older}", file=sys.stderr)
     return 0
 
 
@@ -59,7 +59,7 @@ def _restore(given: argparse.Namespace) -> int:
     settings = load_settings()
     folder: Path = given.into or settings.data_dir
     waiting = restore_backup(given.file, folder)
-    print(f"evalui: {folder} is filled; runs waiting for a worker: {waiting}", file=sys.stderr)
+    print(f"evalui: restored into {folder}; runs waiting for a worker: {waiting}", file=sys.stderr)
     return 0
 
 

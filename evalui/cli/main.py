@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Python must not flush into it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.ENOSPC:  # else the reader has seen enough (`| head`)
-            print(f"evalui: {error.strerror}; what was written is not whole", file=sys.stderr)
+            print(f"evalui: {error.strerror}; the output is incomplete", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("evalui: stopped", file=sys.stderr)
@@ -138,7 +138,7 @@ def _demo(given: argparse.Namespace) -> int:
         settings = settings.model_copy(update={"port": given.port})
     gallery = None if given.reset else read_gallery(settings)
     if gallery is None:
-        print("evalui: building the gallery, some seconds", file=sys.stderr, flush=True)
+        print("evalui: building the gallery, up to a minute", file=sys.stderr, flush=True)
         from evalui.app.gallery_builder import build_gallery
 
         gallery = build_gallery(settings)

@@ -50,7 +50,7 @@ class FlaggedRun:
 
 def add_run_flags(run: argparse.ArgumentParser) -> None:
     """Add the options that stand for a specification, or over one."""
-    group = run.add_argument_group("what is evaluated", "over what SPEC.json says, or in its place")
+    group = run.add_argument_group("what is evaluated", "instead of SPEC.json, or overriding it")
     group.add_argument(
         "--model",
         nargs="+",

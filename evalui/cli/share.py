@@ -63,7 +63,7 @@ def _make(settings: "Settings", database: "Database", given: argparse.Namespace)
     address = given.address or settings.public_url
     if not address:
         hint = "add --address URL or set EVALUI_PUBLIC_URL to print all of it"
-        print(f"evalui: this follows the address of the server; {hint}", file=sys.stderr)
+        print(f"evalui: append this to the address of the server; {hint}", file=sys.stderr)
     print(f"{address.rstrip('/')}/s/{link}")
     return 0
 
@@ -93,5 +93,5 @@ def _revoke(database: "Database", share_id: str) -> int:
     from evalui.accounts.shares import revoke_share
 
     revoke_share(database, share_id, by=LOCAL_PERSON)
-    print(f"evalui: {share_id} shows nothing any more", file=sys.stderr)
+    print(f"evalui: link {share_id} is revoked", file=sys.stderr)
     return 0

@@ -45,7 +45,7 @@ def test_words_search(capsys: pytest.CaptureFixture[str]):
     names = [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()]
     assert names == ["cmnli", "ocnli", "ocnli_fc"]
     assert main(["benchmarks", "search", "nothing", "fits"]) == 0
-    assert "no set fits" in capsys.readouterr().err
+    assert "no set matches" in capsys.readouterr().err
 
 
 def test_a_set_is_shown_with_its_licence_and_published_figures(capsys: pytest.CaptureFixture[str]):

@@ -236,5 +236,5 @@ def test_what_has_no_room_is_reported_without_a_traceback(tmp_path: Path):
             text=True,
             check=False,
         )
-    expected = "evalui: No space left on device; what was written is not whole\n"
+    expected = "evalui: No space left on device; the output is incomplete\n"
     assert (done.returncode, done.stderr) == (1, expected)
