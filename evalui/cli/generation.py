@@ -8,7 +8,7 @@ from evalui.modes.own_settings import all_settings
 
 def add_generation_options(run: argparse.ArgumentParser) -> None:
     """Add an option for each setting; it holds for every mode that it means something to."""
-    group = run.add_argument_group("how models write", "for all modes; these override SPEC.json")
+    group = run.add_argument_group("how models write", "for all modes, whatever the file says")
     for name, declared in declared_settings(all_settings()).items():
         option = f"--{name.replace('_', '-')}"
         about = str(declared.help).replace("%", "%%")

@@ -15,7 +15,7 @@ from evalui.local_runs import load_settings
 
 def add_hosting_commands(commands: Any) -> None:
     """Add the three commands to the subparsers of `evalui`."""
-    backup = commands.add_parser("backup", help="copy the data folder while the server runs")
+    backup = commands.add_parser("backup", help="copy the data folder while it is used")
     backup.add_argument(
         "file",
         metavar="FILE.tar.gz",

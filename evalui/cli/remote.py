@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 
 def add_server_options(run: argparse.ArgumentParser) -> None:
     """Add the options of `evalui run` that name a server."""
-    run.add_argument("--server", metavar="URL", help="run on this evalui server")
-    run.add_argument(
-        "--token-file", metavar="FILE", type=Path, help="file with the token for --server"
-    )
+    run.add_argument("--server", metavar="URL", help="have this server do the run")
+    run.add_argument("--token-file", metavar="FILE", type=Path, help="holds the token for it")
     run.add_argument(
         "--insecure", action="store_true", help="send the token over plain http to another machine"
     )

@@ -92,7 +92,7 @@ def add_report_command(commands: Any) -> None:
         "--out", metavar="DIR", type=Path, help="folder to write to (default: the same)"
     )
     report.add_argument("--models-file", type=Path, help="another models.toml")
-    report.add_argument("--language", choices=get_args(Language), help="language of report.md")
+    report.add_argument("--language", choices=get_args(Language), help="of report.md")
     _add_figures(report)
     report.set_defaults(command=_report)
 
@@ -100,13 +100,13 @@ def add_report_command(commands: Any) -> None:
 def _add_figures(command: argparse.ArgumentParser) -> None:
     """Add what a report states beside its usual figures; it decides nothing of the answers."""
     command.add_argument(
-        "--metrics", metavar="NAME", nargs="+", help="metrics that lead the report, in this order"
+        "--metrics", metavar="NAME", nargs="+", help="that lead the report, in this order"
     )
     command.add_argument(
         "--groups",
         metavar="NAME",
         nargs="+",
-        help="published groups of subjects to add figures for: ceval, cmmlu, mmlu",
+        help="published groups of subjects with figures of their own: ceval, cmmlu, mmlu",
     )
 
 

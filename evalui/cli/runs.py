@@ -46,7 +46,7 @@ def _runs(given: argparse.Namespace) -> int:
         return 0
     if not rows:
         place = given.database or load_settings().database
-        print(f"evalui: no runs found in {place}", file=sys.stderr)
+        print(f"evalui: there are no such runs in {place}", file=sys.stderr)
     for row in rows:
         created = datetime.fromtimestamp(row.created, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
         progress = f"{row.done:,} of {row.total:,}"
