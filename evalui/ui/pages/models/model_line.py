@@ -76,6 +76,8 @@ def _identity(t: Messages, model: ModelRow) -> Iterator[IdentityLine]:
     backend = t(f"backend.{entry.backend}") if f"backend.{entry.backend}" in t else entry.backend
     if notes and notes != _about(t, model):
         yield IdentityLine(notes)
+    if entry.names_teams:
+        yield IdentityLine(t("catalog.names_teams"))
     if not traits_of(entry).rule_based:
         yield IdentityLine(f"{backend} · ", _place(entry.path))
     if settings := _settings(t, entry):
