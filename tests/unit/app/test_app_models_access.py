@@ -15,6 +15,7 @@ from evalui.app.service import AppService
 from evalui.errors import ModelError, UnknownName
 from evalui.models.endpoint.http.addresses import check_url
 from evalui.models.new_model import InvalidModelForm, NewModelForm
+from evalui.models.user_catalog import additions_path
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as, current_person
@@ -129,6 +130,17 @@ def test_only_people_of_this_server_are_named(box: AppService, person: Person):
 def test_who_adds_no_models_is_not_told_who_is_here(box: AppService):
     with acting_as(BOB), pytest.raises(ModelError):
         box.models.people_for()
+
+
+def test_an_entry_that_names_teams_says_that_it_is_hidden(box: AppService):
+    with acting_as(ANN):
+        box.models.add(MINE)
+        added = additions_path(box.settings.database)
+        added.write_text(added.read_text().replace('"people" = []', 'teams = ["red"]'))
+        assert "names teams" in Screen(box).render({})
+        box.models.change(replace(MINE, people=("bob",)))
+        assert "names teams" not in Screen(box).render({})
+    assert [seen_by(box, person) for person in (BOB, EVE)] == [True, False]
 
 
 def test_the_form_says_who_may_use_a_model(box: AppService, act: Callable[..., Any]):

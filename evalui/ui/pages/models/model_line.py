@@ -64,6 +64,8 @@ def _last_test(t: Messages, model: ModelRow) -> dict[str, Any] | None:
 
 
 def _about(t: Messages, model: ModelRow) -> str:
+    if model.entry.names_teams:
+        return t("catalog.names_teams")
     if model.status.pending or model.state is None:
         return ""
     free = None if model.is_loaded else model.free_bytes
@@ -76,8 +78,6 @@ def _identity(t: Messages, model: ModelRow) -> Iterator[IdentityLine]:
     backend = t(f"backend.{entry.backend}") if f"backend.{entry.backend}" in t else entry.backend
     if notes and notes != _about(t, model):
         yield IdentityLine(notes)
-    if entry.names_teams:
-        yield IdentityLine(t("catalog.names_teams"))
     if not traits_of(entry).rule_based:
         yield IdentityLine(f"{backend} · ", _place(entry.path))
     if settings := _settings(t, entry):
