@@ -13,11 +13,9 @@ from evalui.errors import NotAllowed
 Role = Literal["reader", "annotator", "operator", "admin"]
 ROLES: tuple[Role, ...] = ("reader", "annotator", "operator", "admin")  # each may what those before
 Scope = Literal["read", "write"]
-Deed = Literal[
-    "see", "run", "annotate", "change", "start", "add_models", "administer", "manage_accounts"
-]
+Deed = Literal["see", "annotate", "change", "start", "add_models", "administer", "manage_accounts"]
 
-DEEDS_WITH_A_THING: tuple[Deed, ...] = ("see", "run", "annotate", "change")
+DEEDS_WITH_A_THING: tuple[Deed, ...] = ("see", "annotate", "change")
 
 LOCAL = "local"  # the owner of everything on a server that one person uses
 
@@ -32,7 +30,6 @@ class _Requirement:
 
 _REQUIREMENTS: Mapping[Deed, _Requirement] = {
     "see": _Requirement("reader", by_token=True),
-    "run": _Requirement("annotator", by_token=True),
     "annotate": _Requirement("annotator", by_token=True),
     "change": _Requirement("annotator", by_token=True),
     "start": _Requirement("annotator", by_token=True),
@@ -68,8 +65,8 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """What belongs to somebody: `users`, or `everyone`, may see and use it as well, `voters` see it
-    and vote on it.
+    """What belongs to somebody: `users`, or `everyone`, see it as well, which is to use a model;
+    `voters` see it and vote on it.
     """
 
     owner: str
@@ -101,9 +98,9 @@ def may(person: Person, deed: Deed, thing: Owned | None = None) -> bool:
         return False
     if thing is None or person.role == "admin" or thing.owner == person.name:
         return True
-    if deed in ("see", "run") and (thing.everyone or person.name in thing.users):
-        return True
-    return deed in ("see", "annotate") and person.name in thing.voters
+    if deed == "see":
+        return thing.everyone or person.name in thing.users | thing.voters
+    return deed == "annotate" and person.name in thing.voters
 
 
 def require(person: Person, deed: Deed, thing: Owned | None = None) -> None:

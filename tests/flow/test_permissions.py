@@ -219,7 +219,6 @@ _NO = {
     messages("en")(f"error.not-allowed-{deed}")
     for deed in (
         "see",
-        "run",
         "annotate",
         "change",
         "start",

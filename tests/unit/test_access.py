@@ -30,9 +30,8 @@ PEOPLE = {
     "administrator": (Person("adm", "admin"), set(DEEDS_WITH_A_THING)),
     "administrator by a token that reads": (Person("adm", "admin", scope="read"), {"see"}),
     "alone": (LOCAL_PERSON, set(DEEDS_WITH_A_THING)),
-    "user": (Person("uma", "annotator"), {"see", "run"}),
+    "user": (Person("uma", "annotator"), {"see"}),
     "reader who is named a user": (Person("uma", "reader"), {"see"}),
-    "user by a token that reads": (Person("uma", "annotator", scope="read"), {"see"}),
     "voter": (Person("vic", "annotator"), {"see", "annotate"}),
     "operator who is named a voter": (Person("vic", "operator"), {"see", "annotate"}),
     "reader who is named a voter": (Person("vic", "reader"), {"see"}),
@@ -62,7 +61,7 @@ def test_what_is_everyones_is_used_by_all_and_changed_by_its_owner():
     model = Owned("ann", everyone=True)
     eve = Person("eve", "annotator")
     assert may(eve, "see", model)
-    assert may(eve, "run", model)
+    assert not may(eve, "annotate", model)
     assert not may(eve, "change", model)
 
 
