@@ -6,8 +6,8 @@ then it sends the two events that draw it, and looks again no sooner than it is 
 written by this process, ten times a second; the server has no worker. A look lasts from the first
 byte sent to the last byte received. Before, each
 page was shown once, for which the server imports pandas and Plotly. With accounts each client is
-signed in as one of some people, whose team may see the run; else all are the one person of a local
-server.
+signed in as one of some people, who are named to vote on the run; else all are the one person of a
+local server.
 """
 
 import argparse
@@ -38,11 +38,11 @@ from benchmarks.storing import answered
 from evalui.access import LOCAL_PERSON
 from evalui.accounts.people import add_person
 from evalui.accounts.sessions import start_session
-from evalui.accounts.teams import add_team, grant, join_team
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
+from evalui.runs.database.voting.plans import keep_plan
 from evalui.scoring.choice.permutations import variants
 from evalui.web.address import access_token, cookie_of
 
@@ -62,7 +62,6 @@ _PLACES = (_PROGRESS, _RESULTS, f"{_RESULTS}&sub=bias")
 _LOOK_S = 2.0  # as evalui/ui/components/run_progress.py and run_news.py do
 _SPREAD = 0.5  # as run_news.py
 _LANGUAGES = ("en", "zh")
-_TEAM = "watchers"
 
 
 @dataclass(slots=True)
@@ -266,16 +265,13 @@ def measure(
 
 
 def _sign_in(database: Database, run_id: str, people: int) -> list[str]:
-    """The cookies of people who have signed in and whose team may see the run."""
-    add_team(database, _TEAM, by=LOCAL_PERSON)
-    grant(database, "run", run_id, _TEAM, "view", by=LOCAL_PERSON)
-    name, _ = cookie_of(access_token(database.path.parent))
-    cookies: list[str] = []
-    for number in range(people):
-        person = add_person(database, f"person-{number}", "reader", by=LOCAL_PERSON).name
-        join_team(database, _TEAM, person, by=LOCAL_PERSON)
-        cookies.append(f"{name}={start_session(database, person)}")
-    return cookies
+    """The cookies of people who have signed in and, named to vote on it, may see the run."""
+    names = [f"person-{number}" for number in range(people)]
+    for name in names:
+        add_person(database, name, "reader", by=LOCAL_PERSON)
+    keep_plan(database, run_id, names, 1)
+    cookie, _ = cookie_of(access_token(database.path.parent))
+    return [f"{cookie}={start_session(database, name)}" for name in names]
 
 
 def _events(server: Server, cookie: str) -> Events:

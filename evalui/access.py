@@ -5,7 +5,7 @@ Which pages and routes require which deed stands with these; `may` alone answers
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from evalui.errors import NotAllowed
@@ -13,12 +13,9 @@ from evalui.errors import NotAllowed
 Role = Literal["reader", "annotator", "operator", "admin"]
 ROLES: tuple[Role, ...] = ("reader", "annotator", "operator", "admin")  # each may what those before
 Scope = Literal["read", "write"]
-Right = Literal["view", "run", "annotate"]
-Deed = Literal[
-    "see", "run", "annotate", "change", "start", "add_models", "administer", "manage_accounts"
-]
+Deed = Literal["see", "annotate", "change", "start", "add_models", "administer", "manage_accounts"]
 
-DEEDS_WITH_A_THING: tuple[Deed, ...] = ("see", "run", "annotate", "change")
+DEEDS_WITH_A_THING: tuple[Deed, ...] = ("see", "annotate", "change")
 
 LOCAL = "local"  # the owner of everything on a server that one person uses
 
@@ -33,22 +30,15 @@ class _Requirement:
 
 _REQUIREMENTS: Mapping[Deed, _Requirement] = {
     "see": _Requirement("reader", by_token=True),
-    "run": _Requirement("annotator", by_token=True),
     "annotate": _Requirement("annotator", by_token=True),
     "change": _Requirement("annotator", by_token=True),
     "start": _Requirement("annotator", by_token=True),
     "add_models": _Requirement("operator", by_token=True),
     # The queue, limits, and what there is to see of people.
     "administer": _Requirement("admin", by_token=True),
-    # Accounts, roles, teams, invitations, sessions and tokens: a token that was lost must become no
+    # Accounts, roles, invitations, sessions and tokens: a token that was lost must become no
     # password, no other token, and no more rights.
     "manage_accounts": _Requirement("admin"),
-}
-# What a right of a team lets its members do with a thing of somebody else.
-_BY_RIGHT: Mapping[Deed, frozenset[Right]] = {
-    "see": frozenset({"view", "run", "annotate"}),
-    "run": frozenset({"run"}),
-    "annotate": frozenset({"annotate"}),
 }
 
 
@@ -63,7 +53,6 @@ class Person:
 
     name: str
     role: Role = "reader"
-    teams: frozenset[str] = frozenset()
     scope: Scope = "write"
     guest_of: str = ""
     by_token: bool = False
@@ -76,11 +65,14 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """What belongs to somebody: `rights` by team, and whether `everyone` may see and use it."""
+    """What belongs to somebody: `users`, or `everyone`, see it as well, which is to use a model;
+    `voters` see it and vote on it.
+    """
 
     owner: str
-    rights: Mapping[str, frozenset[Right]] = field(default_factory=dict[str, frozenset[Right]])
     run: str = ""  # its id, if it is a run
+    users: frozenset[str] = frozenset()
+    voters: frozenset[str] = frozenset()
     everyone: bool = False
 
 
@@ -91,9 +83,9 @@ ANONYMOUS = Person("", scope="read")
 def may(person: Person, deed: Deed, thing: Owned | None = None) -> bool:
     """Whether a person may do a deed: at all, or with this thing.
 
-    An owner may do with a thing what their role may at all, an administrator with every thing; of
-    what a team was given, its members may do what its rights name. Nobody but an owner and an
-    administrator may change a thing, which includes handing it on.
+    An owner may do with a thing what their role may at all, an administrator with every thing; who
+    is named, what they are named for. Nobody but an owner and an administrator may change a thing,
+    which includes naming others.
     """
     if person.is_guest:
         return deed == "annotate" and thing is not None and thing.run == person.guest_of
@@ -106,10 +98,9 @@ def may(person: Person, deed: Deed, thing: Owned | None = None) -> bool:
         return False
     if thing is None or person.role == "admin" or thing.owner == person.name:
         return True
-    if thing.everyone and deed in ("see", "run"):
-        return True
-    given = frozenset[Right]().union(*(thing.rights.get(team, ()) for team in person.teams))
-    return bool(given & _BY_RIGHT.get(deed, frozenset()))
+    if deed == "see":
+        return thing.everyone or person.name in thing.users | thing.voters
+    return deed == "annotate" and person.name in thing.voters
 
 
 def require(person: Person, deed: Deed, thing: Owned | None = None) -> None:

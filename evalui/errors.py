@@ -14,7 +14,7 @@ EvaluiError
 │   ├── UnknownRun     no such run, or it belongs to somebody else
 │   └── RunLeaseLost   the run was given to another worker, or deleted
 ├── NotAllowed         who requests it may not do it
-├── AccountError       people, teams, tokens and passwords cannot be as requested
+├── AccountError       people, tokens and passwords cannot be as requested
 │   └── TooManyTries   wrong passwords, one after another
 └── Cancelled          the run was stopped by its owner
 """
@@ -109,7 +109,7 @@ class NotAllowed(EvaluiError):
 
 
 class AccountError(EvaluiError):
-    """People, teams, tokens and passwords cannot be as requested."""
+    """People, tokens and passwords cannot be as requested."""
 
 
 class TooManyTries(AccountError):

@@ -69,7 +69,7 @@ class Settings(BaseSettings):
     # Networks of proxies whose headers are believed: who signed in, from where, over https or not.
     proxy_addresses: list[IPvAnyNetwork] = []
     proxy_user_header: str = "X-Forwarded-Preferred-Username"
-    proxy_groups_header: str = "X-Forwarded-Groups"  # "": teams are those of this server alone
+    proxy_groups_header: str = "X-Forwarded-Groups"  # "": none is believed
     proxy_role: Role = "reader"  # of a person whom the proxy names for the first time
     proxy_admins: str = ""  # the group whose members are administrators; "": no group is
     log: Literal["text", "json"] = "text"  # JSON lines hold no contents

@@ -1,1 +1,1 @@
-"""The people of a shared box, their teams, and the secrets by which they are known."""
+"""The people of a shared box, and the secrets by which they are known."""

@@ -31,17 +31,12 @@ def copy_uploads(database: Database, owner: str, heir: str) -> None:
     if not old.exists():
         return
     for folder in old.iterdir():
-        copy_upload(folder, new / folder.name)
-
-
-def copy_upload(source: Path, target: Path) -> None:
-    """Let the files of an upload stand in a second folder, too, if they do not already."""
-    if target.exists():  # an upload is named by its content
-        return
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(dir=target.parent))
-    shutil.copytree(source, unfinished, copy_function=os.link, dirs_exist_ok=True)
-    unfinished.rename(target)
+        if (target := new / folder.name).exists():  # an upload is named by its content
+            continue
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        unfinished = Path(tempfile.mkdtemp(dir=target.parent))
+        shutil.copytree(folder, unfinished, copy_function=os.link, dirs_exist_ok=True)
+        unfinished.rename(target)
 
 
 def delete_files(database: Database, owner: str) -> None:
@@ -66,8 +61,6 @@ def hand_over(connection: Connection, owner: str, heir: str) -> None:
         "UPDATE OR IGNORE dataset SET owner = :heir, paths = replace(paths, :old, :new)"
         " WHERE owner = :owner",
         "UPDATE run SET owner = :heir, spec = replace(spec, :old, :new) WHERE owner = :owner",
-        "UPDATE OR IGNORE team_right SET thing = :heir || substr(thing, length(:owner) + 1)"
-        " WHERE kind = 'dataset' AND substr(thing, 1, length(:owner) + 1) = :owner || '/'",
         "UPDATE OR IGNORE upload SET owner = :heir WHERE owner = :owner",
         "UPDATE share SET owner = :heir WHERE owner = :owner",
         "UPDATE guest_link SET owner = :heir WHERE owner = :owner",

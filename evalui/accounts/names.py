@@ -1,4 +1,4 @@
-"""What people and teams may be called."""
+"""What people may be called."""
 
 import re
 

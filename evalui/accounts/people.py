@@ -1,6 +1,5 @@
 """Who may sign in, and as what: added, changed, disabled, and removed with what is theirs."""
 
-import json
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,10 +18,7 @@ from evalui.models.user_catalog import additions_path, hand_over_models
 from evalui.runs.database.connection import Database
 
 # Of a person `p`, as `person_of` reads it.
-PERSON_COLUMNS = (
-    "p.name, p.role,"
-    " (SELECT json_group_array(m.team) FROM membership m WHERE m.person = p.name) AS teams"
-)
+PERSON_COLUMNS = "p.name, p.role"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +30,6 @@ class Account:
 
     name: str
     role: Role
-    teams: tuple[str, ...]
     disabled: bool
     created: float
     seen: float | None
@@ -55,7 +50,6 @@ def read_accounts(database: Database) -> tuple[Account, ...]:
         Account(
             row["name"],
             row["role"],
-            tuple(sorted(json.loads(row["teams"]))),
             bool(row["disabled"]),
             row["created"],
             row["seen"],
@@ -85,8 +79,7 @@ def find_person(database: Database, name: str) -> Person | None:
 
 def person_of(row: Row, scope: Scope = "write", *, by_token: bool = False) -> Person:
     """The person of a row that has `PERSON_COLUMNS`."""
-    teams = frozenset[str](json.loads(row["teams"]))
-    return Person(row["name"], row["role"], teams, scope, by_token=by_token)
+    return Person(row["name"], row["role"], scope, by_token=by_token)
 
 
 def add_person(

@@ -11,14 +11,11 @@ from evalui.api.schemas import (
     ColumnsShown,
     DatasetPart,
     PreviewShown,
-    RightsSent,
     UploadedDatasets,
 )
 from evalui.app import datasets
 from evalui.app.receiving import receive_upload
 from evalui.app.service import AppService
-from evalui.app.sharing import state_dataset_rights
-from evalui.app.team_datasets import TeamDataset
 from evalui.app.uploads import UploadedFiles
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import columns_of
@@ -50,12 +47,6 @@ def list_datasets(service: Service) -> list[UploadedFiles]:
     return list(datasets.list_uploads(service))
 
 
-@router.get("/teams", dependencies=[permits(datasets.list_team_datasets)])
-def list_team_datasets(service: Service) -> list[TeamDataset]:
-    """What others let the teams of the sender use."""
-    return list(datasets.list_team_datasets(service))
-
-
 @router.get("/{upload_id}", dependencies=[permits(datasets.find_upload)])
 def read_dataset(upload_id: str, service: Service, t: Words) -> UploadedDatasets:
     """One upload, and what was read of it."""
@@ -66,24 +57,6 @@ def read_dataset(upload_id: str, service: Service, t: Words) -> UploadedDatasets
 def delete_dataset(upload_id: str, service: Service) -> None:
     """Delete the files of an upload. Runs that were made of it keep their questions."""
     datasets.delete_dataset(service, upload_id)
-
-
-@router.post(
-    "/{upload_id}/take", status_code=201, dependencies=[permits(datasets.take_team_dataset)]
-)
-def take(upload_id: str, service: Service, t: Words) -> UploadedDatasets:
-    """Make a dataset of a team one of the sender's own, under the same id."""
-    datasets.take_team_dataset(service, upload_id)
-    return _described(service, t, datasets.find_upload(service, upload_id))
-
-
-@router.put(
-    "/{upload_id}/rights/{team}", status_code=204, dependencies=[permits(state_dataset_rights)]
-)
-def set_rights(upload_id: str, team: str, sent: RightsSent, service: Service) -> None:
-    """State whether a team of the sender's may use a dataset of theirs."""
-    datasets.find_upload(service, upload_id)
-    state_dataset_rights(service, upload_id, team, sent.rights)
 
 
 @router.post("/{upload_id}/columns", dependencies=[permits(datasets.remember_columns)])

@@ -1,4 +1,4 @@
-"""What administrators see and decide: people, limits, teams, tokens, sessions, and the queue."""
+"""What administrators see and decide: people, limits, tokens, sessions, and the queue."""
 
 from typing import Annotated
 
@@ -6,7 +6,6 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from evalui.accounts.audit import AuditEntry
-from evalui.accounts.teams import Team
 from evalui.accounts.tokens import ApiToken
 from evalui.api.links import address_of
 from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
@@ -58,12 +57,6 @@ def change_limits(
     0 is usual.
     """
     people.set_limits(service, name, limits, priority)
-
-
-@router.get("/teams")
-def list_teams(service: Service) -> list[Team]:
-    """All teams with their members."""
-    return list(people.list_teams(service))
 
 
 @router.get("/tokens")
@@ -140,34 +133,6 @@ def disable_person(person: str, service: Service) -> ChangeMade:
 def enable_person(person: str, service: Service) -> ChangeMade:
     """Let a person in again."""
     people.set_disabled(service, person, disabled=False)
-    return _DONE
-
-
-@router.post("/teams/{team_name}", dependencies=[permits(people.add_team)])
-def add_team(team_name: str, service: Service) -> ChangeMade:
-    """Make a team without members."""
-    people.add_team(service, team_name)
-    return _DONE
-
-
-@router.delete("/teams/{team}", dependencies=[permits(people.remove_team)])
-def remove_team(team: str, service: Service) -> ChangeMade:
-    """End a team, and all rights that it was given."""
-    people.remove_team(service, team)
-    return _DONE
-
-
-@router.put("/teams/{team}/members/{person}", dependencies=[permits(people.join_team)])
-def join_team(team: str, person: str, service: Service) -> ChangeMade:
-    """Take a person into a team."""
-    people.join_team(service, team, person)
-    return _DONE
-
-
-@router.delete("/teams/{team}/members/{person}", dependencies=[permits(people.leave_team)])
-def leave_team(team: str, person: str, service: Service) -> ChangeMade:
-    """Take a person out of a team."""
-    people.leave_team(service, team, person)
     return _DONE
 
 

@@ -12,7 +12,6 @@ from evalui.api.events import RunFeeds
 from evalui.api.problems import CheckedRoute, Service, Words, permits
 from evalui.api.schemas import (
     CellProgress,
-    RightsSent,
     RunDetail,
     RunPage,
     RunPlan,
@@ -21,7 +20,6 @@ from evalui.api.schemas import (
 from evalui.app import evaluations, results
 from evalui.app.run_labels import LIVE_STATES
 from evalui.app.service import AppService
-from evalui.app.sharing import state_run_rights
 from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
@@ -83,7 +81,7 @@ def list_runs(
     cursor: str = "",
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> RunPage:
-    """The runs of the sender and of their teams, the newest first."""
+    """The runs of the sender, and those that they are named to vote on, the newest first."""
     rows = results.list_runs(service)
     places = {row.id: place for place, row in enumerate(rows, start=1)}
     if cursor and cursor not in places:
@@ -117,13 +115,6 @@ def stop_run(run_id: str, service: Service, t: Words) -> RunDetail:
 def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Queue a failed or stopped run again; what is done is not done again."""
     evaluations.resume_run(service, run_id)
-    return detail_of(service, t, run_id)
-
-
-@router.put("/{run_id}/rights/{team}", dependencies=[permits(state_run_rights)])
-def set_rights(run_id: str, team: str, sent: RightsSent, service: Service, t: Words) -> RunDetail:
-    """State what a team of one's own may do with a run; for its owner and administrators."""
-    state_run_rights(service, run_id, team, sent.rights)
     return detail_of(service, t, run_id)
 
 
@@ -205,7 +196,6 @@ def details_of(service: AppService, t: Messages, run_ids: Iterable[str]) -> Iter
         yield RunDetail(
             **RunProgress.model_validate(row, context=t).model_dump(),
             may=sorted(service.deeds(row)),
-            rights={team: sorted(rights) for team, rights in row.rights.items()},
             place=queued.place,
             starts_in_seconds=queued.starts_in_s,
             held=t.translate(queued.held),

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
-from evalui.access import Deed, Right, Role, Scope
+from evalui.access import Deed, Role, Scope
 from evalui.app.files.views import PlannedCell
 from evalui.datasets.columns import ColumnGuess, ColumnTable
 from evalui.datasets.preview import FileReading, QuestionPreview
@@ -44,7 +44,6 @@ class Me(Answered):
     name: str
     role: Role
     scope: Scope
-    teams: list[str]
     may: list[Deed]
     limits: UserLimits
 
@@ -185,7 +184,7 @@ class RunProgress(Answered):
 
 
 class RunDetail(RunProgress):
-    """One run: what the sender `may` do with it, and the `rights` of teams.
+    """One run, and what the sender `may` do with it.
 
     A run that waits has a `place` in the queue of all people, from 1, starts in so many seconds,
     and is `held` for a reason beside its turn; what is unknown is None. `seconds_left` are those
@@ -193,7 +192,6 @@ class RunDetail(RunProgress):
     """
 
     may: list[Deed]
-    rights: dict[str, list[Right]]
     place: int | None
     starts_in_seconds: float | None
     held: str
@@ -242,12 +240,6 @@ class RunPage(Answered):
     next: str
 
 
-class RightsSent(Sent):
-    """All that a team may do with a run; none takes back what it may. Of a dataset "run" counts."""
-
-    rights: list[Right]
-
-
 class TestedAbility(Answered):
     """What a test showed of one ability; `problem` "" if it was answered."""
 
@@ -288,5 +280,5 @@ class ModelShown(Answered):
     added: bool
     owner: str
     everyone: bool
-    teams: list[str]
+    people: list[str]
     test: ModelTested | None

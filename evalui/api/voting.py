@@ -15,7 +15,7 @@ from evalui.api.runs import AS_LINES
 from evalui.api.schemas import Answered, Sent
 from evalui.app import ballots as desk
 from evalui.app.service import AppService
-from evalui.app.team_votes import TeamProgress, assign_people, end_voting, team_progress
+from evalui.app.voters import VotersProgress, assign_people, end_voting, voters_progress
 from evalui.runs.database.voting import ballots, votes
 from evalui.runs.database.voting.adjudications import ContestedPair, outcome_from
 from evalui.runs.database.voting.plans import MAX_VOTERS
@@ -77,11 +77,11 @@ class DecisionSent(Sent):
     reason: str = Field(default="", max_length=votes.MAX_COMMENT)
 
 
-@router.get("/voters", dependencies=[permits(team_progress)])
-def read_voters(run_id: str, service: Service) -> TeamProgress:
+@router.get("/voters", dependencies=[permits(voters_progress)])
+def read_voters(run_id: str, service: Service) -> VotersProgress:
     """Who votes on a run and how far they are; for its owner and administrators."""
-    team, _ = team_progress(service, run_id)
-    return team
+    progress, _ = voters_progress(service, run_id)
+    return progress
 
 
 @router.put("/voters", status_code=204, dependencies=[permits(assign_people)])
@@ -162,14 +162,14 @@ def add_votes(run_id: str, upload: str, service: Service) -> int:
     return desk.import_votes(service, run_id, upload)
 
 
-@router.get("/disagreements", dependencies=[permits(team_progress)])
+@router.get("/disagreements", dependencies=[permits(voters_progress)])
 def list_disagreements(
     run_id: str, service: Service, limit: Annotated[int, Query(ge=1, le=200)] = 50
 ) -> list[DisputedPair]:
     """The pairs on which people differ, those first that wait to be decided; for the owner of the
     run and administrators.
     """
-    _, pairs_in_doubt = team_progress(service, run_id)
+    _, pairs_in_doubt = voters_progress(service, run_id)
     contested = sorted(pairs_in_doubt, key=lambda one: one.decision is not None)
     pairs = service.voting_pairs.of_run(run_id)
     shown = (one for one in contested if one.pair_key in pairs)

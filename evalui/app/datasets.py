@@ -1,4 +1,4 @@
-"""Datasets: uploads of a person, the columns that are remembered for them, and those of teams."""
+"""Datasets: uploads of a person, and the columns that are remembered for them."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,9 @@ from evalui.app.column_memory import fitting_layout
 from evalui.app.permissions import requires
 from evalui.app.run_form import write_kept_columns
 from evalui.app.service import AppService
-from evalui.app.team_datasets import TeamDataset, read_team_datasets, take_dataset
 from evalui.app.uploads import UploadedFiles
 from evalui.datasets.base import Layout
 from evalui.errors import DataError
-from evalui.runs.fair_queue.limits import usual_limits
 
 
 @requires("see")
@@ -32,24 +30,6 @@ def find_upload(service: AppService, upload: str) -> UploadedFiles:
 def delete_dataset(service: AppService, upload: str) -> None:
     """Delete the files of an upload; runs that were made of it keep their questions."""
     service.delete_upload(find_upload(service, upload).id)
-
-
-@requires("see")
-def list_team_datasets(service: AppService) -> Sequence[TeamDataset]:
-    """What others let the teams of the person use."""
-    return read_team_datasets(service.database, service.person)
-
-
-@requires("start")
-def take_team_dataset(service: AppService, upload: str) -> None:
-    """Make a dataset of a team one of the person's own, under the same id.
-
-    Raises:
-        DataError: they may not use it.
-        SpecError: they would store more than they may.
-    """
-    usual, root = usual_limits(service.settings), service.uploads.root
-    take_dataset(service.database, root, service.person, upload, usual)
 
 
 @requires("see")

@@ -7,7 +7,7 @@ from typing import Literal
 
 from evalui.access import LOCAL_PERSON, Deed, Owned, Person, may, require
 from evalui.accounts.audit import record
-from evalui.accounts.teams import read_teams
+from evalui.accounts.people import read_accounts
 from evalui.app.permissions import checks, requires
 from evalui.errors import EvaluiError, ModelError
 from evalui.messages import sentence
@@ -218,18 +218,14 @@ class ModelsService:
         """Those of them whose name models.toml has taken since, so that they are not used."""
         return self.changeable() & read_catalog(self._settings.models).keys()
 
-    @checks("which teams the person is in")
-    def teams_for(self, entry: ModelEntry | None = None) -> list[str] | None:
-        """The teams that the person may let use their models, or that use this one already.
-
-        None where there are no accounts.
-        """
+    @checks("that the person may change the catalog, see `may_edit`")
+    def people_for(self, entry: ModelEntry | None = None) -> list[str] | None:
+        """Whom a model can name beside its owner, None where there are no accounts."""
         if self._settings.auth == "token":
             return None
-        person = self._person()
-        known = {team.name for team in read_teams(self._database)}
-        own = known if person.role == "admin" else person.teams
-        return sorted(known & (own | set(entry.teams if entry else ())))
+        self._check_may_edit()
+        owner = entry.owner if entry else self._person().name
+        return [each.name for each in read_accounts(self._database) if each.name != owner]
 
     # Adding and removing
 
@@ -293,8 +289,12 @@ class ModelsService:
 
     def _check_rights(self, wanted: NewModelForm, before: ModelEntry | None) -> None:
         """Raise `InvalidModelForm` for what the person may not decide of a model."""
-        teams = self.teams_for(before)
-        if teams is None or self._person().role == "admin":
+        people = self.people_for(before)
+        if people is None:
+            return
+        if unknown := [name for name in wanted.people or () if name not in people]:
+            raise InvalidModelForm({"people": sentence("error.no-person", name=unknown[0])})
+        if self._person().role == "admin":
             return
         variable = before.options.get("api_key_env", "") if before else ""
         # It would send a key of the server to an address of the person's choosing.
@@ -308,8 +308,6 @@ class ModelsService:
         same_place = before is not None and wanted.address == before.options.get("base_url")
         if (named := set(header_variables(wanted))) and not (same_place and named <= known):
             raise InvalidModelForm({"headers": sentence("error.key-variable-administrators")})
-        if unknown := [team for team in wanted.teams or () if team not in teams]:
-            raise InvalidModelForm({"teams": sentence("error.no-team", name=unknown[0])})
 
     def _record(self, deed: str, entry: ModelEntry) -> None:
         """Keep in the audit log what was done, on a server with accounts."""

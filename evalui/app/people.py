@@ -1,13 +1,13 @@
-"""People of a shared server: accounts, limits, teams, tokens and sessions; for administrators.
+"""People of a shared server: accounts, limits, tokens and sessions; for administrators.
 
 Each change stands in the audit log.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from evalui.access import ROLES, Role
-from evalui.accounts import audit, invitations, people, sessions, teams, tokens
+from evalui.accounts import audit, invitations, people, sessions, tokens
 from evalui.app.permissions import requires
 from evalui.app.readings import PersonUse, read_people, read_signed_in
 from evalui.app.service import AppService
@@ -47,12 +47,6 @@ def read_heir(text: str) -> str | None:
 def list_people(service: AppService) -> list[PersonUse]:
     """Everybody with an account: what they have at work, waiting and stored, and may have."""
     return read_people(service.database, usual_limits(service.settings))
-
-
-@requires("administer")
-def list_teams(service: AppService) -> Sequence[teams.Team]:
-    """All teams with their members."""
-    return teams.read_teams(service.database)
 
 
 @requires("administer")
@@ -117,40 +111,6 @@ def set_disabled(service: AppService, name: str, *, disabled: bool) -> None:
 def remove_person(service: AppService, name: str, heir: str | None) -> None:
     """End an account; what it has goes to the heir, without one it is deleted."""
     people.remove_person(service.database, name, heir=heir, by=service.person)
-
-
-@requires("manage_accounts")
-def add_team(service: AppService, team: str) -> None:
-    """Make a team without members."""
-    teams.add_team(service.database, team, by=service.person)
-
-
-@requires("manage_accounts")
-def remove_team(service: AppService, team: str) -> None:
-    """End a team, and all rights that it was given."""
-    teams.remove_team(service.database, team, by=service.person)
-
-
-@requires("manage_accounts")
-def join_team(service: AppService, team: str, person: str) -> None:
-    """Take a person into a team."""
-    teams.join_team(service.database, team, person, by=service.person)
-
-
-@requires("manage_accounts")
-def leave_team(service: AppService, team: str, person: str) -> None:
-    """Take a person out of a team."""
-    teams.leave_team(service.database, team, person, by=service.person)
-
-
-@requires("manage_accounts")
-def set_members(service: AppService, team: str, members: Collection[str]) -> None:
-    """Have a team consist of these people alone."""
-    (before,) = [each.members for each in list_teams(service) if each.name == team] or [()]
-    for person in sorted(set(members) - set(before)):
-        join_team(service, team, person)
-    for person in sorted(set(before) - set(members)):
-        leave_team(service, team, person)
 
 
 @requires("manage_accounts")

@@ -39,7 +39,7 @@ def run_label(t: Messages, row: RunRow) -> str:
 
 def owned_label(t: Messages, row: RunRow, person: str) -> str:
     """The same, and before it whose run it is, if not the person's."""
-    whose = t("teams.whose", name=row.owner) if row.owner != person else ""
+    whose = t("runs.whose", name=row.owner) if row.owner != person else ""
     return " · ".join(filter(None, (whose, run_label(t, row))))
 
 

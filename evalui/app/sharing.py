@@ -1,11 +1,9 @@
-"""What people let others see: links to frozen pages, and rights of teams."""
+"""What people let others see: links to frozen pages."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import get_args
+from collections.abc import Callable, Sequence
 
-from evalui.access import LOCAL, Owned, Right, may, require
+from evalui.access import LOCAL, Owned, may, require
 from evalui.accounts.shares import Share, add_share, link_of, list_shares, new_share, revoke_share
-from evalui.accounts.teams import ThingKind, dataset_of, grant, revoke, rights_of
 from evalui.accounts.uploads import check_may_upload
 from evalui.app.permissions import checks, requires
 from evalui.app.run_labels import day, run_facts
@@ -15,12 +13,9 @@ from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.compile import frozen_blocks, meanings
 from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.report.render.shared import FrozenContent, shared_page
-from evalui.runs.database.queue import bump_revision
 from evalui.runs.database.runs import read_cells
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.types import Language
-
-RIGHTS: tuple[Right, ...] = get_args(Right)
 
 
 def run_address(run_id: str) -> str:
@@ -117,56 +112,6 @@ def withdraw(service: AppService, share_id: str, address: str | None = None) -> 
         raise AccountError("no-share", id=share_id[:80])
     require(service.person, "change", Owned(owners[0]))
     revoke_share(service.database, share_id, by=service.person)
-
-
-@requires("change", "run_id")
-def state_run_rights(
-    service: AppService, run_id: str, team: str, wanted: Collection[Right]
-) -> None:
-    """Let a team do this with a run, and nothing else.
-
-    Raises:
-        AccountError: it is no team of theirs, unless they are an administrator, and has no rights.
-    """
-    _state_rights(service, "run", run_id, team, wanted)
-    # Who sees a run of a team sees it in lists that are drawn again when a run changes.
-    with service.database.writing() as connection:
-        bump_revision(connection, run_id)
-
-
-@requires("change", "run_id")
-def team_rights(service: AppService, run_id: str) -> Mapping[str, frozenset[Right]]:
-    """What each team of the person, and each that has a right, may do with a run."""
-    given = rights_of(service.database, "run", run_id)
-    teams = sorted(service.person.teams | given.keys())
-    return {team: given.get(team, frozenset()) for team in teams}
-
-
-@requires("start")
-def state_dataset_rights(
-    service: AppService, upload: str, team: str, wanted: Collection[Right]
-) -> None:
-    """Let a team do this with an upload of the person's, and nothing else.
-
-    Raises:
-        AccountError: as `state_run_rights`.
-        DataError: the person has no such upload.
-    """
-    service.uploads.paths(service.owner, upload)
-    _state_rights(service, "dataset", dataset_of(service.owner, upload), team, wanted)
-
-
-def _state_rights(
-    service: AppService, kind: ThingKind, thing: str, team: str, wanted: Collection[Right]
-) -> None:
-    given = rights_of(service.database, kind, thing)
-    own = service.person.teams | given.keys()
-    if team not in own and not may(service.person, "administer"):
-        raise AccountError("no-team", name=team[:80])
-    for right in RIGHTS:
-        if (right in wanted) != (right in given.get(team, ())):
-            act = grant if right in wanted else revoke
-            act(service.database, kind, thing, team, right, by=service.person)
 
 
 def _until(t: Messages, owner: str, at: float) -> str:

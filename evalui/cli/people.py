@@ -1,8 +1,7 @@
-"""`evalui users`, `tokens`, `teams`: who may use a shared server, from its command line.
+"""`evalui users`, `tokens`: who may use a shared server, from its command line.
 
     evalui users list | add, invite, role, passwd, sign-out, disable, enable, remove NAME
     evalui tokens list | add USER | revoke ID
-    evalui teams list | add, remove TEAM | join, leave TEAM USER
 
 What is made once (a password, a link, a token) is the only line on standard output. A password is
 read from standard input where that is no terminal, so that no list of processes has it.
@@ -15,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from evalui.access import LOCAL_PERSON, ROLES
 from evalui.cli.parser import number
@@ -30,7 +29,7 @@ _ME = LOCAL_PERSON  # in the audit log; who is signed in to the machine is not k
 
 
 def add_people_commands(commands: Any) -> None:
-    """Add the three commands to the subparsers of `evalui`."""
+    """Add both commands to the subparsers of `evalui`."""
     users = _group(commands, "users", "add, invite, list and remove people")
     add = _action(users, "add NAME", "add a person; the password comes by stdin or is made")
     add.add_argument("--role", choices=ROLES, required=True)
@@ -66,13 +65,6 @@ def add_people_commands(commands: Any) -> None:
     )
     _action(tokens, "revoke ID", "revoke a token")
 
-    teams = _group(commands, "teams", "add, join, leave and list teams")
-    _action(teams, "add TEAM", "add a team")
-    _action(teams, "remove TEAM", "remove a team and its rights")
-    _action(teams, "join TEAM USER", "make a person a member")
-    _action(teams, "leave TEAM USER", "end a membership")
-    _action(teams, "list", "list teams").add_argument("--json", action="store_true")
-
 
 def _group(commands: Any, name: str, about: str) -> Any:
     group = commands.add_parser(name, help=about)
@@ -97,15 +89,13 @@ def _command(given: argparse.Namespace) -> int:
     from evalui.runs.database.connection import Database
 
     settings = load_settings()
-    actions = {"users": _users, "tokens": _tokens, "teams": _teams}[given.group]
+    actions = {"users": _users, "tokens": _tokens}[given.group]
     with closing(Database(settings.database)) as database:
         made = actions(database, given, settings)[given.action]()
     if given.action == "list":
         _print_all(made, as_json=given.json)
         return 0
-    what = " ".join(
-        str(given.__dict__[key]) for key in ("name", "user", "team", "id") if key in given
-    )
+    what = " ".join(str(given.__dict__[key]) for key in ("name", "user", "id") if key in given)
     print(f"evalui: {given.group} {given.action} {what}: done", file=sys.stderr)
     if made:
         print(made)
@@ -173,18 +163,6 @@ def _tokens(database: "Database", given: argparse.Namespace, _: "Settings") -> _
     }
 
 
-def _teams(database: "Database", given: argparse.Namespace, _: "Settings") -> _Actions:
-    from evalui.accounts import teams
-
-    return {
-        "add": lambda: teams.add_team(database, given.team, by=_ME),
-        "remove": lambda: teams.remove_team(database, given.team, by=_ME),
-        "join": lambda: teams.join_team(database, given.team, given.user, by=_ME),
-        "leave": lambda: teams.leave_team(database, given.team, given.user, by=_ME),
-        "list": lambda: teams.read_teams(database),
-    }
-
-
 def _password() -> tuple[str, str]:
     """A password from standard input; else one made here, and again what is to be shown of it."""
     from evalui.accounts.passwords import made_password
@@ -209,6 +187,4 @@ def _cell(name: str, value: object) -> str:
         return name if value else ""
     if isinstance(value, float):
         return f"{name} {datetime.fromtimestamp(value).astimezone():%Y-%m-%d %H:%M}"
-    if isinstance(value, tuple):
-        return " ".join(cast("tuple[str, ...]", value))
     return "" if value is None else printable(str(value))

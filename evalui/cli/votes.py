@@ -44,7 +44,7 @@ def add_votes_commands(commands: Any) -> None:
 
 
 def _votes(given: argparse.Namespace) -> int:
-    from evalui.app.team_votes import end_voting, vote_file
+    from evalui.app.voters import end_voting, vote_file
 
     with opened_service(given, read_only=not given.close) as service:
         if given.close:
@@ -55,7 +55,7 @@ def _votes(given: argparse.Namespace) -> int:
 
 
 def _assign(given: argparse.Namespace) -> int:
-    from evalui.app.team_votes import assign_people
+    from evalui.app.voters import assign_people
     from evalui.runs.database.voting.plans import count_pairs
 
     people = [name.strip() for name in given.people.split(",") if name.strip()]

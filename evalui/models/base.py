@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
-from evalui.access import Owned, Right
+from evalui.access import Owned
 from evalui.registry import Registry
 from evalui.types import Ability, Generate, Request, Response, Sample, Usage
 
@@ -23,8 +23,8 @@ class ModelEntry:
     in prompt tokens per second, serves the estimate until this server has timed the model itself;
     0 leaves the time unknown.
     `input_price` and `output_price` are US dollars for a million tokens read and written.
-    `owner` is who added it, "" for the administrator; beside the owner only `teams` see and use it,
-    unless `everyone` may.
+    `owner` is who added it, "" for the administrator; beside the owner only `people` see and use
+    it, unless `everyone` may. `teams` are of an earlier version, and nobody any more.
     """
 
     name: str
@@ -45,13 +45,18 @@ class ModelEntry:
     adapter: str = ""
     owner: str = ""
     everyone: bool = True
+    people: list[str] = field(default_factory=list[str])
     teams: list[str] = field(default_factory=list[str])
 
     @property
     def owned(self) -> Owned:
         """The model, with its key, as `access.may` knows it."""
-        run: frozenset[Right] = frozenset({"run"})
-        return Owned(self.owner, dict.fromkeys(self.teams, run), everyone=self.everyone)
+        return Owned(self.owner, users=frozenset(self.people), everyone=self.everyone)
+
+    @property
+    def names_teams(self) -> bool:
+        """Whether it names teams and no people: until it does, its owner alone sees it."""
+        return bool(self.teams) and not self.people
 
     @property
     def judges_only(self) -> bool:

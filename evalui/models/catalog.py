@@ -121,7 +121,12 @@ def read_entry(catalog: Path, name: str, table: Any) -> ModelEntry:
     entry = ModelEntry(name=name, **fields)
     # What a server calls its model is a name, also where it looks like a folder of ours.
     path = entry.path if traits_of(entry).remote else _absolute_path(catalog, entry.path)
-    return replace(entry, path=path, adapter=_absolute_path(catalog, entry.adapter))
+    return replace(
+        entry,
+        path=path,
+        adapter=_absolute_path(catalog, entry.adapter),
+        everyone=entry.everyone and not entry.names_teams,
+    )
 
 
 def with_replies_of(

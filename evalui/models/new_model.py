@@ -34,7 +34,7 @@ class NewModelForm:
     `max_length` in tokens are numbers, or as they were typed, "" if they were not. `extra_body`,
     `headers`, `query` and `key_header` are as in `endpoint.extras`: tables, or as they were typed,
     as JSON. `everyone` or
-    else these `teams` may use it beside its owner, as in `ModelEntry`; None is as before, and of a
+    else these `people` may use it beside its owner, as in `ModelEntry`; None is as before, and of a
     new model everyone.
     """
 
@@ -59,7 +59,7 @@ class NewModelForm:
     query: dict[str, str] | str = ""
     key_header: str = ""
     everyone: bool | None = None
-    teams: tuple[str, ...] | None = None
+    people: tuple[str, ...] | None = None
 
 
 class InvalidModelForm(ModelError):

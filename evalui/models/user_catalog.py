@@ -28,7 +28,7 @@ _ENDPOINT_OPTIONS = (
     *("base_url", "api_key_env", "key_store"),
     *("extra_body", "headers", "query", "key_header"),
 )
-_SHARING_FIELDS = ("everyone", "teams")
+_SHARING_FIELDS = ("everyone", "people", "teams")
 _LOCAL_FIELDS = ("backend", "path", "dtype", "chat", "adapter")
 # Two forms sent at the same moment read and write one file: without it one model would be lost.
 _WRITE_LOCK = threading.Lock()
@@ -110,7 +110,8 @@ def remove_model(additions: Path, name: str) -> None:
 
 
 def hand_over_models(additions: Path, owner: str, heir: str | None) -> None:
-    """Make the models of an owner an heir's, with their keys, or remove them if there is none.
+    """Make the models of an owner an heir's, with their keys, or remove them if there is none, and
+    name the owner in no other any more.
 
     Raises:
         ModelError: a file cannot be read.
@@ -118,14 +119,19 @@ def hand_over_models(additions: Path, owner: str, heir: str | None) -> None:
     """
     with _WRITE_LOCK:
         tables = _read_tables(additions)
-        owned = [name for name, table in tables.items() if table.get("owner") == owner]
-        for name in owned:
-            if heir is None:
-                del tables[name]
-                remove_key(_key_store(additions), name)
-            else:
-                tables[name]["owner"] = heir
-        if owned:
+        changed = False
+        for name, table in list(tables.items()):
+            if table.get("owner") == owner:
+                changed = True
+                if heir is None:
+                    del tables[name]
+                    remove_key(_key_store(additions), name)
+                else:
+                    table["owner"] = heir
+            if owner in table.get("people", ()):
+                changed = True
+                table["people"].remove(owner)
+        if changed:
             _write(additions, tables)
 
 
@@ -158,7 +164,8 @@ def _save(
     faults = field_errors(wanted, hosts)
     if faults := faults or _key_faults(wanted, earlier.get("options", {})):
         raise InvalidModelForm(faults)
-    table = _merged(wanted, earlier)
+    before = read_entry(additions, wanted.name, {"backend": wanted.backend, **earlier})
+    table = _merged(wanted, earlier, before)
     entry = read_entry(additions, wanted.name, table)
     if wanted.place != "endpoint" and (problem := problem_of(entry)):
         raise ModelError(problem)  # an endpoint may be down for now: its status will show that
@@ -186,13 +193,15 @@ def _key_faults(wanted: NewModelForm, options: Mapping[str, Any]) -> dict[str, s
     return {}
 
 
-def _merged(wanted: NewModelForm, earlier: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of the form, and of the earlier table those that no form has."""
+def _merged(wanted: NewModelForm, earlier: Mapping[str, Any], before: ModelEntry) -> dict[str, Any]:
+    """The fields of the form, and of the earlier table, which says `before`, those that no form
+    has.
+    """
     table, options = model_table(wanted), earlier.get("options", {})
     decided = _ENDPOINT_FIELDS if wanted.place == "endpoint" else _LOCAL_FIELDS
     decided = (*decided, *_SHARING_FIELDS, "options")
     stay = {key: each for key, each in earlier.items() if key not in decided}
-    stay |= _sharing(wanted, earlier)
+    stay |= _sharing(wanted, before)
     if wanted.place != "endpoint":
         return {**table, **stay, **({"options": options} if options else {})}
     kept = {key: each for key, each in options.items() if key not in _ENDPOINT_OPTIONS}
@@ -202,11 +211,11 @@ def _merged(wanted: NewModelForm, earlier: Mapping[str, Any]) -> dict[str, Any]:
     return {**table, **stay, "options": {**table["options"], **kept}}
 
 
-def _sharing(wanted: NewModelForm, earlier: Mapping[str, Any]) -> dict[str, Any]:
+def _sharing(wanted: NewModelForm, before: ModelEntry) -> dict[str, Any]:
     """Who may use it beside its owner; nothing where everybody may."""
-    everyone = earlier.get("everyone", True) if wanted.everyone is None else wanted.everyone
-    teams = earlier.get("teams", ()) if wanted.teams is None else wanted.teams
-    return {} if everyone else {"everyone": False, "teams": [*teams]}
+    everyone = before.everyone if wanted.everyone is None else wanted.everyone
+    people = before.people if wanted.people is None else wanted.people
+    return {} if everyone else {"everyone": False, "people": [*people]}
 
 
 def _read_tables(additions: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from starlette.types import Send
 
 from evalui.app.run_labels import file_name
 from evalui.app.service import AppService
-from evalui.app.team_votes import VOTE_FILES, vote_file
+from evalui.app.voters import VOTE_FILES, vote_file
 from evalui.errors import UnknownName
 from evalui.report.export.formats import FORMATS
 from evalui.types import Language

@@ -150,27 +150,6 @@ def test_the_queue_is_paused_and_goes_on(visit: Any):
     expect(admin.locator(".admin")).not_to_contain_text("The queue is paused")
 
 
-def test_a_team_is_made_filled_and_removed(visit: Any):
-    admin = visit("root")
-    admin.goto("/en/admin")
-    admin.get_by_text("Teams (0)").click()
-    admin.get_by_role("link", name="Add a team").click()
-    admin.get_by_label("Name of the new team").fill("red")
-    admin.get_by_role("button", name="Add a team").click()
-    # What was unfolded stays so, also where the page is opened again.
-    admin.reload()
-    teams = admin.locator("#teams")
-    teams.get_by_role("link", name="Members of red").click()
-    choose(admin, "Members", "ann")
-    admin.keyboard.press("Escape")
-    admin.get_by_role("button", name="Save").click()
-    expect(teams.locator("tbody tr")).to_contain_text("ann")
-    teams.get_by_role("button", name="Remove", exact=True).click()
-    expect(teams.get_by_role("button", name="Cancel")).to_be_visible()
-    teams.get_by_role("button", name="Remove, with all rights").click()
-    expect(teams).to_contain_text("Teams (0)")
-
-
 def test_what_is_typed_stays_while_the_page_changes_by_itself(visit: Any, box: Server):
     admin = visit("root")
     admin.goto("/en/admin?person=ann")
@@ -183,7 +162,7 @@ def test_what_is_typed_stays_while_the_page_changes_by_itself(visit: Any, box: S
     expect(row(admin, "later")).to_be_visible(timeout=15_000)
     expect(admin.get_by_label("Runs at work")).to_have_value("7")
     expect(admin.get_by_label("Runs at work")).to_be_focused()
-    expect(admin.get_by_text("Look at what teams share with them.")).to_be_visible()
+    expect(admin.get_by_text("Look at models and at pages behind links.")).to_be_visible()
 
 
 def test_who_is_signed_out_is_led_to_sign_in(visit: Any):
@@ -207,9 +186,7 @@ def test_no_view_has_a_serious_fault(visit: Any, theme: str):
     admin = visit("root")
     views = ("sub=users", "add=person", "person=ann", "sub=queue", "sub=models")
     admin.goto("/en/admin")
-    admin.evaluate(
-        'localStorage.setItem(\'evalui.opened\', \'["roles","teams","links","settings"]\')'
-    )
+    admin.evaluate('localStorage.setItem(\'evalui.opened\', \'["roles","links","settings"]\')')
     faults = {
         view: violations(admin, f"/en/admin?{view}", theme)
         for view in (*views, "sub=storage", "sub=server")

@@ -20,6 +20,7 @@ from ui_runs_screen import Screen as RunsScreen
 
 from evalui.access import Person
 from evalui.accounts.audit import read_audit
+from evalui.accounts.people import add_person
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.models.endpoint.keys import SECRET_VARIABLE
@@ -148,20 +149,19 @@ def processes() -> list[bytes]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_team_uses_a_key_that_stands_nowhere(
+def test_who_is_named_uses_a_key_that_stands_nowhere(
     desk: AppService, address: str, tmp_path: Path
 ) -> None:
     settings = desk.settings.model_copy(update={"auth": "password"})
     box = AppService(settings, desk.database).with_sender(current_person)
-    ann = Person("ann", "operator", frozenset({"red"}))
-    bob = Person("bob", "annotator", frozenset({"red"}))
+    ann, bob = Person("ann", "operator"), Person("bob", "annotator")
     eve, root = Person("eve", "operator"), Person("root", "admin")
     fields = {"add_place": "endpoint", "add_name": "far", "add_path": "m", "add_chat": "yes"}
     fields |= {"add_address": address, "add_key": KEY}
-    with desk.database.writing() as connection:
-        connection.execute("INSERT INTO team VALUES ('red', 0)")
+    for person in (ann, bob):
+        add_person(desk.database, person.name, person.role, by=root)
     with acting_as(ann):
-        Screen(box).act(Press("save", {}, {**fields, "add_teams": ["red"]}))
+        Screen(box).act(Press("save", {}, {**fields, "add_people": ["bob"]}))
     with acting_as(bob):
         wait_until(lambda: not any(each.pending for each in box.models.current_statuses().values()))
         run_id = started(box, "far")

@@ -16,7 +16,7 @@ from net_examples import created
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from evalui.access import LOCAL_PERSON, Person, Right
+from evalui.access import LOCAL_PERSON, Person
 from evalui.accounts.guests import (
     admit_guest,
     make_guest_link,
@@ -26,7 +26,6 @@ from evalui.accounts.guests import (
 from evalui.accounts.people import add_person, set_disabled
 from evalui.accounts.sessions import start_session
 from evalui.accounts.shares import revoke_share
-from evalui.accounts.teams import add_team, grant, join_team
 from evalui.accounts.tokens import add_token
 from evalui.api.application import PREFIX
 from evalui.app.samples import sample_form
@@ -37,6 +36,7 @@ from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_runs_in
+from evalui.runs.database.voting.plans import keep_plan
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.ui.current_person import acting_as, current_person
@@ -48,8 +48,8 @@ RUN_STATES = ("queued", "running", "done", "failed", "cancelled")
 PASSWORD = "correct horse battery"
 Outcome = str  # in, sign in, no, unknown, ended
 ROLES = {
-    "reader": "reader",  # in a team that may view the run
-    "voter": "annotator",  # in a team that may vote on it
+    "reader": "reader",  # named to vote on the run before this was their role
+    "voter": "annotator",  # named to vote on it
     "stranger": "annotator",
     "operator": "operator",
     "owner": "annotator",
@@ -123,13 +123,11 @@ class Box:
     listeners: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Any])
 
     def fresh_run(self) -> str:
-        """Another run of the owner's, which both teams have their right to."""
+        """Another run of the owner's, on which the voter and the reader are named to vote."""
         owner = Person("owner", "annotator")
         with acting_as(owner):
             run_id = self.service.start(sample_form(self.upload, self.service.states()))
-        rights: tuple[tuple[str, Right], ...] = (("viewers", "view"), ("voters", "annotate"))
-        for team, right in rights:
-            grant(self.service.database, "run", run_id, team, right, by=owner)
+        keep_plan(self.service.database, run_id, ["reader", "voter"], 1)
         return run_id
 
     def send(self, visitor: str, method: str, path: str, **more: Any) -> Any:
@@ -181,9 +179,6 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     headers: dict[str, dict[str, str]] = {"anonymous": {}}
     for name, role in ROLES.items():
         add_person(database, name, role, by=LOCAL_PERSON, password=PASSWORD)
-    for team, member in (("viewers", "reader"), ("voters", "voter")):
-        add_team(database, team, by=LOCAL_PERSON)
-        join_team(database, team, member, by=LOCAL_PERSON)
     set_disabled(database, "disabled", disabled=True, by=LOCAL_PERSON)
     for name, owner in TOKENS.items():
         secret = add_token(
@@ -224,7 +219,6 @@ _NO = {
     messages("en")(f"error.not-allowed-{deed}")
     for deed in (
         "see",
-        "run",
         "annotate",
         "change",
         "start",
@@ -323,7 +317,6 @@ API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("DELETE", "/runs/{run}"): ("change", None),
     ("POST", "/runs/{run}/stop"): ("change", None),
     ("POST", "/runs/{run}/resume"): ("change", None),
-    ("PUT", "/runs/{run}/rights/viewers"): ("change", {"rights": ["view"]}),
     ("GET", "/runs/{run}/events"): ("see", None),
     ("GET", "/runs/{run}/trials"): ("see", None),
     ("GET", "/runs/{run}/report.json"): ("see", None),
@@ -348,9 +341,6 @@ API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("POST", "/models/always-A/test"): ("start", None),
     ("POST", "/models/always-A/look"): ("start", None),
     ("POST", "/runs/plan"): ("start", SPEC),
-    ("GET", "/datasets/teams"): ("page", None),
-    ("POST", "/datasets/{upload}/take"): ("start", None),
-    ("PUT", "/datasets/{upload}/rights/viewers"): ("own files", {"rights": []}),
     ("POST", "/datasets/{upload}/columns"): ("own files", {}),
     ("POST", "/runs/{run}/links"): ("change", None),
     ("GET", "/links"): ("page", None),
@@ -377,11 +367,6 @@ API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("POST", "/people/stranger/enable"): ("manage_accounts", None),
     ("POST", "/people/stranger/invitation"): ("manage_accounts", None),
     ("DELETE", "/people/stranger/invitation"): ("manage_accounts", None),
-    ("GET", "/teams"): ("administer", None),
-    ("POST", "/teams/voters"): ("manage_accounts", None),
-    ("DELETE", "/teams/none"): ("manage_accounts", None),
-    ("PUT", "/teams/voters/members/voter"): ("manage_accounts", None),
-    ("DELETE", "/teams/voters/members/stranger"): ("manage_accounts", None),
     ("GET", "/tokens"): ("administer", None),
     ("DELETE", "/tokens/999"): ("accounts none", None),
     ("DELETE", "/sessions"): ("manage_accounts", None),
@@ -631,7 +616,6 @@ RUN_EVENTS: list[tuple[str, dict[str, str], tuple[Any, ...], str]] = [
     ("results_duels_find", {}, ("run={run}&sub=duels", "text"), "see"),
     ("results_share", {}, (_RUN, "30"), "change"),
     ("results_link", {"do": "withdraw", "link": "none"}, (_RUN,), "change"),
-    ("results_rights", {}, (_RUN, ["viewers/view", "voters/annotate"]), "change"),  # as they are
     ("results_bias", {}, (_RUN, "", ""), "page"),
     ("results_statistics", {}, (_RUN, "", "", ""), "page"),
     ("results_watch", {}, (_RUN,), "page"),
@@ -733,7 +717,7 @@ def test_the_page_of_administrators_tells_others_nothing(box: Box):
         *("models_open", "models_act", "models_save", "models_place"),
         *("evaluate_open", "evaluate_set", "evaluate_act_drop", "evaluate_start"),
         *("runs_open", "runs_act_ended", "runs_follow", "runs_search"),
-        *("admin_open", "admin_act_people", "admin_person", "admin_members", "admin_filter"),
+        *("admin_open", "admin_act_people", "admin_person", "admin_filter"),
         *("annotate_vote", "annotate_import"),
         *("arena_open", "arena_pick"),
         *(name for name, *_ in RUN_EVENTS),

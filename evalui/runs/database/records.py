@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from evalui.access import Owned, Right
+from evalui.access import Owned
 from evalui.types import Cell, CellState, RunState, Sample, Trial
 
 TrialOutcome = Literal["right", "wrong", "unreadable", "tied"]
@@ -31,8 +31,8 @@ class RunRow:
     """One run. Times are seconds since 1970, None if not yet. `spec` is its JSON.
 
     `done` and `total` count trials over all cells that can run. `cancelling`: its owner has
-    stopped it and its worker has not noticed yet. `attempt` counts the claims. `rights` are those
-    of teams, by team.
+    stopped it and its worker has not noticed yet. `attempt` counts the claims. `voters` are those
+    whom its plan of votes names.
     """
 
     id: str
@@ -50,12 +50,12 @@ class RunRow:
     revision: int
     done: int
     total: int
-    rights: Mapping[str, frozenset[Right]]
+    voters: frozenset[str]
 
     @property
     def owned(self) -> Owned:
         """The run as `access.may` knows it."""
-        return Owned(self.owner, self.rights, run=self.id)
+        return Owned(self.owner, run=self.id, voters=self.voters)
 
     @property
     def lease(self) -> Lease:

@@ -2,11 +2,11 @@
 
 import json
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from sqlite3 import Row
 from typing import Any
 
-from evalui.access import LOCAL_PERSON, Person, Right
+from evalui.access import LOCAL_PERSON, Person
 from evalui.errors import UnknownRun
 from evalui.runs.database.codec import decode_left_out, decode_sentence
 from evalui.runs.database.connection import Database
@@ -18,15 +18,11 @@ from evalui.types import Cell, LeftOut
 _RUNS_SQL = """
     SELECT r.*, coalesce(sum(c.done), 0) AS done,
         coalesce(sum(c.total) FILTER (WHERE c.state != 'impossible'), 0) AS total,
-        (SELECT json_group_array(json_array(team, right_)) FROM team_right
-         WHERE kind = 'run' AND thing = r.id) AS rights
+        (SELECT json_group_array(person) FROM assigned_voter WHERE run = r.id) AS voters
     FROM run r LEFT JOIN cell c ON c.run = r.id
 """
 _SEEN_BY_SQL = """
-    WHERE r.owner = ? OR r.id IN (
-        SELECT thing FROM team_right
-        WHERE kind = 'run' AND team IN (SELECT value FROM json_each(?))
-    )
+    WHERE r.owner = ?1 OR r.id IN (SELECT run FROM assigned_voter WHERE person = ?1)
 """
 _IN_STATE_SQL = "WHERE r.state IN (SELECT value FROM json_each(?)) "
 WORKER_TIMEOUT_S = 20.0  # a worker that has reported nothing for so long is not there
@@ -42,10 +38,10 @@ def read_run(database: Database, run_id: str) -> RunRow:
 
 
 def read_runs(database: Database, person: Person = LOCAL_PERSON) -> list[RunRow]:
-    """The runs of a person and of their teams, newest first."""
+    """The runs of a person, and those that they are named to vote on, newest first."""
     rows = database.rows(
         _RUNS_SQL + _SEEN_BY_SQL + "GROUP BY r.id ORDER BY r.created DESC, r.rowid DESC",
-        (person.name, json.dumps(sorted(person.teams))),
+        (person.name,),
     )
     return [_run_row(row) for row in rows]
 
@@ -157,15 +153,8 @@ def _run_row(row: Row) -> RunRow:
     values: dict[str, Any] = {name: row[name] for name in RunRow.__slots__}
     values["cancelling"] = bool(row["cancelling"])
     values["error"] = decode_sentence(row["error"])
-    values["rights"] = _rights(row["rights"])
+    values["voters"] = frozenset[str](json.loads(row["voters"]))
     return RunRow(**values)
-
-
-def _rights(encoded: str) -> Mapping[str, frozenset[Right]]:
-    rights: dict[str, frozenset[Right]] = {}
-    for team, right in json.loads(encoded):
-        rights[team] = rights.get(team, frozenset()) | {right}
-    return rights
 
 
 def _cell_row(row: Row) -> CellRow:

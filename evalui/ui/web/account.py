@@ -120,7 +120,7 @@ def _page(
         t("account.title"),
         status=400 if error else 200,
         home="../",
-        about=" · ".join([person.name, *sorted(person.teams)]),
+        about=person.name,
         problem=t.translate(error.sentence) if error else "",
         chosen=read_preferences(service.database, service.owner),
         hosts=t("account.hosts", names=t("list.comma").join(hosts))

@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from evalui.app.files.views import UploadView
 from evalui.app.samples import EXAMPLES
 from evalui.app.service import AppService
-from evalui.app.team_votes import VOTE_FILES
+from evalui.app.voters import VOTE_FILES
 from evalui.errors import EvaluiError, UnknownName
 from evalui.messages import Messages, Sentence, language_of, messages, sentence
 from evalui.ui.run_form import read_layout

@@ -9,8 +9,6 @@ from runs_examples import CATALOG, spec
 from evalui.access import LOCAL_PERSON as ME
 from evalui.access import Person
 from evalui.accounts.people import add_person, read_account, remove_person
-from evalui.accounts.teams import add_team, dataset_of, grant, rights_of
-from evalui.accounts.uploads import record_upload
 from evalui.app.column_memory import ColumnMemory
 from evalui.app.uploads import UploadStore
 from evalui.errors import AccountError, DataError, UnknownRun
@@ -86,19 +84,6 @@ def test_everything_is_handed_over_and_goes_on(database: Database, uploads: Uplo
     assert not database.rows("SELECT 1 FROM person WHERE name = 'ann'")
     Worker(database, lambda: CATALOG).run_once(run_id)
     assert read_run(database, run_id).state == "done"
-
-
-@pytest.mark.parametrize(("heir", "kept"), [("bob", {"law": {"run"}}), (None, {})])
-def test_rights_of_teams_on_datasets_go_with_them(
-    database: Database, uploads: UploadStore, heir: str | None, kept: dict[str, set[str]]
-):
-    made = uploads.store("ann", [("sums.csv", ROWS)])
-    record_upload(database, "ann", made, "sums.csv", len(ROWS))
-    add_team(database, "law", by=ME)
-    grant(database, "dataset", dataset_of("ann", made), "law", "run", by=ME)
-    remove_person(database, "ann", heir=heir, by=ME)
-    assert rights_of(database, "dataset", dataset_of("bob", made)) == kept
-    assert rights_of(database, "dataset", dataset_of("ann", made)) == {}
 
 
 def test_what_both_had_is_kept_once(database: Database, uploads: UploadStore):

@@ -6,7 +6,6 @@ from evalui.access import LOCAL_PERSON as ME
 from evalui.access import Person
 from evalui.accounts import tokens
 from evalui.accounts.people import add_person, remove_person, set_disabled
-from evalui.accounts.teams import add_team, join_team
 from evalui.accounts.tokens import add_token, person_of_token, read_tokens, revoke_token
 from evalui.errors import AccountError
 from evalui.runs.database.connection import Database
@@ -15,19 +14,12 @@ from evalui.runs.database.connection import Database
 @pytest.fixture(autouse=True)
 def people(database: Database) -> None:
     add_person(database, "ann", "operator", by=ME)
-    add_team(database, "law", by=ME)
-    join_team(database, "law", "ann", by=ME)
 
 
 def test_a_token_acts_for_its_person_in_its_scope(database: Database):
     reading, writing = (add_token(database, "Ann", by=ME, scope=s) for s in ("read", "write"))
-    teams = frozenset({"law"})
-    assert person_of_token(database, reading) == Person(
-        "ann", "operator", teams, "read", by_token=True
-    )
-    assert person_of_token(database, writing) == Person(
-        "ann", "operator", teams, "write", by_token=True
-    )
+    assert person_of_token(database, reading) == Person("ann", "operator", "read", by_token=True)
+    assert person_of_token(database, writing) == Person("ann", "operator", "write", by_token=True)
     assert person_of_token(database, "") is None
     assert person_of_token(database, read_tokens(database)[0].label) is None
 

@@ -6,8 +6,6 @@ import pytest
 from starlette.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
-from evalui.access import LOCAL_PERSON
-from evalui.accounts.teams import add_team
 from evalui.app.service import AppService
 from evalui.datasets import ANSWER_KEYS
 from evalui.datasets.questions.answer_functions import AnswerFunction, AnswerRow
@@ -200,26 +198,3 @@ def test_another_reading_is_shown_with_what_it_makes(
     assert part["preview"]["questions"][0]["references"] == ["Rom"]
     origins = {each["header"]: each["origin"] for each in part["preview"]["reading"]["columns"]}
     assert (origins["Frage"], origins["zweite"]) == ("content", "person")
-
-
-def test_a_dataset_is_shared_with_a_team_and_taken(
-    api: TestClient, desk: AppService, send: Callable[..., str], become: Callable[..., None]
-) -> None:
-    add_team(desk.database, "lab", by=LOCAL_PERSON)
-    upload, place = send(), f"/datasets/{send()}/rights/lab"
-    become("eve", teams=frozenset({"lab"}))
-    assert api.put(place, json={"rights": ["run"]}).status_code == 404  # not hers
-    assert api.post(f"/datasets/{upload}/take").json()["key"] == "upload-gone"
-    become("local", "admin")
-    assert api.put(place, json={"rights": ["run"]}).status_code == 204
-    become("eve", teams=frozenset({"lab"}))
-    (offered,) = api.get("/datasets/teams").json()
-    assert (offered["id"], offered["owner"], offered["taken"]) == (upload, "local", False)
-    taken = api.post(f"/datasets/{upload}/take")
-    assert (taken.status_code, taken.json()["parts"][0]["questions"]) == (201, 4)
-    assert [each["id"] for each in api.get("/datasets").json()] == [upload]
-    assert [each["taken"] for each in api.get("/datasets/teams").json()] == [True]
-    become("local", "admin")
-    assert api.put(place, json={"rights": []}).status_code == 204
-    become("ann", teams=frozenset({"lab"}))
-    assert api.get("/datasets/teams").json() == []

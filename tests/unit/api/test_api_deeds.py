@@ -19,20 +19,16 @@ UPLOAD = "POST /datasets"
 COLUMNS = "POST /datasets/{upload_id}/columns"
 DECIDE = "PUT /runs/{run_id}/disagreements/{pair}"
 PERSON = "/people/{person}"
-TEAM = "/teams/{team}"
 # By the name of an event, what reaches the same; several events begin alike.
 ROUTES: dict[str, tuple[str, ...]] = {
     "admin_act_links": ("DELETE /links/{link_id}",),
     "admin_act_people": (f"POST {PERSON}/invitation", f"DELETE {PERSON}/invitation"),
     "admin_act_runs": ("POST /queue/runs/{target}/stop",),
-    "admin_act_teams": (f"DELETE {TEAM}",),
     "admin_act_verdict": ("PUT /queue/{state}", "DELETE /sessions"),
-    "admin_add_team": ("POST /teams/{team_name}",),
     "admin_disable": (f"POST {PERSON}/disable",),
     "admin_enable": (f"POST {PERSON}/enable",),
     "admin_invite": ("POST /people/{invite_name}",),
-    "admin_members": (f"PUT {TEAM}/members/{{person}}", f"DELETE {TEAM}/members/{{person}}"),
-    "admin_open": ("GET /people", "GET /teams", "GET /queue", "GET /audit", "GET /links"),
+    "admin_open": ("GET /people", "GET /queue", "GET /audit", "GET /links"),
     "admin_person": (f"PUT {PERSON}/role/{{role}}", "PUT /people/{name}/limits"),
     "admin_priority": ("PUT /queue/runs/{target}/priority/{priority}",),
     "admin_remove": (f"DELETE {PERSON}",),
@@ -58,8 +54,7 @@ ROUTES: dict[str, tuple[str, ...]] = {
     "evaluate_act_given": (UPLOAD,),
     "evaluate_act_logs": (UPLOAD,),
     "evaluate_act_questions": (UPLOAD,),
-    "evaluate_act_sets": ("POST /benchmarks/{name}/take", "POST /datasets/{upload_id}/take"),
-    "evaluate_act_teams": ("PUT /datasets/{upload_id}/rights/{team}",),
+    "evaluate_act_sets": ("POST /benchmarks/{name}/take",),
     "evaluate_find": ("GET /benchmarks",),
     "evaluate_import": ("POST /imports",),
     "evaluate_map": (COLUMNS,),
@@ -72,7 +67,6 @@ ROUTES: dict[str, tuple[str, ...]] = {
     "results_link": ("DELETE /links/{link_id}",),
     "results_look": (POLLS,),
     "results_open": ("GET /runs/{run_id}/figures",),
-    "results_rights": ("PUT /runs/{run_id}/rights/{team}",),
     "results_share": ("POST /runs/{run_id}/links",),
     "results_watch": (LOOKS,),
     "runs_act_": (

@@ -10,7 +10,6 @@ from starlette.testclient import TestClient
 
 from evalui.access import LOCAL_PERSON, Person
 from evalui.accounts.people import add_person, set_disabled
-from evalui.accounts.teams import add_team, grant, join_team, leave_team
 from evalui.api import events
 from evalui.api.application import create_api
 from evalui.api.events import RunFeeds
@@ -20,6 +19,7 @@ from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_run
+from evalui.runs.database.voting.plans import keep_plan
 
 T = messages("en")
 
@@ -120,22 +120,12 @@ def test_silence_is_filled_so_that_no_proxy_closes_it(
 
 
 def test_who_may_not_see_the_run_any_more_is_sent_nothing(desk: AppService, queued: str) -> None:
-    def share(*rights: str) -> None:
-        with desk.database.writing() as connection:
-            connection.execute("DELETE FROM team_right")
-            connection.execute("INSERT OR IGNORE INTO team VALUES ('lab', 0)")
-            for right in rights:
-                connection.execute(
-                    "INSERT INTO team_right VALUES ('run', ?, 'lab', ?)", (queued, right)
-                )
-            queue.bump_revision(connection, queued)
-
     async def follow() -> None:
-        share("view")
-        guest = Person("eve", "reader", frozenset({"lab"}))
+        keep_plan(desk.database, queued, ["eve"], 1)
+        guest = Person("eve", "annotator")
         seen = stream(RunFeeds(desk.database, poll_s=0.001), desk.run(queued), guest)
         await anext(seen)
-        share()
+        keep_plan(desk.database, queued, [], 1)
         with pytest.raises(StopAsyncIteration):
             await anext(seen)
 
@@ -154,18 +144,16 @@ def test_a_stream_ends_in_time_to_look_again_who_follows_it(
     asyncio.run(follow())
 
 
-@pytest.mark.parametrize("change", ["disabled", "left"])
-def test_whose_account_or_team_ends_is_sent_nothing_more(
+@pytest.mark.parametrize("change", ["disabled", "not named"])
+def test_whose_account_or_vote_ends_is_sent_nothing_more(
     desk: AppService, queued: str, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     monkeypatch.setattr(events, "_LOOK_AGAIN_S", 0.0)
     desk.settings = desk.settings.model_copy(update={"auth": "password"})
     database = desk.database
-    add_person(database, "eve", "reader", by=LOCAL_PERSON)
-    add_team(database, "lab", by=LOCAL_PERSON)
-    join_team(database, "lab", "eve", by=LOCAL_PERSON)
-    grant(database, "run", queued, "lab", "view", by=LOCAL_PERSON)
-    eve = Person("eve", "reader", frozenset({"lab"}))
+    add_person(database, "eve", "annotator", by=LOCAL_PERSON)
+    keep_plan(database, queued, ["eve"], 1)
+    eve = Person("eve", "annotator")
 
     async def follow() -> None:
         row = read_run(database, queued)
@@ -174,7 +162,7 @@ def test_whose_account_or_team_ends_is_sent_nothing_more(
         if change == "disabled":
             set_disabled(database, "eve", disabled=True, by=LOCAL_PERSON)
         else:
-            leave_team(database, "lab", "eve", by=LOCAL_PERSON)
+            keep_plan(database, queued, [], 1)
         with database.writing() as connection:
             queue.bump_revision(connection, queued)
         with pytest.raises(StopAsyncIteration):

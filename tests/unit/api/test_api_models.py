@@ -53,7 +53,7 @@ def test_who_may_use_a_model_stays_unless_a_change_states_it(
     with sent_by(Person("ann", "operator")):
         assert api.post("/models", json=private).json()["everyone"] is False
         changed = api.put("/models/far", json=ENDPOINT).json()
-        assert (changed["everyone"], changed["teams"], changed["owner"]) == (False, [], "ann")
+        assert (changed["everyone"], changed["people"], changed["owner"]) == (False, [], "ann")
         opened = api.put("/models/far", json={**ENDPOINT, "everyone": True})
     assert opened.json()["everyone"] is True
 

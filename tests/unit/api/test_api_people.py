@@ -1,4 +1,4 @@
-"""What administrators decide: people, limits, teams, tokens, sessions, and the queue of all."""
+"""What administrators decide: people, limits, tokens, sessions, and the queue of all."""
 
 import json
 import re
@@ -103,19 +103,6 @@ def test_a_person_is_given_limits(api: TestClient, desk: AppService, root: Perso
         assert api.put("/people/ann/limits", json=wrong).json()["key"] == "limit-negative"
     assert api.put("/people/ann/limits?priority=3", json={}).json()["key"] == "request-field"
     assert limits_of(desk.database, "ann", usual).queued == 3
-
-
-def test_teams_have_members(api: TestClient, desk: AppService, root: Person) -> None:
-    add_person(desk.database, "ann", "annotator", by=root)
-    assert api.post("/teams/Lab").status_code == 200
-    assert api.put("/teams/lab/members/ann").status_code == 200
-    assert api.get("/teams").json() == [{"name": "lab", "members": ["ann"]}]
-    assert api.put("/teams/lab/members/eve").json()["key"] == "no-person"
-    assert api.delete("/teams/lab/members/ann").status_code == 200
-    assert api.delete("/teams/lab/members/ann").json()["key"] == "no-member"
-    assert api.delete("/teams/lab").status_code == 200
-    assert api.get("/teams").json() == []
-    assert api.post("/teams/A%20b").json()["key"] == "account-name"
 
 
 def test_tokens_are_listed_without_secrets_and_revoked(

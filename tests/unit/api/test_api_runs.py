@@ -9,8 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
-from evalui.access import LOCAL_PERSON, Person
-from evalui.accounts.teams import add_team
+from evalui.access import Person
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
@@ -289,25 +288,39 @@ def test_who_is_not_named_votes_on_no_pair(
     assert api.get(f"/runs/{run}/ballot").json()["pair"] == pair
 
 
-def test_rights_of_a_team_are_stated_by_the_owner(
-    api: TestClient, desk: AppService, finished: str, become: Callable[..., None]
+def test_who_is_named_sees_and_votes_on_that_run_alone(
+    api: TestClient,
+    desk: AppService,
+    send: Callable[..., str],
+    become: Callable[..., None],
 ) -> None:
-    add_team(desk.database, "lab", by=LOCAL_PERSON)
-    place = f"/runs/{finished}/rights/lab"
-    shared = api.put(place, json={"rights": ["annotate", "view"]})
-    assert shared.json()["rights"] == {"lab": ["annotate", "view"]}
-    assert api.put(place, json={"rights": ["view"]}).json()["rights"] == {"lab": ["view"]}
-    none = api.put(f"/runs/{finished}/rights/nobody", json={"rights": ["view"]})
-    assert (none.status_code, none.json()["key"]) == (422, "no-team")
-    become("eve", teams=frozenset({"lab"}))
-    assert api.get(f"/runs/{finished}").json()["may"] == ["see"]
-    refused = api.put(place, json={"rights": ["run"]})
-    assert (refused.status_code, refused.json()["key"]) == (403, "not-allowed-change")
-    with desk.database.writing() as connection:
-        connection.execute("UPDATE run SET owner = 'eve' WHERE id = ?", (finished,))
-    add_team(desk.database, "art", by=LOCAL_PERSON)  # whose members did not want it
-    foreign = api.put(f"/runs/{finished}/rights/art", json={"rights": ["view"]})
-    assert (foreign.status_code, foreign.json()["key"]) == (422, "no-team")
+    spec = {"version": 2, "models": ["biased", "always-A"], "mode": "question_answer"}
+    spec["datasets"] = [{"upload": send(OPEN, "qa.jsonl")}]
+    run, other = (api.post("/runs", json=spec).json()["id"] for _ in range(2))
+    for _ in range(2):
+        Worker(desk.database, desk.catalog).run_once()
+    named = {"people": ["eve"], "overlap": 1}
+    assert api.put(f"/runs/{run}/voters", json=named).status_code == 204
+
+    become("eve")
+    assert [each["id"] for each in api.get("/runs").json()["runs"]] == [run]
+    assert api.get(f"/runs/{run}").json()["may"] == ["annotate", "see"]
+    vote = {"pair": api.get(f"/runs/{run}/ballot").json()["pair"], "choice": "a"}
+    assert api.post(f"/runs/{run}/votes", json=vote).status_code == 204
+    for answer in (
+        api.delete(f"/runs/{run}"),
+        api.put(f"/runs/{run}/voters", json=named),
+        api.post(f"/runs/{run}/links"),
+    ):
+        assert (answer.status_code, answer.json()["key"]) == (403, "not-allowed-change")
+    assert api.get(f"/runs/{other}").status_code == 404
+    assert api.post(f"/runs/{other}/votes", json=vote).status_code == 404
+
+    become("local", "admin")
+    assert api.put(f"/runs/{run}/voters", json={"people": []}).status_code == 204
+    become("eve")
+    assert api.get("/runs").json()["runs"] == []
+    assert api.get(f"/runs/{run}/ballot").status_code == 404
 
 
 def test_a_run_is_planned_and_not_started(

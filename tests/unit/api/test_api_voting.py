@@ -1,4 +1,4 @@
-"""Votes of a team: who votes on what, how far they are, where they differ, and what counts."""
+"""Votes of several people: who votes on what, how far each is, where they differ, what counts."""
 
 import json
 from collections.abc import Callable
@@ -44,9 +44,9 @@ def test_an_owner_sees_how_far_each_person_is(
     named = {"people": ["local", "ben"], "overlap": 1}
     assert api.put(f"/runs/{run}/voters", json=named).status_code == 204
     cast("a", seconds=3.0)
-    team = api.get(f"/runs/{run}/voters").json()
-    assert team["plan"] == named
-    (mine, other) = team["people"]
+    progress = api.get(f"/runs/{run}/voters").json()
+    assert progress["plan"] == named
+    (mine, other) = progress["people"]
     assert (mine["person"], mine["assigned"], mine["done"], mine["seconds"]) == ("local", 1, 1, 3.0)
     assert (other["assigned"], other["done"], other["last"]) == (1, 0, None)
 

@@ -10,18 +10,19 @@ from ui_models_screen import Screen
 
 from evalui.access import LOCAL_PERSON, Person
 from evalui.accounts.audit import read_audit
-from evalui.accounts.teams import add_team
+from evalui.accounts.people import add_person
 from evalui.app.service import AppService
 from evalui.errors import ModelError, UnknownName
 from evalui.models.endpoint.http.addresses import check_url
 from evalui.models.new_model import InvalidModelForm, NewModelForm
+from evalui.models.user_catalog import additions_path
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.run_form import read_run_form
 
-ANN = Person("ann", "operator", frozenset({"red"}))
-BOB = Person("bob", "annotator", frozenset({"red"}))
+ANN = Person("ann", "operator")
+BOB = Person("bob", "annotator")
 EVE = Person("eve", "operator")
 ADMIN = Person("root", "admin")
 ENDPOINT = NewModelForm("far", "gpt", place="endpoint", address="http://127.0.0.1:9/v1")
@@ -30,7 +31,7 @@ MINE = replace(ENDPOINT, everyone=False, key="sk-planted")
 
 @pytest.fixture
 def box(tmp_path: Path) -> Iterator[AppService]:
-    """A server with accounts and the teams red and blue."""
+    """A server with accounts."""
     models = tmp_path / "models.toml"
     models.write_text(MODELS, encoding="utf-8")
     settings = Settings(
@@ -38,8 +39,8 @@ def box(tmp_path: Path) -> Iterator[AppService]:
     )
     settings.data_dir.mkdir()
     made = AppService(settings, Database(settings.database)).with_sender(current_person)
-    for team in ("red", "blue"):
-        add_team(made.database, team, by=LOCAL_PERSON)
+    for person in (ANN, BOB, EVE, ADMIN):
+        add_person(made.database, person.name, person.role, by=LOCAL_PERSON)
     yield made
     made.database.close()
 
@@ -58,7 +59,7 @@ def seen_by(box: AppService, person: Person) -> bool:
     [
         (ENDPOINT, [True, True, True, True]),
         (MINE, [True, False, False, True]),
-        (replace(MINE, teams=("red",)), [True, True, False, True]),
+        (replace(MINE, people=("bob",)), [True, True, False, True]),
     ],
 )
 def test_who_sees_an_added_model(box: AppService, wanted: NewModelForm, seen: list[bool]):
@@ -118,13 +119,28 @@ def test_an_operator_sends_no_key_of_the_server_anywhere(box: AppService):
         box.models.add(named)
 
 
-def test_a_team_is_let_in_by_its_members_and_administrators(box: AppService):
-    with acting_as(ANN), pytest.raises(InvalidModelForm):
-        box.models.add(replace(MINE, teams=("blue",)))
-    with acting_as(ADMIN):
-        assert box.models.teams_for() == ["blue", "red"]
+@pytest.mark.parametrize("person", [ANN, ADMIN], ids=lambda person: person.name)
+def test_only_people_of_this_server_are_named(box: AppService, person: Person):
+    with acting_as(person):
+        assert box.models.people_for() == sorted({"ann", "bob", "eve", "root"} - {person.name})
+        with pytest.raises(InvalidModelForm, match="no person red"):
+            box.models.add(replace(MINE, people=("red",)))
+
+
+def test_who_adds_no_models_is_not_told_who_is_here(box: AppService):
+    with acting_as(BOB), pytest.raises(ModelError):
+        box.models.people_for()
+
+
+def test_an_entry_that_names_teams_says_that_it_is_hidden(box: AppService):
     with acting_as(ANN):
-        assert box.models.teams_for() == ["red"]
+        box.models.add(MINE)
+        added = additions_path(box.settings.database)
+        added.write_text(added.read_text().replace('"people" = []', 'teams = ["red"]'))
+        assert "names teams" in Screen(box).render({})
+        box.models.change(replace(MINE, people=("bob",)))
+        assert "names teams" not in Screen(box).render({})
+    assert [seen_by(box, person) for person in (BOB, EVE)] == [True, False]
 
 
 def test_the_form_says_who_may_use_a_model(box: AppService, act: Callable[..., Any]):
@@ -132,13 +148,13 @@ def test_the_form_says_who_may_use_a_model(box: AppService, act: Callable[..., A
     with acting_as(ANN):
         page = tab.render({"add": "endpoint"})
         assert 'name="add_everyone" value="yes" checked' in page
-        assert 'value="red"' in page
-        assert "blue" not in page
+        assert 'value="bob"' in page
+        assert 'value="ann"' not in page
         fields = {"add_place": "endpoint", "add_path": "m", "add_address": "http://127.0.0.1:9/v1"}
-        tab.act(act("save", {**fields, "add_name": "far", "add_teams": ["red"]}))
+        tab.act(act("save", {**fields, "add_name": "far", "add_people": ["bob"]}))
         entry = box.catalog()["far"]
-        assert (entry.everyone, entry.teams) == (False, ["red"])
-        assert 'value="red" checked' in tab.render({"edit": "far"})
+        assert (entry.everyone, entry.people) == (False, ["bob"])
+        assert 'value="bob" checked' in tab.render({"edit": "far"})
 
 
 def test_one_person_alone_decides_nothing_of_the_kind(desk: AppService):

@@ -1,4 +1,4 @@
-"""People, tokens and teams from the command line; secrets are printed once, and alone."""
+"""People and tokens from the command line; secrets are printed once, and alone."""
 
 import io
 import json
@@ -100,7 +100,7 @@ def test_people_are_listed_changed_and_removed(
         ("root", "admin", False),
     ]
     assert "password" not in {key for each in listed for key in each}
-    assert output(capsys, "users", "list").startswith("ann\toperator\t\tdisabled\t")
+    assert output(capsys, "users", "list").startswith("ann\toperator\tdisabled\t")
     output(capsys, "users", "enable", "ann")
     assert not read_account(database, "ann").disabled
     output(capsys, "users", "remove", "ann", "--hand-over-to", "bob")
@@ -129,17 +129,6 @@ def test_tokens_are_made_listed_and_revoked(database: Database, capsys: pytest.C
     assert [each["id"] for each in json.loads(output(capsys, "tokens", "list", "--json"))] == [2]
 
 
-def test_teams_are_made_joined_left_and_removed(capsys: pytest.CaptureFixture[str]):
-    output(capsys, "users", "add", "ann", "--role", "reader")
-    output(capsys, "teams", "add", "law")
-    output(capsys, "teams", "join", "law", "ann")
-    assert output(capsys, "teams", "list") == "law\tann"
-    output(capsys, "teams", "leave", "law", "ann")
-    assert json.loads(output(capsys, "teams", "list", "--json")) == [{"name": "law", "members": []}]
-    output(capsys, "teams", "remove", "law")
-    assert output(capsys, "teams", "list") == ""
-
-
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -154,8 +143,6 @@ def test_teams_are_made_joined_left_and_removed(capsys: pytest.CaptureFixture[st
         (["users", "invite", "bob"], "no person bob"),
         (["tokens", "add", "bob"], "no person bob"),
         (["tokens", "revoke", "7"], "no token 7"),
-        (["teams", "join", "law", "root"], "no team law"),
-        (["teams", "leave", "law", "root"], "no team law"),
     ],
 )
 def test_what_cannot_be_is_stated_in_one_line(

@@ -7,6 +7,7 @@ import pytest
 
 from evalui.access import Person, may
 from evalui.errors import ModelError, StoreError
+from evalui.models.base import ModelEntry
 from evalui.models.endpoint.config import read_endpoint
 from evalui.models.user_catalog import (
     InvalidModelForm,
@@ -338,17 +339,40 @@ def test_only_what_was_added_can_be_changed(catalog: Path, additions: Path):
         change_model(additions, replace(ENDPOINT, name="mine"))
 
 
-def test_a_model_belongs_to_who_added_it_and_to_the_teams_they_name(catalog: Path, additions: Path):
-    shared = replace(FOLDER, everyone=False, teams=("red",))
+def test_a_model_belongs_to_who_added_it_and_to_the_people_they_name(
+    catalog: Path, additions: Path
+):
+    shared = replace(FOLDER, everyone=False, people=("bob",))
     entry = add_model(additions, shared, catalog=catalog, owner="ann")
     assert read_added(additions) == {"late": entry}
-    ann, red, other = Person("ann"), Person("bob", teams=frozenset({"red"})), Person("eve")
-    assert [may(who, "see", entry.owned) for who in (ann, red, other)] == [True, True, False]
+    seen = [may(Person(name), "see", entry.owned) for name in ("ann", "bob", "eve")]
+    assert seen == [True, True, False]
     # Another form keeps the owner, and who may use it unless it decides that anew.
     kept = change_model(additions, FOLDER)
-    assert (kept.owner, kept.everyone, kept.teams) == ("ann", False, ["red"])
+    assert (kept.owner, kept.everyone, kept.people) == ("ann", False, ["bob"])
     changed = change_model(additions, replace(FOLDER, everyone=True))
-    assert (changed.owner, changed.everyone, changed.teams) == ("ann", True, [])
+    assert (changed.owner, changed.everyone, changed.people) == ("ann", True, [])
+
+
+@pytest.mark.parametrize("stated", ["", "everyone = false\n", "everyone = true\n"])
+def test_an_entry_that_names_teams_is_its_owners_until_it_names_people(
+    catalog: Path, additions: Path, stated: str
+):
+    add_model(additions, FOLDER, catalog=catalog, owner="ann")
+    text = additions.read_text()
+    for file in (additions, catalog):
+        file.write_text(text + stated + 'teams = ["red"]\n')
+
+    def seen(models: dict[str, ModelEntry]) -> list[bool]:
+        people = Person("ann"), Person("red", "operator"), Person("root", "admin")
+        return [may(each, "see", models["late"].owned) for each in people]
+
+    assert seen(read_models(catalog, additions)) == [True, False, True]
+    # A form that decides nothing of it opens it to nobody.
+    assert change_model(additions, replace(FOLDER, dtype="float32")).everyone is False
+    assert seen(read_added(additions)) == [True, False, True]
+    catalog.write_text(text + 'everyone = false\nteams = ["red"]\npeople = ["red"]\n')
+    assert seen(read_models(catalog, additions)) == [True, True, True]
 
 
 def test_the_administrators_models_are_everybodys(catalog: Path, additions: Path):
@@ -365,9 +389,11 @@ def test_models_of_a_person_are_handed_over_or_removed_with_their_keys(
 ):
     keyed = replace(ENDPOINT, name="late", key="sk-secret")
     add_model(additions, keyed, catalog=catalog, owner="ann")
-    add_model(additions, ENDPOINT, catalog=catalog, owner="eve")
+    named = replace(ENDPOINT, everyone=False, people=("ann", "bob"))
+    add_model(additions, named, catalog=catalog, owner="eve")
     hand_over_models(additions, "ann", heir)
     assert {name: entry.owner for name, entry in read_added(additions).items()} == left
+    assert read_added(additions)["far"].people == ["bob"]  # whoever is called ann next is not meant
     kept = json.loads((additions.parent / "model-keys.json").read_text())
     assert list(kept) == (["late"] if heir else [])
 

@@ -388,7 +388,7 @@ _EXEMPT: Mapping[type, Mapping[str, str]] = {
         ),
         **dict.fromkeys(("notes", "baseline", "parameters"), "said of the model, not to it"),
         **dict.fromkeys(("speed", "input_price", "output_price"), "time and cost"),
-        **dict.fromkeys(("owner", "everyone", "teams"), "who may use it"),
+        **dict.fromkeys(("owner", "everyone", "people", "teams"), "who may use it"),
     },
     EndpointOptions: {
         "base_urls": "the same addresses, in whatever order",

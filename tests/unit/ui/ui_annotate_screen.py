@@ -117,13 +117,13 @@ class Screen:
             parts += self._buttons(page.ask, page.others)
             if self.sees(page.confirm):
                 parts += self._buttons(page.finish, page.stay)
-        team = page.team
-        if self.sees(team.team):
-            parts += [self._value(each) for each in (team.progress, team.links, team.decided)]
-            parts += [escape(", ".join(self.value(team.people))), self._value(team.ways)]
-            parts += self._buttons(team.assign, team.link, team.close)
-        if self.sees(team.decision):
-            parts += [self._value(each) for each in (team.votes_cast, team.back)]
+        voters = page.voters
+        if self.sees(voters.column):
+            parts += [self._value(each) for each in (voters.progress, voters.links, voters.decided)]
+            parts += [escape(", ".join(self.value(voters.people))), self._value(voters.ways)]
+            parts += self._buttons(voters.assign, voters.link, voters.close)
+        if self.sees(voters.decision):
+            parts += [self._value(each) for each in (voters.votes_cast, voters.back)]
         if self.sees(page.result.row):
             parts += [self._value(each) for each in (page.result.line, page.result.ways)]
             parts.append(self._value(page.result.headline))

@@ -75,10 +75,10 @@ class Screen:
         sent: list[Any] = []
         for name, component in zip(fields.names, fields.inputs, strict=True):
             state = self.shown.setdefault(component, {})
-            if name == "teams":
-                state["value"] = list(field_values(form, "add_teams"))
+            if name == "people":
+                state["value"] = list(field_values(form, "add_people"))
             elif name in _TICKS:
-                if name in given or "add_teams" in form:
+                if name in given or "add_people" in form:
                     state["value"] = bool(field_value(form, given.get(name, "")))
             elif name in given:
                 state["value"] = field_value(form, given[name]) or ("no" if name == "chat" else "")
@@ -141,10 +141,10 @@ class Screen:
 
     def _sharing(self) -> list[str]:
         fields = self.page.fields
-        teams = self.shown.get(fields.teams, {})
+        people = self.shown.get(fields.people, {})
         ticks = [("everyone", "yes", bool(self.shown.get(fields.everyone, {}).get("value", True)))]
         ticks += [
-            ("teams", team, team in teams.get("value", [])) for _, team in teams.get("choices", [])
+            ("people", name, name in people.get("value", [])) for name in people.get("choices", [])
         ]
         return [
             f'<input name="add_{name}" value="{value}"{" checked" * is_on}>'

@@ -116,10 +116,6 @@ class ResultsScreen:
         sent = cast("gr.EventData", SimpleNamespace(_data={"do": "withdraw", "link": link}))
         return self._changed(self.page._act_on_link(sent, self.request, self.query))  # pyright: ignore[reportPrivateUsage]
 
-    def give(self, *held: str) -> str:
-        """The panel after these rights of teams were ticked, and no others."""
-        return self._changed(self.page._give_rights(self.request, self.query, [*held]))  # pyright: ignore[reportPrivateUsage]
-
     def _changed(self, updates: dict[Any, Any]) -> str:
         self.shown |= updates
         return self.around()

@@ -25,10 +25,8 @@ from evalui.ui.pages.admin.changes import ChangeNotice, make_change
 from evalui.ui.pages.admin.forms import (
     AdminForm,
     InvitationForm,
-    NewTeamForm,
     PersonForm,
     PriorityForm,
-    TeamForm,
     Updates,
 )
 from evalui.ui.pages.admin.queue import QueueView
@@ -61,15 +59,14 @@ class AdminPage:
             self.verdict = listing()
             self.invitation = InvitationForm(t)
             self.person = PersonForm(t)
-            self.new_team = NewTeamForm(t)
-            self.team = TeamForm(t)
             self.priority = PriorityForm(t)
             self.server = ServerView(t, self.verdict)
             first = (UsersView, QueueView, ModelsView, StorageView)
             views: list[View] = [*(kind(t, self.verdict) for kind in first), self.server]
         self.views: Mapping[str, View] = {view.name: view for view in views}
         self.forms: tuple[AdminForm, ...] = (
-            *(self.invitation, self.person, self.new_team, self.team),
+            self.invitation,
+            self.person,
             self.priority,
         )
         self.timer = gr.Timer(_POLL_S, active=False)
@@ -130,8 +127,6 @@ class AdminPage:
             (self.person.disable, self.person, "disable"),
             (self.person.enable, self.person, "enable"),
             (self.person.remove, self.person, "remove"),
-            (self.new_team.add, self.new_team, "add_team"),
-            (self.team.save, self.team, "members"),
             (self.priority.save, self.priority, "priority"),
         ):
             button.click(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from evalui.access import Deed
 from evalui.app import people, queue
@@ -124,21 +124,6 @@ def _remove(service: AppService, sent: Sent) -> ChangeNotice:
     return ChangeNotice("removed", {"name": name})
 
 
-def _add_team(service: AppService, sent: Sent) -> None:
-    people.add_team(service, text_of(sent, "name"))
-
-
-def _remove_team(service: AppService, sent: Sent) -> None:
-    people.remove_team(service, text_of(sent, "team"))
-
-
-def _set_members(service: AppService, sent: Sent) -> None:
-    chosen = sent.get("members")
-    names = cast("list[object]", chosen) if isinstance(chosen, list) else []
-    members = {name for name in names if isinstance(name, str)}
-    people.set_members(service, text_of(sent, "team"), members)
-
-
 def _stop(service: AppService, sent: Sent) -> None:
     queue.stop_run_of_all(service, text_of(sent, "target"))
 
@@ -169,9 +154,6 @@ CHANGES: Mapping[str, Change] = {
     "disable": _does(people.set_disabled, _disable),
     "enable": _does(people.set_disabled, _enable),
     "remove": _does(people.remove_person, _remove),
-    "add_team": _does(people.add_team, _add_team),
-    "remove_team": _does(people.remove_team, _remove_team),
-    "members": _does(people.set_members, _set_members),
     "stop": _does(queue.stop_run_of_all, _stop),
     "priority": _does(queue.set_priority, _set_priority),
     "queue": _does(queue.decide_queue, _decide),

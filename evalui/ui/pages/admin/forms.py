@@ -1,4 +1,4 @@
-"""The forms of the Admin page, each opened by an address: of people, teams, runs in the queue."""
+"""The forms of the Admin page, each opened by an address: of people, runs in the queue."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from gradio.blocks import Block
 from gradio.components import Component
 
 from evalui.access import ROLES
-from evalui.app.people import DELETE, list_people, list_teams
+from evalui.app.people import DELETE, list_people
 from evalui.app.queue import PRIORITIES, list_live_runs, read_queue_decisions
 from evalui.app.readings import PersonUse
 from evalui.app.service import AppService
@@ -67,12 +67,10 @@ class AdminForm:
         box = gr.Textbox(visible="hidden", elem_classes="hidden-field")
         self.inputs[name] = box
 
-    def choice(
-        self, name: str, label: str, choices: Sequence[tuple[str, str]], *, many: bool = False
-    ) -> gr.Dropdown:
-        """A field to choose one or many of a list."""
+    def choice(self, name: str, label: str, choices: Sequence[tuple[str, str]]) -> gr.Dropdown:
+        """A field to choose one of a list."""
         with gr.Column(min_width=200, elem_classes="field"):
-            made = gr.Dropdown(choices, label=label, filterable=many, multiselect=many)
+            made = gr.Dropdown(choices, label=label, filterable=False)
         self.inputs[name] = made
         return made
 
@@ -181,48 +179,6 @@ class PersonForm(AdminForm):
             self.enable: gr.update(visible=is_disabled),
             self.about: fill("admin/about.html", text=about),
             self.heir: gr.update(choices=heirs, value=""),
-        }
-
-
-class NewTeamForm(AdminForm):
-    """The name of a new team, opened by `?add=team`."""
-
-    def draw(self) -> None:
-        """Make the fields and buttons."""
-        with gr.Row(elem_classes="fields"):
-            self.text("name", self.t("admin.team_name"))
-        self.add = self.acts(self.t("admin.add_team"), "admin")
-
-    def opened(self, service: AppService, form: Form) -> Updates | None:
-        """An empty form."""
-        del service
-        if field_value(form, "add") != "team":
-            return None
-        return {self.title: self.heading(self.t("admin.add_team")), self.inputs["name"]: ""}
-
-
-class TeamForm(AdminForm):
-    """Who is in a team, opened by `?team=NAME`."""
-
-    def draw(self) -> None:
-        """Make the fields and buttons."""
-        t = self.t
-        self.hidden("team")
-        with gr.Row(elem_classes="fields"):
-            self.choice("members", t("admin.members"), [], many=True)
-        self.save = self.acts(t("add.save"), "admin")
-
-    def opened(self, service: AppService, form: Form) -> Updates | None:
-        """The form with its members now."""
-        name = field_value(form, "team")
-        team = next((each for each in list_teams(service) if each.name == name), None)
-        if team is None:
-            return None
-        names = sorted(each.account.name for each in list_people(service))
-        return {
-            self.title: self.heading(self.t("admin.members_of", team=team.name)),
-            self.inputs["team"]: team.name,
-            self.inputs["members"]: gr.update(choices=names, value=list(team.members)),
         }
 
 

@@ -1,4 +1,4 @@
-"""The people of a server: who they are, what they use, their teams, and links to their pages."""
+"""The people of a server: who they are, what they use, and links to their pages."""
 
 import time
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from evalui.access import ROLES
 from evalui.accounts.secrets import SEEN_EVERY_S
 from evalui.accounts.shares import Share
 from evalui.app.administration import count_week, list_share_links, read_disk
-from evalui.app.people import list_people, list_teams
+from evalui.app.people import list_people
 from evalui.app.queue import list_live_runs
 from evalui.app.readings import LiveRun, PersonUse
 from evalui.app.service import AppService
@@ -25,8 +25,8 @@ class UsersView(View):
 
     name = "users"
     lists = ("figures", "people")
-    folds = ("roles", "teams", "links")
-    acting = ("people", "teams", "links")
+    folds = ("roles", "links")
+    acting = ("people", "links")
 
     def read(self, service: AppService) -> Markup:
         """What each component shows now."""
@@ -47,7 +47,6 @@ class UsersView(View):
                 has_passwords=service.settings.auth == "password",
             ),
             made["roles"]: self.fill("roles", roles=ROLES),
-            made["teams"]: self.fill("teams", teams=list_teams(service)),
             made["links"]: self._links(list_share_links(service)),
         }
 

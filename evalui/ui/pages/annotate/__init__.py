@@ -13,7 +13,7 @@ from gradio.blocks import Block
 
 from evalui.app import ballots
 from evalui.app.ballots import VoterState
-from evalui.app.team_votes import end_voting
+from evalui.app.voters import end_voting
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Html
@@ -28,7 +28,6 @@ from evalui.ui.components.listing import bar, markup
 from evalui.ui.components.templates import fill
 from evalui.ui.components.widgets import alert, note
 from evalui.ui.pages.annotate.result import ResultPart
-from evalui.ui.pages.annotate.team import SUBS, TeamPart
 from evalui.ui.pages.annotate.visit import (
     NAME_LENGTH,
     Visit,
@@ -39,6 +38,7 @@ from evalui.ui.pages.annotate.visit import (
     voter_of,
     ways,
 )
+from evalui.ui.pages.annotate.voters import SUBS, VotersPart
 from evalui.ui.pages.context import DRAWING, EVENTS, PageContext
 
 _NAME = "annotate"
@@ -87,7 +87,7 @@ class AnnotatePage:
             self.runs = markup(visible=False)
             self.ballot = ballot()
             self._make_voting(t)
-            self.team = TeamPart(t)
+            self.voters = VotersPart(t)
             self.result = ResultPart(t)
             self.drawn = gr.Column(elem_classes="result")
         # What an event has to know of the page: the server keeps nothing of a visitor.
@@ -124,13 +124,13 @@ class AnnotatePage:
 
     def wire(self) -> None:
         """Say what happens on which event."""
-        team, here = self.team, [self.query, self.voter]
+        voters, here = self.voters, [self.query, self.voter]
         shown = [
             *(self.address, self.bar, self.head, self.notice, self.guest_link, self.name_form),
             *(self.name, self.runs, self.ballot, self.voting, self.note, self.comment),
             *(self.confirm, self.warning, self.finish, self.stay, self.how, self.others, self.ask),
             *(self.query, self.voter, self.result_number, *self.result.outputs),
-            *team.outputs,
+            *voters.outputs,
         ]
         self.address.open(
             self._open,
@@ -151,14 +151,14 @@ class AnnotatePage:
             ("stay", self.stay.click, self._stay, here),
             ("finish", self.finish.click, self._finish, here),
             ("import", self.result.votes.sent, self._import, here),
-            ("assign", team.assign.click, self._assign, [*here, *team.assigned]),
-            ("link", team.link.click, self._make_link, [*here, team.days]),
-            ("guests", team.links.act, self._change_link, here),
-            ("close", team.close.click, self._close, here),
+            ("assign", voters.assign.click, self._assign, [*here, *voters.assigned]),
+            ("link", voters.link.click, self._make_link, [*here, voters.days]),
+            ("guests", voters.links.act, self._change_link, here),
+            ("close", voters.close.click, self._close, here),
             *(
                 (f"decide_{outcome}", button.click, self._decide(outcome), decided)
-                for decided in ([*here, team.reason, team.pair],)
-                for outcome, button in team.outcomes.items()
+                for decided in ([*here, voters.reason, voters.pair],)
+                for outcome, button in voters.outcomes.items()
             ),
         ]
         for name, listen, listener, inputs in on:
@@ -215,7 +215,7 @@ class AnnotatePage:
         elif run is None:
             shown = self._run_list(visit)
         elif field_value(visit.form, "sub") in SUBS and leads(visit, run):
-            shown = self.team.shown(visit, run, self.head, self.ballot, typed=typed)
+            shown = self.voters.shown(visit, run, self.head, self.ballot, typed=typed)
         else:
             shown = self._voting(visit, run, preferred or field_value(visit.form, "pair"), answer)
         head = shown.get(self.head, "")
@@ -230,7 +230,7 @@ class AnnotatePage:
         parts = [
             *(self.notice, self.guest_link, self.name_form, self.runs, self.ballot, self.voting),
             *(self.confirm, self.result.row, self.result.headline),
-            *(self.team.team, self.team.decision),
+            *(self.voters.column, self.voters.decision),
         ]
         hidden: Updates = {part: gr.update(visible=False) for part in parts}
         return {**hidden, self.result_number: ""}
@@ -278,7 +278,7 @@ class AnnotatePage:
             }
         if not progress.pairs:
             if leads(visit, run) and state.has_pairs:
-                return self.team.shown(visit, run, self.head, self.ballot)
+                return self.voters.shown(visit, run, self.head, self.ballot)
             if not state.has_pairs:
                 return self._run_list(visit, note("na", t("annotate.nothing")))
             return {
@@ -350,15 +350,15 @@ class AnnotatePage:
             "done": t("annotate.done", n=f"{done:,}"),
             "left": left,
             "share": done / progress.pairs,
-            "team": t.count("annotate.team", progress.people, covered=covered, pairs=pairs),
+            "all": t.count("annotate.far_all", progress.people, covered=covered, pairs=pairs),
         }
 
     def _ways(self, visit: Visit, run: RunRow) -> Html:
-        """The ways to other runs, and for who leads this one to its team."""
+        """The ways to other runs, and for who leads this one to its voters."""
         t = self.context.t
         others = Way(t("annotate.other_runs"), page_address(None))
-        team = Way(t("annotate.team_title"), page_address(run, sub="team"))
-        return ways(None if visit.voter.guest else others, team if leads(visit, run) else None)
+        lead = Way(t("annotate.voters_title"), page_address(run, sub="voters"))
+        return ways(None if visit.voter.guest else others, lead if leads(visit, run) else None)
 
     def _draw_result(
         self, request: gr.Request, query: object, voter: object, number: object
@@ -475,7 +475,7 @@ class AnnotatePage:
         visit, t = self._visit(request, query, voter), self.context.t
 
         def assign() -> Html:
-            self.team.assign_to(visit, *sent)
+            self.voters.assign_to(visit, *sent)
             return _status(t("annotate.assigned"))
 
         return self._done(visit, assign)
@@ -532,9 +532,9 @@ class AnnotatePage:
             visit = self._visit(request, query, voter)
             try:
                 visit.require_run()
-                self.team.decide(visit, outcome, reason, pair)
+                self.voters.decide(visit, outcome, reason, pair)
             except EvaluiError as error:
-                return {**self._page(visit, self._problem(error)), self.team.reason: reason}
+                return {**self._page(visit, self._problem(error)), self.voters.reason: reason}
             return self._page(Visit(visit.service, visit.form | {"pair": ""}, visit.voter))
 
         return decide

@@ -51,7 +51,7 @@ class ResultPart:
         t, is_whole = self.t, _is_whole(visit, state)
         may_lead = leads(visit, run)
         save = Way(t("annotate.save"), f"../votes/{run.id}.jsonl", saved=True)
-        team = Way(t("annotate.team_title"), page_address(run, sub="team"))
+        lead = Way(t("annotate.voters_title"), page_address(run, sub="voters"))
         preferred = _preference(t, _counted(_own(t, visit, run, state)))
         headline = fill("framed.html", content=render_blocks([Headline(preferred)]), role="")
         line = fill(
@@ -65,7 +65,7 @@ class ResultPart:
             self.row: gr.update(visible=True),
             self.line: line,
             self.votes: gr.update(visible=is_whole and may_lead),
-            self.ways: ways(save if is_whole else None, team if may_lead else None),
+            self.ways: ways(save if is_whole else None, lead if may_lead else None),
             self.headline: gr.update(value=headline, visible=True),
         }
 

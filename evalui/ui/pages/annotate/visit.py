@@ -89,5 +89,5 @@ def ways(*links: Way | None) -> Html:
 
 
 def leads(visit: Visit, run: RunRow) -> bool:
-    """Whether they may change the run, and so see and lead its team."""
+    """Whether they may change the run, and so see and lead its voters."""
     return "change" in visit.service.deeds(run)

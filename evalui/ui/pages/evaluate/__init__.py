@@ -93,13 +93,6 @@ from evalui.ui.run_form import (
     read_run_form,
     read_weight,
 )
-from evalui.ui.sharing.datasets import (
-    RIGHTS,
-    TAKE,
-    change_dataset,
-    dataset_rights,
-    team_datasets,
-)
 
 _NAME = "evaluate"
 
@@ -154,7 +147,6 @@ class EvaluatePage:
                     self._judge()
                 self._start_card()
             self.steps = markup(steps(t), visible=False)
-            self.teams = listing()
         with gr.Sidebar(
             open=False, position="right", width=560, elem_classes="drawer"
         ) as self.drawer:
@@ -271,7 +263,7 @@ class EvaluatePage:
             *(self.sets, self.models_card, self.answers, self.answers_drop, self.modes_card),
             *(self.settings, fields.preset, self.judge_card, self.judges_part, self.judge_notes),
             *(self.cost_card, self.cost, self.remarks, self.start, self.why, self.steps),
-            *(self.teams, self.drawer, self.questions, self.sample, self.open_sample),
+            *(self.drawer, self.questions, self.sample, self.open_sample),
         ]
         return [*dict.fromkeys([*parts, *own, *fields.inputs, *boxes])]
 
@@ -301,7 +293,6 @@ class EvaluatePage:
             "sets": self.sets,
             "given": self.given,
             "questions": self.questions,
-            "teams": self.teams,
         }
         for name, component in acts.items():
             component.act(
@@ -461,10 +452,8 @@ class EvaluatePage:
 
     def _acted(self, service: AppService, action: Action, form: Form, note: list[str]) -> Form:
         form, upload = dict(form), action.value("upload")
-        if action.do in (TAKE, *RIGHTS):
-            change_dataset(service, action)
         match action.do:
-            case "uploaded" | "replaced" | "take":
+            case "uploaded" | "replaced":
                 return self._joined(service, form, upload, replaces=action.do == "replaced")
             case "published":
                 taken = take_benchmark(service, action.value("name"))
@@ -608,9 +597,7 @@ class EvaluatePage:
             log_card(t, upload, view, opened=upload == opened) for upload, view in examined.logs
         ]
         cards = [
-            waiting_card(t, each)
-            if isinstance(each, ColumnChoice)
-            else dataset_card(t, each, form, dataset_rights(service, t, each.upload))
+            waiting_card(t, each) if isinstance(each, ColumnChoice) else dataset_card(t, each, form)
             for each in examined.shown
             if each is not mapped
         ]
@@ -627,7 +614,6 @@ class EvaluatePage:
             self.logs: _cards_update(logs),
             self.datasets: _cards_update(cards),
             self.log_card: gr.update(visible=bool(examined.logs)),
-            self.teams: _listed(team_datasets(service, t) if is_empty else None),
         }
 
     def _promise(self, service: AppService, form: Form) -> Html:

@@ -47,8 +47,8 @@ class _Picker:
     chosen: str
 
 
-def dataset_card(t: Messages, shown: ShownDataset, form: Form, rights: Html | None) -> Html:
-    """The two lines with what can be unfolded below them; `rights` of teams, if there are any."""
+def dataset_card(t: Messages, shown: ShownDataset, form: Form) -> Html:
+    """The two lines with what can be unfolded below them."""
     upload, view, figures = shown.upload, shown.view, shown.health.figures
     return fill(
         "evaluate/dataset.html",
@@ -65,7 +65,6 @@ def dataset_card(t: Messages, shown: ShownDataset, form: Form, rights: Html | No
         pickers=_layout_pickers(t, shown, form),
         unused=unused_columns(t, view.unused_columns),
         kept=field_value(form, f"kept_{upload}"),
-        rights=rights,
     )
 
 

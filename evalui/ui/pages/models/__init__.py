@@ -130,7 +130,7 @@ class ModelsPage:
             self.edited: edited.name if edited else "",
             self.problem: gr.update(visible=False),
             self.save: gr.update(value=t("add.save" if edited else "add.go")),
-            **self.fields.opened(place, edited, service.models.teams_for(edited)),
+            **self.fields.opened(place, edited, service.models.people_for(edited)),
         }
 
     def _edited(self, service: AppService, name: str) -> ModelEntry | None:
@@ -206,7 +206,7 @@ class ModelsPage:
             edited = self._edited(service, name if isinstance(name, str) else "")
         except EvaluiError as error:
             return {self.address: leads_to(""), **self._catalog(service, self._sentence(error))}
-        shared = service.models.teams_for(edited) is not None
+        shared = service.settings.auth != "token"
         wanted = self.fields.read(sent, edited, shared=shared)
         try:
             entry = service.models.change(wanted) if edited else service.models.add(wanted)

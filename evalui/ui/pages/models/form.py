@@ -91,7 +91,9 @@ class ModelFields:
         with gr.Column(visible=False, elem_classes="sharing") as self.sharing:
             markup(heading(t("add.who"), 3))
             self.everyone = gr.Checkbox(True, label=t("add.everyone"), container=False)
-            self.teams = gr.CheckboxGroup([], show_label=False, label=t("add.who"), container=False)
+            self.people = gr.CheckboxGroup(
+                [], show_label=False, label=t("add.who"), container=False
+            )
             markup(fill("models/hint.html", text=t("add.who_hint")))
         self.inputs: list[Component] = [
             self.place,
@@ -101,12 +103,12 @@ class ModelFields:
             self.dtype,
             self.backend,
             self.everyone,
-            self.teams,
+            self.people,
         ]
         self.names = [
             "place",
             *self.texts,
-            *("drop_key", "chat", "dtype", "backend", "everyone", "teams"),
+            *("drop_key", "chat", "dtype", "backend", "everyone", "people"),
         ]
         self.outputs = [
             *self.inputs,
@@ -115,7 +117,7 @@ class ModelFields:
         ]
 
     def opened(
-        self, place: ModelSource, edited: ModelEntry | None, teams: Sequence[str] | None
+        self, place: ModelSource, edited: ModelEntry | None, people: Sequence[str] | None
     ) -> Updates:
         """The form of a new model, or with what the catalog says of the added model `edited`."""
         shown = _fields_of(edited) | {"place": place}
@@ -130,11 +132,11 @@ class ModelFields:
             self.chat: shown.get("chat", "yes" if place == "endpoint" else "no"),
             self.dtype: shown.get("dtype", "auto"),
             self.backend: shown.get("backend", _backends()[0]),
-            self.sharing: gr.update(visible=teams is not None),
+            self.sharing: gr.update(visible=people is not None),
             self.everyone: shown.get("everyone", True),
-            self.teams: gr.update(
-                choices=[(t("add.team", team=team), team) for team in teams or ()],
-                value=shown.get("teams", []),
+            self.people: gr.update(
+                choices=list(people or ()),
+                value=[name for name in shown.get("people", ()) if name in (people or ())],
             ),
             self.rare: gr.update(
                 visible=place == "endpoint",
@@ -192,7 +194,7 @@ class ModelFields:
         name = edited.name if edited else text("name")
         if place == "endpoint":
             name = name or text("path").rpartition("/")[2]
-        teams = cast("list[object]", given["teams"]) if isinstance(given["teams"], list) else []
+        people = cast("list[object]", given["people"]) if isinstance(given["people"], list) else []
         backend = text("backend")
         texts = {each.name: text(each.name) for each in _TEXTS if each.name != "name"}
         return NewModelForm(
@@ -203,7 +205,7 @@ class ModelFields:
             chat=text("chat") == "yes",
             drops_key=given["drop_key"] is True,
             everyone=not shared or given["everyone"] is True,
-            teams=tuple(team for team in teams if isinstance(team, str)),
+            people=tuple(name for name in people if isinstance(name, str)),
             **texts,
         )
 
@@ -272,7 +274,7 @@ def _fields_of(entry: ModelEntry | None) -> dict[str, Any]:
         "address": str(entry.options.get("base_url", "")),
         "key_variable": str(entry.options.get("api_key_env", "")),
         "everyone": entry.everyone,
-        "teams": list(entry.teams),
+        "people": list(entry.people),
         "key_header": str(entry.options.get("key_header", "")),
         **{
             name: json.dumps(table, ensure_ascii=False)

@@ -64,6 +64,8 @@ def _last_test(t: Messages, model: ModelRow) -> dict[str, Any] | None:
 
 
 def _about(t: Messages, model: ModelRow) -> str:
+    if model.entry.names_teams:
+        return t("catalog.names_teams")
     if model.status.pending or model.state is None:
         return ""
     free = None if model.is_loaded else model.free_bytes

@@ -189,13 +189,6 @@ class ResultsPage:
             trigger_mode="multiple",
             **EVENTS,
         )
-        self.sharing.teams.input(
-            self._give_rights,
-            [self.query, self.sharing.teams],
-            panel,
-            api_name=f"{_NAME}_rights",
-            **EVENTS,
-        )
         # A link that was just followed is known to the server a moment later.
         sent: list[Any] = [self.files.first.click, self.files.others.click]
         gr.on(sent, self._watch, self.query, self.news, api_name=f"{_NAME}_watch", **EVENTS)
@@ -438,10 +431,6 @@ class ResultsPage:
         view, form = self._changed(request, query)
         action = Action.read(event._data)  # pyright: ignore[reportPrivateUsage] # no other name
         return self.sharing.act(view, form, action)
-
-    def _give_rights(self, request: gr.Request, query: object, held: object) -> Updates:
-        view, form = self._changed(request, query)
-        return self.sharing.give_rights(view, form, held)
 
     def _changed(self, request: gr.Request, query: object) -> tuple[RunView, Form]:
         """The run that is to be changed.

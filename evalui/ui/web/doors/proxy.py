@@ -13,7 +13,6 @@ from evalui.access import Person
 from evalui.accounts.names import checked_name
 from evalui.accounts.people import add_person, find_person, note_request
 from evalui.accounts.secrets import is_old
-from evalui.accounts.teams import read_teams, set_teams
 from evalui.errors import AccountError
 from evalui.settings import Settings
 from evalui.ui.web.doors.door import Door, problem
@@ -24,9 +23,8 @@ PEER = "evalui.peer"  # of a scope: who is connected, whatever headers state
 class ProxyDoor(Door):
     """Believes the headers of the listed proxies, and of nobody else.
 
-    A person whom a proxy names for the first time gets an account. Their teams are those that have
-    the names of their groups. Who is in the group of administrators is one while the proxy states
-    so; their role in the store stays as it is.
+    A person whom a proxy names for the first time gets an account. Who is in the group of
+    administrators is one while the proxy states so; their role in the store stays as it is.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
@@ -45,7 +43,7 @@ class ProxyDoor(Door):
         if person is None:
             return None
         self._touch(person.name)
-        return self._with_groups(person, headers)
+        return replace(person, role="admin") if self._is_admin(headers) else person
 
     def refusal(self, scope: Scope) -> Response:
         """401; to sign in is the proxy's business."""
@@ -60,17 +58,11 @@ class ProxyDoor(Door):
             person = find_person(self.accounts, name)
         return person
 
-    def _with_groups(self, person: Person, headers: Headers) -> Person:
+    def _is_admin(self, headers: Headers) -> bool:
         header = self.settings.proxy_groups_header
         sent = headers.getlist(header) if header else []
-        if not sent:
-            return person
         groups = {group.strip().casefold() for value in sent for group in value.split(",")}
-        teams = frozenset(team.name for team in read_teams(self.accounts)) & groups
-        if teams != person.teams:
-            set_teams(self.accounts, person.name, groups, by=person)
-        is_admin = self.settings.proxy_admins.casefold() in groups - {""}
-        return replace(person, teams=teams, role="admin" if is_admin else person.role)
+        return self.settings.proxy_admins.casefold() in groups - {""}
 
     def _touch(self, name: str) -> None:
         if is_old(self._seen.get(name)):

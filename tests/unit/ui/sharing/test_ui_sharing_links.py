@@ -18,6 +18,7 @@ from evalui.app.sharing import share_run
 from evalui.errors import AccountError, NotAllowed, SpecError
 from evalui.messages import messages
 from evalui.runs.database.queue import delete
+from evalui.runs.database.voting.plans import keep_plan
 from evalui.ui.current_person import acting_as
 from evalui.ui.published import PublishedRuns
 from evalui.ui.web.routes import add_routes
@@ -125,19 +126,17 @@ def test_who_may_not_change_a_run_shares_nothing_of_it(desk, finished):
     desk.settings = desk.settings.model_copy(update={"auth": "password"})
     with acting_as(Person("ann", "annotator")):
         run_id = finished()
-        share_run(desk, run_id, 30)
-    with desk.database.writing() as connection:
-        connection.execute("INSERT INTO team VALUES ('law', 0)")
-        connection.execute("INSERT INTO team_right VALUES ('run', ?, 'law', 'view')", (run_id,))
-    with acting_as(Person("bob", "annotator", frozenset({"law"}))):
+        link = share_run(desk, run_id, 30).partition(".")[0]
+    keep_plan(desk.database, run_id, ["bob"], 1)
+    with acting_as(Person("bob", "annotator")):
         shown = screen(desk, run_id)
         assert not shown.is_sharing()
-        for do in (shown.share, shown.withdraw, shown.give):
+        for do in (shown.share, shown.withdraw):
             with pytest.raises(NotAllowed):
-                do("law/annotate")
+                do(link)
         with pytest.raises(NotAllowed):
             share_run(desk, run_id, 30)
-    assert len(list_shares(desk.database)) == 1
+    assert [share.ended for share in list_shares(desk.database)] == [None]
 
 
 def test_a_link_of_another_page_cannot_be_withdrawn_here(desk, finished):
@@ -175,10 +174,8 @@ def test_a_comparison_of_another_s_run_is_not_shared(desk, finished):
     desk.settings = desk.settings.model_copy(update={"auth": "password"})
     with acting_as(Person("ann", "annotator")):
         run_id = finished()
-    with desk.database.writing() as connection:
-        connection.execute("INSERT INTO team VALUES ('law', 0)")
-        connection.execute("INSERT INTO team_right VALUES ('run', ?, 'law', 'view')", (run_id,))
-    with acting_as(Person("bob", "annotator", frozenset({"law"}))):
+    keep_plan(desk.database, run_id, ["bob"], 1)
+    with acting_as(Person("bob", "annotator")):
         shown = CompareScreen(desk, messages("en"))
         shown.render(opened(run_id))
         assert not shown.is_sharing()

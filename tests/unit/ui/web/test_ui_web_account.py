@@ -23,7 +23,7 @@ from evalui.ui.web.routes import add_routes
 pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 ADMIN = Person("admin", "admin")
-ANN = Person("ann", "annotator", frozenset({"law"}))
+ANN = Person("ann", "annotator")
 PASSWORD = "correct horse"
 
 

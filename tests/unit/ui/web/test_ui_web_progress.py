@@ -10,6 +10,7 @@ from evalui.access import Person
 from evalui.app.exports import ExportProgress
 from evalui.app.service import AppService
 from evalui.runs.database import queue
+from evalui.runs.database.voting.plans import keep_plan
 from evalui.ui import published
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
@@ -69,13 +70,10 @@ def test_a_revision_is_made_once_for_all_who_watch(
     app = FastAPI()
     add_routes(app, desk, PublishedRuns())
     with TestClient(app) as client:
-        with desk.database.writing() as connection:
-            connection.execute("INSERT INTO team VALUES ('team', 0)")
-            connection.execute(
-                "INSERT INTO team_right VALUES ('run', ?, 'team', 'view')", (run_id,)
-            )
-        for number in range(20):
-            with acting_as(Person(f"person-{number}", "reader", frozenset({"team"}))):
+        names = [f"person-{number}" for number in range(20)]
+        keep_plan(desk.database, run_id, names, 1)
+        for name in names:
+            with acting_as(Person(name, "reader")):
                 assert client.get(f"/progress/{run_id}").status_code == 200
     assert made == [run_id]
 

@@ -205,7 +205,7 @@ def test_pairs_on_which_people_differ_are_decided_once_for_all(
     assert [one.by for one in contested.votes] == ["ann"]
 
 
-def test_everything_of_a_team_is_written_durably(
+def test_everything_of_voters_is_written_durably(
     database: Database, run_id: str, voter_pairs: VoterPairs, monkeypatch: pytest.MonkeyPatch
 ):
     seen: list[bool] = []

@@ -25,7 +25,6 @@ from evalui.accounts.people import (
 )
 from evalui.accounts.sessions import start_session
 from evalui.accounts.shares import add_share, list_shares, new_share
-from evalui.accounts.teams import add_team, join_team, read_teams
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, NotAllowed, SpecError
 from evalui.messages import messages
@@ -60,7 +59,7 @@ def test_each_change_requires_a_deed_of_administrators():
     assert {change.deed for change in CHANGES.values()} == {"administer", "manage_accounts"}
 
 
-FIELDS = {"person": "ann", "role": "admin", "name": "eve", "state": "paused", "team": "red"}
+FIELDS = {"person": "ann", "role": "admin", "name": "eve", "state": "paused"}
 
 
 @pytest.mark.parametrize("person", OTHERS, ids=lambda person: person.name or "nobody")
@@ -77,7 +76,6 @@ def test_a_forged_event_is_refused(box: AppService, person: Person):
         with pytest.raises(NotAllowed):
             event()
     assert [read_accounts(box.database), read_decisions(box.database)] == before
-    assert not read_teams(box.database)
 
 
 def test_an_action_that_is_not_listed_is_refused(admin: Administrator):
@@ -339,25 +337,6 @@ def test_removal_with_everything(
     assert "far" not in box.models.all_models()
 
 
-def test_teams_are_added_filled_and_removed(box: AppService, admin: Administrator):
-    admin.sends("add_team", {"add": "team"}, name="red")
-    page = admin.sends("members", {"team": "red"}, members=["ann", "rita"])
-    assert [(team.name, team.members) for team in read_teams(box.database)] == [
-        ("red", ("ann", "rita"))
-    ]
-    assert "Teams (1)" in page
-    assert 'aria-label="Members of red"' in page
-    admin.sees(team="red")
-    assert admin.fields()["members"] == ["ann", "rita"]
-    admin.sends("members", {"team": "red"}, members=["rita"])
-    assert "Remove, with all rights" in admin.sees()
-    assert read_teams(box.database)[0].members == ("rita",)
-    admin.presses("remove_team", team="red")
-    assert not read_teams(box.database)
-    deeds = [entry.deed for entry in admin.log(5)]
-    assert deeds == ["remove-team", "leave-team", "join-team", "join-team", "add-team"]
-
-
 def test_links_of_all_are_listed_and_revoked(box: AppService, admin: Administrator):
     assert "Share links (0)" in admin.sees()
     new = new_share("ann", "run=k3f", "Midterm", 7)
@@ -449,21 +428,19 @@ def test_runs_stand_in_the_order_in_which_they_will_start(
 
 
 def test_added_models_stand_with_who_may_use_them(box: AppService, admin: Administrator):
-    add_team(box.database, "red", by=LOCAL_PERSON)
-    join_team(box.database, "red", "ann", by=LOCAL_PERSON)
     empty = admin.sees(sub="models")
     assert "No model has been added here." in empty
     assert "No model was added." in empty
     place = NewModelForm("far", "m", "endpoint", address="http://93.184.216.34:9/v1", key="sk-x")
-    with acting_as(Person("ann", "operator", frozenset({"red"}))):
+    with acting_as(Person("ann", "operator")):
         box.models.add(place)
-        box.models.add(replace(place, name="near", everyone=False, teams=("red",)))
+        box.models.add(replace(place, name="near", everyone=False, people=("rita",)))
         box.models.add(replace(place, name="mine", everyone=False))
     page = admin.sees(sub="models")
     assert "3 added models, 2 not for everyone." in page
     assert "http://93.184.216.34:9/v1" in page
     assert "sk-x" not in page
-    for words in ("Everyone on this server", ">red</td>", "the owner alone", "edit=near"):
+    for words in ("Everyone on this server", ">rita</td>", "the owner alone", "edit=near"):
         assert words in page
 
 

@@ -27,7 +27,7 @@ async def who(request: Request) -> JSONResponse:
     assert request.client
     return JSONResponse(
         {
-            "who": [person.name, person.role, sorted(person.teams), person.scope],
+            "who": [person.name, person.role, person.scope],
             "scheme": request.url.scheme,
             "from": request.client.host,
             "host": request.headers.get("x-forwarded-host", ""),

@@ -95,7 +95,7 @@ def test_with_a_token_the_door_is_the_one_of_before(tmp_path: Path):
     assert answer.status_code == 401
     assert "evalui serve" in answer.text
     assert browser.get("/account/sign-in").status_code == 401
-    assert browser.get("/s/x").json()["who"] == ["", "reader", [], "read"]
+    assert browser.get("/s/x").json()["who"] == ["", "reader", "read"]
     assert TokenMiddleware.__doc__
 
 

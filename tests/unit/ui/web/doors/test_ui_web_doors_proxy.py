@@ -10,8 +10,7 @@ from starlette.testclient import TestClient
 
 from evalui.access import LOCAL_PERSON as ME
 from evalui.accounts.audit import read_audit
-from evalui.accounts.people import find_person, read_account, set_disabled
-from evalui.accounts.teams import add_team, read_teams
+from evalui.accounts.people import read_account, set_disabled
 from evalui.accounts.tokens import add_token
 from evalui.runs.database.connection import Database
 
@@ -102,56 +101,35 @@ def test_who_is_disabled_stays_out(database: Database):
     assert read_account(database, "ann").disabled
 
 
-def test_groups_are_teams_of_their_names(database: Database):
-    for team in ("law", "medicine"):
-        add_team(database, team, by=ME)
-    browser = client(database)
-    shown = who(browser.get("/", headers={USER: "ann", GROUPS: "Law, elsewhere"}))
-    assert shown[2] == ["law"]
-    person = find_person(database, "ann")
-    assert person
-    assert person.teams == {"law"}
-    assert who(browser.get("/", headers={USER: "ann"}))[2] == ["law"]  # it says nothing of groups
-    assert who(browser.get("/", headers={USER: "ann", GROUPS: "medicine"}))[2] == ["medicine"]
-    n = len(read_audit(database))
-    assert who(browser.get("/", headers={USER: "ann", GROUPS: "x,medicine"}))[2] == ["medicine"]
-    assert len(read_audit(database)) == n  # nothing has changed
-    assert who(browser.get("/", headers={USER: "ann", GROUPS: ""}))[2] == []
-    assert [team.members for team in read_teams(database)] == [(), ()]
-
-
-def test_groups_of_no_header_are_left_alone(database: Database):
-    add_team(database, "law", by=ME)
-    browser = client(database, proxy_groups_header="")
-    assert who(browser.get("/", headers={USER: "ann", GROUPS: "law"}))[2] == []
-
-
 def test_a_group_makes_administrators_while_the_proxy_says_so(database: Database):
     browser = client(database, proxy_admins="Box-Admins")
     sent = {USER: "ann", GROUPS: "staff,box-admins"}
     assert who(browser.get("/", headers=sent))[1] == "admin"
     assert who(browser.get("/", headers={USER: "ann", GROUPS: "staff"}))[1] == "annotator"
     assert read_account(database, "ann").role == "annotator"
+    assert (
+        who(browser.get("/", headers={USER: "ann"}))[1] == "annotator"
+    )  # it says nothing of groups
     none = client(database)  # no group is named
     assert who(none.get("/", headers={USER: "ann", GROUPS: ""}))[1] == "annotator"
 
 
+def test_groups_of_no_header_are_left_alone(database: Database):
+    browser = client(database, proxy_admins="staff", proxy_groups_header="")
+    assert who(browser.get("/", headers={USER: "ann", GROUPS: "staff"}))[1] == "annotator"
+
+
 def test_the_headers_may_have_other_names(database: Database):
-    browser = client(database, proxy_user_header="Remote-User", proxy_groups_header="Remote-Groups")
-    add_team(database, "law", by=ME)
+    named = {"proxy_user_header": "Remote-User", "proxy_groups_header": "Remote-Groups"}
+    browser = client(database, proxy_admins="law", **named)
     answer = browser.get("/", headers={"Remote-User": "ann", "Remote-Groups": "law", USER: "root"})
-    assert who(answer) == ["ann", "annotator", ["law"], "write"]
+    assert who(answer) == ["ann", "admin", "write"]
 
 
 def test_a_token_opens_from_anywhere(database: Database):
     secret = add_token(database, "ann", by=ME)
     sent = {"authorization": f"Bearer {secret}"}
-    assert who(client(database, ELSEWHERE).get("/", headers=sent)) == [
-        "ann",
-        "annotator",
-        [],
-        "read",
-    ]
+    assert who(client(database, ELSEWHERE).get("/", headers=sent)) == ["ann", "annotator", "read"]
     # Not one of ours: the proxy may pass on its own.
     foreign = {"authorization": "Bearer eyJhbGciOi", USER: "root"}
     assert client(database, ELSEWHERE).get("/", headers=foreign).status_code == 401

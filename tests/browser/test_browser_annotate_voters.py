@@ -1,4 +1,4 @@
-"""A team of accounts and a guest: assigned pairs, one disagreement decided, a link that ends."""
+"""People with accounts and a guest: assigned pairs, one disagreement decided, a link that ends."""
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -11,7 +11,6 @@ from test_browser_annotate import in_view, press, settled
 
 from evalui.access import LOCAL_PERSON
 from evalui.accounts.people import add_person
-from evalui.accounts.teams import add_team, grant, join_team
 from evalui.runs.database.voting.votes import read_votes
 
 PASSWORD = "a long password of a test"
@@ -22,26 +21,21 @@ KEYS = {"a": "1", "b": "2"}
 def shared_hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
     """A server with accounts: olga leads, ann and ben annotate."""
     settings = {"EVALUI_AUTH": "password", "EVALUI_WORKERS": "0"}
-    with open_hall(tmp_path_factory.mktemp("team"), **settings) as hall:
+    with open_hall(tmp_path_factory.mktemp("voters"), **settings) as hall:
         by = LOCAL_PERSON
         add_person(hall.database, "olga", "operator", by=by, password=PASSWORD)
         for name in ("ann", "ben"):
             add_person(hall.database, name, "annotator", by=by, password=PASSWORD)
-        add_team(hall.database, "voters", by=by)
-        for name in ("ann", "ben"):
-            join_team(hall.database, "voters", name, by=by)
         yield hall
 
 
 @pytest.fixture(scope="module")
 def runs(shared_hall: Hall) -> tuple[str, str]:
-    """Two runs of olga; her team may annotate both."""
+    """Two runs of olga."""
     made = contest(shared_hall), contest(shared_hall)
     with shared_hall.database.writing() as connection:
         connection.execute("UPDATE run SET owner = 'olga'")
         connection.execute("UPDATE dataset SET owner = 'olga'")
-    for run_id in made:
-        grant(shared_hall.database, "run", run_id, "voters", "annotate", by=LOCAL_PERSON)
     return made
 
 
@@ -94,7 +88,7 @@ def test_two_people_differ_once_and_who_leads_the_run_decides(
 ):
     run_id = runs[0]
     with signed_in(chromium, shared_hall, "olga") as olga:
-        olga.goto(f"/en/annotate?run={run_id}&sub=team")
+        olga.goto(f"/en/annotate?run={run_id}&sub=voters")
         for name in ("ann", "ben"):
             olga.get_by_label(name, exact=True).check()
         olga.get_by_label("Votes on each pair").fill("2")
@@ -104,21 +98,21 @@ def test_two_people_differ_once_and_who_leads_the_run_decides(
             with signed_in(chromium, shared_hall, name) as page:
                 ballot(page, run_id)
                 expect(page.locator(".head")).to_contain_text(f"you are {name}")
-                assert page.get_by_role("link", name="Team").count() == 0
+                assert page.get_by_role("link", name="Voters").count() == 0
                 vote_for(page, first)
-                page.goto(f"/en/annotate?run={run_id}&sub=team")
+                page.goto(f"/en/annotate?run={run_id}&sub=voters")
                 expect(page.locator(".pair.now")).to_be_visible()  # no page of theirs
-        olga.goto(f"/en/annotate?run={run_id}&sub=team")
+        olga.goto(f"/en/annotate?run={run_id}&sub=voters")
         expect(olga.locator(".head")).to_contain_text("2 of 72 assigned votes are cast")
         assert "differ" not in olga.locator(".annotate-page").inner_text()
         assert olga.request.get(f"/votes/{run_id}.jsonl").status == 403
         assert "people" not in results(olga, run_id).lower()
-        olga.goto(f"/en/annotate?run={run_id}&sub=team")
+        olga.goto(f"/en/annotate?run={run_id}&sub=voters")
         olga.get_by_role("button", name="Close the vote").click()
         expect(olga.locator(".head")).to_contain_text("people differ on one pair")
         assert olga.request.get(f"/votes/{run_id}.jsonl").status == 200
         assert "people" in results(olga, run_id).lower()
-        olga.goto(f"/en/annotate?run={run_id}&sub=team")
+        olga.goto(f"/en/annotate?run={run_id}&sub=voters")
         olga.get_by_role("link", name="Decide").click()
         expect(olga.locator(".pair.now")).to_be_visible()
         shown = olga.locator(".annotate-page").inner_text()
@@ -138,7 +132,7 @@ def test_a_guest_votes_by_the_link_and_can_open_nothing_else(
 ):
     first, second = runs
     with signed_in(chromium, shared_hall, "olga") as olga:
-        olga.goto(f"/en/annotate?run={second}&sub=team")
+        olga.goto(f"/en/annotate?run={second}&sub=voters")
         olga.get_by_role("button", name="Make a link").click()
         link = olga.get_by_role("link", name="Link for guests")
         expect(link).to_be_visible()
@@ -161,7 +155,7 @@ def test_a_guest_votes_by_the_link_and_can_open_nothing_else(
                 f"/en/?run={second}&tab=results",
                 f"/en/?run={first}&tab=annotate",
                 f"/en/annotate?run={first}",
-                f"/en/annotate?run={second}&sub=team",
+                f"/en/annotate?run={second}&sub=voters",
                 "/en/annotate",
                 "/en/models",
                 f"/export/{second}.json",

@@ -1,4 +1,4 @@
-"""The Annotate page of a team: who votes as whom, assigned pairs, decisions, and who may lead."""
+"""The Annotate page of several people: who votes as whom, assigned pairs, decisions, who leads."""
 
 import json
 import re
@@ -10,11 +10,11 @@ from annotate_examples import NAMES, open_run
 from ui_annotate_screen import Screen, problem_of
 
 from evalui.access import Person
+from evalui.accounts.audit import read_audit
 from evalui.accounts.guests import read_guest_links, run_of_link
 from evalui.accounts.people import add_person
-from evalui.accounts.teams import add_team, grant, join_team, revoke
 from evalui.app.service import AppService
-from evalui.app.team_votes import assign_people
+from evalui.app.voters import assign_people
 from evalui.errors import EvaluiError, NotAllowed, SpecError
 from evalui.runs.database.voting.adjudications import contested_pairs
 from evalui.runs.database.voting.ballots import sides_for
@@ -25,10 +25,10 @@ from evalui.runs.database.voting.votes import VoteInput, cast_vote, read_votes
 from evalui.ui.current_person import acting_as
 
 OLGA = Person("olga", "operator")
-ANN = Person("ann", "annotator", frozenset({"voters"}))
-BEN = Person("ben", "annotator", frozenset({"voters"}))
+ANN = Person("ann", "annotator")
+BEN = Person("ben", "annotator")
 EVE = Person("eve", "annotator")
-READER = Person("rita", "reader", frozenset({"voters"}))
+READER = Person("rita", "reader")
 
 
 @pytest.fixture
@@ -37,20 +37,17 @@ def shared(desk: AppService) -> AppService:
     desk.settings = desk.settings.model_copy(update={"auth": "password"})
     for person in (OLGA, ANN, BEN, EVE, READER):
         add_person(desk.database, person.name, person.role, by=OLGA)
-    add_team(desk.database, "voters", by=OLGA)
-    for person in (ANN, BEN, READER):
-        join_team(desk.database, "voters", person.name, by=OLGA)
     return desk
 
 
 @pytest.fixture
 def run_id(shared: AppService) -> str:
-    """A run of olga, which the team may annotate."""
+    """A run of olga, on each pair of which ann and ben vote."""
     made = open_run(shared)
     with shared.database.writing() as connection:
         connection.execute("UPDATE run SET owner = 'olga'")
         connection.execute("UPDATE dataset SET owner = 'olga'")
-    grant(shared.database, "run", made, "voters", "annotate", by=OLGA)
+    keep_plan(shared.database, made, ["ann", "ben"], 2)
     return made
 
 
@@ -151,6 +148,7 @@ def test_without_accounts_a_name_is_stated_which_is_no_guests(desk: AppService):
 def test_who_may_not_vote_on_a_run_changes_nothing(
     shared: AppService, run_id: str, send: Callable[..., str], person: Person, do: str
 ):
+    keep_plan(shared.database, run_id, ["ann", "ben", "rita"], 3)  # rita is no annotator any more
     key = differ(shared, run_id)
     before = "\n".join(shared.database._connection.iterdump())  # pyright: ignore[reportPrivateUsage]
     answer = send(
@@ -168,25 +166,26 @@ def test_who_votes_does_not_lead(
     key = differ(shared, run_id)
     answer = send(ANN, do, run_id, pair=key, choice="a", people="ann", overlap="1", days="7")
     assert is_refused(answer)
-    assert read_plan(shared.database, run_id) is None
+    assert read_plan(shared.database, run_id) == VotingPlan(("ann", "ben"), 2)
     assert contested_pairs(shared.database, run_id)[0].decision is None
     assert read_guest_links(shared.database, run_id) == ()
 
 
-def test_who_votes_is_not_shown_the_team(shared: AppService, run_id: str):
+def test_who_votes_is_not_shown_the_voters(shared: AppService, run_id: str):
     differ(shared, run_id)
-    for sub in ("team", "decide"):
+    for sub in ("voters", "decide"):
         page = shown(shared, ANN, run_id, sub=sub)
         assert "Assign pairs" not in page
-        assert "Back to the team" not in page
+        assert "Back to the voters" not in page
         assert "note of ben" not in page
-        assert f'href="annotate?run={run_id}&amp;sub=team"' not in page
+        assert f'href="annotate?run={run_id}&amp;sub=voters"' not in page
 
 
 def test_a_guest_votes_and_does_nothing_else(
     shared: AppService, run_id: str, send: Callable[..., str]
 ):
     other = open_run(shared, samples=())
+    keep_plan(shared.database, run_id, [], 1)
     guest = Person("guest:Mia", "annotator", guest_of=run_id)
     page = shown(shared, guest, run_id)
     assert "you are Mia" in page
@@ -234,18 +233,20 @@ def test_imported_votes_are_not_added_in_the_name_of_an_account(
 def test_who_leads_a_run_assigns_pairs_to_those_who_may_vote(
     shared: AppService, run_id: str, send: Callable[..., str]
 ):
-    answer = send(OLGA, "assign", run_id, people="ann， Ben、guest:Mia", overlap="2", sub="team")
+    answer = send(OLGA, "assign", run_id, people="ann， Ben、guest:Mia", overlap="2", sub="voters")
     assert "The pairs are assigned." in answer
     assert read_plan(shared.database, run_id) == VotingPlan(("ann", "ben", "guest:Mia"), 2)
     for people, overlap, words in (
-        ("ann, eve", "2", "eve has no account that may vote"),
-        ("rita", "1", "rita has no account"),
+        ("ann, rita", "2", "rita has no account that may vote"),
         ("ann, nobody", "1", "nobody has no account"),
         ("ann", "2", "2 of 1 people"),
         ("ann", "many", "0 of 1"),
     ):
         assert words in send(OLGA, "assign", run_id, people=people, overlap=overlap)
     assert read_plan(shared.database, run_id) == VotingPlan(("ann", "ben", "guest:Mia"), 2)
+    (entry,) = read_audit(shared.database, 1)
+    assert (entry.person, entry.deed, entry.thing) == ("olga", "name-voters", f"run {run_id}")
+    assert entry.detail == {"people": "ann, ben, guest:Mia"}
 
 
 def test_who_is_not_named_in_a_plan_cannot_vote(
@@ -253,26 +254,27 @@ def test_who_is_not_named_in_a_plan_cannot_vote(
 ):
     key = pair_of(shown(shared, BEN, run_id))
     keep_plan(shared.database, run_id, ["ann"], 1)
-    assert "assigned to others" in shown(shared, BEN, run_id)
-    answer = send(BEN, "vote", run_id, pair=key, choice="a")
-    assert "assigned to others" in answer
+    assert "There is no run" in shown(shared, BEN, run_id)
+    assert "There is no run" in send(BEN, "vote", run_id, pair=key, choice="a")
+    assert "assigned to others" in send(OLGA, "vote", run_id, pair=key, choice="a")
     assert read_votes(shared.database, run_id) == ()
     assert "12" in shown(shared, ANN, run_id)
 
 
-def test_the_team_page_states_how_far_each_is(shared: AppService, run_id: str):
-    fresh = shown(shared, OLGA, run_id, sub="team")
+def test_the_page_of_voters_states_how_far_each_is(shared: AppService, run_id: str):
+    keep_plan(shared.database, run_id, [], 1)
+    fresh = shown(shared, OLGA, run_id, sub="voters")
     assert "Everybody may vote on all 12 pairs" in fresh
     assert "people differ" not in fresh
     keep_plan(shared.database, run_id, ["ann", "ben"], 2)
     differ(shared, run_id)
-    page = shown(shared, OLGA, run_id, sub="team")
+    page = shown(shared, OLGA, run_id, sub="voters")
     assert "2 of 24 assigned votes are cast" in page
     assert page.count("1 of 12") == 2
     assert "people differ" not in page
     with acting_as(OLGA):
         close_voting(shared.database, run_id, "olga")
-    page = shown(shared, OLGA, run_id, sub="team")
+    page = shown(shared, OLGA, run_id, sub="voters")
     assert "people differ on one pair that is not decided" in page
     assert page.count("btn pri") == 1
     assert not any(name in page for name in NAMES)
@@ -311,11 +313,11 @@ def test_a_decision_is_made_without_names_and_counts(
 def test_a_link_is_made_shown_once_and_withdrawn(
     shared: AppService, run_id: str, send: Callable[..., str]
 ):
-    made = send(OLGA, "link", run_id, days="7", sub="team")
+    made = send(OLGA, "link", run_id, days="7", sub="voters")
     match = re.search(r'href="\.\./vote/([^"]+)"', made)
     assert match
     assert run_of_link(shared.database, unquote(match[1])) == run_id
-    page = shown(shared, OLGA, run_id, sub="team")
+    page = shown(shared, OLGA, run_id, sub="voters")
     assert match[1] not in page
     (link,) = read_guest_links(shared.database, run_id)
     row = shared.database.row("SELECT owner FROM guest_link WHERE digest = ?", (link.digest,))
@@ -326,24 +328,25 @@ def test_a_link_is_made_shown_once_and_withdrawn(
     assert "1 to 90" in send(OLGA, "link", run_id, days="400")
 
 
-def test_functions_of_the_team_check_for_themselves(shared: AppService, run_id: str):
+def test_functions_of_voters_check_for_themselves(shared: AppService, run_id: str):
     with acting_as(ANN), pytest.raises(NotAllowed):
         assign_people(shared, run_id, ["ann"], 1)
     with acting_as(OLGA), pytest.raises(SpecError):
-        assign_people(shared, run_id, ["eve"], 1)
+        assign_people(shared, run_id, ["rita"], 1)
 
 
 @pytest.mark.parametrize("do", ["vote", "undo", "finish", "import"])
 def test_who_may_only_look_adds_no_vote(
     shared: AppService, run_id: str, send: Callable[..., str], do: str
 ):
-    revoke(shared.database, "run", run_id, "voters", "annotate", by=OLGA)
-    grant(shared.database, "run", run_id, "voters", "view", by=OLGA)
+    keep_plan(shared.database, run_id, ["rita"], 1)
     pair = next(iter(shared.voting_pairs.of_run(run_id)))
-    with acting_as(ANN):
+    with acting_as(OLGA):
         forged = {"by": "dora", "model_a": NAMES[0], "model_b": NAMES[1], "winner": "model_a"}
         upload = shared.store_upload([("votes.jsonl", json.dumps(forged).encode())])
-    answer = send(ANN, do, run_id, pair=pair, choice="a", upload=upload)
+    with acting_as(READER):
+        assert shared.run(run_id).id == run_id
+    answer = send(READER, do, run_id, pair=pair, choice="a", upload=upload)
     assert "You may not vote here" in answer
     assert not read_votes(shared.database, run_id)
 
@@ -353,9 +356,9 @@ def test_people_who_may_vote_are_offered_and_the_assigned_ones_are_chosen(
 ):
     keep_plan(shared.database, run_id, ["ben", "guest:Mia"], 1)
     screen = Screen(shared, person=OLGA)
-    screen.render({"run": run_id, "sub": "team"})
-    people = screen.shown[screen.page.team.people]
-    assert people["choices"] == ["ben", "guest:Mia", "ann", "olga"]
+    screen.render({"run": run_id, "sub": "voters"})
+    people = screen.shown[screen.page.voters.people]
+    assert people["choices"] == ["ben", "guest:Mia", "ann", "eve", "olga"]
     assert people["value"] == ["ben", "guest:Mia"]
     screen.assign(["ben", "ann"], " guest:Zoe，ann", 2)
     assert read_plan(shared.database, run_id) == VotingPlan(("ben", "ann", "guest:Zoe"), 2)
@@ -372,7 +375,7 @@ def test_votes_of_too_many_people_are_not_imported(
     with acting_as(OLGA):
         upload = shared.store_upload([("votes.jsonl", lines.encode())])
     screen = Screen(shared, person=OLGA)
-    screen.render({"run": run_id, "sub": "team"})
+    screen.render({"run": run_id, "sub": "voters"})
     shown = screen.upload(upload)
     assert len(read_votes(shared.database, run_id)) == kept
     assert ("More than 300 people" in shown) is (not kept)

@@ -1,4 +1,4 @@
-"""The team of a run, for who leads it: pairs are assigned, guests invited, disputes decided."""
+"""The voters of a run, for who leads it: pairs are assigned, guests invited, disputes decided."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,14 +10,14 @@ from gradio.components import Component
 
 from evalui.accounts.guests import LONGEST_DAYS
 from evalui.app import ballots
-from evalui.app.team_votes import (
+from evalui.app.voters import (
     VOTE_FILES,
-    TeamProgress,
+    VotersProgress,
     assign_people,
     decided_pairs,
     disputed_pair,
     possible_voters,
-    team_progress,
+    voters_progress,
 )
 from evalui.messages import Messages
 from evalui.report.html import Html
@@ -33,19 +33,19 @@ from evalui.ui.components.listing import listing, markup
 from evalui.ui.components.templates import fill
 from evalui.ui.pages.annotate.visit import Visit, Way, page_address, ways
 
-SUBS = ("team", "decide")
+SUBS = ("voters", "decide")
 _DAYS = (1, 7, 14, 30, LONGEST_DAYS)
 _OVERLAP = 2  # votes on each pair, unless another number is stated
 _LISTED = 50  # decided pairs on the page; the files have all
 _OUTCOMES: Mapping[str, Outcome] = {name: name for name in get_args(Outcome)}
 
 
-class TeamPart:
-    """The components of the team's page, and of the page of one pair that is decided."""
+class VotersPart:
+    """The components of the voters' page, and of the page of one pair that is decided."""
 
     def __init__(self, t: Messages) -> None:
         self.t = t
-        with gr.Column(visible=False, elem_classes="team") as self.team:
+        with gr.Column(visible=False, elem_classes="voters") as self.column:
             self.progress = markup(visible=False)
             with gr.Column(elem_classes="card"):
                 markup(_title(t("annotate.people")))
@@ -92,7 +92,7 @@ class TeamPart:
         # The pair that is decided, which an address need not name.
         self.pair = gr.Textbox(visible="hidden", elem_classes="hidden-field")
         self.outputs: list[Block] = [
-            *(self.team, self.progress, self.people, self.others, self.overlap, self.assign),
+            *(self.column, self.progress, self.people, self.others, self.overlap, self.assign),
             *(self.about, self.links, self.decided, self.ways, self.close, self.close_about),
             *(self.decision, self.votes_cast, self.reason, self.back, self.pair),
         ]
@@ -101,7 +101,7 @@ class TeamPart:
     def shown(
         self, visit: Visit, run: RunRow, head: Block, ballot: Block, *, typed: bool = False
     ) -> dict[Block, Any]:
-        """How far the team is and where it differs, or one pair to decide.
+        """How far people are and where they differ, or one pair to decide.
 
         What is `typed` into the form stays.
         """
@@ -110,27 +110,29 @@ class TeamPart:
         ):
             return page
         t, service = self.t, visit.service
-        team, _ = team_progress(service, run.id)
+        progress, _ = voters_progress(service, run.id)
         decided = decided_pairs(service, run.id, visit.voter.name)[-_LISTED:]
-        differing = t.count("annotate.differ", team.differing) if team.differing else ""
+        differing = t.count("annotate.differ", progress.differing) if progress.differing else ""
         decide = (t("annotate.decide"), page_address(run, sub="decide")) if differing else None
         vote = Way(t("annotate.vote_too"), page_address(run))
-        files = () if team.is_open else self._files(run)
+        files = () if progress.is_open else self._files(run)
         return {
             head: fill(
                 "annotate/head.html",
                 t=t,
-                title=self._finding(team),
+                title=self._finding(progress),
                 below=" · ".join(filter(None, (run.name, differing))),
                 voter="",
                 rename="",
                 far=None,
                 link=decide,
             ),
-            self.team: gr.update(visible=True),
-            self.progress: gr.update(value=self._progress(team.people), visible=bool(team.people)),
-            **({} if typed else self._plan(visit, run, team)),
-            self.assign: gr.update(variant="secondary" if team.differing else "primary"),
+            self.column: gr.update(visible=True),
+            self.progress: gr.update(
+                value=self._progress(progress.people), visible=bool(progress.people)
+            ),
+            **({} if typed else self._plan(visit, run, progress)),
+            self.assign: gr.update(variant="secondary" if progress.differing else "primary"),
             self.about: _small(self._about(visit)),
             **self._guests(visit, run),
             self.decided: gr.update(
@@ -138,8 +140,8 @@ class TeamPart:
                 visible=bool(decided),
             ),
             self.ways: ways(vote, *files),
-            self.close: gr.update(visible=team.is_open),
-            self.close_about: gr.update(visible=team.is_open),
+            self.close: gr.update(visible=progress.is_open),
+            self.close_about: gr.update(visible=progress.is_open),
         }
 
     def assign_to(self, visit: Visit, known: object, others: object, overlap: object) -> None:
@@ -189,19 +191,19 @@ class TeamPart:
                 "annotate/votes_cast.html", t=t, counted=Counter(one.outcomes), notes=one.notes
             ),
             self.reason: "",
-            self.back: ways(Way(t("annotate.back_to_team"), page_address(run, sub="team"))),
+            self.back: ways(Way(t("annotate.back_to_voters"), page_address(run, sub="voters"))),
             self.pair: one.ballot.pair_key,
         }
 
-    def _plan(self, visit: Visit, run: RunRow, team: TeamProgress) -> dict[Block, Any]:
+    def _plan(self, visit: Visit, run: RunRow, progress: VotersProgress) -> dict[Block, Any]:
         known = possible_voters(visit.service, run.id)
-        people = team.plan.people if team.plan else ()
+        people = progress.plan.people if progress.plan else ()
         return {
             self.people: gr.update(choices=list(known), value=list(people), visible=bool(known)),
             self.others: gr.update(
                 value="", label=self.t(f"annotate.people_{'others' if known else 'names'}")
             ),
-            self.overlap: team.plan.overlap if team.plan else _OVERLAP,
+            self.overlap: progress.plan.overlap if progress.plan else _OVERLAP,
         }
 
     def _guests(self, visit: Visit, run: RunRow) -> dict[Block, Any]:
@@ -222,13 +224,13 @@ class TeamPart:
             for kind in VOTE_FILES
         ]
 
-    def _finding(self, team: TeamProgress) -> str:
+    def _finding(self, progress: VotersProgress) -> str:
         t = self.t
-        if team.plan is None:
-            return t.count("annotate.team_free", team.pairs)
-        done = sum(one.done for one in team.people if one.assigned)
-        total = sum(one.assigned or 0 for one in team.people)
-        return t("annotate.team_done", done=f"{done:,}", total=f"{total:,}")
+        if progress.plan is None:
+            return t.count("annotate.plan_free", progress.pairs)
+        done = sum(one.done for one in progress.people if one.assigned)
+        total = sum(one.assigned or 0 for one in progress.people)
+        return t("annotate.plan_done", done=f"{done:,}", total=f"{total:,}")
 
     def _about(self, visit: Visit) -> str:
         kind = "stated" if visit.service.settings.auth == "token" else "accounts"

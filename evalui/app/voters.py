@@ -1,4 +1,4 @@
-"""Votes of a team for pages, routes and the command line: who votes on what, and files of votes."""
+"""Votes of several people: who votes on what, where they differ, and files of votes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from evalui.accounts.people import find_person, read_accounts
 from evalui.app.permissions import checks, requires
 from evalui.app.service import AppService
 from evalui.errors import NotAllowed, SpecError
-from evalui.runs.database.records import RunRow
 from evalui.runs.database.voting import ballots
 from evalui.runs.database.voting.adjudications import (
     ContestedPair,
@@ -28,7 +27,7 @@ VOTE_FILES = {"jsonl": "application/jsonl", "csv": "text/csv"}  # by extension
 
 
 @dataclass(frozen=True, slots=True)
-class TeamProgress:
+class VotersProgress:
     """How far the people are who vote on the `pairs` of a run.
 
     `plan` is None where everybody votes on everything. While the vote `is_open` nothing is shown of
@@ -68,10 +67,10 @@ class DecidedPair:
 
 
 @requires("change", "run_id")
-def team_progress(
+def voters_progress(
     service: AppService, run_id: str
-) -> tuple[TeamProgress, tuple[ContestedPair, ...]]:
-    """The team of a run as it is now, and all pairs on which it differs."""
+) -> tuple[VotersProgress, tuple[ContestedPair, ...]]:
+    """How far those are who vote on a run, and all pairs on which they differ."""
     database, assigned = service.database, service.voter_pairs.assignment(run_id)
     votes, plan = read_votes(database, run_id), read_plan(database, run_id)
     is_open = is_voting_open(database, run_id, service.voter_pairs)
@@ -79,7 +78,7 @@ def team_progress(
     people = voter_progress(votes, plan.people if plan else (), assigned)
     waiting = sum(one.decision is None for one in contested)
     pairs = len(service.voting_pairs.of_run(run_id))
-    return TeamProgress(plan, is_open, people, pairs, waiting), contested
+    return VotersProgress(plan, is_open, people, pairs, waiting), contested
 
 
 @requires("change", "run_id")
@@ -90,7 +89,7 @@ def disputed_pair(
 
     None while people vote, and when all is decided. `voter` is who decides, see `decide_pair`.
     """
-    _, contested = team_progress(service, run_id)
+    _, contested = voters_progress(service, run_id)
     undecided = [one for one in contested if one.decision is None]
     chosen = [one for one in contested if one.pair_key == requested] or undecided
     pairs = service.voting_pairs.of_run(run_id)
@@ -113,7 +112,7 @@ def disputed_pair(
 @requires("change", "run_id")
 def decided_pairs(service: AppService, run_id: str, voter: str = "") -> tuple[DecidedPair, ...]:
     """All pairs that were decided; none while people vote. `voter` as for `disputed_pair`."""
-    _, contested = team_progress(service, run_id)
+    _, contested = voters_progress(service, run_id)
     pairs = service.voting_pairs.of_run(run_id)
     decided: list[DecidedPair] = []
     for one in contested:
@@ -137,10 +136,10 @@ def decided_pairs(service: AppService, run_id: str, voter: str = "") -> tuple[De
 def possible_voters(service: AppService, run_id: str) -> tuple[str, ...]:
     """Whom pairs of a run can be assigned to, as far as they are known.
 
-    Those are the accounts that may vote on it or, where people have none, who voted; the guests of
-    its open links; and whom the plan names.
+    Those are the accounts whose role lets them vote or, where people have none, who voted; the
+    guests of its open links; and whom the plan names.
     """
-    database, run = service.database, service.run(run_id)
+    database = service.database
     plan = read_plan(database, run_id)
     links = read_guest_links(database, run_id)
     names = [f"{GUEST}{guest}" for link in links for guest in link.guests]
@@ -148,24 +147,31 @@ def possible_voters(service: AppService, run_id: str) -> tuple[str, ...]:
         names += [vote.by for vote in read_votes(database, run_id) if not vote.imported]
     else:
         people = (find_person(database, account.name) for account in read_accounts(database))
-        names += [one.name for one in people if one and may(one, "annotate", run.owned)]
+        names += [one.name for one in people if one and may(one, "annotate")]
     return tuple(dict.fromkeys((*(plan.people if plan else ()), *sorted(names))))
 
 
 @requires("change", "run_id")
 def assign_people(service: AppService, run_id: str, people: Sequence[str], overlap: int) -> None:
-    """Assign the pairs of a run to people who may vote on it; nobody named ends the plan.
+    """Assign the pairs of a run to people, who may see and vote on it from now on; nobody named
+    ends the plan, and what it let them do.
 
     Raises:
         NotAllowed: the person may not change the run.
-        SpecError: somebody has no account that may vote on it, or the overlap does not fit.
+        SpecError: somebody has no account whose role lets them vote, or the overlap does not fit.
         UnknownRun: the person may not see the run.
     """
     named = [name.strip() for name in people if name.strip()]
     if service.settings.auth != "token":
-        run = service.run(run_id)
-        named = [_account(service, run, name) for name in named]
+        named = [name if name.startswith(GUEST) else _account(service, name) for name in named]
     keep_plan(service.database, run_id, named, overlap)
+    record(
+        service.database,
+        service.person,
+        "name-voters",
+        f"run {run_id}",
+        people=", ".join(named),
+    )
 
 
 @requires("change", "run_id")
@@ -194,10 +200,8 @@ def vote_file(service: AppService, run_id: str, extension: str) -> Iterable[byte
     return (line.encode(errors="backslashreplace") for line in vote_lines(cast))
 
 
-def _account(service: AppService, run: RunRow, name: str) -> str:
-    if name.startswith(GUEST):
-        return name
+def _account(service: AppService, name: str) -> str:
     person = find_person(service.database, name.casefold())
-    if person is None or not may(person, "annotate", run.owned):
+    if person is None or not may(person, "annotate"):
         raise SpecError("plan-person", person=name)
     return person.name
