@@ -95,7 +95,6 @@ SLOW = {
     "test_accounts_passwords.py",
     "test_accounts_sign_in.py",
     "test_accounts_shares.py",
-    "test_accounts_notes_sending.py",
     "test_cli_doctor.py",
     "test_cli_people.py",
     "test_cli_share.py",

@@ -1,1 +1,1 @@
-"""What people let others see: links to frozen pages, rights of teams, and notes on runs."""
+"""What people let others see: links to frozen pages, rights of teams, and notices on runs."""
