@@ -75,7 +75,6 @@ class Settings(BaseSettings):
     log: Literal["text", "json"] = "text"  # JSON lines hold no contents
     # Who reads /metrics: who is let in and this machine itself ("token"), all, or none.
     metrics: Literal["token", "open", "off"] = "token"
-    retention_days: int = Field(default=0, ge=0)  # after a run's end it is deleted; 0: never
     public_url: str = ""  # the address of this server in links that are printed
     # The most memory and time of computing that one request may take of a process that reads files;
     # by the clock it may take five times as long.

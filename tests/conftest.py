@@ -110,7 +110,6 @@ SLOW = {
     "test_runs_fair_queue_turns.py",
     "test_runs_submitted.py",
     "test_runs_upkeep_backup.py",
-    "test_runs_upkeep_retention.py",
     "test_app_files_runners.py",
     "test_app_receiving.py",
     "test_app_models_access.py",

@@ -481,9 +481,6 @@ def test_storage_is_stated_by_person_and_run(
         assert words in page
     assert page.count('<td class="r">') == 4  # numbers stand under each other, also in "Together"
     assert "The disk: " in page
-    assert "Runs are kept for good" in page
-    box.settings.retention_days = 90
-    assert "Runs are deleted 90 days after their end" in admin.sees(sub="storage")
 
 
 def test_failures_stand_with_their_sentence(
