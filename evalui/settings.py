@@ -46,7 +46,6 @@ class Settings(BaseSettings):
     # What a person may take who has no limits of their own, see `fair_queue.limits`.
     limit_queued: int | None = Field(default=None, ge=0)
     limit_running: int | None = Field(default=None, ge=0)
-    limit_gpu_hours_week: float | None = Field(default=None, ge=0)
     limit_stored_bytes: ByteSize | None = None
     limit_tokens_day: int | None = Field(default=None, ge=0)
     limit_dollars_day: float | None = Field(default=None, ge=0)

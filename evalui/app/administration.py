@@ -17,12 +17,6 @@ def read_disk(service: AppService) -> DiskUse:
 
 
 @requires("administer")
-def count_week(service: AppService) -> tuple[int, int]:
-    """How many runs were queued since Monday 00:00 UTC, and by how many people."""
-    return readings.count_week(service.database)
-
-
-@requires("administer")
 def list_failures(service: AppService) -> Sequence[readings.Failure]:
     """The newest failed runs and cells."""
     return readings.read_failures(service.database)
