@@ -13,7 +13,6 @@ from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
-from evalui.accounts.notes.sending import NoticeSender
 from evalui.api.application import PREFIX, create_api
 from evalui.app.files.runners import FileProcesses
 from evalui.app.service import AppService
@@ -94,18 +93,13 @@ def create_app(settings: Settings, ready: Callable[[], None] = lambda: None) -> 
         loading_s=settings.loading_s,
     )
 
-    notices = NoticeSender(database, settings)
-
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         workers.start()
-        if not settings.read_only:
-            notices.start()
         attachment.start(contexts, ready)
         with Upkeep(settings, database).running():
             yield
         await attachment.close()
-        notices.stop()
         workers.stop()
         files.close()
         database.close()

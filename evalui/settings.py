@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import ByteSize, Field, IPvAnyNetwork, SecretStr, model_validator
+from pydantic import ByteSize, Field, IPvAnyNetwork, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -46,7 +46,6 @@ class Settings(BaseSettings):
     # What a person may take who has no limits of their own, see `fair_queue.limits`.
     limit_queued: int | None = Field(default=None, ge=0)
     limit_running: int | None = Field(default=None, ge=0)
-    limit_gpu_hours_week: float | None = Field(default=None, ge=0)
     limit_stored_bytes: ByteSize | None = None
     limit_tokens_day: int | None = Field(default=None, ge=0)
     limit_dollars_day: float | None = Field(default=None, ge=0)
@@ -75,14 +74,7 @@ class Settings(BaseSettings):
     log: Literal["text", "json"] = "text"  # JSON lines hold no contents
     # Who reads /metrics: who is let in and this machine itself ("token"), all, or none.
     metrics: Literal["token", "open", "off"] = "token"
-    retention_days: int = Field(default=0, ge=0)  # after a run's end it is deleted; 0: never
-
-    # Hosts that notes on ended runs may be posted to; the server that mails them, as
-    # smtp://user:password@host:587, and from whom; the address of this server in links.
-    webhook_hosts: list[str] = []
-    smtp_url: SecretStr = SecretStr("")
-    mail_from: str = ""
-    public_url: str = ""
+    public_url: str = ""  # the address of this server in links that are printed
     # The most memory and time of computing that one request may take of a process that reads files;
     # by the clock it may take five times as long.
     parse_memory_mb: int = Field(default=4096, ge=512)

@@ -27,7 +27,7 @@ from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells, read_left_out
 from evalui.runs.database.throughput import remaining_seconds_of
 from evalui.runs.fair_queue.limits import usual_limits
-from evalui.runs.fair_queue.place import QueuePlace, queue_order, queue_places
+from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
 from evalui.runs.request_key import RequestKey
 from evalui.runs.submitted import SubmittedSpec
 from evalui.runs.trial_pages import TrialCursor, TrialPage
@@ -62,7 +62,7 @@ def start_run(
 
 @router.post("/plan", dependencies=[permits(AppService.plan)])
 def plan_run(spec: SubmittedSpec, service: Service, t: Words) -> RunPlan:
-    """What a run would send, take and cost, and when it would start; nothing is started."""
+    """What a run would send and cost, and what it would wait for; nothing is started."""
     planned = service.plan(spec)
     ahead = evaluations.runs_ahead(service, planned)
     return RunPlan(
@@ -190,16 +190,16 @@ def details_of(service: AppService, t: Messages, run_ids: Iterable[str]) -> Iter
     database, rows = service.database, list(map(service.run, run_ids))
     live = [row.id for row in rows if row.state in LIVE_STATES]
     places = queue_places(database, usual_limits(service.settings)) if live else {}
-    seconds = remaining_seconds_of(database, live)
+    at_work = [row.id for row in rows if row.state == "running"]
+    seconds = remaining_seconds_of(database, at_work)
     for row in sorted(rows, key=lambda row: queue_order(places.get(row.id))):
-        queued = places.get(row.id, QueuePlace(None, None))
+        queued = places.get(row.id, QueuePlace())
         yield RunDetail(
             **RunProgress.model_validate(row, context=t).model_dump(),
             may=sorted(service.deeds(row)),
             place=queued.place,
-            starts_in_seconds=queued.starts_in_s,
             held=t.translate(queued.held),
-            seconds_left=seconds.get(row.id, 0.0),
+            seconds_left=seconds.get(row.id, 0.0 if row.id not in live else None),
             left_out=list(left_out_sentences(read_left_out(database, row.id), t.language)),
             cells=[_cell(each, t) for each in read_cells(database, row.id)],
         )

@@ -11,7 +11,7 @@ from evalui.datasets.preview import FileReading, QuestionPreview
 from evalui.messages import Messages
 from evalui.runs.estimate import Estimate
 from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.fair_queue.place import QueueAhead
+from evalui.runs.fair_queue.turns import QueueAhead
 from evalui.runs.submitted import SentJson, check_json
 from evalui.types import Ability, CellState, DatasetKind, Fault, Pattern, RunState
 
@@ -186,14 +186,13 @@ class RunProgress(Answered):
 class RunDetail(RunProgress):
     """One run, and what the sender `may` do with it.
 
-    A run that waits has a `place` in the queue of all people, from 1, starts in so many seconds,
-    and is `held` for a reason beside its turn; what is unknown is None. `seconds_left` are those
-    until its end.
+    A run that waits has a `place` in the queue of all people, from 1, and is `held` for a reason
+    beside its turn. `seconds_left` are those until the end of a run at work, as measured; what is
+    unknown is None.
     """
 
     may: list[Deed]
     place: int | None
-    starts_in_seconds: float | None
     held: str
     seconds_left: float | None
     left_out: list[str]

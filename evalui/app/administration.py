@@ -3,27 +3,17 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pydantic import SecretStr
-
 from evalui.accounts.shares import Share, list_shares
 from evalui.app import readings
 from evalui.app.permissions import requires
 from evalui.app.service import AppService
 from evalui.runs.upkeep.disk import DiskUse, disk_use
 
-_SECRET = ("password", "secret", "key", "webhook")  # in names of settings, whose values may be one
-
 
 @requires("administer")
 def read_disk(service: AppService) -> DiskUse:
     """How full the disk is on which everything is kept."""
     return disk_use(service.settings.data_dir)
-
-
-@requires("administer")
-def count_week(service: AppService) -> tuple[int, int]:
-    """How many runs were queued since Monday 00:00 UTC, and by how many people."""
-    return readings.count_week(service.database)
 
 
 @requires("administer")
@@ -57,16 +47,11 @@ def list_share_links(service: AppService) -> Sequence[Share]:
 
 
 @requires("administer")
-def list_settings(service: AppService) -> Sequence[tuple[str, str | None]]:
-    """The settings in force by the name of their variable, None for one that is set and secret.
-
-    Paths of the machine are left out.
-    """
-    shown: list[tuple[str, str | None]] = []
-    for name in type(service.settings).model_fields:
-        value = getattr(service.settings, name)
-        if isinstance(value, Path):
-            continue
-        is_secret = isinstance(value, SecretStr) or any(part in name for part in _SECRET)
-        shown.append((f"EVALUI_{name.upper()}", None if is_secret and value else str(value)))
-    return shown
+def list_settings(service: AppService) -> Sequence[tuple[str, str]]:
+    """The settings in force by the name of their variable, without paths of the machine."""
+    values = {name: getattr(service.settings, name) for name in type(service.settings).model_fields}
+    return [
+        (f"EVALUI_{name.upper()}", str(value))
+        for name, value in values.items()
+        if not isinstance(value, Path)
+    ]

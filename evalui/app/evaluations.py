@@ -12,7 +12,7 @@ from evalui.runs.database import queue
 from evalui.runs.database.throughput import KeptElsewhere
 from evalui.runs.fair_queue import limits
 from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
-from evalui.runs.fair_queue.place import QueueAhead, queue_ahead
+from evalui.runs.fair_queue.turns import QueueAhead, queue_ahead
 
 _MANY_REQUESTS = 20_000
 

@@ -364,9 +364,9 @@ class ModelsService:
     def speeds(self) -> Mapping[str, Mapping[str, float]]:
         """Requests per second as last measured, by model and mode; without worked examples."""
         speeds: dict[str, dict[str, float]] = {}
-        for (model, mode, shots), measured in throughputs(self._database).items():
+        for (model, mode, shots), rate in throughputs(self._database).items():
             if not shots:
-                speeds.setdefault(model, {})[mode] = measured[-1].rate
+                speeds.setdefault(model, {})[mode] = rate
         return speeds
 
     def _entry(self, name: str) -> ModelEntry:

@@ -1,30 +1,63 @@
-"""Notes to a person that runs of theirs have ended, until they are seen or closed."""
+"""Notices to a person that runs of theirs have ended, above every page until seen or closed.
 
-from evalui.accounts.notes.notices import Notice, mark_seen, read_unseen
+A trigger of the store writes them in the transaction that ends the run.
+"""
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+
 from evalui.app.permissions import checks
 from evalui.app.service import AppService
 
 
-@checks("whose notes they are")
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """That a run is "done" or has "failed"."""
+
+    id: int
+    run: str
+    name: str
+    state: str
+
+
+@checks("whose notices they are")
 def unseen_notices(
     service: AppService, shown_run: str = "", *, shows_all: bool = False
 ) -> list[Notice]:
-    """The notes that the person has not seen, the newest first.
+    """The notices that the person has not seen, the newest first.
 
     Those about `shown_run`, or all of them where a page `shows_all` runs, are seen by that.
     """
-    unseen = read_unseen(service.database, service.owner) if service.owner else ()
-    seen = [note for note in unseen if shows_all or note.run == shown_run]
+    unseen = _read_unseen(service)
+    seen = [notice for notice in unseen if shows_all or notice.run == shown_run]
     if seen and not service.settings.read_only:
-        mark_seen(service.database, seen)
-    return [note for note in unseen if note not in seen]
+        _mark_seen(service, seen)
+    return [notice for notice in unseen if notice not in seen]
 
 
-@checks("whose note it is, and that the server is not one that only shows")
+@checks("whose notice it is, and that the server is not one that only shows")
 def close_notice(service: AppService, number: int) -> None:
-    """Show a note of the person no more; one of another person, or none, stays as it is."""
-    if service.settings.read_only or not service.owner:
-        return
-    own = [note for note in read_unseen(service.database, service.owner) if note.id == number]
-    if own:
-        mark_seen(service.database, own)
+    """Show a notice of the person no more; one of another person, or none, stays as it is."""
+    own = [notice for notice in _read_unseen(service) if notice.id == number]
+    if own and not service.settings.read_only:
+        _mark_seen(service, own)
+
+
+def _read_unseen(service: AppService) -> list[Notice]:
+    if not service.owner:
+        return []
+    rows = service.database.rows(
+        "SELECT id, run, name, state FROM notice WHERE person = ? AND seen IS NULL"
+        " ORDER BY id DESC",
+        (service.owner,),
+    )
+    return [Notice(*row) for row in rows]
+
+
+def _mark_seen(service: AppService, notices: Collection[Notice]) -> None:
+    with service.database.writing() as connection:
+        connection.executemany(
+            "UPDATE notice SET seen = ? WHERE id = ?",
+            [(time.time(), notice.id) for notice in notices],
+        )

@@ -16,7 +16,7 @@ from evalui.runs.fair_queue.decisions import (
     set_run_priority,
 )
 from evalui.runs.fair_queue.limits import usual_limits
-from evalui.runs.fair_queue.place import QueuePlace, queue_order, queue_places
+from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
 
 PRIORITIES = (-1, 0, 1, 2)
 _STATES: Mapping[str, QueueState] = {"open": "open", "paused": "paused", "draining": "draining"}

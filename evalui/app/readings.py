@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from evalui.accounts.people import Account, read_accounts
 from evalui.runs.database.codec import decode_sentence
@@ -11,7 +10,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.records import RunRow
 from evalui.runs.database.runs import read_run
 from evalui.runs.fair_queue.limits import UserLimits, limits_of, stored_bytes
-from evalui.runs.fair_queue.spending import Spending, day_of, monday_of, spendings_since
+from evalui.runs.fair_queue.spending import Spending, spendings_today
 
 _MOST = 20  # failures, and runs by size
 
@@ -20,15 +19,13 @@ _MOST = 20  # failures, and runs by size
 class PersonUse:
     """An account with what it has at work, waiting and stored, and may have.
 
-    `running` are names of runs, `stored` is in bytes, `week` counts from Monday 00:00 UTC and
-    `today` from 00:00 UTC on.
+    `running` are names of runs, `stored` is in bytes, `today` counts from 00:00 UTC on.
     """
 
     account: Account
     limits: UserLimits
     running: Sequence[str]
     waiting: int
-    week: Spending
     today: Spending
     stored: int
 
@@ -39,16 +36,8 @@ class PersonUse:
 
     @property
     def used_up(self) -> str:
-        """Which budget is used up: "gpu", "tokens" or "dollars"; "" if none is."""
-        limits = self.limits
-        budgets = {
-            "gpu": (limits.gpu_hours_week, self.week.device_s / 3600),
-            "tokens": (limits.tokens_day, self.today.tokens),
-            "dollars": (limits.dollars_day, self.today.dollars),
-        }
-        return next(
-            (name for name, (most, n) in budgets.items() if most is not None and n >= most), ""
-        )
+        """In what the ceiling of the day is reached, "tokens" or "dollars"; "" if it is not."""
+        return self.today.used_up(self.limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +62,7 @@ class Failure:
 
 def read_people(database: Database, usual: UserLimits) -> list[PersonUse]:
     """Everybody with an account, by name."""
-    now, nothing = time.time(), Spending()
-    week = spendings_since(database, monday_of(now))
-    today = spendings_since(database, day_of(now))
+    today = spendings_today(database, time.time())
     live = database.rows(
         "SELECT owner, name, state FROM run WHERE state IN ('queued', 'running') ORDER BY started"
     )
@@ -90,22 +77,11 @@ def read_people(database: Database, usual: UserLimits) -> list[PersonUse]:
                 limits_of(database, account.name, usual),
                 [row["name"] for row in own if row["state"] == "running"],
                 sum(row["state"] == "queued" for row in own),
-                week.get(account.name, nothing),
-                today.get(account.name, nothing),
+                today.get(account.name, Spending()),
                 stored,
             )
         )
     return people
-
-
-def count_week(database: Database) -> tuple[int, int]:
-    """How many runs were queued since Monday 00:00 UTC, and by how many people."""
-    monday = datetime.fromisoformat(monday_of(time.time())).replace(tzinfo=UTC).timestamp()
-    row = database.row(
-        "SELECT count(*) AS runs, count(DISTINCT owner) AS people FROM run WHERE created >= ?",
-        (monday,),
-    )
-    return (row["runs"], row["people"]) if row else (0, 0)
 
 
 def read_live_runs(database: Database) -> list[LiveRun]:

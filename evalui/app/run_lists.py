@@ -13,7 +13,7 @@ from evalui.runs.database.runs import read_cells_of
 from evalui.runs.database.throughput import remaining_seconds_of
 from evalui.runs.database.usage import TokenCost, model_waits, run_costs
 from evalui.runs.fair_queue.limits import usual_limits
-from evalui.runs.fair_queue.place import QueuePlace, queue_order, queue_places
+from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
 from evalui.runs.spec import read_spec
 
 ENDED_STATES = ("done", "failed", "cancelled")
@@ -54,13 +54,14 @@ def order_queue(service: AppService, rows: Sequence[RunRow]) -> list[QueuedRun]:
     if not live:
         return []
     places = queue_places(service.database, usual_limits(service.settings))
-    seconds = remaining_seconds_of(service.database, [row.id for row in live])
+    at_work = [row.id for row in live if row.state == "running"]
+    seconds = remaining_seconds_of(service.database, at_work)
     live.sort(key=lambda row: queue_order(places.get(row.id)))
     return [
         QueuedRun(
             row,
             places.get(row.id),
-            seconds[row.id],
+            seconds.get(row.id),
             bool(model_waits(service.database, row.id)),
         )
         for row in live

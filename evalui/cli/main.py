@@ -23,7 +23,7 @@ from evalui.cli.models import add_models_command
 from evalui.cli.parser import Group, Parser, number
 from evalui.cli.people import add_people_commands
 from evalui.cli.run import add_report_command, add_run_command
-from evalui.cli.runs import add_runs_command
+from evalui.cli.runs import add_runs_commands
 from evalui.cli.score import add_score_command
 from evalui.cli.share import add_share_command
 from evalui.cli.votes import add_votes_commands
@@ -105,7 +105,7 @@ def _parser(arguments: Sequence[str]) -> Parser:
     add_score_command(files)
     add_benchmarks_command(files)
     add_models_command(files)
-    add_runs_command(results)
+    add_runs_commands(results)
     add_report_command(results)
     add_export_command(results)
     add_import_command(results)

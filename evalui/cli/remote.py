@@ -23,13 +23,25 @@ if TYPE_CHECKING:
     from evalui.types import Cell
 
 
-def add_server_options(run: argparse.ArgumentParser) -> None:
-    """Add the options of `evalui run` that name a server."""
-    run.add_argument("--server", metavar="URL", help="have this server do the run")
-    run.add_argument("--token-file", metavar="FILE", type=Path, help="holds the token for it")
-    run.add_argument(
+def add_server_options(command: argparse.ArgumentParser, help: str) -> None:
+    """Add the options that name a server; `help` says what it is for."""
+    command.add_argument("--server", metavar="URL", help=help)
+    command.add_argument("--token-file", metavar="FILE", type=Path, help="holds the token for it")
+    command.add_argument(
         "--insecure", action="store_true", help="send the token over plain http to another machine"
     )
+
+
+def server_client(given: argparse.Namespace) -> "Client":
+    """The client of the server that the options name."""
+    from evalui.client import Client
+
+    token = ""
+    if given.token_file:
+        token = read_text(given.token_file).strip()
+        if not token:
+            raise SpecError("token-missing", path=str(given.token_file))
+    return Client(given.server, token, insecure=given.insecure)
 
 
 def run_on_server(given: argparse.Namespace, text: str, base: Path) -> int:
@@ -41,14 +53,13 @@ def run_on_server(given: argparse.Namespace, text: str, base: Path) -> int:
     from tqdm import tqdm
 
     from evalui.cli.generation import read_generation
-    from evalui.client import Client
     from evalui.runs.spec import read_as, with_generation
     from evalui.runs.submitted import SubmittedSpec
 
     for option in ("models_file", "engine", "language"):
         if getattr(given, option):
             raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
-    client = Client(given.server, _token(given.token_file), insecure=given.insecure)
+    client = server_client(given)
     requested = with_generation(read_as(SubmittedSpec, text), read_generation(given))
     if given.metrics:
         requested = requested.model_copy(update={"metrics": given.metrics})
@@ -120,12 +131,3 @@ def _upload(client: "Client", base: Path, paths: tuple[str, ...]) -> str:
         raise SpecError(
             "file-unread", path=str(error.filename), reason=error.strerror or str(error)
         ) from error
-
-
-def _token(path: Path | None) -> str:
-    if path is None:
-        return ""
-    token = read_text(path).strip()
-    if not token:
-        raise SpecError("token-missing", path=str(path))
-    return token

@@ -73,7 +73,7 @@ def add_run_command(commands: Any, *, in_full: bool) -> None:
     )
     _add_figures(run)
     add_run_flags(run)
-    add_server_options(run)
+    add_server_options(run, "have this server do the run")
     if in_full:
         from evalui.cli.generation import add_generation_options
 

@@ -19,9 +19,7 @@ class ModelEntry:
 
     `path` is a folder or a hub id, `adapter` the folder of a LoRA adapter on top of it. `chat`:
     whether prompts go through the chat template unless a run states otherwise, `max_length` is in
-    tokens, `baseline` marks scripted models, `options` are settings of the backend alone. `speed`,
-    in prompt tokens per second, serves the estimate until this server has timed the model itself;
-    0 leaves the time unknown.
+    tokens, `baseline` marks scripted models, `options` are settings of the backend alone.
     `input_price` and `output_price` are US dollars for a million tokens read and written.
     `owner` is who added it, "" for the administrator; beside the owner only `people` see and use
     it, unless `everyone` may. `teams` are of an earlier version, and nobody any more.
@@ -37,7 +35,6 @@ class ModelEntry:
     max_length: int = 0
     notes: str = ""
     parameters: int = 0
-    speed: int = 0
     baseline: bool = False
     options: dict[str, Any] = field(default_factory=dict[str, Any])
     input_price: float = 0.0

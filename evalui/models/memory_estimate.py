@@ -69,11 +69,6 @@ def footprint(
     return Footprint(dtype, parameters * size, per_token * tokens * size, tokens, longest)
 
 
-def hidden_size(entry: ModelEntry) -> int:
-    """The hidden size of the network, 0 if the model's folder does not state it."""
-    return 0 if traits_of(entry).remote else _number(_config(Path(entry.path)), "hidden_size")
-
-
 def _config(folder: Path) -> Mapping[str, Any]:
     """The part of config.json that describes the text network, {} if there is none."""
     if not folder.is_absolute():

@@ -4,7 +4,6 @@ from evalui.app.leaderboard import has_duels
 from evalui.app.run_labels import LIVE_STATES
 from evalui.app.run_view import RunView
 from evalui.report.html import Html
-from evalui.runs.upkeep.retention import announced_deletion
 from evalui.ui.components.format import format_time
 from evalui.ui.components.templates import fill
 
@@ -37,7 +36,6 @@ def run_frame(view: RunView, name: str) -> Html:
     current = name if name in offered else WITHIN.get(name, name)
     views = [(t(f"tab.{each}"), _address(view, each), each == current) for each in offered]
     kind, state, is_watched = _state(view, name)
-    at = announced_deletion(view.service.database, view.service.settings.retention_days, run)
     return fill(
         "results/frame.html",
         name=run.name,
@@ -48,7 +46,6 @@ def run_frame(view: RunView, name: str) -> Html:
         state=state,
         watch=f"runs?run={run.id}" if is_watched else "",
         watch_word=t("results.watch"),
-        deletion=t("upkeep.deletion", date=format_time(t, at)) if at is not None else "",
     )
 
 

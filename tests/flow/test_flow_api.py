@@ -153,6 +153,9 @@ def test_the_same_files_and_figures_come_from_the_server_as_from_here(
     assert f"evalui: the report is in {tmp_path / 'there'}" in printed
     assert server.token not in printed
     assert cells_of(tmp_path / "there") == cells_of(here)
+    run_id = printed.partition("/r/")[2].split()[0]
+    assert main(["wait", run_id, *arguments[-4:]]) == 0
+    assert re.fullmatch(r"done: .+, ([\d,]+) of \1 trials\n", capsys.readouterr().out)
     names = {path.name for path in here.iterdir() if path.name != "evalui.sqlite"}
     assert names <= {path.name for path in (tmp_path / "there").iterdir()}
     assert {n for n in names if n.startswith("evalui.sqlite")} == set()
@@ -205,6 +208,9 @@ def test_what_is_wrong_ends_with_the_code_of_a_run_here(
     printed = capsys.readouterr().err
     assert line in printed
     assert "Traceback" not in printed
+    if place := re.search(r"/r/([\w-]+)", printed):
+        waiting = ["wait", place[1], *arguments[-4:]]
+        assert main(waiting) == code
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,6 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from pydantic import SecretStr
-
 from evalui.access import LOCAL, Person
 from evalui.app.files.messages import FileAnswer, FileRequest
 from evalui.errors import DataError
@@ -189,7 +187,7 @@ class _Slot:
         except OSError as error:  # the machine has no memory or no processes left
             _log.error("No process to read files can be started: %s", error)
             raise DataError("reading-failed") from error
-        self._send(self._settings.model_copy(update={"smtp_url": SecretStr("")}))
+        self._send(self._settings)
 
     def _end(self) -> int:
         """Have no process, and return the exit code of the one there was."""

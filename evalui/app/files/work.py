@@ -48,8 +48,6 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.throughput import (
     count_cached,
     kept_elsewhere,
-    loading_times,
-    throughputs,
 )
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
@@ -237,14 +235,7 @@ class FileWork:
 
     def _estimate(self, plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) -> Estimate:
         cached = count_cached(self._database, plans, datasets)
-        cost = estimate(
-            plans,
-            datasets,
-            throughputs(self._database),
-            cached,
-            loading=loading_times(self._database),
-            reply_tokens=usage.mean_reply_tokens(self._database),
-        )
+        cost = estimate(plans, datasets, cached, usage.mean_reply_tokens(self._database))
         return replace(cost, kept_elsewhere=kept_elsewhere(self._database, plans, datasets, cached))
 
     def _source(self, owner: str, run_form: RunForm, upload: str, dataset: Dataset) -> DatasetSpec:

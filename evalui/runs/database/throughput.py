@@ -1,10 +1,9 @@
-"""How fast each model was the last times, and which requests are answered already."""
+"""How fast each model was last, the time that is left, and which requests are answered already."""
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 from evalui.models.base import ModelEntry, addresses_of
@@ -19,12 +18,12 @@ from evalui.runs.database.response_cache import (
     known_responses,
     reply_sources,
 )
-from evalui.runs.database.runs import read_run, read_workers
+from evalui.runs.database.runs import read_run
 from evalui.types import Dataset
 
 # Making the prompts of more than this takes longer than a person waits for an estimate.
 _MAX_LOOKUPS = 3_000
-# Speeds of a model in a mode that are kept: enough to see how far they lie apart.
+# Speeds of a model in a mode that are kept; it may have been at as many addresses.
 _KEPT_SPEEDS = 12
 
 # By the cell's own rate, else by that of its model and mode; a run without a cell to do is absent.
@@ -48,30 +47,6 @@ _REMAINING_SQL = """
 
 
 @dataclass(frozen=True, slots=True)
-class RequestSize:
-    """A request of a cell on average, in tokens.
-
-    `sent` is its prompt, `distinct` the part of it that no request before it had, `written` the
-    reply.
-    """
-
-    sent: float = 0.0
-    distinct: float = 0.0
-    written: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Throughput:
-    """How fast a model was once in a mode with a number of worked examples.
-
-    `rate` is in requests per second, `size` that of one (nothing if an older version measured).
-    """
-
-    rate: float
-    size: RequestSize = RequestSize()
-
-
-@dataclass(frozen=True, slots=True)
 class KeptElsewhere:
     """Replies to a planned run's `requests` of a model, kept of addresses that its entry had
     before, by their digest. The newest are of a `run` that requested them from `made` on, in
@@ -86,49 +61,15 @@ class KeptElsewhere:
     made: float
 
 
-# By model, mode and number of shots, the newest last.
-Throughputs = Mapping[tuple[str, str, int], Sequence[Throughput]]
-
-
-@dataclass(frozen=True, slots=True)
-class LoadingTimes:
-    """Seconds that models last took to load, by name.
-
-    `cold` includes the import of the libraries, by a worker's first model; `warm` does not.
-    `is_warm`: there is a worker that has them imported. `loaded` models are loaded in one.
-    """
-
-    cold: Mapping[str, float] = field(default_factory=dict[str, float])
-    warm: Mapping[str, float] = field(default_factory=dict[str, float])
-    is_warm: bool = False
-    loaded: frozenset[str] = frozenset()
-
-
 def store_throughput(
-    database: Database,
-    model: str,
-    mode: str,
-    shots: int,
-    *,
-    fingerprint: str,
-    throughput: Throughput,
+    database: Database, model: str, mode: str, shots: int, *, fingerprint: str, rate: float
 ) -> None:
-    """Remember how fast a model was in a mode; of older ones the last few stay."""
-    size = throughput.size
+    """Remember the requests per second of a model in a mode; of older ones the last few stay."""
     with database.writing() as connection:
         connection.execute(
             "INSERT INTO pace (model, mode, shots, fingerprint, rate, sent, distinct_, written)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                model,
-                mode,
-                shots,
-                fingerprint,
-                throughput.rate,
-                size.sent,
-                size.distinct,
-                size.written,
-            ),
+            " VALUES (?, ?, ?, ?, ?, 0, 0, 0)",
+            (model, mode, shots, fingerprint, rate),
         )
         connection.execute(
             "DELETE FROM pace WHERE id IN (SELECT id FROM pace"
@@ -137,43 +78,10 @@ def store_throughput(
         )
 
 
-def throughputs(database: Database) -> Throughputs:
-    """How fast models were, as they are now: on the device and with the files of the last time."""
-    rows = database.rows("SELECT * FROM pace ORDER BY id")
-    latest = {_speed_key(row): row["fingerprint"] for row in rows}
-    speeds: dict[tuple[str, str, int], list[Throughput]] = {key: [] for key in latest}
-    for row in rows:
-        if row["fingerprint"] == latest[_speed_key(row)]:
-            size = RequestSize(row["sent"], row["distinct_"], row["written"])
-            speeds[_speed_key(row)].append(Throughput(row["rate"], size))
-    return speeds
-
-
-def _speed_key(row: sqlite3.Row) -> tuple[str, str, int]:
-    return row["model"], row["mode"], row["shots"]
-
-
-def store_loading_time(
-    database: Database, model: str, *, cold: bool, worker: str, seconds: float
-) -> None:
-    """Remember how long a worker took to load a model; the latest counts."""
-    with database.writing() as connection:
-        connection.execute(
-            "INSERT OR REPLACE INTO loading VALUES (?, ?, ?, ?)", (model, cold, worker, seconds)
-        )
-
-
-def loading_times(database: Database) -> LoadingTimes:
-    """How long models took to load, and what workers have imported and loaded."""
-    rows = database.rows("SELECT model, cold, worker, seconds FROM loading")
-    workers = read_workers(database)
-    names = {row.name for row in workers}
-    return LoadingTimes(
-        cold={row["model"]: row["seconds"] for row in rows if row["cold"]},
-        warm={row["model"]: row["seconds"] for row in rows if not row["cold"]},
-        is_warm=any(row["worker"] in names for row in rows),
-        loaded=frozenset(row.model for row in workers if row.has_loaded_model),
-    )
+def throughputs(database: Database) -> dict[tuple[str, str, int], float]:
+    """Requests per second as last measured, by model, mode and number of shots."""
+    rows = database.rows("SELECT model, mode, shots, rate FROM pace ORDER BY id")
+    return {(row["model"], row["mode"], row["shots"]): row["rate"] for row in rows}
 
 
 def count_cached(

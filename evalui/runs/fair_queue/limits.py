@@ -18,17 +18,15 @@ from evalui.settings import Settings
 class UserLimits:
     """The most a person may have or spend; None is no limit.
 
-    `queued` and `running` count runs. `gpu_hours_week` are hours in which models of theirs held a
-    device, from Monday 00:00 UTC on; `tokens_day` and `dollars_day` are what endpoints counted and
-    cost since 00:00 UTC. `stored_bytes` are those of uploads,
-    of the answers in runs, and of pages behind links.
+    `queued` and `running` count runs. `stored_bytes` are those of uploads, of the answers in runs,
+    and of pages behind links. `tokens_day` or `dollars_day` is the ceiling of a day: what endpoints
+    counted, or what that cost, since 00:00 UTC.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}  # where they come as JSON
 
     queued: int | None = None
     running: int | None = None
-    gpu_hours_week: float | None = None
     stored_bytes: int | None = None
     tokens_day: int | None = None
     dollars_day: float | None = None

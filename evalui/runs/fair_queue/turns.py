@@ -1,13 +1,18 @@
 """Which queued run comes next: turns go round between people, and limits make runs wait."""
 
-from collections.abc import Callable, Mapping
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from sqlite3 import Connection
 
 from evalui.messages import sentence
+from evalui.runs.database.connection import Database
+from evalui.runs.database.runs import read_workers
 from evalui.runs.fair_queue.decisions import PRIORITY_PREFIX, queue_state
 from evalui.runs.fair_queue.limits import UserLimits, read_limits
-from evalui.runs.fair_queue.spending import day_of, monday_of, spent_since
+from evalui.runs.fair_queue.spending import spent_today
 
 MAX_BESIDE = 8  # runs that only ask endpoints, in one worker at a time
 MAX_BESIDE_OF_OWNER = 4  # of them, so that nobody waits until all of another's have ended
@@ -50,6 +55,82 @@ class WaitingRun:
     def order(self, taken: float) -> tuple[float, ...]:
         """What sorts it among the others, when its owner's last turn was at `taken`."""
         return (-self.priority, not self.begun, taken, self.queued, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """Where a run stands in the queue of all owners; `place` counts turns from 1.
+
+    `held` states why it waits although its turn may come, "" if it only waits for its turn. A run
+    that no turn will reach before its owner may spend more has no place.
+    """
+
+    place: int | None = None
+    held: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueAhead:
+    """How many runs a new one would wait for; `held` as of a `QueuePlace`."""
+
+    runs: int
+    held: str = ""
+
+
+def queue_places(database: Database, usual: UserLimits) -> dict[str, QueuePlace]:
+    """Every queued run's place, by its id."""
+    with database.reading() as connection:
+        return _places(connection, waiting_runs(connection), usual)
+
+
+def queue_ahead(
+    database: Database, owner: str, usual: UserLimits, *, computes_here: bool = True
+) -> QueueAhead:
+    """What a run would wait for that this owner would queue now; see `WaitingRun`.
+
+    Runs that compute here and those that do not pass each other.
+    """
+    workers = max(1, len(read_workers(database)))
+    with database.reading() as connection:
+        new = _new_run(connection, owner, computes_here=computes_here)
+        waiting = waiting_runs(connection)
+        places = _places(connection, [*waiting, new], usual)
+        (running,) = connection.execute(
+            f"SELECT count(*) FROM run r WHERE r.state = 'running' AND {COMPUTES_HERE_SQL} = ?",  # noqa: S608 (a constant)
+            (computes_here,),
+        ).fetchone()
+    place = places[new.id]
+    before = sum(
+        run.computes_here == computes_here
+        and (place.place is None or (places[run.id].place or math.inf) < place.place)
+        for run in waiting
+    )
+    room = workers if computes_here else MAX_BESIDE * workers
+    return QueueAhead(before + (running if running >= room else 0), place.held)
+
+
+def queue_order(place: QueuePlace | None) -> tuple[bool, float]:
+    """Sorts what runs, which has no place, before what will start, and what is held last."""
+    return place is not None, (place.place if place else None) or math.inf
+
+
+def turn_order(waiting: Iterable[WaitingRun]) -> list[str]:
+    """The ids of queued runs in the order of their turns."""
+    queues: dict[str, deque[WaitingRun]] = {}
+    for run in sorted(waiting, key=lambda run: run.order(0.0)):
+        queues.setdefault(run.owner, deque()).append(run)
+    taken = {owner: runs[0].taken for owner, runs in queues.items()}
+    order: list[str] = []
+    while queues:
+        run = min(
+            (runs[0] for runs in queues.values()), key=lambda run: run.order(taken[run.owner])
+        )
+        order.append(run.id)
+        taken[run.owner] = max(taken.values()) + 1.0
+        queues[run.owner].popleft()
+        if not queues[run.owner]:
+            del queues[run.owner]
+    return order
 
 
 def waiting_runs(connection: Connection) -> list[WaitingRun]:
@@ -103,27 +184,50 @@ def hold_reason(connection: Connection, owner: str, usual: UserLimits, now: floa
         return spent_up
     if limits.running is None:
         return ""
-    running = running_by_owner(connection).get(owner, 0)
+    (running,) = connection.execute(
+        "SELECT count(*) FROM run WHERE state = 'running' AND owner = ?", (owner,)
+    ).fetchone()
     return sentence("held.running", n=limits.running) if running >= limits.running else ""
 
 
 def spent_reason(connection: Connection, owner: str, limits: UserLimits, now: float) -> str:
-    """Which of an owner's budgets is used up, in a sentence; "" if none is."""
-    week = spent_since(connection, owner, monday_of(now))
-    today = spent_since(connection, owner, day_of(now))
-    used = (
-        ("held.gpu", limits.gpu_hours_week, week.device_s / 3600),
-        ("held.tokens", limits.tokens_day, today.tokens),
-        ("held.dollars", limits.dollars_day, today.dollars),
-    )
-    return next(
-        (sentence(key) for key, limit, spent in used if limit is not None and spent >= limit), ""
-    )
+    """That an owner's ceiling of the day is reached, in a sentence; "" if it is not."""
+    unit = spent_today(connection, owner, now).used_up(limits)
+    return sentence(f"held.{unit}") if unit else ""
 
 
-def running_by_owner(connection: Connection) -> Mapping[str, int]:
-    """How many runs of each owner are at work."""
-    rows = connection.execute(
-        "SELECT owner, count(*) AS n FROM run WHERE state = 'running' GROUP BY 1"
+def _places(
+    connection: Connection, waiting: Iterable[WaitingRun], usual: UserLimits
+) -> dict[str, QueuePlace]:
+    now, state, waiting = time.time(), queue_state(connection), list(waiting)
+    owners = dict.fromkeys(run.owner for run in waiting)
+    held = {owner: hold_reason(connection, owner, usual, now) for owner in owners}
+    spent = {
+        owner
+        for owner in owners
+        if spent_reason(connection, owner, read_limits(connection, owner, usual), now)
+    }
+    if state != "open":
+        held = dict.fromkeys(owners, sentence(f"held.{state}"))
+    order = turn_order(run for run in waiting if run.owner not in spent)
+    places = {run_id: place for place, run_id in enumerate(order, start=1)}
+    return {run.id: QueuePlace(places.get(run.id), held[run.owner]) for run in waiting}
+
+
+def _new_run(connection: Connection, owner: str, *, computes_here: bool) -> WaitingRun:
+    """A run that is not queued yet."""
+    row = connection.execute(
+        "SELECT (SELECT taken FROM turn WHERE owner = ?) AS taken,"
+        " (SELECT CAST(value AS INTEGER) FROM decision WHERE name = ?) AS priority",
+        (owner, PRIORITY_PREFIX + owner),
+    ).fetchone()
+    return WaitingRun(
+        "",
+        owner,
+        row["priority"] or 0,
+        begun=False,
+        taken=row["taken"] or 0.0,
+        queued=math.inf,
+        number=0,
+        computes_here=computes_here,
     )
-    return {row["owner"]: row["n"] for row in rows}

@@ -1,1 +1,1 @@
-"""The care of a store and its folder: room on the disk, age, copies, figures for a monitor."""
+"""The care of a store and its folder: room on the disk, old runs, copies, figures for a monitor."""

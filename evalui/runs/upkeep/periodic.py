@@ -1,4 +1,4 @@
-"""What a server does beside its requests: it watches disk and store, and deletes old runs."""
+"""What a server does beside its requests: it watches disk and store."""
 
 import logging
 import math
@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from evalui.errors import StoreError
 from evalui.runs.database.connection import Database
 from evalui.runs.upkeep.disk import disk_use
-from evalui.runs.upkeep.retention import delete_expired
 from evalui.settings import Settings
 
 _LOOK_S = 60.0
 _WARN_S = 3600.0
-_DELETE_S = _CHECK_S = 86_400.0
+_CHECK_S = 86_400.0
 
 _log = logging.getLogger(__name__)
 
@@ -29,12 +28,12 @@ class Upkeep:
         self._settings = settings
         self._database = database
         self._clock = clock
-        self._warned = self._deleted = self._checked = -math.inf
+        self._warned = self._checked = -math.inf
         self._ending = threading.Event()
 
     @contextmanager
     def running(self) -> Generator[None]:
-        """Within, the upkeep is done; at the end what is being deleted is waited for."""
+        """Within, the upkeep is done; at the end what it does is waited for."""
         thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
         thread.start()
         try:
@@ -52,10 +51,6 @@ class Upkeep:
                 self._database.check()
                 if damage := self._database.damage:
                     _log.error("The store %s is damaged: %s", self._database.path, damage)
-            if not self._settings.read_only and self._clock() - self._deleted >= _DELETE_S:
-                days = self._settings.retention_days
-                delete_expired(self._database, self._settings.uploads, days)
-                self._deleted = self._clock()
         except (StoreError, OSError) as error:
             _log.warning("The upkeep of the data folder failed: %s", error)
 

@@ -28,11 +28,10 @@ from evalui.models.base import (
     UsageTracking,
     Watched,
     is_out_of_memory,
-    loads_weights,
     traits_of,
 )
 from evalui.models.thought_marks import begins_with_mark
-from evalui.modes import MODES, ModeSettings
+from evalui.modes import MODES
 from evalui.modes.thoughts import with_thoughts, without_thoughts
 from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.database import queue, usage
@@ -45,14 +44,13 @@ from evalui.runs.database.response_cache import (
     get_responses,
     put_responses,
 )
-from evalui.runs.database.throughput import Throughput, store_throughput
+from evalui.runs.database.throughput import store_throughput
 from evalui.runs.database.trials import (
     done_keys,
     read_recorded_answers,
     set_width,
     write_trials,
 )
-from evalui.runs.estimate import request_size
 from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.kept_summaries import GrowingTexts
 from evalui.runs.signature import is_shown_in
@@ -259,7 +257,6 @@ class _Portion:
 
     requests: int
     seconds: float
-    written: int  # tokens of replies
 
 
 _BatchOf = Callable[[Sequence[TrialPlace]], InFlightBatch]
@@ -309,13 +306,12 @@ class CellRun:
         self._source: ReplySource | None = None  # of what the model replies now
         self._replies_by_run: Counter[tuple[str | None, float]] = Counter()
         self._entry = entry
-        self._flushed = self._charged = time.monotonic()
+        self._flushed = time.monotonic()
         self._batch_size = AdaptiveBatchSize()
         self._portions: list[_Portion] = []
-        self._portion_began = 0.0, 0, 0  # when, and what was answered and written by then
+        self._portion_began = 0.0, 0  # when, and what was answered by then
         self._starved = False  # whether the model had too little to do in this portion
         self._answered = 0  # by the model itself
-        self._written = 0  # tokens of replies
         self._unsaved = 0  # characters of replies and thoughts
         self._requests_each = max(1, row.requests // max(1, row.total))  # of a trial, as planned
         self._rejected = RejectedRequests()
@@ -392,7 +388,7 @@ class CellRun:
             pending.close()
         self._close_label_mass(model)
         self._check_complete(model, len(done) + planned)
-        self._record_throughput(model, spec, samples, setting)
+        self._record_throughput(model, spec)
 
     def _judged_trials(
         self, spec: ModeSpec, samples: Sequence[Sample], is_wanted: Callable[[TrialPlace], bool]
@@ -542,7 +538,7 @@ class CellRun:
         return bool(self._trials or self._responses)
 
     def _begin_portion(self) -> None:
-        self._portion_began = time.monotonic(), self._answered, self._written
+        self._portion_began = time.monotonic(), self._answered
         self._starved = False
 
     def _end_portion(self) -> None:
@@ -550,16 +546,14 @@ class CellRun:
 
         One in which the model had too little to do does not measure its speed.
         """
-        began, answered, written = self._portion_began
+        began, answered = self._portion_began
         if requests := self._answered - answered:
             seconds = time.monotonic() - began
             if not self._starved:
-                self._portions.append(_Portion(requests, seconds, self._written - written))
+                self._portions.append(_Portion(requests, seconds))
             self._begin_portion()
 
-    def _record_throughput(
-        self, model: Model, spec: ModeSpec, samples: Sequence[Sample], setting: ModeSettings
-    ) -> None:
+    def _record_throughput(self, model: Model, spec: ModeSpec) -> None:
         """Note the speed without the first portion, in which a model does what it does once, if
         the others are enough.
         """
@@ -569,15 +563,13 @@ class CellRun:
         requests = sum(each.requests for each in timed)
         if requests < _MIN_TIMED_REQUESTS:
             return
-        wrote = sum(each.written for each in timed) / requests
-        size = request_size(spec, self._row.cell.pattern, samples, setting, written=wrote)
         store_throughput(
             self._database,
             model.name,
             spec.mode,
             spec.shots,
             fingerprint=model.fingerprint,
-            throughput=Throughput(requests / max(1e-3, sum(each.seconds for each in timed)), size),
+            rate=requests / max(1e-3, sum(each.seconds for each in timed)),
         )
 
     def grade(self, dataset: Dataset) -> None:
@@ -665,7 +657,7 @@ class CellRun:
         if not indices:
             self._batch_size.record_cached()
             return
-        began, written = time.monotonic(), self._written
+        began = time.monotonic()
         try:
             self._receive(model, batch, indices)
         except Unreachable as error:
@@ -685,7 +677,7 @@ class CellRun:
             self._batch_size.halve(len(indices))
             return
         seconds = time.monotonic() - began
-        self._portions.append(_Portion(len(indices), seconds, self._written - written))
+        self._portions.append(_Portion(len(indices), seconds))
         self._batch_size.record(len(indices), seconds)
 
     def _receive(self, model: Model, batch: InFlightBatch, indices: Sequence[int]) -> None:
@@ -706,8 +698,6 @@ class CellRun:
         self._answered += 1
         if isinstance(response, GeneratedText):
             self._unsaved += len(response.text) + len(response.thoughts)
-            if response.usage:
-                self._written += response.usage.completion_tokens
         self._replies_by_run["", 0.0] += 1
         if key := batch.keys[index]:
             self._responses.append(KeptResponse(key, response, self._source))
@@ -762,22 +752,14 @@ class CellRun:
             self._on_batch()
 
     def _record_use(self, connection: Connection) -> None:
-        """Note what the batch took of a device, whose replies the cell rests on, what the model's
-        servers say of it, and how many requests are sent at a time.
+        """Note whose replies the cell rests on, what the model's servers say of it, and how many
+        requests are sent at a time.
         """
-        self._charge_device(connection)
         usage.set_replies(connection, self._row.id, self._replies_by_run)
         if self._watched and (changes := self._watched.changes()):
             usage.set_changes(connection, self._row.id, changes)
         if stream := self._stream:
             set_width(connection, self._row.id, stream.width, stream.max_width)
-
-    def _charge_device(self, connection: Connection) -> None:
-        """Note the time since the last batch in which the model held a device."""
-        before, self._charged = self._charged, time.monotonic()
-        if self._entry and loads_weights(self._entry):
-            spent = Spending(device_s=self._charged - before)
-            add_spending(connection, self._lease.run_id, spent, time.time())
 
     def _record_usage(self) -> None:
         """Write what was spent, before what it was spent on: also lost answers are paid."""

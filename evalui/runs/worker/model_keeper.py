@@ -7,15 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalui.errors import StoreError
 from evalui.models import Model, ModelEntry
 from evalui.models.base import loads_weights
 from evalui.runs.cluster.model import ClusterOpener
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import WorkerRow
 from evalui.runs.database.runs import read_workers
-from evalui.runs.database.throughput import store_loading_time
-from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.worker.devices import device_of, on_own_device
 from evalui.runs.worker.heartbeat import WorkerStatus
 
@@ -54,7 +51,6 @@ class ModelKeeper:
         self._own_device = own_device
         self._clock = clock
         self._kept: _KeptModel | None = None
-        self._has_loaded = False  # whether a model was, so that its libraries are imported
 
     @property
     def are_elsewhere(self) -> bool:
@@ -66,10 +62,10 @@ class ModelKeeper:
         """Whether a model is loaded that no run uses now."""
         return self._kept is not None
 
-    def open(self, entry: ModelEntry, run_id: str) -> Model:
+    def open(self, entry: ModelEntry) -> Model:
         """The model for a run: the one that is kept, if it is the same, else loaded anew.
 
-        Its loading is noted with what the owner of the run spent. Raises what the opener raises.
+        Raises what the opener raises.
         """
         kept = self._kept
         if kept and (kept.entry, kept.files) == (entry, _files(entry)):
@@ -78,11 +74,7 @@ class ModelKeeper:
         if not loads_weights(entry):
             return self._opener(entry)
         self.close()
-        began, cold = self._clock(), not self._has_loaded
-        model = self._opener(on_own_device(entry, self._own_device))
-        self._has_loaded = True
-        self._note_loading(entry, run_id, seconds=self._clock() - began, cold=cold)
-        return model
+        return self._opener(on_own_device(entry, self._own_device))
 
     def open_anew(self, entry: ModelEntry) -> Model:
         """The model for a test, which measures how long it loads; raises as `open` does."""
@@ -141,16 +133,6 @@ class ModelKeeper:
         same = not row.own_device or self._own_device in ("", row.own_device)
         loading = row.is_busy and row.model and not row.device
         return bool(loading and same and row.name.rpartition(":")[0] == machine)
-
-    def _note_loading(self, entry: ModelEntry, run_id: str, *, seconds: float, cold: bool) -> None:
-        try:
-            store_loading_time(
-                self._database, entry.name, cold=cold, worker=self._status.name, seconds=seconds
-            )
-            with self._database.writing() as connection:
-                add_spending(connection, run_id, Spending(device_s=seconds), time.time())
-        except StoreError as error:  # it only serves the next estimate, and is seconds
-            _log.warning("How long %s took to load cannot be written: %s", entry.name, error)
 
 
 def _files(entry: ModelEntry) -> tuple[tuple[str, int, int], ...]:

@@ -337,9 +337,7 @@ class RunAtWork:
             is_early=lambda: row.cell.gives == "verdicts" and self._arrivals.are_coming,
         )
         try:
-            model = waiting.call_until_reachable(
-                lambda: self._parts.models.open(entry, self._run.id)
-            )
+            model = waiting.call_until_reachable(lambda: self._parts.models.open(entry))
         except BaseException:  # raised again; what is loading would hold its resources for ever
             self._parts.models.cancel_loading()
             raise

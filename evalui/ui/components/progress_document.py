@@ -138,7 +138,7 @@ def progress_document(
         share=run.done / run.total if run.total else 0.0,
         work=work_text(t, run),
         left=left_text(t, progress.seconds_left)
-        if run.state in LIVE_STATES and progress.seconds_left is not None
+        if run.state == "running" and progress.seconds_left is not None
         else "",
         error=t.translate(run.error) if run.error and run.state == "failed" else "",
         waits=tuple(_wait(t, progress, cell) for cell in cells if cell.id in progress.waits),

@@ -1,1 +1,1 @@
-"""What people let others see: links to frozen pages, and notes on runs."""
+"""What people let others see: links to frozen pages, and notices on runs."""

@@ -6,11 +6,11 @@ from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.ui.components.templates import fill
 
-_SHOWN = 3  # notes
+_SHOWN = 3  # notices
 
 
 def notice_line(service: AppService, t: Messages, tab: str, run_id: str) -> Html | None:
-    """The newest notes of the person; those on what the page shows are seen by that."""
+    """The newest notices of the person; those on what the page shows are seen by that."""
     left = unseen_notices(service, run_id, shows_all=tab == "runs")
     if not left:
         return None

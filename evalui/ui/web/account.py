@@ -1,4 +1,4 @@
-"""Your account: notes when runs end, tokens for scripts, another password, signing out everywhere.
+"""Your account: tokens for scripts, another password, signing out everywhere.
 
 Plain forms that need no script, for who has an account and came by a browser: a token of a script
 changes nothing here, so that one that was lost makes no other.
@@ -10,7 +10,6 @@ from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from evalui.accounts.notes.preferences import NotePreferences, read_preferences, write_preferences
 from evalui.accounts.people import set_password
 from evalui.accounts.sessions import sign_out_everywhere
 from evalui.accounts.sign_in import sign_in
@@ -56,12 +55,6 @@ def _change(service: AppService, request: Request, fields: dict[str, str]) -> Re
     database, person = service.database, service.person
     try:
         match fields.get("do"):
-            case "notes":
-                chosen = NotePreferences(
-                    fields.get("webhook", "").strip(), fields.get("mail", "").strip()
-                )
-                hosts = service.settings.webhook_hosts
-                write_preferences(database, chosen, hosts=hosts, by=person)
             case "token":
                 return _page(service, request, secret=_new_token(service, fields))
             case "revoke":
@@ -112,7 +105,6 @@ def _page(
     service: AppService, request: Request, *, secret: str = "", error: AccountError | None = None
 ) -> Response:
     t, person = visitor_messages(request, service.settings.language), service.person
-    hosts = service.settings.webhook_hosts
     return document(
         request,
         t,
@@ -122,11 +114,6 @@ def _page(
         home="../",
         about=person.name,
         problem=t.translate(error.sentence) if error else "",
-        chosen=read_preferences(service.database, service.owner),
-        hosts=t("account.hosts", names=t("list.comma").join(hosts))
-        if hosts
-        else t("account.no_hosts"),
-        mails=bool(service.settings.smtp_url.get_secret_value()),
         secret=secret,
         tokens=read_tokens(service.database, service.owner),
         when=partial(format_time, t),

@@ -99,7 +99,7 @@ def test_a_person_is_given_limits(api: TestClient, desk: AppService, root: Perso
     assert deeds(api, 1) == ["set-limits"]
     for wrong in ({"queued": "many"}, {"queue": 3}, {"stored_bytes": 0.5}):
         assert api.put("/people/ann/limits", json=wrong).json()["key"] == "request-field"
-    for wrong in ({"queued": -1}, {"gpu_hours_week": -0.5}):
+    for wrong in ({"queued": -1}, {"dollars_day": -0.5}):
         assert api.put("/people/ann/limits", json=wrong).json()["key"] == "limit-negative"
     assert api.put("/people/ann/limits?priority=3", json={}).json()["key"] == "request-field"
     assert limits_of(desk.database, "ann", usual).queued == 3

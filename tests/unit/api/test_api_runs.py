@@ -13,7 +13,6 @@ from evalui.access import Person
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
-from evalui.runs.database.throughput import RequestSize, Throughput, store_throughput
 from evalui.runs.worker.worker import Worker
 
 OPEN = '{"query": "Who wrote Faust?", "response": "Goethe"}\n{"query": "2+2?", "response": "4"}\n'
@@ -330,32 +329,17 @@ def test_a_run_is_planned_and_not_started(
     plan = api.post("/runs/plan", json=wanted).json()
     assert read_runs(desk.database) == []
     assert (plan["cost"]["requests"], plan["cost"]["cached"]) == (16, 0)
-    assert (plan["cost"]["seconds"], plan["cost"]["range"]) == (None, None)
     able, unable = plan["cells"]
     assert (able["model"], able["dataset"], able["total"]) == ("biased", "capitals", 16)
     assert unable["impossible"] in plan["warnings"][0]
     assert plan["hindrance"] == ""
-    assert plan["ahead"] == {"runs": 0, "seconds": 0.0, "held": ""}
+    assert plan["ahead"] == {"runs": 0, "held": ""}
     started = api.post("/runs", json=wanted).json()
     assert started["total"] == plan["cost"]["requests"]
     assert api.post("/runs/plan", json=spec).json()["ahead"]["runs"] == 1
     assert api.post("/runs/plan", json={**spec, "models": ["x"]}).json()["key"] == "unknown-model"
     faulty = {**spec, "datasets": [{"path": "/etc/passwd"}]}
     assert api.post("/runs/plan", json=faulty).json()["key"] == "spec-path"
-
-
-def test_a_plan_states_the_range_of_its_time(
-    api: TestClient, desk: AppService, spec: dict[str, Any]
-) -> None:
-    speed = Throughput(2.0, RequestSize(sent=40.0, distinct=20.0))
-    store_throughput(
-        desk.database, "biased", "multiple_choice", 0, fingerprint="f", throughput=speed
-    )
-    cost = api.post("/runs/plan", json={**spec, "models": ["biased"]}).json()["cost"]
-    span = cost["range"]
-    assert set(span) == {"low", "high", "source"}
-    assert 0 < span["low"] < cost["seconds"] < span["high"]
-    assert span["source"] == "measured"
 
 
 def test_a_plan_states_what_hinders_the_run(

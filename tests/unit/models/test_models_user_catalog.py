@@ -228,7 +228,7 @@ def test_a_file_that_cannot_be_written_is_reported(catalog: Path, tmp_path: Path
 
 def test_fields_added_by_hand_are_kept(catalog: Path, additions: Path):
     additions.parent.mkdir()
-    fields = {"backend": "openai", "path": "m", "input_price": 0.15, "chat": True, "speed": 20}
+    fields = {"backend": "openai", "path": "m", "input_price": 0.15, "chat": True, "max_length": 20}
     options = {"base_urls": ["http://a/v1", "http://b/v1"], "quoted key": "é"}
     lines = [f"{key} = {json.dumps(value)}" for key, value in fields.items()]
     lines.append('options = { base_urls = ["http://a/v1", "http://b/v1"], "quoted key" = "é" }')
@@ -317,12 +317,12 @@ def test_a_variable_takes_the_place_of_a_key_only_when_that_is_removed(
 def test_a_change_keeps_what_was_written_by_hand(additions: Path):
     additions.parent.mkdir()
     additions.write_text(
-        '[far]\nbackend = "openai"\npath = "m"\nspeed = 20\ninput_price = 1.0\n'
+        '[far]\nbackend = "openai"\npath = "m"\nparameters = 20\ninput_price = 1.0\n'
         'options = { base_url = "http://a/v1", concurrency = 2 }\n',
         encoding="utf-8",
     )
     entry = change_model(additions, replace(ENDPOINT, address="http://b/v1"))
-    assert (entry.path, entry.speed, entry.input_price) == ("gpt", 20, 0.0)
+    assert (entry.path, entry.parameters, entry.input_price) == ("gpt", 20, 0.0)
     assert entry.options == {"base_url": "http://b/v1", "concurrency": 2}
 
 

@@ -387,7 +387,7 @@ _EXEMPT: Mapping[type, Mapping[str, str]] = {
             "part of the fingerprint, see tests/unit/models/local",
         ),
         **dict.fromkeys(("notes", "baseline", "parameters"), "said of the model, not to it"),
-        **dict.fromkeys(("speed", "input_price", "output_price"), "time and cost"),
+        **dict.fromkeys(("input_price", "output_price"), "cost"),
         **dict.fromkeys(("owner", "everyone", "people", "teams"), "who may use it"),
     },
     EndpointOptions: {

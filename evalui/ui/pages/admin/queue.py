@@ -5,8 +5,7 @@ from evalui.app.readings import LiveRun
 from evalui.app.run_labels import run_label
 from evalui.app.service import AppService
 from evalui.messages import Sentence
-from evalui.runs.fair_queue.place import QueuePlace
-from evalui.ui.components.format import duration
+from evalui.runs.fair_queue.turns import QueuePlace
 from evalui.ui.components.widgets import run_state
 from evalui.ui.pages.admin.users import busy_sentence
 from evalui.ui.pages.admin.view import Act, Markup, View
@@ -34,17 +33,15 @@ class QueueView(View):
                 queue=queue,
                 labels={live.row.id: run_label(t, live.row) for live, _ in queue},
                 states={live.row.id: run_state(t, live.row.state) for live, _ in queue},
-                starts={live.row.id: self._start(place) for live, place in queue},
+                held={live.row.id: self._held(place) for live, place in queue},
                 priorities={live.row.id: self._priority(live) for live, _ in queue},
             ),
         }
 
-    def _start(self, place: QueuePlace | None) -> str:
-        """When a run starts, or why it waits."""
+    def _held(self, place: QueuePlace | None) -> str:
+        """Why a run waits beside its turn."""
         if place and isinstance(place.held, Sentence):
             return self.t(f"admin.{place.held.key}")
-        if place and place.starts_in_s is not None:
-            return duration(self.t, place.starts_in_s)
         return "–"
 
     def _priority(self, live: LiveRun) -> str:

@@ -62,15 +62,11 @@ class StorageView(View):
         uploads = read_upload_bytes(service)
         people = sorted(list_people(service), key=lambda each: each.stored, reverse=True)
         words = t("device.used", used=amount(disk.used), total=amount(disk.used + disk.free))
-        days = service.settings.retention_days
-        kept = t.count("admin.kept_days", days) if days else t("admin.kept_forever")
         return {
             self.verdict: self.answer(
                 t("admin.disk_full" if disk.is_nearly_full else "admin.disk_used", used=words)
             ),
-            self.made["figures"]: self.fill(
-                "storage", disk=disk, words=words, kept=kept, is_limited=bool(days)
-            ),
+            self.made["figures"]: self.fill("storage", disk=disk, words=words),
             self.made["people"]: self.fill(
                 "stored_by_person",
                 people=[each for each in people if each.stored],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from evalui.access import ROLES
 from evalui.accounts.secrets import SEEN_EVERY_S
 from evalui.accounts.shares import Share
-from evalui.app.administration import count_week, list_share_links, read_disk
+from evalui.app.administration import list_share_links, read_disk
 from evalui.app.people import list_people
 from evalui.app.queue import list_live_runs
 from evalui.app.readings import LiveRun, PersonUse
@@ -21,7 +21,7 @@ _SOON_S = 7 * 24 * 3600.0
 
 
 class UsersView(View):
-    """The sentence of the moment, three figures, everybody, and what is looked at rarely."""
+    """The sentence of the moment, two figures, everybody, and what is looked at rarely."""
 
     name = "users"
     lists = ("figures", "people")
@@ -42,7 +42,6 @@ class UsersView(View):
                 "people",
                 people=by_arrival,
                 seen={each.account.name: _last_seen(t, each) for each in people},
-                hours={each.account.name: _hours(t, each) for each in people},
                 stored={each.account.name: _stored(t, each) for each in people},
                 has_passwords=service.settings.auth == "password",
             ),
@@ -55,14 +54,6 @@ class UsersView(View):
     ) -> Html:
         t, hardware, disk = self.t, service.models.hardware(), read_disk(service)
         devices = hardware.gpus or (hardware.machine,)
-        hours = sum(each.week.device_s for each in people) / 3600
-        limits = [
-            each.limits.gpu_hours_week
-            for each in people
-            if each.account.role != "reader" and not each.is_new
-        ]
-        total = 0.0 if None in limits else sum(limit for limit in limits if limit is not None)
-        runs, owners = count_week(service)
         return self.fill(
             "figures",
             gpus=len(hardware.gpus),
@@ -70,10 +61,6 @@ class UsersView(View):
             running=t.count("admin.running_jobs", _at_work(live)),
             disk=disk,
             stored=sum(each.stored for each in people),
-            hours=f"{hours:.1f}",
-            limit=f"{total:g}" if total else "",
-            share=hours / total if total else None,
-            week=t("admin.week_about", runs=runs, people=owners),
         )
 
     def _links(self, shares: Sequence[Share]) -> Html:
@@ -104,10 +91,6 @@ def _headline(t: Messages, people: Sequence[PersonUse], live: Sequence[LiveRun])
     gone = t(f"admin.gone.{first.used_up}", name=first.account.name)
     more = t.count("admin.gone_more", others) if others else ""
     return t("admin.headline", jobs=jobs, gone=gone, more=more)
-
-
-def _hours(t: Messages, use: PersonUse) -> tuple[str, float | None]:
-    return used_of(t, "hours", use.week.device_s / 3600, use.limits.gpu_hours_week)
 
 
 def _stored(t: Messages, use: PersonUse) -> tuple[str, float | None]:

@@ -1,4 +1,4 @@
-"""Before the start: what the run will send, take and cost, where it goes, and the button."""
+"""Before the start: what the run will send and cost, where it goes, and the button."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from evalui.messages import Messages
 from evalui.proportions import smallest_visible_gap
 from evalui.report.html import Html
 from evalui.report.numbers import dollars
-from evalui.runs.estimate import Estimate, TimeRange
-from evalui.runs.fair_queue.place import QueueAhead
-from evalui.ui.components.format import duration, format_large_count
+from evalui.runs.estimate import Estimate
+from evalui.runs.fair_queue.turns import QueueAhead
+from evalui.ui.components.format import format_large_count
 from evalui.ui.components.templates import fill, macro
 
 _NOTHING = "–"
@@ -30,7 +30,7 @@ class StartNotes:
 def cost_rows(
     t: Messages, cost: Estimate, ahead: QueueAhead, priced: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
-    """What the run will send, take and cost, in words and figures."""
+    """What the run will send and cost, in words and figures."""
     judged = ((t("cost.judged"), f"{cost.judged:,}"),) if cost.judged else ()
     cached = ((t("cost.cached"), f"{cost.cached:,}"),) if cost.cached else ()
     price = t("cost.about_dollars", n=dollars(cost.dollars)) if cost.dollars is not None else ""
@@ -40,8 +40,7 @@ def cost_rows(
         *judged,
         *cached,
         (t("cost.tokens"), format_large_count(cost.tokens)),
-        (t("cost.time"), _time(t, cost.range) if cost.range else t("cost.unknown")),
-        (t("cost.queue"), _ahead(t, ahead)),
+        (t("cost.queue"), t.count("cost.runs", ahead.runs) if ahead.runs else t("cost.none")),
         *(((t("cost.dollars", names=names), price),) if price else ()),
     )
 
@@ -76,7 +75,7 @@ def start_card(
     kept: Sequence[tuple[str, str]] = (),
 ) -> StartCard:
     """The card at the right; `rows` are those of `cost_rows`, () while the cost is not known."""
-    unknown = [(t(f"cost.{name}"), _NOTHING) for name in ("requests", "tokens", "time")]
+    unknown = [(t(f"cost.{name}"), _NOTHING) for name in ("requests", "tokens")]
     remarks = [("na", gap)] if gap else []
     remarks += [("warn", text) for text in (*notes.warnings, *notes.away)]
     if not notes.away:
@@ -87,19 +86,3 @@ def start_card(
         notes.hindrance,
         kept,
     )
-
-
-def _time(t: Messages, span: TimeRange) -> str:
-    """From the least to the most, and whether it was measured."""
-    low, high = duration(t, span.low), duration(t, span.high)
-    words = t("cost.about", time=low) if low == high else t("cost.from_to", low=low, high=high)
-    return t(f"cost.{span.source}", time=words)
-
-
-def _ahead(t: Messages, ahead: QueueAhead) -> str:
-    if not ahead.runs:
-        return t("cost.none")
-    runs = t.count("cost.runs", ahead.runs)
-    if ahead.seconds is None:
-        return runs
-    return t("list.comma").join((runs, duration(t, ahead.seconds)))

@@ -14,14 +14,14 @@ from evalui.ui.components.progress_document import charge_text, left_text, work_
 from evalui.ui.components.templates import fill
 from evalui.ui.components.widgets import RUN_STATE_KINDS, run_state, status
 from evalui.ui.pages.runs.outcome import outcome
-from evalui.ui.pages.runs.place_text import held_text, place_text, start_text
+from evalui.ui.pages.runs.place_text import held_text, place_text
 
 _COUNTS = {"done": "runs.answers", "failed": "runs.kept", "cancelled": "runs.kept"}
 
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """A run of the queue; `starts` is when it will begin, "" if that is not known."""
+    """A run of the queue; `left` is the time that one at work still takes."""
 
     id: str
     name: str
@@ -30,7 +30,6 @@ class QueueRow:
     state: Html
     work: str
     left: str
-    starts: str
     is_shown: bool
     may_stop: bool
 
@@ -106,8 +105,7 @@ class RunRows:
             place=f"{place.place:,}" if place and place.place else "–",
             state=self._state(queued),
             work=work_text(t, row),
-            left=left_text(t, queued.seconds_left),
-            starts=start_text(t, place) if place else "",
+            left=left_text(t, queued.seconds_left) if row.state == "running" else "",
             is_shown=is_shown,
             may_stop=self._may_change(row),
         )

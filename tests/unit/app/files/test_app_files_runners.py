@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from log_examples import HARNESSES, zipped
-from pydantic import SecretStr
 from ui_examples import FAULTY, GOOD, MODELS
 
 from evalui.access import LOCAL, LOCAL_PERSON, Person
@@ -370,21 +369,3 @@ def test_a_reading_process_can_start_nothing_and_become_nobody_else(service: App
     assert limits["Max open files"] == ["256", "256"]
     # The rest is for saying that the memory is used up.
     assert limits["Max address space"] == [str(MEMORY_MB * 2**20), str((MEMORY_MB + 32) * 2**20)]
-
-
-def test_a_reading_process_does_not_know_the_password_of_the_mail_server(
-    service: AppService, monkeypatch: pytest.MonkeyPatch
-):
-    sent: list[object] = []
-    dump = runners.pickle.dump
-    monkeypatch.setattr(
-        runners.pickle, "dump", lambda each, file: (sent.append(each), dump(each, file))
-    )
-    service.files.runner.close()
-    address = SecretStr("smtp://user:very-secret@mail.test")
-    files = FileProcesses(service.settings.model_copy(update={"smtp_url": address}), count=1)
-    files.warm()
-    files.close()
-    (settings,) = sent
-    assert isinstance(settings, Settings)
-    assert b"very-secret" not in runners.pickle.dumps(settings)

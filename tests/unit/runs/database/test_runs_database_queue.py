@@ -16,7 +16,7 @@ from evalui.runs.database.response_cache import get_responses
 from evalui.runs.database.runs import read_cells, read_revision, read_run, read_runs
 from evalui.runs.database.trials import read_results, read_trials, write_trials
 from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.fair_queue.place import queue_places
+from evalui.runs.fair_queue.turns import queue_places
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.runs.worker.worker import worker_name
 

@@ -3,17 +3,7 @@ from runs_examples import CATALOG, add_run, dataset, plans_of, spec
 
 from evalui.models import ModelEntry
 from evalui.runs.database.connection import Database
-from evalui.runs.database.throughput import (
-    LoadingTimes,
-    RequestSize,
-    Throughput,
-    count_cached,
-    loading_times,
-    store_loading_time,
-    store_throughput,
-    throughputs,
-)
-from evalui.runs.worker.heartbeat import WorkerStatus
+from evalui.runs.database.throughput import count_cached, store_throughput, throughputs
 from evalui.runs.worker.worker import Worker
 
 DATASETS = {"sums.csv": dataset()}
@@ -24,34 +14,23 @@ def done(database: Database) -> None:
     assert Worker(database, lambda: CATALOG).run_once()
 
 
-def store(database: Database, *speeds: Throughput, shots: int = 5, fingerprint: str = "f") -> None:
-    for speed in speeds:
-        store_throughput(database, "m", "cloze", shots, fingerprint=fingerprint, throughput=speed)
+def store(database: Database, *rates: float, shots: int = 5, fingerprint: str = "f") -> None:
+    for rate in rates:
+        store_throughput(database, "m", "cloze", shots, fingerprint=fingerprint, rate=rate)
 
 
-def test_speeds_are_kept_the_newest_last(database: Database) -> None:
-    old, new = Throughput(10.0), Throughput(20.0, RequestSize(sent=9.0, distinct=3.0, written=1.0))
-    store(database, old, new)
-    store(database, Throughput(30.0), shots=0)
-    assert throughputs(database) == {
-        ("m", "cloze", 5): [old, new],
-        ("m", "cloze", 0): [Throughput(30.0)],
-    }
+def test_the_newest_speed_counts(database: Database) -> None:
+    store(database, 10.0, 20.0)
+    store(database, 30.0, shots=0)
+    assert throughputs(database) == {("m", "cloze", 5): 20.0, ("m", "cloze", 0): 30.0}
 
 
 def test_of_many_speeds_the_last_twelve_stay(database: Database) -> None:
-    speeds = [Throughput(float(rate)) for rate in range(1, 16)]
-    store(database, Throughput(0.5), shots=0)
-    store(database, *speeds)
-    kept = throughputs(database)
-    assert kept["m", "cloze", 5] == speeds[3:]
-    assert kept["m", "cloze", 0] == [Throughput(0.5)]
-
-
-def test_speeds_on_another_device_or_with_other_files_count_no_longer(database: Database) -> None:
-    store(database, Throughput(10.0), fingerprint="on the processor")
-    store(database, Throughput(900.0), fingerprint="on the GPU")
-    assert throughputs(database) == {("m", "cloze", 5): [Throughput(900.0)]}
+    store(database, 0.5, shots=0)
+    store(database, *map(float, range(1, 16)))
+    rows = database.rows("SELECT rate FROM pace WHERE shots = 5 ORDER BY id")
+    assert [row["rate"] for row in rows] == [float(rate) for rate in range(4, 16)]
+    assert throughputs(database)["m", "cloze", 0] == 0.5
 
 
 def test_each_run_adds_its_speed(database: Database) -> None:
@@ -59,8 +38,7 @@ def test_each_run_adds_its_speed(database: Database) -> None:
     for pattern in ("origin", "circular"):
         add_run(database, spec(mode="generation", pattern=pattern), dataset(30))
         assert Worker(database, lambda: {"perfect": slow}).run_once()
-    (measured,) = throughputs(database).values()
-    assert len(measured) == 2
+    assert len(database.rows("SELECT id FROM pace")) == 2
 
 
 def test_a_model_that_never_ran_has_answered_nothing(database: Database) -> None:
@@ -95,24 +73,3 @@ def test_of_many_requests_those_of_some_questions_are_looked_up(
 def test_too_few_requests_tell_no_rate(database: Database) -> None:
     done(database)
     assert throughputs(database) == {}
-
-
-def test_a_speed_is_kept_with_the_size_of_its_requests(database: Database) -> None:
-    add_run(database, spec(mode="generation"), dataset(30))
-    assert Worker(database, lambda: CATALOG).run_once()
-    ((found,),) = throughputs(database).values()
-    assert found.size.sent > found.size.distinct > 0
-    assert found.size.written == 1  # the letter
-
-
-def test_loading_times_are_those_of_first_and_of_later_models(database: Database) -> None:
-    assert loading_times(database) == LoadingTimes()
-    store_loading_time(database, "m", cold=True, worker="box:1", seconds=9.0)
-    store_loading_time(database, "m", cold=False, worker="box:1", seconds=1.0)
-    assert loading_times(database) == LoadingTimes({"m": 9.0}, {"m": 1.0}, is_warm=False)
-    worker = WorkerStatus(database, "box:1")
-    worker.update(model="other")  # which is not loaded yet
-    assert loading_times(database).is_warm
-    assert loading_times(database).loaded == frozenset()
-    worker.update(model="m", device="cpu", keeps=True)
-    assert loading_times(database).loaded == {"m"}

@@ -23,7 +23,7 @@ from evalui.runs.fair_queue.limits import (
 )
 from evalui.settings import Settings
 
-USUAL = UserLimits(queued=5, running=2, gpu_hours_week=10)
+USUAL = UserLimits(queued=5, running=2, dollars_day=10)
 
 
 def test_the_usual_limits_are_settings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,34 +31,33 @@ def test_the_usual_limits_are_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (
         ("QUEUED", "5"),
         ("RUNNING", "2"),
-        ("GPU_HOURS_WEEK", "10"),
         ("STORED_BYTES", "2GB"),
         ("TOKENS_DAY", "100000"),
         ("DOLLARS_DAY", "1.5"),
     ):
         monkeypatch.setenv(f"EVALUI_LIMIT_{name}", value)
-    assert usual_limits(Settings()) == UserLimits(5, 2, 10, 2 * 10**9, 100_000, 1.5)
+    assert usual_limits(Settings()) == UserLimits(5, 2, 2 * 10**9, 100_000, 1.5)
 
 
 def test_a_limit_of_a_person_counts_more_than_the_usual_one(database: Database) -> None:
     add_person(database, "ada")
     assert limits_of(database, "ada", USUAL) == limits_of(database, "nobody yet", USUAL) == USUAL
-    own = UserLimits(queued=5, running=None, gpu_hours_week=40)
+    own = UserLimits(queued=5, running=None, dollars_day=40)
     write_limits(database, "ada", own, USUAL)
     assert limits_of(database, "ada", USUAL) == own
     row = database.row("SELECT limits FROM person")
     assert row
-    assert json.loads(row["limits"]) == {"running": None, "gpu_hours_week": 40}
+    assert json.loads(row["limits"]) == {"running": None, "dollars_day": 40}
     # What a person shares with the others follows the settings of the server.
     assert limits_of(database, "ada", UserLimits(queued=7)).queued == 7
 
 
 def test_a_limit_that_is_none_is_refused(database: Database) -> None:
     add_person(database, "ada")
-    with pytest.raises(SpecError, match="gpu_hours_week must be 0 or more"):
-        write_limits(database, "ada", UserLimits(gpu_hours_week=-1), USUAL)
-    with pytest.raises(SpecError, match="gpu_hours_week must be 0 or more"):
-        write_limits(database, "ada", UserLimits(gpu_hours_week=float("nan")), USUAL)
+    with pytest.raises(SpecError, match="dollars_day must be 0 or more"):
+        write_limits(database, "ada", UserLimits(dollars_day=-1), USUAL)
+    with pytest.raises(SpecError, match="dollars_day must be 0 or more"):
+        write_limits(database, "ada", UserLimits(dollars_day=float("nan")), USUAL)
     with pytest.raises(SpecError, match="There is no person 'bob'"):
         write_limits(database, "bob", USUAL, USUAL)
 

@@ -3,37 +3,29 @@
 from queue_examples import MONDAY, add_owned, spend
 
 from evalui.runs.database.connection import Database
-from evalui.runs.fair_queue.spending import (
-    Spending,
-    day_of,
-    monday_of,
-    spendings_since,
-    spent_since,
-)
+from evalui.runs.fair_queue.limits import UserLimits
+from evalui.runs.fair_queue.spending import Spending, spendings_today, spent_today
 
 
-def test_days_and_weeks_begin_at_midnight_utc() -> None:
-    assert (day_of(MONDAY - 1), day_of(MONDAY)) == ("2026-11-22", "2026-11-23")
-    assert (monday_of(MONDAY - 1), monday_of(MONDAY)) == ("2026-11-16", "2026-11-23")
-    assert monday_of(MONDAY + 6.9 * 86_400) == "2026-11-23"
-
-
-def test_what_is_spent_on_a_day_adds_up(database: Database) -> None:
+def test_what_is_spent_on_a_day_adds_up_and_days_begin_at_midnight_utc(database: Database) -> None:
     ada, bob = add_owned(database, "ada"), add_owned(database, "bob")
-    spend(database, ada, MONDAY - 1, device_s=1.0)
-    spend(database, ada, MONDAY, device_s=2.0, tokens=3)
+    spend(database, ada, MONDAY - 1, tokens=1)
+    spend(database, ada, MONDAY, tokens=3)
     spend(database, ada, MONDAY + 5, tokens=4, dollars=0.5)
     spend(database, bob, MONDAY, dollars=1.0)
     with database.reading() as connection:
-        assert spent_since(connection, "ada", day_of(MONDAY)) == Spending(2.0, 7, 0.5)
-        assert spent_since(connection, "ada", monday_of(MONDAY - 1)) == Spending(3.0, 7, 0.5)
-        assert spent_since(connection, "nobody", day_of(0)) == Spending()
-    assert spendings_since(database, day_of(MONDAY)) == {
-        "ada": Spending(2.0, 7, 0.5),
+        assert spent_today(connection, "ada", MONDAY) == Spending(7, 0.5)
+        assert spent_today(connection, "ada", MONDAY - 1) == Spending(1)
+        assert spent_today(connection, "nobody", MONDAY) == Spending()
+    assert spendings_today(database, MONDAY + 86_399) == {
+        "ada": Spending(7, 0.5),
         "bob": Spending(dollars=1.0),
     }
 
 
-def test_nothing_spent_is_not_written(database: Database) -> None:
-    spend(database, add_owned(database, "ada"))
-    assert spendings_since(database, "") == {}
+def test_a_ceiling_is_reached_when_as_much_is_spent() -> None:
+    spent = Spending(7, 0.5)
+    assert spent.used_up(UserLimits()) == ""
+    assert spent.used_up(UserLimits(tokens_day=8, dollars_day=0.51)) == ""
+    assert spent.used_up(UserLimits(tokens_day=7)) == "tokens"
+    assert spent.used_up(UserLimits(dollars_day=0.5)) == "dollars"

@@ -112,22 +112,21 @@ def test_a_person_with_as_many_runs_at_work_as_they_may_have_waits(database: Dat
 
 
 @pytest.mark.parametrize(
-    ("usual", "spent", "why", "hours"),
+    ("usual", "spent", "why"),
     [
-        (UserLimits(gpu_hours_week=2), {"device_s": 7200.0}, "Your GPU time is used up", 7 * 24),
-        (UserLimits(tokens_day=100), {"tokens": 100}, "Your tokens for today", 24),
-        (UserLimits(dollars_day=1.5), {"dollars": 1.5}, "Your dollars for today", 24),
+        (UserLimits(tokens_day=100), {"tokens": 100}, "Your tokens for today"),
+        (UserLimits(dollars_day=1.5), {"dollars": 1.5}, "Your dollars for today"),
     ],
 )
 def test_a_run_waits_until_its_owner_may_spend_again(
-    database: Database, usual: UserLimits, spent: dict[str, float], why: str, hours: float
+    database: Database, usual: UserLimits, spent: dict[str, float], why: str
 ) -> None:
     first = add_owned(database, "ada")
     spend(database, first, **{name: value * 0.99 for name, value in spent.items()})
     with database.reading() as connection:
         assert hold_reason(connection, "ada", usual, MONDAY) == ""
     spend(database, first, **spent)
-    last = MONDAY + hours * 3600 - 1
+    last = MONDAY + 24 * 3600 - 1
     with database.reading() as connection:
         assert hold_reason(connection, "ada", usual, last).startswith(why)
     assert take(database, usual, now=last) is None
@@ -140,18 +139,18 @@ def test_a_run_waits_until_its_owner_may_spend_again(
     assert again.id == first
 
 
-def test_what_was_spent_the_week_before_does_not_count(database: Database) -> None:
+def test_what_was_spent_the_day_before_does_not_count(database: Database) -> None:
     run_id = add_owned(database, "ada")
-    spend(database, run_id, MONDAY - 1, device_s=1e6)
-    assert take(database, UserLimits(gpu_hours_week=1))
+    spend(database, run_id, MONDAY - 1, tokens=1e6)
+    assert take(database, UserLimits(tokens_day=1))
 
 
 def test_what_was_spent_stays_when_the_run_is_deleted(database: Database) -> None:
     run_id = add_owned(database, "ada")
-    spend(database, run_id, device_s=3600.0)
+    spend(database, run_id, tokens=100)
     queue.delete(database, run_id)
     add_owned(database, "ada")
-    assert take(database, UserLimits(gpu_hours_week=1)) is None
+    assert take(database, UserLimits(tokens_day=100)) is None
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -1,7 +1,7 @@
 """What a server does beside its requests, and how often."""
 
 import logging
-from pathlib import Path
+import threading
 
 import pytest
 
@@ -9,7 +9,6 @@ from evalui.errors import StoreError
 from evalui.runs.database.connection import Database
 from evalui.runs.upkeep import disk, periodic
 from evalui.runs.upkeep.periodic import Upkeep
-from evalui.runs.upkeep.retention import Removed
 from evalui.settings import Settings
 
 
@@ -20,46 +19,15 @@ class Clock:
         return self.now
 
 
-@pytest.fixture
-def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The days of each pass that deletes."""
-    made: list[int] = []
-
-    def count(database: Database, uploads: Path, days: int) -> Removed:
-        assert uploads.parent == database.path.parent
-        made.append(days)
-        return Removed()
-
-    monkeypatch.setattr(periodic, "delete_expired", count)
-    return made
-
-
-def upkeep(database: Database, clock: Clock, **settings: object) -> Upkeep:
-    given = {"data_dir": database.path.parent, "retention_days": 30} | settings
-    return Upkeep(Settings.model_validate(given), database, clock)
-
-
-def test_it_deletes_once_a_day(database: Database, passes: list[int]):
-    clock = Clock()
-    made = upkeep(database, clock)
-    for _ in range(3 * 24 * 60):
-        made.look()
-        clock.now += 60
-    assert passes == [30, 30, 30]
-
-
-def test_a_server_that_only_shows_deletes_nothing(database: Database, passes: list[int]):
-    upkeep(database, Clock(), read_only=True).look()
-    assert passes == []
+def upkeep(database: Database, clock: Clock) -> Upkeep:
+    return Upkeep(Settings(data_dir=database.path.parent), database, clock)
 
 
 def test_a_disk_that_is_nearly_full_is_logged_once_an_hour(
     database: Database,
-    passes: list[int],
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ):
-    del passes
     clock = Clock()
     made = upkeep(database, clock)
     made.look()
@@ -77,11 +45,11 @@ def test_a_fault_of_the_store_is_logged_and_tried_again(
 ):
     tried: list[int] = []
 
-    def locked(*_: object) -> Removed:
+    def gone(_: object) -> disk.DiskUse:
         tried.append(1)
-        raise StoreError("store-damaged")
+        raise StoreError("data-folder", reason="gone")
 
-    monkeypatch.setattr(periodic, "delete_expired", locked)
+    monkeypatch.setattr(periodic, "disk_use", gone)
     clock = Clock()
     made = upkeep(database, clock)
     made.look()
@@ -91,15 +59,16 @@ def test_a_fault_of_the_store_is_logged_and_tried_again(
     assert {record.levelno for record in caplog.records} == {logging.WARNING}
 
 
-def test_it_runs_beside_the_server_and_ends_with_it(database: Database, passes: list[int]):
-    made = upkeep(database, Clock())
-    with made.running():
-        pass
-    assert passes in ([], [30])  # it may have been ended before its first look
-    assert made._ending.is_set()
+def test_it_runs_beside_the_server_and_ends_with_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    looked = threading.Event()
+    monkeypatch.setattr(database, "check", looked.set)
+    with upkeep(database, Clock()).running():
+        assert looked.wait(60)
+    assert "upkeep" not in {thread.name for thread in threading.enumerate()}
 
 
-@pytest.mark.usefixtures("passes")
 def test_the_store_is_looked_through_at_the_start_and_once_a_day(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ):

@@ -198,9 +198,7 @@ def test_a_run_again_asks_the_model_nothing(database: Database, held: Lease) -> 
 
 def test_the_speed_is_remembered(database: Database, held: Lease) -> None:
     work(database, held, Scripted())
-    (pace,) = throughputs(database)["perfect", "multiple_choice", 0]
-    assert pace.rate > 0
-    assert pace.size.sent >= pace.size.distinct > 0
+    assert throughputs(database)["perfect", "multiple_choice", 0] > 0
 
 
 def test_what_a_model_does_once_is_no_speed(
@@ -215,8 +213,7 @@ def test_what_a_model_does_once_is_no_speed(
     monkeypatch.setattr("evalui.runs.worker.cell.time.monotonic", lambda: sum(spent))
     work(database, held, Cold())
     assert sum(spent) == pytest.approx(68.0)
-    (pace,) = throughputs(database)["perfect", "multiple_choice", 0]
-    assert pace.rate == pytest.approx(100.0)
+    assert throughputs(database)["perfect", "multiple_choice", 0] == pytest.approx(100.0)
 
 
 def test_a_model_shown_other_answers_does_not_find_the_old_responses(

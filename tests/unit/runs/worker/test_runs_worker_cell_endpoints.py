@@ -176,11 +176,11 @@ def test_time_spent_waiting_is_no_pace(
     model = Busy()
     model.events = {40: [silence(100.0)]}
     work(database, held, model)
-    ((pace,),) = throughputs(database).values()
+    (rate,) = throughputs(database).values()
     cell = read_cells(database, held.run_id)[0]
     assert clock.now == pytest.approx(100 + 2, rel=0.01)
     # What was answered just before it stopped answering is not counted.
-    assert pace.rate == pytest.approx(100, rel=0.2)
+    assert rate == pytest.approx(100, rel=0.2)
     assert cell.rate == pytest.approx(100, rel=0.2)
     assert cell.seconds == pytest.approx(2, rel=0.2)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from runs_examples import CATALOG, add_run, dataset, spec
 
-from evalui.errors import ModelError, StoreError, Unreachable
+from evalui.errors import ModelError, Unreachable
 from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.models.user_catalog import additions_path
@@ -158,22 +158,6 @@ class Closable(Hanging):
 
     def close(self) -> None:
         self.closed = True
-
-
-def test_a_loading_time_that_cannot_be_written_stops_nothing(
-    database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise StoreError(Sentence("The disk is full."))
-
-    monkeypatch.setattr("evalui.runs.worker.model_keeper.store_loading_time", full)
-    run_id, model = add_run(database), Closable()
-    entry = ModelEntry("perfect", "transformers")
-    Worker(database, lambda: {"perfect": entry}, opener=lambda _: model).run_once()
-    (cell,) = read_cells(database, run_id)
-    assert (cell.state, cell.error) == ("failed", "It answers nothing.")
-    assert model.closed
-    assert "The disk is full." in caplog.text
 
 
 def test_a_lease_is_renewed_before_the_status(

@@ -15,7 +15,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_run, read_workers
 from evalui.runs.fair_queue.decisions import set_queue_state
 from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.fair_queue.spending import Spending, spendings_since
+from evalui.runs.fair_queue.spending import Spending, spendings_today
 from evalui.runs.worker import heartbeat
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
@@ -235,28 +235,24 @@ def test_a_worker_for_one_gpu_opens_models_on_the_only_one_it_sees(database: Dat
     assert (row.device, row.own_device) == ("cuda:1", "cuda:1")
 
 
-def test_what_a_run_takes_is_noted_with_its_owner(database: Database) -> None:
-    garage = Garage(database, {"perfect": LOCAL})
-    owned_run(database, "ada")
-    garage.worker.run_once()
-    spent = spendings_since(database, "")
-    assert 40.0 < spent["ada"].device_s < 60.0, "loading, and answering"
-    assert (spent["ada"].tokens, spent["ada"].dollars) == (0, 0.0)
-
-
-def test_a_model_at_an_endpoint_takes_tokens_and_dollars_and_no_time(database: Database) -> None:
+def test_what_a_model_at_an_endpoint_takes_is_noted_with_the_owner_of_the_run(
+    database: Database,
+) -> None:
     garage = Garage(database, {"perfect": REMOTE})
     owned_run(database, "ada")
     garage.worker.run_once()
-    assert spendings_since(database, "") == {
-        "ada": Spending(0.0, 6 * 11, pytest.approx(6 * (10 * 2.0 + 4.0) / 1e6))
+    assert spendings_today(database, time.time()) == {
+        "ada": Spending(6 * 11, pytest.approx(6 * (10 * 2.0 + 4.0) / 1e6))
     }
 
 
-def test_a_rule_takes_nothing(database: Database) -> None:
+@pytest.mark.parametrize("catalog", [CATALOG, {"perfect": LOCAL}], ids=["a rule", "here"])
+def test_a_model_that_computes_here_spends_nothing(
+    database: Database, catalog: dict[str, ModelEntry]
+) -> None:
     owned_run(database, "ada")
-    Garage(database, CATALOG).worker.run_once()
-    assert spendings_since(database, "") == {}
+    Garage(database, catalog).worker.run_once()
+    assert spendings_today(database, time.time()) == {}
 
 
 def test_a_run_waits_as_soon_as_its_owner_may_spend_no_more(

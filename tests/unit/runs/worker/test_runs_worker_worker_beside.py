@@ -15,7 +15,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import add_dataset
 from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.fair_queue.place import queue_places
+from evalui.runs.fair_queue.turns import queue_ahead, queue_places
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.runs.worker import heartbeat
@@ -208,8 +208,9 @@ def test_a_run_at_an_endpoint_has_its_place_beside_one_that_computes_here(place:
     assert place.worker.begin_run()
     waiting, remote = place.queue("also-here"), place.queue("near")
     places = queue_places(place.database, UserLimits())
-    assert places[remote].starts_in_s == 0.0
-    assert places[waiting].starts_in_s is None
+    assert (places[waiting].place, places[remote].place) == (1, 2)
+    ahead = queue_ahead(place.database, "local", UserLimits(), computes_here=False)
+    assert ahead.runs == 1, "the one that asks an endpoint"
 
 
 class Answering:

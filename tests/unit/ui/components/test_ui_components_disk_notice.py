@@ -1,11 +1,9 @@
 """The line above every page of a server whose disk is nearly full."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.messages import messages
@@ -13,7 +11,6 @@ from evalui.runs.upkeep import disk
 from evalui.runs.upkeep.disk import DiskUse
 from evalui.ui.components import disk_notice as module
 from evalui.ui.components.disk_notice import disk_notice
-from evalui.ui.run_frame import run_frame
 from evalui.ui.top_bar import top_bar
 
 
@@ -41,17 +38,3 @@ def test_the_line_stands_on_every_page(desk: AppService, monkeypatch: pytest.Mon
     monkeypatch.setattr(disk, "_NEARLY_FULL", 0.0)
     for page in ("evaluate", "runs", "models"):
         assert "The disk of this server" in top_bar(desk, t, page, {})
-
-
-def test_a_run_states_that_it_will_be_deleted(
-    desk: AppService, finished: Callable[[], str], monkeypatch: pytest.MonkeyPatch
-):
-    run_id = finished()
-    t = messages("en")
-    assert "will be deleted" not in run_frame(RunView(desk, t, run_id), "overview")
-    changed = desk.settings.model_copy(update={"retention_days": 1})
-    monkeypatch.setattr(desk, "settings", changed)
-    desk.database.row(
-        'INSERT INTO decision VALUES (\'retention\', \'{"days": 1, "since": 0, "seen": 0}\')'
-    )
-    assert "This run will be deleted (" in run_frame(RunView(desk, t, run_id), "overview")

@@ -4,9 +4,8 @@ import re
 from collections.abc import Callable
 
 from evalui.access import Person
-from evalui.accounts.notes.notices import read_unseen
 from evalui.accounts.people import add_person
-from evalui.app.notices import close_notice
+from evalui.app.notices import close_notice, unseen_notices
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.ui.components.form import Form
@@ -37,13 +36,13 @@ def test_the_list_of_runs_shows_them_all(desk: AppService, finished: Callable[..
     assert notes(desk, {"tab": "models"}) == [f"run {n} is done." for n in (4, 3, 2)]
     assert "and 2 more" in top_bar(desk, messages("en"), "models", {})
     assert "notices" not in top_bar(desk, messages("en"), "runs", {})
-    assert read_unseen(desk.database, "local") == ()
+    assert unseen_notices(desk) == []
 
 
 def test_a_note_can_be_closed_by_its_owner_alone(desk: AppService, finished: Callable[..., str]):
     finished(name="Midterm")
     finished(name="Final")
-    (final, _) = read_unseen(desk.database, "local")
+    (final, _) = unseen_notices(desk)
     assert f"../notices/{final.id}/close" in top_bar(desk, messages("en"), "evaluate", {})
     close_notice(desk.acting_for(Person("eve", "admin")), final.id)
     assert notes(desk, {}) == ["Final is done.", "Midterm is done."]
@@ -67,7 +66,7 @@ def test_a_server_that_only_shows_writes_nothing(desk: AppService, finished: Cal
     run_id = finished(name="Midterm")
     desk.settings = desk.settings.model_copy(update={"read_only": True})
     assert "/close" not in top_bar(desk, messages("en"), "evaluate", {})
-    (note,) = read_unseen(desk.database, "local")
+    (note,) = unseen_notices(desk)
     close_notice(desk, note.id)
     assert notes(desk, {"tab": "results", "run": run_id}) == []
-    assert len(read_unseen(desk.database, "local")) == 1
+    assert len(unseen_notices(desk)) == 1

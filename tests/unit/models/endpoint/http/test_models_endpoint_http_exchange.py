@@ -1,4 +1,4 @@
-"""Exchanges of those who wait in another thread: webhooks, and the client of a server."""
+"""Exchanges of those who wait in another thread: the client of a server."""
 
 import socketserver
 import threading

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -133,41 +132,35 @@ def test_people_stand_with_what_they_use(
 ):
     first, _ = queued("ann"), queued("ann")
     assert queue.claim(box.database, "w", first)
-    spend(box, first, time.time(), device_s=3.25 * 3600)
     usual = usual_limits(box.settings)
-    limits = UserLimits(running=2, gpu_hours_week=20, stored_bytes=20_000_000_000)
+    limits = UserLimits(running=2, stored_bytes=20_000_000_000)
     write_limits(box.database, "ann", limits, usual)
     page = admin.sees()
     assert "1 job running, 1 waiting." in page
     assert f'1 of 2<div class="meta">{read_run(box.database, first).name}</div>' in page
-    assert "3.2 of 20 h" in page
     assert "0.0 of 20 GB" in page
-    assert "2 runs by 1 person" in page
-    assert "3.2 GPU hours" in page
 
 
 def test_who_has_nothing_left_stands_in_the_sentence(
     box: AppService, admin: Administrator, queued: Callable[[str], str]
 ):
     run_id = queued("ann")
-    write_limits(box.database, "ann", UserLimits(gpu_hours_week=1), UserLimits())
-    spend(box, run_id, time.time(), device_s=3599.0)
-    assert "has no GPU time" not in admin.sees()
-    spend(box, run_id, time.time(), device_s=1.0)
+    write_limits(box.database, "ann", UserLimits(dollars_day=1.5), UserLimits())
+    spend(box, run_id, time.time(), dollars=1.25)
+    assert "has no dollars" not in admin.sees()
+    spend(box, run_id, time.time(), dollars=0.25)
     page = admin.sees()
-    assert "1 waiting. ann has no GPU time left this week." in page
-    assert "no GPU time until Monday" in page
-    assert "full" in page
+    assert "1 waiting. ann has no dollars left today." in page
+    assert "no dollars until midnight UTC" in page
 
 
-def test_hours_of_last_week_count_no_more(
+def test_what_was_spent_yesterday_counts_no_more(
     box: AppService, admin: Administrator, queued: Callable[[str], str]
 ):
     run_id = queued("ann")
-    write_limits(box.database, "ann", UserLimits(gpu_hours_week=1), UserLimits())
-    last = datetime.now(UTC).timestamp() - 8 * 24 * 3600
-    spend(box, run_id, last, device_s=7200.0)
-    assert "0.0 of 1 h" in admin.sees()
+    write_limits(box.database, "ann", UserLimits(dollars_day=1), UserLimits())
+    spend(box, run_id, time.time() - 24 * 3600, dollars=2.0)
+    assert "has no dollars" not in admin.sees()
 
 
 def test_a_person_alone_is_shown_the_way(tmp_path_factory: pytest.TempPathFactory):
@@ -253,10 +246,10 @@ def test_the_last_administrator_stays_one(admin: Administrator):
 def test_limits_are_shown_and_set(box: AppService, admin: Administrator):
     admin.sees(person="ann")
     assert set(admin.fields().values()) == {"ann", "annotator", "0", None, ""}
-    fields = {"running": 2, "stored_bytes": 1.5, "gpu_hours_week": 20, "priority": "1"}
+    fields = {"running": 2, "stored_bytes": 1.5, "dollars_day": 20, "priority": "1"}
     closed = admin.sends("person", {"person": "ann"}, **fields)
     usual = usual_limits(box.settings)
-    expected = UserLimits(running=2, gpu_hours_week=20.0, stored_bytes=1_500_000_000)
+    expected = UserLimits(running=2, dollars_day=20.0, stored_bytes=1_500_000_000)
     assert limits_of(box.database, "ann", usual) == expected
     assert read_decisions(box.database).priorities == {"ann": 1}
     (entry,) = admin.log()
@@ -266,7 +259,7 @@ def test_limits_are_shown_and_set(box: AppService, admin: Administrator):
     assert "The limits of ann are changed." in closed
     admin.sees(person="ann")
     assert admin.fields()["stored_bytes"] == 1.5
-    without = dict.fromkeys(("running", "stored_bytes", "gpu_hours_week"), "")
+    without = dict.fromkeys(("running", "stored_bytes", "dollars_day"), "")
     admin.sends("person", {"person": "ann"}, priority="0", **without)
     assert limits_of(box.database, "ann", usual) == UserLimits()
 
@@ -458,9 +451,6 @@ def test_storage_is_stated_by_person_and_run(
         assert words in page
     assert page.count('<td class="r">') == 4  # numbers stand under each other, also in "Together"
     assert "The disk: " in page
-    assert "Runs are kept for good" in page
-    box.settings.retention_days = 90
-    assert "Runs are deleted 90 days after their end" in admin.sees(sub="storage")
 
 
 def test_failures_stand_with_their_sentence(

@@ -1,27 +1,21 @@
 import time
 from collections.abc import Callable
 
-import pytest
 from endpoint_server_examples import ToyServer
 from press import Press
 from ui_evaluate_screen import Screen
 from ui_examples import MODELS
 
 from evalui.app.service import AppService
-from evalui.messages import messages
 from evalui.report.compile import markdown
-from evalui.runs.estimate import Estimate, TimeRange
 from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.fair_queue.place import QueueAhead
 from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.worker.worker import Worker
-from evalui.types import Language
 from evalui.ui.components.form import Form, field_values
-from evalui.ui.pages.evaluate.start_card import cost_rows
 from evalui.ui.run_form import read_run_form
 
-GPU_EN = "Your GPU time is used up until Monday. The run waits; nothing is lost."
-GPU_ZH = "本周 GPU 时间已用完，周一恢复。任务会等待，不会丢失。"
+SPENT_EN = "Your tokens for today are used up. The run goes on after midnight UTC; nothing is lost."
+SPENT_ZH = "今天的词元额度已用完。任务在 UTC 零点后继续，不会丢失。"
 
 
 def limit(desk: AppService, limits: UserLimits) -> None:
@@ -34,10 +28,10 @@ def test_a_run_that_would_wait_is_announced_and_can_start(
 ):
     form = form_for()
     run_id = desk.start(read_run_form(form))
-    limit(desk, UserLimits(gpu_hours_week=1))
+    limit(desk, UserLimits(tokens_day=1))
     with desk.database.writing() as connection:
-        add_spending(connection, run_id, Spending(device_s=3600.0), time.time())
-    for language, sentence in (("en", GPU_EN), ("zh", GPU_ZH)):
+        add_spending(connection, run_id, Spending(tokens=1), time.time())
+    for language, sentence in (("en", SPENT_EN), ("zh", SPENT_ZH)):
         page = Screen(desk, language).render(form)  # type: ignore[arg-type]
         assert sentence in page
         start = page.partition('data-do="start"')[2].partition(">")[0]
@@ -57,26 +51,6 @@ def test_a_limit_that_is_reached_is_stated_before_the_start(
     assert "disabled" in before.rpartition("<")[2] + after.partition(">")[0]
     # A click that came first is refused with the same sentence.
     assert "1 of your runs wait already" in (tab.act(Press("start", {}, form)) or "")
-
-
-@pytest.mark.parametrize(
-    ("span", "english", "chinese"),
-    [
-        (TimeRange(12.0, 40.0, "measured"), "12 s – 40 s, measured", "12 秒至 40 秒，实测"),
-        (TimeRange(6.0, 600.0, "guessed"), "6 s – 10 min, guessed", "6 秒至 10 分钟，推测"),
-        (TimeRange(0.1, 0.4, "measured"), "about 1 s, measured", "约 1 秒，实测"),
-        (None, "not yet known", "尚不清楚"),
-    ],
-    ids=["measured", "guessed", "at once", "unknown"],
-)
-def test_the_time_is_a_range_and_says_where_it_comes_from(
-    span: TimeRange | None, english: str, chinese: str
-):
-    languages: tuple[tuple[Language, str], ...] = (("en", english), ("zh", chinese))
-    for language, words in languages:
-        t = messages(language)
-        rows = dict(cost_rows(t, Estimate(1, 1, 0, None, range=span), QueueAhead(0, 0.0, ""), ()))
-        assert rows[t("cost.time")] == words
 
 
 def test_replies_of_a_server_that_has_moved_are_offered_and_used_if_somebody_says_so(

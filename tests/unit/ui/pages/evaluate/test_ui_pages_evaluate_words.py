@@ -38,7 +38,6 @@ BUDGETS: Mapping[str, int] = {
     "modes.all_models": SMALL,
     "modes.some_models": SMALL,
     "choose.of": SMALL,
-    "cost.time": SMALL,
     "cost.queue": SMALL,
     "answers.summary": CLOSED,
     "answers.chosen": CLOSED,

@@ -27,7 +27,7 @@ from evalui.models.endpoint.probing.status import EndpointStatus
 from evalui.models.user_catalog import additions_path
 from evalui.runs.database import queue
 from evalui.runs.database.runs import read_cells
-from evalui.runs.database.throughput import Throughput, store_throughput
+from evalui.runs.database.throughput import store_throughput
 from evalui.runs.database.usage import ModelWait, clear_wait, set_wait
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.heartbeat import WorkerStatus
@@ -239,9 +239,7 @@ def test_a_hub_id_is_fetched_later(tab: Screen, desk: AppService):
 @pytest.mark.usefixtures("far")
 def test_prices_and_measured_speed_are_shown(tab: Screen, desk: AppService):
     database = desk.database
-    store_throughput(
-        database, "gpt", "generation", 0, fingerprint="f", throughput=Throughput(12.34)
-    )
+    store_throughput(database, "gpt", "generation", 0, fingerprint="f", rate=12.34)
     told = row(tab, "gpt")
     assert "US$ 0.15 per million tokens read, 0.60 written" in told
     assert "12.3 per s (reply)" in told

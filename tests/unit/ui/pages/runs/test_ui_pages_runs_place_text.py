@@ -1,6 +1,7 @@
-"""Where a run stands in the queue of all, when it starts, and why it waits."""
+"""Where a run stands in the queue of all, and why it waits."""
 
 import re
+import time
 from collections.abc import Callable
 
 import pytest
@@ -10,10 +11,10 @@ from evalui.access import LOCAL_PERSON, Person
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database import queue
-from evalui.runs.database.runs import read_cells, read_run
-from evalui.runs.database.throughput import Throughput, store_throughput
+from evalui.runs.database.runs import read_run
 from evalui.runs.fair_queue.decisions import set_queue_state
-from evalui.runs.fair_queue.place import QueuePlace
+from evalui.runs.fair_queue.spending import Spending, add_spending
+from evalui.runs.fair_queue.turns import QueuePlace
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
@@ -27,42 +28,33 @@ def queued(desk: AppService, form_for: Callable[..., Form]) -> Callable[..., str
 
 
 @pytest.fixture
-def of_ada(desk: AppService, queued: Callable[..., str]) -> str:
-    """A run of another person; its model was timed: it takes 16 requests in 720 s."""
+def of_ada(queued: Callable[..., str]) -> str:
+    """A run of another person."""
     with acting_as(Person("ada", "operator")):
-        run_id = queued(name="a secret", models=["biased"], modes=["multiple_choice"])
-    (cell,) = read_cells(desk.database, run_id)
-    throughput = Throughput(cell.requests / 720)
-    store_throughput(
-        desk.database, "biased", "multiple_choice", 0, fingerprint="f", throughput=throughput
-    )
-    return run_id
+        return queued(name="a secret", models=["biased"], modes=["multiple_choice"])
 
 
 @pytest.mark.usefixtures("of_ada")
-def test_a_run_behind_another_persons_states_its_place_and_start_and_no_name(
+def test_a_run_behind_another_persons_states_its_place_and_no_name(
     desk: AppService, queued: Callable[..., str]
 ):
     run_id = queued(name="mine")
     page = Screen(desk).render({"run": run_id})
     assert re.search(r"<td>2</td>\s*<td><b>mine</b>", page)
-    assert "2nd in the queue · starts in about 12 min" in page
+    assert "2nd in the queue" in page
     assert "a secret" not in page
-    assert "排在第 2 位 · 约 12 分钟后开始" in Screen(desk, "zh").render({"run": run_id})
+    assert "排在第 2 位" in Screen(desk, "zh").render({"run": run_id})
 
 
 def test_a_held_run_states_why(desk: AppService, queued: Callable[..., str]):
-    desk.settings.limit_gpu_hours_week = 1
+    desk.settings.limit_tokens_day = 1
     run_id = queued(name="mine")
     with desk.database.writing() as connection:
-        connection.execute(
-            "INSERT INTO spending (owner, day, device_s) VALUES (?, '9999-01-01', 3600)",
-            (desk.owner,),
-        )
+        add_spending(connection, run_id, Spending(tokens=1), time.time())
     page = Screen(desk).render({"run": run_id})
-    assert page.count("Your GPU time is used up until Monday. The run waits; nothing is lost.") == 1
+    assert page.count("Your tokens for today are used up.") == 1
     assert re.search(r"<td>–</td>\s*<td><b>mine</b>", page)
-    assert "本周 GPU 时间已用完" in Screen(desk, "zh").render({"run": run_id})
+    assert "今天的词元额度已用完" in Screen(desk, "zh").render({"run": run_id})
 
 
 def test_a_paused_queue_says_so(desk: AppService, queued: Callable[..., str]):
@@ -71,7 +63,6 @@ def test_a_paused_queue_says_so(desk: AppService, queued: Callable[..., str]):
     page = Screen(desk).render({"run": run_id})
     assert "An administrator has paused the queue." in page
     assert "next in the queue</span>" in page
-    assert "starts" not in page
 
 
 def test_people_who_share_a_server_take_turns(desk: AppService, queued: Callable[..., str]):
@@ -97,15 +88,15 @@ def test_a_stopped_run_is_not_queued_again_beyond_the_limit(
 @pytest.mark.parametrize(
     ("language", "place", "expected"),
     [
-        ("en", QueuePlace(1, 0.0), "next in the queue · starts now"),
-        ("en", QueuePlace(3, None), "3rd in the queue"),
-        ("en", QueuePlace(11, 60.0), "11th in the queue · starts in about 60 s"),
-        ("en", QueuePlace(1012, None), "1,012th in the queue"),
-        ("en", QueuePlace(21, None), "21st in the queue"),
-        ("en", QueuePlace(None, None, "x"), "waits for its turn"),
+        ("en", QueuePlace(1), "next in the queue"),
+        ("en", QueuePlace(3), "3rd in the queue"),
+        ("en", QueuePlace(11), "11th in the queue"),
+        ("en", QueuePlace(1012), "1,012th in the queue"),
+        ("en", QueuePlace(21), "21st in the queue"),
+        ("en", QueuePlace(None, "x"), "waits for its turn"),
         ("en", None, "waits for its turn"),
-        ("zh", QueuePlace(1, 0.0), "下一个就是它 · 即将开始"),
-        ("zh", QueuePlace(22, None), "排在第 22 位"),
+        ("zh", QueuePlace(1), "下一个就是它"),
+        ("zh", QueuePlace(22), "排在第 22 位"),
     ],
 )
 def test_a_place_in_words(language: Language, place: QueuePlace | None, expected: str):
@@ -113,4 +104,4 @@ def test_a_place_in_words(language: Language, place: QueuePlace | None, expected
 
 
 def test_nothing_holds_a_run_that_waits_for_its_turn():
-    assert held_text(messages("en"), None) == held_text(messages("en"), QueuePlace(1, 0.0)) == ""
+    assert held_text(messages("en"), None) == held_text(messages("en"), QueuePlace(1)) == ""
