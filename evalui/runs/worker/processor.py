@@ -52,7 +52,7 @@ class Processor:
         with self._changed:
             if name not in self._takers:
                 self._takers.append(name)
-        while not self._has(name):
+        while not self.try_take(name):
             check()
             with self._changed:
                 if self._takers[0] != name:
@@ -66,13 +66,9 @@ class Processor:
                 self._takers.remove(name)
             self._changed.notify_all()
 
-    def _has(self, name: str) -> bool:
-        with self._changed:
-            return self._takers[0] == name
-
 
 class ProcessorTurn:
-    """The turn of one run to compute: a `Turn` of a cell."""
+    """The turn of one run to compute, which it may give to others while it has nothing to do."""
 
     def __init__(self, processor: Processor, run_id: str) -> None:
         self._processor = processor
