@@ -51,7 +51,7 @@ from evalui.runs.worker.pending_trials import (
     PendingTrials,
     TrialPlace,
 )
-from evalui.runs.worker.processor import ProcessorTurn
+from evalui.runs.worker.processor import Processor
 from evalui.runs.worker.waiting import WaitForModel
 from evalui.settings import Settings
 from evalui.types import (
@@ -93,8 +93,8 @@ class CellRun:
     the endpoint works on at a time; a cell that can send more at once counts as so many.
     `replies` is another store whose responses are used, and which keeps those of this cell, too.
     `arrivals` says what the other cells of the run write: a judge waits for those that are still
-    to answer, and only for the answers that it is shown. `turn` is that of a judge that computes
-    here: it pauses when others want it.
+    to answer, and only for the answers that it is shown. `processor` is given to a judge that
+    computes here: it pauses when others want it.
     """
 
     def __init__(
@@ -110,13 +110,13 @@ class CellRun:
         replies: Database | None = None,
         uses_kept: bool = True,
         arrivals: Arrivals | None = None,
-        turn: ProcessorTurn | None = None,
+        processor: Processor | None = None,
     ) -> None:
         self._database = database
         self._row = row
         self._on_open = on_open
         self._arrivals = arrivals or Arrivals()
-        self._turn = turn
+        self._processor = processor
         # What servers do before the first token is not known here; of models on this machine it is
         # known, but for a thought that they begin by themselves.
         remote = entry is not None and traits_of(entry).remote
@@ -155,7 +155,7 @@ class CellRun:
             Cancelled: the owner stopped the run.
             Interrupted: the worker is to end.
             RunLeaseLost: the run was given to another worker, or deleted.
-            Paused: others want the turn of a judge that has nothing to judge now.
+            Paused: others want the processor of a judge that has nothing to judge now.
             Unreachable: the model did not answer for as long as this server waits.
             ModelError: the model failed, or rejected requests.
 
@@ -264,8 +264,8 @@ class CellRun:
                     taken = pending.take(wanted)
                     is_starved = len(taken) < wanted
                     planned += len(taken)
-                    if taken and self._turn:
-                        self._turn.go_on()
+                    if taken and self._processor:
+                        self._processor.withdraw(self._row.run_id)
                     batch.add(taken)
                     self._store.trials += batch.take_decided()
                     self._send_new(source, batch)
@@ -285,7 +285,8 @@ class CellRun:
                     wait_s = min(wait_s, _STARVED_S if is_starved else IDLE_S)
                     self._receive(source, batch, wait_s)
                 elif not taken:
-                    if self._turn and self._turn.is_wanted() and not pending.is_over:
+                    is_wanted = self._processor and self._processor.offer(self._row.run_id)
+                    if is_wanted and not pending.is_over:
                         raise Paused
                     pending.wait(wait_s)
                 is_portion_over = not (source.takes_more or batch.open)

@@ -65,19 +65,3 @@ class Processor:
                 self._is_offered &= self._takers[0] != name
                 self._takers.remove(name)
             self._changed.notify_all()
-
-
-class ProcessorTurn:
-    """The turn of one run to compute, which it may give to others while it has nothing to do."""
-
-    def __init__(self, processor: Processor, run_id: str) -> None:
-        self._processor = processor
-        self._run_id = run_id
-
-    def is_wanted(self) -> bool:
-        """State that there is nothing to do now; whether others wait for the turn."""
-        return self._processor.offer(self._run_id)
-
-    def go_on(self) -> None:
-        """State that there is something to do again."""
-        self._processor.withdraw(self._run_id)

@@ -44,7 +44,7 @@ from evalui.runs.worker.failures import error_text
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
 from evalui.runs.worker.pending_trials import Arrivals
-from evalui.runs.worker.processor import Processor, ProcessorTurn
+from evalui.runs.worker.processor import Processor
 from evalui.runs.worker.waiting import CHECK_INTERVAL_S
 
 _MAX_REMOTE = 16  # models at endpoints that work at the same time
@@ -345,14 +345,11 @@ class RunAtWork:
         if isinstance(model, Streaming) and len(cells) > 1:
             return self._do_overlapping(cells, entry, model)
         works, computes_here = True, not traits_of(entry).remote
-        turn = ProcessorTurn(self._parts.processor, self._run.id)
         for at, row in enumerate(cells):
             if at:
                 self._check_draining()
             try:
-                works &= self._do_cell(
-                    row, entry, model, turn=turn if is_judge and computes_here else None
-                )
+                works &= self._do_cell(row, entry, model, pauses=is_judge and computes_here)
             except Unreachable as error:
                 # It did not answer for as long as we wait; the other cells need not wait as long.
                 for left in cells[at:]:
@@ -409,7 +406,7 @@ class RunAtWork:
         model: Model | None = None,
         *,
         on_open: Callable[[int, int], None] = lambda _requests, _width: None,
-        turn: ProcessorTurn | None = None,
+        pauses: bool = False,
     ) -> bool:
         """Whether it is done; a cell that failed states why. No model: answers were supplied."""
         job = CellRun(
@@ -423,7 +420,7 @@ class RunAtWork:
             replies=self._parts.replies,
             uses_kept=self._parts.uses_kept,
             arrivals=self._arrivals,
-            turn=turn,
+            processor=self._parts.processor if pauses else None,
         )
         try:
             dataset = read_cell_dataset(self._database, row.id)
