@@ -31,8 +31,7 @@ from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.estimate import estimate
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
-from evalui.runs.worker import cell, in_flight
-from evalui.runs.worker import worker as worker_module
+from evalui.runs.worker import cell, in_flight, run_at_work
 from evalui.runs.worker.worker import Worker
 from evalui.settings import ASSETS
 from evalui.types import Request, Response
@@ -138,7 +137,7 @@ class Stages:
                 (in_flight, "request_key", "key"),
                 (cell, "get_responses", "store"),
                 (cell, "write_trials", "store"),
-                (worker_module, "summarise_ending", "summary"),
+                (run_at_work, "summarise_ending", "summary"),
             ):
                 counted = self.counted(name, getattr(owner, attribute))
                 stack.enter_context(patch.object(owner, attribute, counted))

@@ -21,7 +21,6 @@ EvaluiError
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from evalui.messages import Sentence, Value, sentence
 
@@ -76,12 +75,7 @@ class Unreachable(ModelError):
 
 
 class RequestRejected(ModelError):
-    """Single requests were turned down for good; all others are answered.
-
-    `reasons` counts the requests by the reason, where more is known than the sentence says.
-    """
-
-    reasons: Mapping[str, int] = MappingProxyType({})
+    """Single requests were turned down for good; all others are answered."""
 
 
 class SpecError(EvaluiError):

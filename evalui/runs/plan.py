@@ -78,22 +78,20 @@ def plan_run(
     catalog = with_replies_of(catalog, spec.replies_of)
     keys = {source.key: dataset_key(datasets[source.key]) for source in spec.datasets}
     named_modes = list(zip(spec.modes, labels(spec.modes), strict=True))
-    prompted = [
-        _plan_cell(
-            spec,
-            source,
-            datasets[source.key],
-            keys[source.key],
-            catalog[name],
-            mode,
-            label,
-            describe=describe,
-        )
-        for name, source in product(spec.models, spec.datasets)
-        for mode, label in _applicable_modes(datasets[source.key], named_modes)
-    ]
-    plans = [*prompted, *_plan_recorded(spec, datasets, keys, collected)]
-    plans += _plan_judges(spec, datasets, catalog, _answering_plans(plans), describe)
+    plans: list[CellPlan] = []
+    for name, source in product(spec.models, spec.datasets):
+        dataset, key = datasets[source.key], keys[source.key]
+        # All modes if none is for datasets of this kind, so that the reason is stated.
+        fitting = [each for each in named_modes if dataset.kind in MODES[each[0].mode].kinds]
+        for mode, label in fitting or named_modes:
+            plans.append(
+                _plan_cell(
+                    spec, source, dataset, key, catalog[name], mode, label, describe=describe
+                )
+            )
+    plans += _plan_recorded(spec, datasets, keys, collected)
+    answering = [plan for plan in plans if plan.cell.gives == "answers"]
+    plans += _plan_judges(spec, datasets, catalog, answering, describe)
     return tuple(plans)
 
 
@@ -119,56 +117,10 @@ def limit_datasets(datasets: Mapping[str, Dataset], spec: RunSpec) -> dict[str, 
     return {key: limit_dataset(dataset, spec) for key, dataset in datasets.items()}
 
 
-def _applicable_modes(
-    dataset: Dataset, named_modes: Sequence[tuple[ModeSpec, str]]
-) -> Sequence[tuple[ModeSpec, str]]:
-    """The modes for datasets of this kind; all of them if none is, so that the reason is stated."""
-    fitting = [named for named in named_modes if dataset.kind in MODES[named[0].mode].kinds]
-    return fitting or named_modes
-
-
-def _plan_recorded(
-    spec: RunSpec,
-    datasets: Mapping[str, Dataset],
-    keys: Mapping[str, str],
-    collected: Sequence[CollectedAnswers],
-) -> Iterator[CellPlan]:
-    """A cell for the answers of each contestant that is not prompted."""
-    clusters = {source.key: source.cluster for source in spec.datasets}
-    for supplied in collected:
-        dataset = datasets[supplied.source]
-        samples = dataset.samples[: spec.questions_per_dataset]
-        mode = ModeSpec(mode=grader_of("written"), chat=False, recorded=True)
-        kept = {
-            sample.id: supplied.answers[sample.id]
-            for sample in samples
-            if sample.id in supplied.answers
-        }
-        signed = signature(
-            dataset,
-            samples,
-            mode,
-            model=supplied.model,
-            seed=spec.seed,
-            limit=spec.limit,
-            limit_per=spec.counts_per,
-            answers=kept,
-            cluster=clusters[supplied.source],
-        )
-        yield CellPlan(
-            cell=Cell(
-                dataset.name, supplied.model, mode.mode, mode.mode, "origin", signed, mode.gives
-            ),
-            source=supplied.source,
-            dataset_key=keys[supplied.source],
-            entry=ModelEntry(supplied.model, "recorded"),
-            mode=mode,
-            setting=mode_settings(mode, ()),
-            questions=len(samples),
-            total=len(kept),
-            requests=0,
-            answers=kept,
-        )
+def requests_per_verdict(output: JudgeOutput, rubrics: Sequence[Rubric]) -> int:
+    """How many requests a verdict takes: of each criterion the probabilities are asked for."""
+    criteria = max((len(rubric.criteria) for rubric in rubrics), default=0)
+    return max(1, criteria) if output == "probabilities" else 1
 
 
 def _reject_duplicates(
@@ -264,6 +216,24 @@ def _check_shots(dataset: Dataset, samples: Sequence[Sample], wanted: int) -> No
             raise SpecError("few-shots", name=name, n=have[subject], wanted=wanted)
 
 
+def _count_requests(
+    mode: Mode,
+    setting: ModeSettings,
+    samples: Sequence[Sample],
+    totals: Mapping[int, int],
+    repeats: int,
+) -> int:
+    if mode.gives == "answers":
+        return repeats * sum(1 + len(sample.follow_ups) for sample in samples)
+    # What a trial sends depends on its number of options alone, so one of each is planned.
+    examples = {len(sample.choices): sample for sample in samples}
+    requests = {
+        options: len(plan_requests(mode, sample, Variant(tuple(range(options))), setting))
+        for options, sample in examples.items()
+    }
+    return sum(requests[options] * count for options, count in totals.items())
+
+
 def _first_requests(
     mode: Mode, setting: ModeSettings, samples: Sequence[Sample]
 ) -> tuple[Request, ...]:
@@ -286,22 +256,48 @@ def _packages(mode: ModeSpec, entry: ModelEntry) -> Iterator[str]:
         yield from plugin_versions("evalui.scorers")
 
 
-def _count_requests(
-    mode: Mode,
-    setting: ModeSettings,
-    samples: Sequence[Sample],
-    totals: Mapping[int, int],
-    repeats: int,
-) -> int:
-    if mode.gives == "answers":
-        return repeats * sum(1 + len(sample.follow_ups) for sample in samples)
-    # What a trial sends depends on its number of options alone, so one of each is planned.
-    examples = {len(sample.choices): sample for sample in samples}
-    requests = {
-        options: len(plan_requests(mode, sample, Variant(tuple(range(options))), setting))
-        for options, sample in examples.items()
-    }
-    return sum(requests[options] * count for options, count in totals.items())
+def _plan_recorded(
+    spec: RunSpec,
+    datasets: Mapping[str, Dataset],
+    keys: Mapping[str, str],
+    collected: Sequence[CollectedAnswers],
+) -> Iterator[CellPlan]:
+    """A cell for the answers of each contestant that is not prompted."""
+    clusters = {source.key: source.cluster for source in spec.datasets}
+    for supplied in collected:
+        dataset = datasets[supplied.source]
+        samples = dataset.samples[: spec.questions_per_dataset]
+        mode = ModeSpec(mode=grader_of("written"), chat=False, recorded=True)
+        kept = {
+            sample.id: supplied.answers[sample.id]
+            for sample in samples
+            if sample.id in supplied.answers
+        }
+        signed = signature(
+            dataset,
+            samples,
+            mode,
+            model=supplied.model,
+            seed=spec.seed,
+            limit=spec.limit,
+            limit_per=spec.counts_per,
+            answers=kept,
+            cluster=clusters[supplied.source],
+        )
+        yield CellPlan(
+            cell=Cell(
+                dataset.name, supplied.model, mode.mode, mode.mode, "origin", signed, mode.gives
+            ),
+            source=supplied.source,
+            dataset_key=keys[supplied.source],
+            entry=ModelEntry(supplied.model, "recorded"),
+            mode=mode,
+            setting=mode_settings(mode, ()),
+            questions=len(samples),
+            total=len(kept),
+            requests=0,
+            answers=kept,
+        )
 
 
 def _plan_judges(
@@ -354,7 +350,9 @@ def _plan_judge_cell(
                 "few-contestants-because", dataset=dataset.name, n=n, needed=needed, reason=why
             )
         raise SpecError("few-contestants", dataset=dataset.name, n=n, needed=needed)
-    _reject_same_contestants(dataset, able)
+    name, count = Counter(plan.cell.model for plan in able).most_common(1)[0]
+    if count > 1:
+        raise SpecError("twin-contestants", model=name, dataset=dataset.name, n=count)
     _check_trial_limit(
         dataset, judging, [plan.cell.model for plan in able], spec.questions_per_dataset
     )
@@ -401,18 +399,6 @@ def _plan_judge_cell(
     )
 
 
-def requests_per_verdict(output: JudgeOutput, rubrics: Sequence[Rubric]) -> int:
-    """How many requests a verdict takes: of each criterion the probabilities are asked for."""
-    criteria = max((len(rubric.criteria) for rubric in rubrics), default=0)
-    return max(1, criteria) if output == "probabilities" else 1
-
-
-def _reject_same_contestants(dataset: Dataset, able: Sequence[CellPlan]) -> None:
-    name, count = Counter(plan.cell.model for plan in able).most_common(1)[0]
-    if count > 1:
-        raise SpecError("twin-contestants", model=name, dataset=dataset.name, n=count)
-
-
 def _check_trial_limit(
     dataset: Dataset, judging: JudgingSpec, names: Sequence[str], limit: int | None
 ) -> None:
@@ -435,8 +421,3 @@ def _expected_answers(plan: CellPlan, dataset: Dataset, place: int) -> Contestan
         for sample in dataset.samples[: plan.questions]
     }
     return Contestant(plan.cell.model, written)
-
-
-def _answering_plans(plans: Sequence[CellPlan]) -> tuple[CellPlan, ...]:
-    """The cells in which answers are written or recorded."""
-    return tuple(plan for plan in plans if plan.cell.gives == "answers")

@@ -73,7 +73,10 @@ class WorkerStatus:
             _log.warning("The worker cannot be taken off the list: %s", error)
 
     def _write(self) -> None:
-        row = replace(self._shown(), seen=time.time(), bytes=process_tree_bytes())
+        work = [row for row in self._by_run.values() if row.is_busy]
+        here = [row for row in work if row.model and row.device != "endpoint"]
+        shown = next(iter(here or work), self._by_run.get("", self._idle))
+        row = replace(shown, seen=time.time(), bytes=process_tree_bytes())
         try:
             with self._database.writing() as connection:
                 connection.execute(
@@ -84,11 +87,6 @@ class WorkerStatus:
                 )
         except StoreError as error:
             _log.warning("What the worker does cannot be written: %s", error)
-
-    def _shown(self) -> WorkerRow:
-        work = [row for row in self._by_run.values() if row.is_busy]
-        here = [row for row in work if row.model and row.device != "endpoint"]
-        return next(iter(here or work), self._by_run.get("", self._idle))
 
 
 class Heartbeat:
@@ -115,7 +113,7 @@ class Heartbeat:
         self._interval_s = interval_s or HEARTBEAT_S
         self._stopped = threading.Event()
         self._log_context = ExitStack()
-        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -136,23 +134,20 @@ class Heartbeat:
             _log.info("Run %s is left", self._run_id)
         self._log_context.close()
 
-    def _run(self) -> None:
-        with about_run(self._run_id):
-            self._beat()
-
     @property
     def _run_id(self) -> str:
         return self._lease.run_id if self._lease else ""
 
     def _beat(self) -> None:
-        while not self._stopped.wait(self._interval_s):
-            try:
-                # First the run: the status, which is only shown, must not delay it.
-                if self._lease:
-                    queue.heartbeat(self._database, self._lease)  # in vain if the run is lost
-                self._on_heartbeat()
-            except StoreError as error:
-                # The next one may succeed; until then the silence shows that something is wrong.
-                _log.warning("No heartbeat: %s", error)
-            if self._status:
-                self._status.refresh()
+        with about_run(self._run_id):
+            while not self._stopped.wait(self._interval_s):
+                try:
+                    # First the run: the status, which is only shown, must not delay it.
+                    if self._lease:
+                        queue.heartbeat(self._database, self._lease)  # in vain if the run is lost
+                    self._on_heartbeat()
+                except StoreError as error:
+                    # The next may succeed; until then the silence shows that something is wrong.
+                    _log.warning("No heartbeat: %s", error)
+                if self._status:
+                    self._status.refresh()

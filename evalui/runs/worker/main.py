@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from io import FileIO
+from io import FileIO, RawIOBase
 from pathlib import Path
 from types import FrameType
 
@@ -27,7 +27,6 @@ from evalui.runs.database.connection import Database
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.devices import use_device
-from evalui.runs.worker.warming import Warming
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.text_tokenizers import load_tokenizers
@@ -37,8 +36,63 @@ IDLE_POLL_S = 0.5  # how often an idle worker polls the queue though nobody has 
 _WAKE_S = 0.02  # how soon it sees that somebody has; to look costs some microseconds
 ORPHAN_GRACE_S = 30.0  # for the batch in hand of a worker whose server is gone
 STATUS_INTERVAL_S = 5.0  # how often an idle worker reports its status
+WARM_S = 600.0  # without work and without a request, after which imported libraries go
+# Whichever way they came in, their memory is held: gigabytes, and some 90 MB with scipy.
+_LARGE = frozenset({"torch", "nltk"})
 
 _log = logging.getLogger(__name__)
+
+
+class Warming:
+    """Libraries that runs need, imported before there is work for them, and given back when idle.
+
+    Importing them, by `prepare`, takes seconds that a user would wait after the press on Start. The
+    server requests it when somebody opens the page that leads there. A worker that holds them and
+    has had nothing to do for some minutes ends; its supervisor starts one without them.
+    """
+
+    def __init__(
+        self,
+        prepare: Callable[[], None],
+        *,
+        holds_libraries: Callable[[], bool] = lambda: not _LARGE.isdisjoint(sys.modules),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._prepare = prepare
+        self._holds_libraries = holds_libraries
+        self._clock = clock
+        self._requested = threading.Event()
+        self._last = clock()
+
+    def request(self) -> None:
+        """Have the libraries ready soon; from any thread."""
+        self._requested.set()
+
+    def follow(self, requests: RawIOBase) -> None:
+        """Take each byte of a stream for a request, in a thread that ends with the stream."""
+
+        def read() -> None:
+            while requests.read(1):
+                self.request()
+
+        threading.Thread(target=read, name="warming", daemon=True).start()
+
+    def touch(self) -> None:
+        """Count the time without work from now."""
+        self._last = self._clock()
+
+    def prepare(self) -> None:
+        """Import what was requested since the last call; a worker without work calls it."""
+        if not self._requested.is_set():
+            return
+        self._requested.clear()
+        self._prepare()
+        self.touch()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the worker holds libraries that nobody has needed for long."""
+        return self._holds_libraries() and self._clock() - self._last > WARM_S
 
 
 def serve(
@@ -108,8 +162,13 @@ def _work(
         if not begun:
             _wait_for_work(database, ending, version, has_room=lambda: worker.has_room_again)
         busy = begun or worker.is_at_work or worker.models.has_kept
-        if warming and _is_idle_for_long(warming, busy=busy):
-            break
+        if warming:
+            if busy:
+                warming.touch()
+            else:
+                warming.prepare()
+            if warming.is_over:
+                break
 
 
 def _wait_for_work(
@@ -127,14 +186,6 @@ def _wait_for_work(
         while time.monotonic() < until and not ending.wait(_WAKE_S):
             if has_room() or database.version() != version:
                 return
-
-
-def _is_idle_for_long(warming: Warming, *, busy: bool) -> bool:
-    if busy:
-        warming.touch()
-    else:
-        warming.prepare()
-    return warming.is_over
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,7 +11,6 @@ from evalui.models import Model, ModelEntry
 from evalui.models.base import loads_weights
 from evalui.runs.cluster.model import ClusterOpener
 from evalui.runs.database.connection import Database
-from evalui.runs.database.records import WorkerRow
 from evalui.runs.database.runs import read_workers
 from evalui.runs.worker.devices import device_of, on_own_device
 from evalui.runs.worker.heartbeat import WorkerStatus
@@ -125,14 +124,16 @@ class ModelKeeper:
         return self._own_device if self._own_device and device.startswith("cuda") else device
 
     def _memory_is_needed(self) -> bool:
-        return any(self._competes(row) for row in read_workers(self._database))
-
-    def _competes(self, row: WorkerRow) -> bool:
         """Whether a worker is loading a model on this machine where this one has its own."""
         machine = self._status.name.rpartition(":")[0]
-        same = not row.own_device or self._own_device in ("", row.own_device)
-        loading = row.is_busy and row.model and not row.device
-        return bool(loading and same and row.name.rpartition(":")[0] == machine)
+        return any(
+            row.is_busy
+            and row.model
+            and not row.device
+            and (not row.own_device or self._own_device in ("", row.own_device))
+            and row.name.rpartition(":")[0] == machine
+            for row in read_workers(self._database)
+        )
 
 
 def _files(entry: ModelEntry) -> tuple[tuple[str, int, int], ...]:

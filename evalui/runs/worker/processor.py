@@ -52,7 +52,7 @@ class Processor:
         with self._changed:
             if name not in self._takers:
                 self._takers.append(name)
-        while not self._has(name):
+        while not self.try_take(name):
             check()
             with self._changed:
                 if self._takers[0] != name:
@@ -65,23 +65,3 @@ class Processor:
                 self._is_offered &= self._takers[0] != name
                 self._takers.remove(name)
             self._changed.notify_all()
-
-    def _has(self, name: str) -> bool:
-        with self._changed:
-            return self._takers[0] == name
-
-
-class ProcessorTurn:
-    """The turn of one run to compute: a `Turn` of a cell."""
-
-    def __init__(self, processor: Processor, run_id: str) -> None:
-        self._processor = processor
-        self._run_id = run_id
-
-    def is_wanted(self) -> bool:
-        """State that there is nothing to do now; whether others wait for the turn."""
-        return self._processor.offer(self._run_id)
-
-    def go_on(self) -> None:
-        """State that there is something to do again."""
-        self._processor.withdraw(self._run_id)

@@ -6,11 +6,12 @@ the models that it judges.
 
 import json
 import logging
+import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextvars import Context, copy_context
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -38,21 +39,13 @@ from evalui.runs.fair_queue.decisions import queue_state
 from evalui.runs.fair_queue.limits import UserLimits, read_limits
 from evalui.runs.fair_queue.turns import spent_reason
 from evalui.runs.kept_summaries import summarise_ending
-from evalui.runs.worker.arrivals import Arrivals
-from evalui.runs.worker.cell import (
-    CellRun,
-    Interrupted,
-    Paused,
-    Turn,
-    error_text,
-    wait_for_cell_model,
-)
+from evalui.runs.worker.cell import CellRun, Interrupted, Paused, wait_for_cell_model
+from evalui.runs.worker.failures import error_text
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
-from evalui.runs.worker.outstanding import OutstandingRequests
-from evalui.runs.worker.processor import Processor, ProcessorTurn
+from evalui.runs.worker.pending_trials import Arrivals
+from evalui.runs.worker.processor import Processor
 from evalui.runs.worker.waiting import CHECK_INTERVAL_S
-from evalui.types import Dataset
 
 _MAX_REMOTE = 16  # models at endpoints that work at the same time
 _WORTH_LOADING = 64  # answers for which a judge that paused is loaded again
@@ -145,7 +138,7 @@ class RunAtWork:
             row for row in read_cells(self._database, self._run.id) if row.state == "waiting"
         ]
         for row in filter(is_recorded, waiting):
-            self._do_cell(row, lambda job, dataset: job.grade(dataset))
+            self._do_cell(row)
         prompted = [row for row in waiting if not is_recorded(row)]
         answering = [row for row in prompted if row.cell.gives != "verdicts"]
         self._arrivals = Arrivals(row.id for row in answering if row.cell.gives == "answers")
@@ -250,10 +243,11 @@ class RunAtWork:
                 model.stop()
 
     def _do_model(self, cells: Sequence[CellRow]) -> None:
+        self._check_draining()
+        queue.check_lease(self._database, self._lease)
+        if self._is_given_up:
+            raise Interrupted
         try:
-            self._check_draining()
-            queue.check_lease(self._database, self._lease)
-            self._check_given_up()
             entry = self._entry(cells[0].cell.model)
             model = self._open_for_cell(cells[0], entry)
         except (Cancelled, Interrupted, RunLeaseLost, StoreError):
@@ -285,10 +279,6 @@ class RunAtWork:
     def _check_wanted(self) -> None:
         queue.check_lease(self._database, self._lease)
         if self._is_interrupted():
-            raise Interrupted
-
-    def _check_given_up(self) -> None:
-        if self._is_given_up:
             raise Interrupted
 
     def _check_draining(self) -> None:
@@ -352,14 +342,12 @@ class RunAtWork:
             model = KeptReplies(model)
         if isinstance(model, Streaming) and len(cells) > 1:
             return self._do_overlapping(cells, entry, model)
-        works = True
+        works, computes_here = True, not traits_of(entry).remote
         for at, row in enumerate(cells):
             if at:
                 self._check_draining()
             try:
-                works &= self._do_cell(
-                    row, partial(_answer, model), entry, turn=self._turn_of(row, entry)
-                )
+                works &= self._do_cell(row, entry, model, pauses=is_judge and computes_here)
             except Unreachable as error:
                 # It did not answer for as long as we wait; the other cells need not wait as long.
                 for left in cells[at:]:
@@ -386,9 +374,9 @@ class RunAtWork:
                     self._check_draining()
                 outstanding.begin(row.id, row.questions)
                 report = partial(outstanding.record, row.id)
-                do = partial(self._do_cell, row, partial(_answer, model), entry, on_open=report)
-                begun.append(threads.submit(_run_in, copy_context(), do))
-                begun[-1].add_done_callback(partial(_note_end, outstanding, row.id))
+                do = partial(self._do_cell, row, entry, model, on_open=report)
+                begun.append(threads.submit(copy_context().run, do))
+                begun[-1].add_done_callback(partial(outstanding.end, row.id))
             return self._end_cells(cells, begun)
 
     def _end_cells(self, cells: Sequence[CellRow], begun: Sequence["Future[bool]"]) -> bool:
@@ -412,13 +400,13 @@ class RunAtWork:
     def _do_cell(
         self,
         row: CellRow,
-        work: Callable[[CellRun, Dataset], None],
         entry: ModelEntry | None = None,
+        model: Model | None = None,
         *,
         on_open: Callable[[int, int], None] = lambda _requests, _width: None,
-        turn: Turn | None = None,
+        pauses: bool = False,
     ) -> bool:
-        """Whether it is done; a cell that failed states why."""
+        """Whether it is done; a cell that failed states why. No model: answers were supplied."""
         job = CellRun(
             self._database,
             self._lease,
@@ -430,10 +418,14 @@ class RunAtWork:
             replies=self._parts.replies,
             uses_kept=self._parts.uses_kept,
             arrivals=self._arrivals,
-            turn=turn,
+            processor=self._parts.processor if pauses else None,
         )
         try:
-            work(job, read_cell_dataset(self._database, row.id))
+            dataset = read_cell_dataset(self._database, row.id)
+            if model:
+                job.run(model, dataset)
+            else:
+                job.grade(dataset)
         except (Cancelled, Interrupted, Paused, RunLeaseLost, StoreError, Unreachable):
             raise
         except Exception as error:  # noqa: BLE001 (kept with the cell; the others go on)
@@ -443,12 +435,6 @@ class RunAtWork:
         queue.finish_cell(self._database, self._lease, row.id)
         self._arrivals.end(row.id)
         return True
-
-    def _turn_of(self, row: CellRow, entry: ModelEntry) -> Turn | None:
-        """The turn of a judge that computes here, None for all others."""
-        if row.cell.gives != "verdicts" or traits_of(entry).remote:
-            return None
-        return ProcessorTurn(self._parts.processor, self._run.id)
 
     def _fail_cell(self, row: CellRow, error: Exception) -> None:
         is_ours = not (isinstance(error, EvaluiError) or is_out_of_memory(error))
@@ -470,6 +456,60 @@ class RunAtWork:
         return find_entry(with_replies_of(catalog, chosen), name)
 
 
+class OutstandingRequests:
+    """How many requests of the cells of one model are not answered, and so when its next begins.
+
+    At most `max_cells` are at work, and of several together at most `max_questions` questions.
+    """
+
+    def __init__(self, max_cells: int, max_questions: int) -> None:
+        self._max_cells = max_cells
+        self._max_questions = max_questions
+        self._width = 0  # requests that the model works on at a time
+        self._open: dict[int, int | None] = {}  # requests by cell; None until they are known
+        self._questions: dict[int, int] = {}  # by cell
+        # Protects them: cells report from threads of their own.
+        self._changed = threading.Condition()
+
+    def begin(self, cell_id: int, questions: int) -> None:
+        """Note that a cell is at work; there is no room before it has reported."""
+        with self._changed:
+            self._open[cell_id], self._questions[cell_id] = None, questions
+
+    def record(self, cell_id: int, requests: int, width: int) -> None:
+        """Note how many requests of a cell are not answered; from any thread."""
+        with self._changed:
+            self._open[cell_id], self._width = requests, width
+            if self._leave_something():
+                self._changed.notify_all()
+
+    def end(self, cell_id: int, _of: object = None) -> None:
+        """Note that a cell has ended, whatever came of it; from any thread."""
+        with self._changed:
+            del self._open[cell_id], self._questions[cell_id]
+            self._changed.notify_all()
+
+    def wait_for_room(self, questions: int) -> None:
+        """Wait until the cells at work leave the model something to do, for a further one with so
+        many questions. There is room where none is at work.
+        """
+        with self._changed:
+            self._changed.wait_for(
+                lambda: (
+                    not self._open
+                    or (
+                        self._leave_something()
+                        and len(self._open) < self._max_cells
+                        and sum(self._questions.values()) + questions <= self._max_questions
+                    )
+                )
+            )
+
+    def _leave_something(self) -> bool:
+        known = [requests for requests in self._open.values() if requests is not None]
+        return len(known) == len(self._open) and sum(known) < self._width
+
+
 def _by_model(rows: Sequence[CellRow]) -> list[tuple[CellRow, ...]]:
     return [tuple(cells) for _, cells in groupby(rows, key=lambda row: row.cell.model)]
 
@@ -481,16 +521,3 @@ def _raise_first(started: Sequence["Future[Any]"]) -> None:
     own = [error for error in errors if not isinstance(error, Interrupted)]
     for error in (own or errors)[:1]:
         raise error
-
-
-def _answer(model: Model, job: CellRun, dataset: Dataset) -> None:
-    job.run(model, dataset)
-
-
-def _note_end(outstanding: OutstandingRequests, cell_id: int, _: "Future[bool]") -> None:
-    outstanding.end(cell_id)
-
-
-def _run_in(context: Context, work: Callable[[], bool]) -> bool:
-    """What work comes to in a thread whose log names the run, too."""
-    return context.run(work)

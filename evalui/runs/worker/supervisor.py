@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from types import FrameType
@@ -20,7 +20,6 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.queue import MAX_LOSSES
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.devices import visible_device
-from evalui.runs.worker.progress_watch import ProgressWatch
 from evalui.runs.worker.worker import worker_name
 from evalui.settings import Settings
 
@@ -29,6 +28,14 @@ _WATCH_INTERVAL_S = 2.0  # between two looks at whether a worker hangs
 _RESTART_DELAY_S = 1.0  # before a worker is started again, doubled while it dies young
 _MAX_RESTART_DELAY_S = 60.0
 _MIN_UPTIME_S = 30.0
+_RUN_SQL = """
+    SELECT r.id, r.attempt, group_concat(c.id) AS cell, max(c.written) AS written,
+        (SELECT count(*) FROM cell WHERE run = r.id AND state IN ('done', 'failed')) AS ended,
+        (SELECT max(waits) FROM cell WHERE run = r.id) AS waits
+    FROM run r LEFT JOIN cell c ON c.run = r.id AND c.state = 'running'
+    WHERE r.worker = ? AND r.state = 'running' GROUP BY r.id
+"""
+_TEST_SQL = "SELECT id FROM trial_of_model WHERE worker = ? AND state = 'running'"
 
 _log = logging.getLogger(__name__)
 
@@ -95,7 +102,7 @@ class WorkerSupervisor:
             thread.join()
 
     def warm(self) -> None:
-        """Have the libraries of local models ready in each worker; see `worker.warming`."""
+        """Have the libraries of local models ready in each worker; see `main.Warming`."""
         with self._lock:
             for process in self._processes.values():
                 if process.stdin and process.poll() is None:
@@ -134,7 +141,10 @@ class WorkerSupervisor:
     def _requeue(self, pid: int, code: int, error: str = "") -> None:
         try:
             if self._stopping.is_set():
-                self._release(worker_name(pid))
+                # What it was at, killed by our own end, is no loss.
+                queue.release_worker_runs(self._database, worker_name(pid))
+                if trial := model_tests.model_test_of_worker(self._database, worker_name(pid)):
+                    model_tests.release_model_test(self._database, trial)
                 return
             if queue.requeue_lost(self._database, worker=worker_name(pid), error=error):
                 _log.warning("Worker %d died with %d; its run is queued again", pid, code)
@@ -142,13 +152,6 @@ class WorkerSupervisor:
         except StoreError as unwritten:
             # The next worker finds the silent run by itself, a little later.
             _log.warning("Worker %d died with %d: %s", pid, code, unwritten)
-
-    def _release(self, worker: str) -> None:
-        """Queue again what a worker was at that was killed by our own end, which is no loss."""
-        database = self._database
-        queue.release_worker_runs(database, worker)
-        if trial := model_tests.model_test_of_worker(database, worker):
-            model_tests.release_model_test(database, trial)
 
     def _start(self, slot: int) -> subprocess.Popen[bytes] | None:
         with self._lock:
@@ -162,6 +165,63 @@ class WorkerSupervisor:
             )
             self._processes[slot] = process
             return process
+
+
+class ProgressWatch:
+    """How long one worker has made no progress, though it lives: its heart beats in a thread of its
+    own.
+
+    A run progresses with each batch that one of its cells writes; of several runs each has to.
+    One whose model is loaded, or tried out, and a worker that starts may take `loading_s` seconds,
+    all else `hang_s`; 0 is for ever. A model at an endpoint that is waited for has a patience of
+    its own.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        worker: str,
+        *,
+        hang_s: float,
+        loading_s: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._database = database
+        self._worker = worker
+        self._hang_s = hang_s
+        self._loading_s = loading_s
+        self._clock = clock
+        self._seen: Mapping[Hashable, tuple[Hashable, float]] = {}  # marks, and since when
+
+    def hung_s(self) -> float:
+        """How many seconds without progress were too long, 0 if none; raises `StoreError`."""
+        now, before, work = self._clock(), self._seen, self._look()
+        self._seen = {
+            what: before[what] if what in before and before[what][0] == mark else (mark, now)
+            for what, (mark, _) in work.items()
+        }
+        late = [
+            patience
+            for what, (_, patience) in work.items()
+            if patience and now - self._seen[what][1] > patience
+        ]
+        return max(late, default=0.0)
+
+    def _look(self) -> Mapping[Hashable, tuple[Hashable, float]]:
+        """What the worker is at: what changes with its progress, and for how many seconds that may
+        stay the same, 0 for ever.
+        """
+        work: dict[Hashable, tuple[Hashable, float]] = {}
+        for run in self._database.rows(_RUN_SQL, (self._worker,)):
+            patience = self._hang_s if run["cell"] else self._loading_s
+            work[run["id"]] = tuple(run), 0.0 if run["waits"] else patience
+        if test := self._database.row(_TEST_SQL, (self._worker,)):
+            work["test"] = test["id"], self._loading_s
+        if work:
+            return work
+        if row := self._database.row("SELECT seen FROM worker WHERE name = ?", (self._worker,)):
+            return {"idle": (row["seen"], self._hang_s)}
+        return {"starting": (None, self._loading_s)}
 
 
 def supervise(

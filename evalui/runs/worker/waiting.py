@@ -72,12 +72,17 @@ class WaitForModel:
                 self._deadline = now + self._seconds
         left = self._deadline - now
         if left <= 0:
-            raise self._timeout_error(error) from error
+            n = _minutes(self._seconds)
+            raise Unreachable("gave-up", why=error.sentence, n=n) from error
         if error.retry_after_s > left:
-            raise _retry_too_late_error(error) from error
+            n = _minutes(error.retry_after_s)
+            raise Unreachable("too-late", why=error.sentence, n=n) from error
         pause = max(min(self._delay, left), error.retry_after_s)
         self._on_wait(ModelWait(error.sentence, self._since, time.time() + pause))
-        self._sleep(now + pause)
+        self._check_cancelled()
+        while (left := now + pause - time.monotonic()) > 0:
+            time.sleep(min(CHECK_INTERVAL_S, left))
+            self._check_cancelled()
 
     def call_until_reachable(self, call: Callable[[], Answer]) -> Answer:
         """What `call` returns, called anew while it raises `Unreachable`; raises as `wait`."""
@@ -89,19 +94,6 @@ class WaitForModel:
             else:
                 self.reset()
                 return answer
-
-    def _sleep(self, end: float) -> None:
-        self._check_cancelled()
-        while (left := end - time.monotonic()) > 0:
-            time.sleep(min(CHECK_INTERVAL_S, left))
-            self._check_cancelled()
-
-    def _timeout_error(self, error: Unreachable) -> Unreachable:
-        return Unreachable("gave-up", why=error.sentence, n=_minutes(self._seconds))
-
-
-def _retry_too_late_error(error: Unreachable) -> Unreachable:
-    return Unreachable("too-late", why=error.sentence, n=_minutes(error.retry_after_s))
 
 
 def _minutes(seconds: float) -> str:

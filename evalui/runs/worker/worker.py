@@ -23,7 +23,8 @@ from evalui.runs.database.records import RunRow
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.turns import MAX_BESIDE, MAX_BESIDE_OF_OWNER, WaitingRun, take_turn
 from evalui.runs.worker import model_tests
-from evalui.runs.worker.cell import Interrupted, error_text
+from evalui.runs.worker.cell import Interrupted
+from evalui.runs.worker.failures import error_text
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
 from evalui.runs.worker.model_tests import ModelTestRow

@@ -207,7 +207,12 @@ class ServerPool:
         finally:
             stream.close()
         if rejected:
-            raise rejection_error(name, Counter(rejected))
+            raise RequestRejected(
+                "endpoint-refused",
+                model=name,
+                n=len(rejected),
+                reason=joined_reasons(Counter(rejected)),
+            )
 
     def stop(self) -> None:
         """End the streams that are open, whatever they wait for.
@@ -629,12 +634,3 @@ class JobStream(Generic[T]):
             model=self._name,
             reason=reason,
         )
-
-
-def rejection_error(name: str, reasons: Mapping[str, int]) -> RequestRejected:
-    """The error that says how many requests a model has rejected, and why."""
-    error = RequestRejected(
-        "endpoint-refused", model=name, n=sum(reasons.values()), reason=joined_reasons(reasons)
-    )
-    error.reasons = dict(reasons)
-    return error

@@ -11,10 +11,11 @@ from evalui.modes.multiple_choice import MultipleChoice
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-from evalui.runs.database.response_cache import get_responses
+from evalui.runs.database.response_cache import KeptResponse, get_responses
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.throughput import throughputs
 from evalui.runs.database.trials import read_trials
+from evalui.runs.worker import cell as engine
 from evalui.runs.worker.cell import CellRun, Interrupted
 from evalui.runs.worker.in_flight import MAX_SIZE, MIN_SIZE
 from evalui.types import Request, Response, Sample, Trial
@@ -182,17 +183,26 @@ def test_a_lost_run_is_left_at_once(database: Database, held: Lease) -> None:
     assert (model.asked, len(read_trials(database, 1))) == (0, 0)
 
 
-def test_a_run_again_asks_the_model_nothing(database: Database, held: Lease) -> None:
+def test_a_run_again_asks_the_model_nothing(
+    database: Database, held: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def count(store: Database, keys: list[bytes]) -> dict[bytes, KeptResponse]:
+        looked_up.append(len(keys))
+        return get_responses(store, keys)
+
+    looked_up: list[int] = []
     work(database, held, Scripted())
     add_run(database, spec(pattern="circular"), dataset(200))
     again = queue.claim(database, "worker-2")
     assert again
     cell = read_cells(database, again.id)[0]
     model = Scripted()
+    monkeypatch.setattr(engine, "get_responses", count)
     CellRun(database, again.lease, cell, interrupted=lambda: False, on_batch=lambda: None).run(
         model, dataset(200)
     )  # pyright: ignore[reportArgumentType]
     assert model.asked == 0
+    assert looked_up == [32, 64, 128, 256, 320]  # more at a time while all are known
     assert list(read_trials(database, cell.id)) == list(read_trials(database, 1))
 
 

@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 from runs_examples import RESPONSE, add_run, dataset, spec
@@ -20,7 +21,7 @@ from evalui.runs.database.usage import TokenCost, model_changes, reply_counts
 from evalui.runs.worker import cell as engine
 from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.cell import CellRun, Interrupted
-from evalui.types import Request, Response, Usage
+from evalui.types import Dataset, GeneratedText, Request, Response, Sample, Usage
 
 QUESTIONS = 50
 
@@ -93,6 +94,7 @@ def work(
     database: Database,
     lease: Lease,
     model: Endpoint,
+    given: Dataset | None = None,
     *,
     interrupted: Callable[[], bool] = lambda: False,
     on_batch: Callable[[], None] = lambda: None,
@@ -100,7 +102,7 @@ def work(
     cell = read_cells(database, lease.run_id)[0]
     CellRun(database, lease, cell, interrupted=interrupted, on_batch=on_batch).run(
         model,  # pyright: ignore[reportArgumentType]
-        dataset(QUESTIONS),
+        given or dataset(QUESTIONS),
     )
 
 
@@ -119,6 +121,30 @@ def test_a_model_that_was_away_is_sent_only_what_it_has_not_answered(
     assert not any(model.events.values())
     assert set(model.asked.values()) == {1}
     assert model.asked.total() == len(read_trials(database, 1)) == 4 * QUESTIONS
+
+
+def test_after_an_outage_amid_conversations_each_turn_is_asked_once(database: Database) -> None:
+    class Talking(Endpoint):
+        abilities = frozenset({"generate"})
+
+        def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+            for index, _ in super().answer(requests):
+                yield index, GeneratedText(f"Reply {index}.")
+
+    talks = [
+        Sample(f"sums/{n}", f"What is {n}?", target=("1", "2"), follow_ups=("And then?",))
+        for n in range(40)
+    ]
+    given = replace(dataset(samples=talks), kind="general_qa", shots=())
+    add_run(database, spec(mode="question_answer"), given)
+    run = queue.claim(database, "worker-1")
+    assert run
+    model = Talking()
+    model.events = {20: [silence()], 50: [silence()]}
+    work(database, run.lease, model, given)
+    assert not any(model.events.values())
+    assert set(model.asked.values()) == {1}
+    assert model.asked.total() == 2 * len(read_trials(database, 1)) == 80
 
 
 def test_a_cell_states_why_it_waits_until_the_model_answers(

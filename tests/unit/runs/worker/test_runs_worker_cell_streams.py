@@ -217,7 +217,7 @@ def test_no_more_is_sent_than_is_needed_soon(
     and wait.
     """
     monkeypatch.setattr(JobStream, "waiting", waiting)
-    more = min(waiting, engine._WAITING * WIDTH)
+    more = min(waiting, 8 * WIDTH)
     handed: list[int] = []
 
     async def answering(model: Model, _request: Request) -> None:
@@ -244,10 +244,10 @@ def test_what_is_answered_is_saved_within_a_fifth_of_a_second():
 def test_large_replies_are_saved_before_it_is_time(
     database: Database, monkeypatch: pytest.MonkeyPatch, reply: Response
 ):
-    assert engine._MAX_UNSAVED <= 2**24
-    monkeypatch.setattr(engine, "_MAX_UNSAVED", 50_000)
+    assert engine.MAX_UNSAVED <= 2**24
+    monkeypatch.setattr(engine, "MAX_UNSAVED", 50_000)
     monkeypatch.setattr(engine, "FLUSH_S", 3600)
-    monkeypatch.setattr(engine, "_IDLE_S", 3600)
+    monkeypatch.setattr(engine, "IDLE_S", 3600)
     add_run(database, spec(mode="generation"), dataset(QUESTIONS))
     run = queue.claim(database, "worker-1")
     assert run

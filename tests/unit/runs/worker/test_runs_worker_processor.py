@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalui.runs.worker.processor import Processor, ProcessorTurn
+from evalui.runs.worker.processor import Processor
 
 
 def test_who_came_first_has_it_until_they_leave():
@@ -17,12 +17,11 @@ def test_who_came_first_has_it_until_they_leave():
 def test_what_is_offered_counts_as_free_for_one_other_run():
     processor, checked = Processor(), []
     processor.try_take("judge")
-    turn = ProcessorTurn(processor, "judge")
-    assert not turn.is_wanted()
+    assert not processor.offer("judge")
     assert processor.is_free
 
     def gives_way() -> None:
-        checked.append(turn.is_wanted())
+        checked.append(processor.offer("judge"))
         assert not processor.is_free, "one waits already"
         processor.leave("judge")
 
@@ -34,9 +33,8 @@ def test_what_is_offered_counts_as_free_for_one_other_run():
 def test_what_is_computed_again_is_not_free():
     processor = Processor()
     processor.try_take("judge")
-    turn = ProcessorTurn(processor, "judge")
-    turn.is_wanted()
-    turn.go_on()
+    processor.offer("judge")
+    processor.withdraw("judge")
     assert not processor.is_free
 
 
@@ -48,7 +46,7 @@ def test_only_the_holder_offers_it():
         pass
 
     def stop() -> None:
-        assert not ProcessorTurn(processor, "second").is_wanted()
+        assert not processor.offer("second")
         assert not processor.is_free
         raise Stop
 

@@ -13,7 +13,7 @@ from evalui.runs.database.trials import write_trials
 from evalui.runs.database.usage import ModelWait
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.model_tests import claim_model_test, queue_model_test
-from evalui.runs.worker.progress_watch import ProgressWatch
+from evalui.runs.worker.supervisor import ProgressWatch
 
 HANG_S, LOADING_S = 10.0, 100.0
 

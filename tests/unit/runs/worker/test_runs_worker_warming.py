@@ -10,7 +10,7 @@ import pytest
 from evalui.errors import ModelError
 from evalui.models import ModelEntry
 from evalui.runs.worker import main
-from evalui.runs.worker.warming import IDLE_S, Warming
+from evalui.runs.worker.main import WARM_S, Warming
 from evalui.settings import Settings
 
 
@@ -53,7 +53,7 @@ def test_each_byte_of_the_server_is_a_request():
 def test_a_worker_that_holds_libraries_ends_when_it_was_idle_for_long():
     clock = Clock()
     warming = Warming(lambda: None, holds_libraries=lambda: True, clock=clock)
-    clock.now = IDLE_S
+    clock.now = WARM_S
     assert not warming.is_over
     clock.now += 1
     assert warming.is_over
@@ -62,20 +62,20 @@ def test_a_worker_that_holds_libraries_ends_when_it_was_idle_for_long():
 def test_work_and_requests_keep_the_libraries():
     clock = Clock()
     warming = Warming(lambda: None, holds_libraries=lambda: True, clock=clock)
-    clock.now = IDLE_S
+    clock.now = WARM_S
     warming.touch()
-    clock.now += IDLE_S
+    clock.now += WARM_S
     assert not warming.is_over
     warming.request()
     warming.prepare()
-    clock.now += IDLE_S
+    clock.now += WARM_S
     assert not warming.is_over
 
 
 def test_a_worker_without_libraries_stays():
     clock = Clock()
     warming = Warming(lambda: None, holds_libraries=lambda: False, clock=clock)
-    clock.now = 100 * IDLE_S
+    clock.now = 100 * WARM_S
     assert not warming.is_over
 
 
