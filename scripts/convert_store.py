@@ -1,0 +1,247 @@
+"""Bring a store of an earlier version of evalui to the version of the evalui beside it, once.
+
+    /opt/evalui/bin/python scripts/convert_store.py OLD NEW
+
+OLD is the `evalui.sqlite` of a data folder, of a folder of `evalui run`, or of an unpacked backup;
+or a bundle of a run. It stays as it is, and no server, worker or command may use it meanwhile. NEW
+is written beside its place and gets its name when it is whole. Runs with their owners and answers,
+votes, decisions, people, links and kept replies go along as they are: nothing is graded again.
+"""
+
+import argparse
+import json
+import re
+import sqlite3
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from evalui.runs.database.codec import decode_variant, encode_turns
+from evalui.runs.database.column_blocks import MAX_BLOCK, append_block
+from evalui.runs.database.connection import create_tables, schema_statements
+from evalui.scoring.trial_columns import columns_of
+from evalui.types import Reading, Trial
+
+# What earlier stores have and this version has no more: a table, or TABLE.COLUMN.
+DROPPED = frozenset({"migration", "trial.body"})
+
+# What a judge by rule could not judge for lack of a reference was marked by one of these sentences.
+_UNDECIDED = """
+    SELECT t.id FROM trial t JOIN cell c ON c.id = t.cell AND c.mode = 'judge'
+    JOIN sample s ON s.dataset = c.dataset AND s.role = 'sample' AND s.id = t.sample
+    WHERE t.choice IS NULL AND json_extract(s.body, '$[3]') = '[]' AND t.reply IN (
+        'This rule needs a reference answer and a form it knows; it cannot decide here.',
+        '本规则需要参考答案和已知的作答格式，这里无法评判。'
+    )
+"""
+
+
+class Refused(Exception):
+    """Why a store is not converted."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Convert a store and print what was done; the exit code."""
+    parser = argparse.ArgumentParser(description="Bring a store of an earlier evalui to this one.")
+    parser.add_argument("old", type=Path, metavar="OLD", help="the store, which nothing may use")
+    parser.add_argument("new", type=Path, metavar="NEW", help="where the converted store goes")
+    options = parser.parse_args(arguments)
+    try:
+        for line in convert(options.old, options.new):
+            print(line)
+    except (Refused, OSError, sqlite3.Error) as error:
+        print(f"{options.old}: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def convert(old: Path, new: Path) -> list[str]:
+    """Write the store of this version and give what went along, a line each.
+
+    Raises:
+        Refused: it is in use, of no earlier version, or holds what this version cannot; NEW exists.
+        sqlite3.Error, OSError: a file cannot be read or written. Then there is no NEW.
+    """
+    if not old.is_file():
+        raise Refused("There is no such file.")
+    if new.exists():
+        raise Refused(f"{new} is there already; name another file.")
+    unfinished = new.with_name(f"{new.name}.part")
+    unfinished.unlink(missing_ok=True)
+    unfinished.touch(mode=0o600)
+    try:
+        with closing(sqlite3.connect(unfinished, isolation_level=None, uri=True)) as opened:
+            opened.execute("PRAGMA journal_mode = OFF")  # what does not end well is deleted
+            opened.execute("ATTACH ? AS old", (f"{old.absolute().as_uri()}?mode=rw",))
+            before = _take_alone(opened)
+            lines = _convert(opened, before)
+            opened.execute("COMMIT")
+            (now,) = opened.execute("PRAGMA main.user_version").fetchone()
+        unfinished.rename(new)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return [f"{old} has version {before}, {new} has version {now}.", *lines]
+
+
+def _take_alone(connection: sqlite3.Connection) -> int:
+    """Begin a transaction while nothing else uses the old store; its version."""
+    try:
+        # With a write-ahead log this lock fails beside any other connection, even an idle one.
+        connection.execute("PRAGMA old.locking_mode = EXCLUSIVE")
+        connection.execute("SELECT count(*) FROM old.sqlite_master").fetchone()
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        raise Refused("It is in use; stop servers, workers and commands first.") from error
+    (version,) = connection.execute("PRAGMA old.user_version").fetchone()
+    if "migration" in _columns(connection, "old"):
+        (version,) = connection.execute("SELECT max(number) FROM old.migration").fetchone()
+    with closing(sqlite3.connect(":memory:")) as made:
+        create_tables(made)
+        (own,) = made.execute("PRAGMA user_version").fetchone()
+    if not version:
+        raise Refused("It is no store of evalui's.")
+    if version >= own:
+        raise Refused(f"It has version {version} already, and this evalui has version {own}.")
+    return version
+
+
+def _convert(connection: sqlite3.Connection, version: int) -> list[str]:
+    """Fill the new store from the old one, of an earlier version."""
+    tables: list[str] = []
+    rest: list[str] = []
+    for statement in schema_statements():
+        bare = re.sub(r"(?m)^--.*\n", "", statement).lstrip()
+        # Rows are counted already, and indexes are made faster of what is there.
+        (tables if bare.startswith(("CREATE TABLE", "PRAGMA")) else rest).append(bare)
+    for statement in tables:
+        connection.execute(statement)
+    lines = list(_copy_tables(connection))
+    # Errors became [text, key, values], and of those before only the text is known.
+    if version < 2:
+        for table in ("run", "cell"):
+            connection.execute(f"UPDATE {table} SET error = json_array(error) WHERE error != ''")  # noqa: S608 (ours)
+    if version < 6:
+        _mark_undecided(connection)
+    if version < 9:
+        for (cell,) in connection.execute("SELECT id FROM cell").fetchall():
+            _move_to_columns(connection, cell)
+    if version < 13:
+        for mode, gives in (("question_answer", "answers"), ("judge", "verdicts")):
+            connection.execute("UPDATE cell SET gives = ? WHERE mode = ?", (gives, mode))
+    for statement in rest:
+        if not statement.startswith("INSERT"):  # a row of a table that was copied
+            connection.execute(statement)
+    if broken := connection.execute("PRAGMA main.foreign_key_check").fetchone():
+        raise Refused(f"It is damaged: a row of {broken[0]} belongs to none of {broken[2]}.")
+    return lines
+
+
+def _copy_tables(connection: sqlite3.Connection) -> Iterator[str]:
+    """Copy every table; columns that an earlier version had not take their defaults."""
+    known = _columns(connection, "main")
+    for table, columns in sorted(_columns(connection, "old").items()):
+        unknown = [each for each in columns if each not in known.get(table, ())]
+        if table not in DROPPED and not {f"{table}.{each}" for each in unknown} <= DROPPED:
+            raise Refused(f"It has {table} ({', '.join(unknown)}), which is unknown here.")
+        (n,) = connection.execute(f"SELECT count(*) FROM old.{table}").fetchone()  # noqa: S608 (known)
+        if table in DROPPED:
+            if n and table != "migration":
+                yield f"  {table}: {n:,} left out"
+            continue
+        kept = [each for each in columns if each in known[table]]
+        values = ", ".join(kept)
+        if table == "trial" and "id" not in kept:  # which was the implicit one
+            kept, values = ["id", *kept], f"rowid, {values}"
+        connection.execute(
+            f"INSERT INTO main.{table} ({', '.join(kept)}) SELECT {values} FROM old.{table}"  # noqa: S608
+        )
+        if n:
+            yield f"  {table}: {n:,}"
+    # Numbers of deleted trials are not given again.
+    if "trial_block" in _columns(connection, "old"):
+        connection.execute("DELETE FROM main.sqlite_sequence")
+        connection.execute("INSERT INTO main.sqlite_sequence SELECT * FROM old.sqlite_sequence")
+
+
+def _columns(connection: sqlite3.Connection, store: str) -> dict[str, list[str]]:
+    """The columns of every table of a store, "main" or "old"."""
+    rows = connection.execute(
+        "SELECT t.name, c.name FROM pragma_table_list t JOIN pragma_table_info(t.name, t.schema) c"
+        " WHERE t.schema = ? AND t.type = 'table' AND t.name NOT GLOB 'sqlite_*'",
+        (store,),
+    )
+    columns: dict[str, list[str]] = {}
+    for table, column in rows:
+        columns.setdefault(table, []).append(column)
+    return columns
+
+
+def _mark_undecided(connection: sqlite3.Connection) -> None:
+    """Count what lacks a reference apart from what cannot be read."""
+    connection.execute(f"UPDATE trial SET rule = 'no-reference' WHERE id IN ({_UNDECIDED})")  # noqa: S608
+    connection.execute(
+        "UPDATE cell SET unreferenced = found.n, unreadable = unreadable - found.n"
+        " FROM (SELECT cell, count(*) AS n FROM trial WHERE rule = 'no-reference' GROUP BY cell)"
+        " AS found WHERE cell.id = found.cell"
+    )
+
+
+def _move_to_columns(connection: sqlite3.Connection, cell: int) -> None:
+    """Write the columns of a cell's trials, which were JSON in their rows."""
+    rows = connection.execute(
+        "SELECT o.rowid, o.sample, o.variant,"
+        """ replace(o.body, '"' || o.rule || '"', '"' || t.rule || '"')"""
+        " FROM old.trial o JOIN main.trial t ON t.id = o.rowid WHERE o.cell = ? ORDER BY o.rowid",
+        (cell,),
+    )
+    while part := rows.fetchmany(MAX_BLOCK):
+        numbers, samples, variants, bodies = zip(*part, strict=True)
+        trials = list(map(_decode_trial, samples, variants, bodies))
+        append_block(connection, cell, replace(columns_of(trials), number=np.array(numbers)))
+        connection.executemany(
+            "UPDATE main.trial SET turns = ? WHERE id = ?",
+            (
+                (encode_turns(trial.turns), number)
+                for number, trial in zip(numbers, trials, strict=True)
+                if trial.turns
+            ),
+        )
+
+
+def _decode_trial(sample_id: str, variant: str, text: str) -> Trial:
+    """A trial without its reply, as versions up to 8 wrote it: JSON in its row."""
+    values = json.loads(text)
+    target, headline, readings, probabilities, mass, scores, merged, truncated, fixed = values[:9]
+    return Trial(
+        sample_id=sample_id,
+        variant=decode_variant(variant),
+        target=target,
+        headline=headline,
+        readings=_readings(tuple((name, tuple(values)) for name, values in readings.items())),
+        probabilities=tuple(probabilities),
+        mass=mass,
+        scores={name: tuple(values) for name, values in scores.items()},
+        merged_boundaries=merged,
+        truncated=truncated,
+        # Before there was a second reason this was a truth value.
+        fixed_reason="naming" if fixed is True else fixed or "",
+        turns=tuple(values[9]) if len(values) > 9 else (),
+    )
+
+
+@lru_cache(1 << 12)
+def _readings(
+    readings: tuple[tuple[str, tuple[int | None, float, str, bool]], ...],
+) -> Mapping[str, Reading]:
+    return {name: Reading(*values) for name, values in readings}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
