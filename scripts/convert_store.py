@@ -9,31 +9,53 @@ votes, decisions, people, links and kept replies go along as they are: nothing i
 """
 
 import argparse
+import io
 import json
 import re
 import sqlite3
 import sys
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalui.runs.database.codec import decode_variant, encode_turns
-from evalui.runs.database.column_blocks import MAX_BLOCK, append_block
+from evalui.runs.database.column_blocks import (
+    MAX_BLOCK,
+    append_block,
+    encode_columns,
+    no_texts,
+)
 from evalui.runs.database.connection import create_tables, schema_statements
-from evalui.scoring.trial_columns import columns_of
+from evalui.scoring.trial_columns import (
+    PLAIN_COLUMNS,
+    Ragged,
+    ReadingColumns,
+    TrialColumns,
+    columns_of,
+)
 from evalui.types import Reading, Trial
 
 # What earlier stores have and this version has no more: a table, or TABLE.COLUMN.
-DROPPED = frozenset({"migration", "trial.body"})
+DROPPED = frozenset(
+    {
+        "migration",
+        # A trial's numbers stand in its block alone.
+        *("trial.body", "trial.origin", "trial.target", "trial.choice", "trial.credit"),
+        *("trial.tied", "trial.rule"),
+    }
+)
 
 # What a judge by rule could not judge for lack of a reference was marked by one of these sentences.
 _UNDECIDED = """
-    SELECT t.id FROM trial t JOIN cell c ON c.id = t.cell AND c.mode = 'judge'
-    JOIN sample s ON s.dataset = c.dataset AND s.role = 'sample' AND s.id = t.sample
+    SELECT t.rowid FROM old.trial t JOIN old.cell c ON c.id = t.cell AND c.mode = 'judge'
+    JOIN old.sample s ON s.dataset = c.dataset AND s.role = 'sample' AND s.id = t.sample
     WHERE t.choice IS NULL AND json_extract(s.body, '$[3]') = '[]' AND t.reply IN (
         'This rule needs a reference answer and a form it knows; it cannot decide here.',
         '本规则需要参考答案和已知的作答格式，这里无法评判。'
@@ -128,10 +150,16 @@ def _convert(connection: sqlite3.Connection, version: int) -> list[str]:
         for table in ("run", "cell"):
             connection.execute(f"UPDATE {table} SET error = json_array(error) WHERE error != ''")  # noqa: S608 (ours)
     if version < 6:
-        _mark_undecided(connection)
+        _count_undecided(connection)
     if version < 9:
         for (cell,) in connection.execute("SELECT id FROM cell").fetchall():
             _move_to_columns(connection, cell)
+    elif version < 18:
+        blocks = connection.execute("SELECT body, cell, first FROM old.trial_block")
+        connection.executemany(
+            "UPDATE main.trial_block SET body = ? WHERE cell = ? AND first = ?",
+            ((encode_columns(_decode_archive(body)), *key) for body, *key in blocks),
+        )
     if version < 13:
         for mode, gives in (("question_answer", "answers"), ("judge", "verdicts")):
             connection.execute("UPDATE cell SET gives = ? WHERE mode = ?", (gives, mode))
@@ -183,12 +211,11 @@ def _columns(connection: sqlite3.Connection, store: str) -> dict[str, list[str]]
     return columns
 
 
-def _mark_undecided(connection: sqlite3.Connection) -> None:
+def _count_undecided(connection: sqlite3.Connection) -> None:
     """Count what lacks a reference apart from what cannot be read."""
-    connection.execute(f"UPDATE trial SET rule = 'no-reference' WHERE id IN ({_UNDECIDED})")  # noqa: S608
     connection.execute(
-        "UPDATE cell SET unreferenced = found.n, unreadable = unreadable - found.n"
-        " FROM (SELECT cell, count(*) AS n FROM trial WHERE rule = 'no-reference' GROUP BY cell)"
+        "UPDATE cell SET unreferenced = found.n, unreadable = unreadable - found.n FROM"  # noqa: S608
+        f" (SELECT cell, count(*) AS n FROM old.trial WHERE rowid IN ({_UNDECIDED}) GROUP BY cell)"
         " AS found WHERE cell.id = found.cell"
     )
 
@@ -196,9 +223,9 @@ def _mark_undecided(connection: sqlite3.Connection) -> None:
 def _move_to_columns(connection: sqlite3.Connection, cell: int) -> None:
     """Write the columns of a cell's trials, which were JSON in their rows."""
     rows = connection.execute(
-        "SELECT o.rowid, o.sample, o.variant,"
-        """ replace(o.body, '"' || o.rule || '"', '"' || t.rule || '"')"""
-        " FROM old.trial o JOIN main.trial t ON t.id = o.rowid WHERE o.cell = ? ORDER BY o.rowid",
+        f"SELECT rowid, sample, variant, CASE WHEN rowid IN ({_UNDECIDED})"  # noqa: S608
+        """ THEN replace(body, '"' || rule || '"', '"no-reference"') ELSE body END"""
+        " FROM old.trial WHERE cell = ? ORDER BY rowid",
         (cell,),
     )
     while part := rows.fetchmany(MAX_BLOCK):
@@ -213,6 +240,31 @@ def _move_to_columns(connection: sqlite3.Connection, cell: int) -> None:
                 if trial.turns
             ),
         )
+
+
+def _decode_archive(body: bytes) -> TrialColumns:
+    """The trials of a block as versions up to 17 wrote it: a deflated archive of numpy's."""
+    with np.load(io.BytesIO(zlib.decompress(body)), allow_pickle=False) as archive:
+        arrays: dict[str, NDArray[Any]] = dict(archive)
+    tables: dict[str, list[str]] = json.loads(arrays["tables"].tobytes())
+    probabilities, *scores = (
+        Ragged(arrays[f"ragged.{place}.0"], arrays[f"ragged.{place}.1"])
+        for place in range(1 + len(tables["scores"]))
+    )
+    return TrialColumns(
+        ids=tuple(tables["ids"]),
+        orders=tuple(map(decode_variant, tables["orders"])),
+        headlines=tuple(tables["headlines"]),
+        rules=tuple(tables["rules"]),
+        readings={
+            name: ReadingColumns(*(arrays[f"reading.{place}.{part}"] for part in range(4)))
+            for place, name in enumerate(tables["readings"])
+        },
+        probabilities=probabilities,
+        scores=dict(zip(tables["scores"], scores, strict=True)),
+        texts=no_texts,
+        **{name: arrays[name] for name in PLAIN_COLUMNS},
+    )
 
 
 def _decode_trial(sample_id: str, variant: str, text: str) -> Trial:

@@ -71,7 +71,8 @@ INSERT INTO clock VALUES (0);
 
 -- `waits` is why it waits; `bytes` are of the answers that were written to it; `gives` is what its
 -- mode gives, which decides its figures; `width` is how many requests its model is sent at a time,
--- 0 where that is not counted. `replies` is how many kept ones of each source it rests on, and
+-- 0 where that is not counted; `done` to `tied` and `unreferenced` are counted as trials are written,
+-- so that the page that polls never reads them. `replies` is how many kept ones of each source it rests on, and
 -- `changes` what the servers of its model said of it that was not so all the time, both as JSON.
 CREATE TABLE cell (
     id INTEGER PRIMARY KEY,
@@ -119,38 +120,19 @@ CREATE TABLE cell (
 
 -- ---------------------------------------------------------------------------------------- trials
 
--- The id is stated, since an implicit one may change when the file is compacted; one that was given
--- is not given again.
+-- Which trials a cell has, and their texts; what they hold of numbers is in a block, by the id. It is
+-- stated, since an implicit one may change when the file is compacted; one that was given is not
+-- given again.
 CREATE TABLE trial (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     cell INTEGER NOT NULL REFERENCES cell ON DELETE CASCADE,
     sample TEXT NOT NULL,
     variant TEXT NOT NULL,
-    origin INTEGER NOT NULL,
-    target INTEGER NOT NULL,
-    choice INTEGER,
-    credit REAL NOT NULL,
-    tied INTEGER NOT NULL,
-    rule TEXT NOT NULL,
     reply TEXT,
     turns TEXT,
     thoughts TEXT,
     UNIQUE (cell, sample, variant)
 ) STRICT;
-
--- Counted as they are written, so that the page that polls never reads the trials, and by the
--- database itself, so that a trial written twice is counted once.
-CREATE TRIGGER trial_counted AFTER INSERT ON trial BEGIN
-    UPDATE cell SET
-        done = done + 1,
-        origin_n = origin_n + NEW.origin,
-        origin_credit = origin_credit + NEW.origin * NEW.credit,
-        unreadable = unreadable
-            + (NEW.choice IS NULL AND NOT NEW.tied AND NEW.rule != 'no-reference'),
-        unreferenced = unreferenced + (NEW.rule = 'no-reference'),
-        tied = tied + NEW.tied
-    WHERE id = NEW.cell;
-END;
 
 -- By the id of its first trial; see column_blocks.py.
 CREATE TABLE trial_block (
