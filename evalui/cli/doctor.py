@@ -70,8 +70,7 @@ def _file_faults(folder: Path) -> Iterator[str]:
 
 
 def _store_faults(path: Path) -> Iterator[str]:
-    from evalui.runs.database.connection import damage_of
-    from evalui.runs.database.schema.steps import MIGRATIONS
+    from evalui.runs.database.connection import damage_of, has_tables
 
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size > _MAX_LOG_BYTES:
@@ -86,13 +85,14 @@ def _store_faults(path: Path) -> Iterator[str]:
         return
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as opened:
-            (version,) = opened.execute("SELECT max(number) FROM migration").fetchone()
+            has_tables(opened, path)
             (newest,) = opened.execute(_NEWEST_SQL).fetchone()
     except sqlite3.Error as error:
         yield f"store: {path} cannot be read: {error}"
         return
-    if version > len(MIGRATIONS):
-        yield f"store: {path} is of a later evalui (schema {version}, here {len(MIGRATIONS)})"
+    except EvaluiError as error:
+        yield f"store: {error}"
+        return
     if newest and newest > time.time() + _MAX_AHEAD_S:
         ahead = newest - time.time()
         yield f"clock: the newest run of the store is {ahead:,.0f} s ahead of this machine's clock"

@@ -11,12 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from evalui.access import LOCAL
-from evalui.errors import DataError, StoreError
-from evalui.runs.database.connection import Database
+from evalui.errors import DataError
+from evalui.runs.database.connection import Database, create_tables, has_tables
 from evalui.runs.database.queue import Admit
 from evalui.runs.database.run_copy import copy_run
 from evalui.runs.database.runs import read_run, read_runs
-from evalui.runs.database.schema.steps import MIGRATIONS, migrate
 
 _MAGIC = b"SQLite format 3\x00"
 _PIECE = 2**20  # bytes
@@ -74,11 +73,11 @@ def import_bundle(
 
 @contextmanager
 def opened_bundle(path: Path) -> Generator[Database]:
-    """A copy of a store whose tables are those of this version, once they are evalui's own.
+    """A copy of a store, once its tables are evalui's own.
 
     Raises:
         DataError: the file is damaged, or no store of evalui's.
-        StoreError: a newer evalui wrote it, or the copy cannot be made.
+        StoreError: another version of evalui wrote it, or the copy cannot be made.
     """
     with TemporaryDirectory(prefix="evalui-") as folder:
         copy = Path(folder) / "bundle.sqlite"
@@ -86,7 +85,7 @@ def opened_bundle(path: Path) -> Generator[Database]:
             address = f"{path.absolute().as_uri()}?mode=ro"
             with closing(sqlite3.connect(address, uri=True)) as opened:
                 opened.execute("PRAGMA trusted_schema = OFF")
-                _check_tables(opened, path.name)
+                _check_tables(opened, path)
                 with closing(sqlite3.connect(copy)) as made:
                     opened.backup(made)
         except sqlite3.Error as error:
@@ -95,26 +94,14 @@ def opened_bundle(path: Path) -> Generator[Database]:
             yield bundle
 
 
-def _check_tables(opened: sqlite3.Connection, name: str) -> None:
+def _check_tables(opened: sqlite3.Connection, path: Path) -> None:
     (verdict,) = opened.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
-        raise DataError("bundle-damaged", file=name, reason=str(verdict))
-    known = {row[0] for row in opened.execute("SELECT name FROM sqlite_master")}
-    if not {"migration", "run", "cell"} <= known:
-        raise DataError("bundle-foreign", file=name)
-    (applied,) = opened.execute("SELECT coalesce(max(number), 0) FROM migration").fetchone()
-    if not isinstance(applied, int) or applied > len(MIGRATIONS):
-        raise StoreError("newer-schema", found=applied, known=len(MIGRATIONS))
-    if _tables(opened) != _own_tables(applied):
-        raise DataError("bundle-foreign", file=name)
-
-
-def _own_tables(applied: int) -> frozenset[tuple[str, ...]]:
-    """The tables, indexes and triggers that the first steps of the schema make."""
+        raise DataError("bundle-damaged", file=path.name, reason=str(verdict))
     with closing(sqlite3.connect(":memory:")) as made:
-        made.row_factory = sqlite3.Row
-        migrate(made, MIGRATIONS[:applied])
-        return _tables(made)
+        create_tables(made)
+        if not has_tables(opened, path) or _tables(opened) != _tables(made):
+            raise DataError("bundle-foreign", file=path.name)
 
 
 def _tables(opened: sqlite3.Connection) -> frozenset[tuple[str, ...]]:

@@ -192,6 +192,10 @@ class TrialColumns(Sequence[Trial]):
             raise KeyError(name)
         return made
 
+    def rule_place(self, name: str) -> int:
+        """The place of a rule in the table of rules, -1 if no trial was read by it."""
+        return self.rules.index(name) if name in self.rules else -1
+
     @property
     def n_options(self) -> NDArray[np.int32]:
         """The number of options that each trial showed."""

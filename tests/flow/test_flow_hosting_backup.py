@@ -100,17 +100,24 @@ def test_a_writer_in_the_middle_of_a_transaction_neither_waits_nor_is_copied(
         assert read_run(copy, run_id).name == "sums"
 
 
-@pytest.mark.parametrize("version", ["schema-4", "schema-7", "schema-8", "schema-9"])
-def test_a_backup_of_an_earlier_version_is_restored_as_a_store_of_this_one(
-    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_backup_of_an_earlier_version_is_refused_and_its_converted_store_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    content = gzip.decompress((net.NET / "stores" / f"{version}.sqlite.gz").read_bytes())
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "scripts")
+    import convert_store
+
     data = tmp_path / "data"
     data.mkdir()
-    (data / "evalui.sqlite").write_bytes(content)
-    for command, folder in (("backup", data), ("restore", tmp_path / "new")):
-        monkeypatch.setenv("EVALUI_DATA_DIR", str(folder))
-        assert main([command, str(tmp_path / "b.tar.gz")]) == 0
+    old = data / "evalui.sqlite"
+    old.write_bytes(gzip.decompress((net.NET / "stores" / "schema-17.sqlite.gz").read_bytes()))
+    monkeypatch.setenv("EVALUI_DATA_DIR", str(data))
+    assert main(["backup", str(tmp_path / "old.tar.gz")]) == 0
+    assert main(["restore", str(tmp_path / "old.tar.gz"), "--into", str(tmp_path / "new")]) == 2
+    assert "scripts/convert_store.py" in capsys.readouterr().err
+    assert list((tmp_path / "new").iterdir()) == []
+    convert_store.convert(old.rename(data / "old.sqlite"), old)
+    assert main(["backup", str(tmp_path / "b.tar.gz")]) == 0
+    assert main(["restore", str(tmp_path / "b.tar.gz"), "--into", str(tmp_path / "new")]) == 0
     with closing(Database(tmp_path / "new" / "evalui.sqlite")) as restored:
         runs = read_runs(restored)
         assert runs

@@ -1,16 +1,25 @@
-"""A damaged store is said in words, wherever it is met."""
+"""A store that is damaged, or of another version, is said in words wherever it is met."""
 
-from collections.abc import Iterator
+import gzip
+import sqlite3
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 from ui_examples import served
 
+import evalui
+from evalui.cli.main import main
+from evalui.errors import StoreError
 from evalui.runs.database.connection import Database
 from evalui.server import create_app
 from evalui.settings import Settings
 from evalui.version import __version__
+
+_OLD = Path(__file__).parents[1] / "golden" / "net" / "stores" / "schema-17.sqlite.gz"
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +73,65 @@ def test_health_says_no_more_than_that_it_is_bad(client: TestClient):
     answer = client.get("/healthz")  # which anybody may ask, also without the token
     assert answer.status_code == 503
     assert answer.json() == {"ok": False, "version": __version__}
+
+
+def _old_archive(folder: Path) -> Path:
+    with tarfile.open(folder / "b.tar.gz", "w:gz") as archive:
+        (folder / "backup.json").write_text('{"format": 1, "folder": "/x"}')
+        for name in ("backup.json", "evalui.sqlite"):
+            archive.add(folder / name, name)
+    return folder / "b.tar.gz"
+
+
+@pytest.mark.parametrize(
+    "opens",
+    [
+        lambda data: Database(data / "evalui.sqlite"),
+        lambda data: Database(data / "evalui.sqlite", read_only=True),
+        lambda data: create_app(Settings(data_dir=data, workers=0)),
+        lambda data: evalui.open(data),
+        lambda data: evalui.list_runs(data),
+    ],
+    ids=["store", "to read", "server", "library", "list"],
+)
+@pytest.mark.parametrize("version", [17, 19])
+def test_a_store_of_another_version_is_refused_and_stays(
+    opens: Callable[[Path], object], version: int, tmp_path: Path
+) -> None:
+    store = tmp_path / "evalui.sqlite"
+    store.write_bytes(gzip.decompress(_OLD.read_bytes()))
+    if version != 17:
+        with closing(sqlite3.connect(store)) as opened:
+            opened.executescript(f"DROP TABLE migration; PRAGMA user_version = {version}")
+    before = store.read_bytes()
+    with pytest.raises(StoreError, match=f"version {version} .*scripts/convert_store.py OLD NEW"):
+        opens(tmp_path)
+    assert store.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "runs",
+        "export x --to csv",
+        "import {data}/evalui.sqlite --database {data}/other.sqlite",
+        "restore {data}/b.tar.gz --into {data}/restored",
+        "gate {data}/evalui.sqlite x --allow 1",
+        "users list",
+        "worker --database {data}/evalui.sqlite",
+    ],
+)
+def test_every_command_refuses_it_in_a_line(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("EVALUI_DATA_DIR", str(tmp_path))
+    (tmp_path / "evalui.sqlite").write_bytes(gzip.decompress(_OLD.read_bytes()))
+    _old_archive(tmp_path)
+    assert main(command.format(data=tmp_path).split()) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "evalui.sqlite is a store of version 17" in line
+    assert "scripts/convert_store.py" in line
+    assert not list(tmp_path.glob("restored/*"))

@@ -42,7 +42,7 @@ def view_log(store: LogStore, owner: str, upload: str) -> LogView | None:
 
     Raises:
         DataError: it is one that cannot be used; the message has the cure.
-        StoreError: it is a bundle of a newer evalui.
+        StoreError: it is a bundle of another version of evalui.
     """
     paths = store.uploads.paths(owner, upload)
     loose = _loose(paths, store.uploads.about(owner, upload).files)

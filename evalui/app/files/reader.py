@@ -157,7 +157,7 @@ class FileReader:
 
         Raises:
             DataError: it is one that cannot be used, or reading it takes too much time or memory.
-            StoreError: it is a bundle of a newer evalui.
+            StoreError: it is a bundle of another version of evalui.
         """
         with self._turn() as person:
             return self._view_log_once(person, upload)

@@ -1,15 +1,15 @@
 """Trials as blocks of columns: written with their batch, merged as they grow, read as one.
 
-A block is a numpy archive (`.npz`), deflated. Its trials are in the order in which they were
-written, by number: the `id` of their row, which holds their texts and what the lists filter by.
+A block is the length of its head (4 bytes, little-endian), its head as JSON, and a frame for each
+array in the order of the head; head and frames are deflated. Who needs a few columns inflates
+those alone. The trials of a block are in the order in which they were written, by number: the `id`
+of their row, which holds their texts.
 """
 
-import io
 import json
-import threading
+import struct
 import zlib
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from sqlite3 import Connection
 from typing import Any
 
@@ -30,39 +30,10 @@ from evalui.scoring.trial_columns import (
 
 MAX_BLOCK = 1 << 13  # trials of a block that grows no more: a question is read with its block
 _DEFLATE_LEVEL = 1
-_TABLES = "tables"
-
-
-class _WrittenBlocks:
-    """The small blocks that this process wrote last, by their content in the store.
-
-    A worker whose batches are small merges one such with each: to decode it takes numpy longer
-    than all else of the batch.
-    """
-
-    _MAX_TRIALS = 1024  # of a block
-    _MAX_BLOCKS = 32
-
-    def __init__(self) -> None:
-        self._columns: OrderedDict[bytes, TrialColumns] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def take(self, body: bytes) -> TrialColumns | None:
-        """The columns of a block, which is merged now; None if they have to be decoded."""
-        with self._lock:
-            return self._columns.pop(body, None)
-
-    def keep(self, body: bytes, columns: TrialColumns) -> None:
-        """Note what was written, in the place of the oldest."""
-        if len(columns) > self._MAX_TRIALS:
-            return
-        with self._lock:
-            self._columns[body] = columns
-            if len(self._columns) > self._MAX_BLOCKS:
-                self._columns.popitem(last=False)
-
-
-_WRITTEN = _WrittenBlocks()
+_LENGTH = struct.Struct("<I")
+_MAX_BYTES = 2**29  # of a block, unpacked: it may come from anybody
+# What lists of questions show and filter by, beside the readings that count.
+_OUTCOMES = ("sample", "order", "headline", "target")
 
 
 def append_block(connection: Connection, cell_id: int, columns: TrialColumns) -> None:
@@ -78,14 +49,11 @@ def append_block(connection: Connection, cell_id: int, columns: TrialColumns) ->
     ).fetchone():
         first, _, body = last
         connection.execute("DELETE FROM trial_block WHERE cell = ? AND first = ?", (cell_id, first))
-        before = _WRITTEN.take(body) or decode_columns(body, no_texts)
-        columns = join_columns([before, columns])
-    body = encode_columns(columns)
+        columns = join_columns([decode_columns(body, no_texts), columns])
     connection.execute(
         "INSERT INTO trial_block VALUES (?, ?, ?, ?)",
-        (cell_id, int(columns.number[0]), len(columns), body),
+        (cell_id, int(columns.number[0]), len(columns), encode_columns(columns)),
     )
-    _WRITTEN.keep(body, columns)
 
 
 def encode_columns(columns: TrialColumns) -> bytes:
@@ -99,50 +67,116 @@ def encode_columns(columns: TrialColumns) -> bytes:
         "scores": list(columns.scores),
     }
     arrays: dict[str, NDArray[Any]] = {name: getattr(columns, name) for name in PLAIN_COLUMNS}
-    arrays[_TABLES] = np.frombuffer(json.dumps(tables).encode(), dtype=np.uint8)
     arrays |= _numbered("reading", (each.arrays for each in columns.readings.values()))
     ragged = (columns.probabilities, *columns.scores.values())
     arrays |= _numbered("ragged", ((each.values, each.lengths) for each in ragged))
-    archive = io.BytesIO()
-    np.savez(archive, allow_pickle=False, **arrays)
-    return zlib.compress(archive.getbuffer(), _DEFLATE_LEVEL)
+    frames = [zlib.compress(array.tobytes(), _DEFLATE_LEVEL) for array in arrays.values()]
+    listed = [
+        (name, array.dtype.str, len(frame))
+        for (name, array), frame in zip(arrays.items(), frames, strict=True)
+    ]
+    head = zlib.compress(json.dumps([tables, listed]).encode(), _DEFLATE_LEVEL)
+    return b"".join((_LENGTH.pack(len(head)), head, *frames))
 
 
 def decode_columns(body: bytes, texts: TextReader) -> TrialColumns:
     """The inverse of `encode_columns`; `texts` reads what trials hold of text.
 
     Raises:
-        StoreError: the block is damaged, by its checksum.
+        StoreError: the block is damaged, by its checksums.
     """
-    try:
-        content = zlib.decompress(body)
-    except zlib.error as error:
-        raise StoreError("block-damaged", reason=str(error)) from error
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        arrays: dict[str, NDArray[Any]] = dict(archive)
-    tables: dict[str, list[str]] = json.loads(arrays[_TABLES].tobytes())
-    probabilities, *scores = (
-        Ragged(*_of(arrays, "ragged", place, 2)) for place in range(1 + len(tables["scores"]))
-    )
-    return TrialColumns(
-        ids=tuple(tables["ids"]),
-        orders=tuple(map(decode_variant, tables["orders"])),
-        headlines=tuple(tables["headlines"]),
-        rules=tuple(tables["rules"]),
-        readings={
-            name: ReadingColumns(*_of(arrays, "reading", place, 4))
-            for place, name in enumerate(tables["readings"])
-        },
-        probabilities=probabilities,
-        scores=dict(zip(tables["scores"], scores, strict=True)),
-        texts=texts,
-        **{name: arrays[name] for name in PLAIN_COLUMNS},
+    return _decode(body, texts)
+
+
+def decode_outcomes(body: bytes) -> TrialColumns:
+    """The same without texts and without what only figures are made of, which is absent.
+
+    Raises:
+        StoreError: the block is damaged, by its checksums.
+    """
+    return _decode(body, no_texts, is_whole=False)
+
+
+def count_trials(connection: Connection, cell_id: int, columns: TrialColumns) -> None:
+    """Add what is known of trials while a cell is at work to its counters."""
+    reading, origin = columns.reading, columns.is_origin
+    unreferenced = reading.rule == columns.rule_place("no-reference")
+    (credit,) = connection.execute(
+        "SELECT origin_credit FROM cell WHERE id = ?", (cell_id,)
+    ).fetchone()
+    for each in reading.credit[origin].tolist():  # one by one: whatever the batches, equal sums
+        credit += each
+    connection.execute(
+        "UPDATE cell SET done = done + ?, origin_n = origin_n + ?, origin_credit = ?,"
+        " unreadable = unreadable + ?, unreferenced = unreferenced + ?, tied = tied + ?"
+        " WHERE id = ?",
+        (
+            len(columns),
+            int(origin.sum()),
+            credit,
+            int((reading.unreadable & ~unreferenced).sum()),
+            int(unreferenced.sum()),
+            int(reading.tied.sum()),
+            cell_id,
+        ),
     )
 
 
 def no_texts(numbers: NDArray[np.int64]) -> Sequence[TrialText]:
     """Of columns that nobody looks into: they are on their way to the store."""
     raise AssertionError(f"{len(numbers)} trials were looked at before they were stored")
+
+
+def _decode(body: bytes, texts: TextReader, *, is_whole: bool = True) -> TrialColumns:
+    arrays: dict[str, NDArray[Any]] = {}
+    try:
+        (length,) = _LENGTH.unpack_from(body)
+        start = _LENGTH.size + length
+        head: tuple[dict[str, list[str]], list[tuple[str, str, int]]]
+        head = json.loads(_inflated(body[_LENGTH.size : start], _MAX_BYTES))
+        tables, listed = head
+        read = [
+            (name, f"reading.{place}")
+            for place, name in enumerate(tables["readings"])
+            if is_whole or name in tables["headlines"]
+        ]
+        few = {*_OUTCOMES, *(f"{kind}.{part}" for _, kind in read for part in range(4))}
+        left = _MAX_BYTES
+        for name, dtype, size in listed:
+            if is_whole or name in few:
+                content = bytearray(_inflated(body[start : start + size], left))
+                arrays[name] = np.frombuffer(content, dtype=dtype)
+                left -= len(content)
+            start += size
+        nothing: NDArray[Any] = np.zeros(len(arrays["sample"]), dtype=np.int8)
+        whole = dict.fromkeys(() if is_whole else PLAIN_COLUMNS, nothing) | arrays
+        plain = {name: whole[name] for name in PLAIN_COLUMNS}
+        readings = {name: ReadingColumns(*_parts(arrays, kind, 4)) for name, kind in read}
+        ragged = [Ragged.absent(len(nothing))]
+        if is_whole:
+            kinds = (f"ragged.{place}" for place in range(1 + len(tables["scores"])))
+            ragged = [Ragged(*_parts(arrays, kind, 2)) for kind in kinds]
+    except (struct.error, zlib.error, ValueError, TypeError, KeyError) as error:
+        raise StoreError("block-damaged", reason=str(error)) from error
+    return TrialColumns(
+        ids=tuple(tables["ids"]),
+        orders=tuple(map(decode_variant, tables["orders"])),
+        headlines=tuple(tables["headlines"]),
+        rules=tuple(tables["rules"]),
+        readings=readings,
+        probabilities=ragged[0],
+        scores=dict(zip(tables["scores"], ragged[1:], strict=is_whole)),
+        texts=texts,
+        **plain,
+    )
+
+
+def _inflated(frame: bytes, most: int) -> bytes:
+    inflating = zlib.decompressobj()
+    content = inflating.decompress(frame, max(1, most))  # 0 would be no limit
+    if not inflating.eof:
+        raise zlib.error(f"a part is cut, or its block has more than {_MAX_BYTES / 1e6:.0f} MB")
+    return content
 
 
 def _numbered(kind: str, groups: Iterable[tuple[NDArray[Any], ...]]) -> dict[str, NDArray[Any]]:
@@ -154,5 +188,5 @@ def _numbered(kind: str, groups: Iterable[tuple[NDArray[Any], ...]]) -> dict[str
     }
 
 
-def _of(arrays: dict[str, NDArray[Any]], kind: str, place: int, count: int) -> list[NDArray[Any]]:
-    return [arrays[f"{kind}.{place}.{part}"] for part in range(count)]
+def _parts(arrays: Mapping[str, NDArray[Any]], kind: str, count: int) -> list[NDArray[Any]]:
+    return [arrays[f"{kind}.{part}"] for part in range(count)]

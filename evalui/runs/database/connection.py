@@ -7,15 +7,15 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from evalui.errors import StoreError
+from evalui.errors import DataError, StoreError
 from evalui.messages import sentence
-from evalui.runs.database.schema.steps import MIGRATIONS, migrate
 
+_SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
 BUSY_TIMEOUT_S = 10.0  # how long a writer waits for another process
 _FRESH_S = 10.0  # for how long an empty file may be one that another process has just made
 
@@ -37,7 +37,11 @@ class Database:
     Write-ahead logging lets pages read while a worker writes. `synchronous=NORMAL` may lose the
     last commits when the machine itself loses power, never when a process is killed; what nobody
     could give again (a vote, an account, a key) is written `durable`. With `read_only` every
-    `writing` is refused, once the tables are those of this version.
+    `writing` is refused, once a new file has its tables.
+
+    Raises:
+        StoreError: another version of evalui wrote the file, or it cannot be used.
+        DataError: it is no store of evalui's.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
@@ -55,13 +59,23 @@ class Database:
                 path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
             )
         self._connection.row_factory = sqlite3.Row
+        try:
+            self._make_usable()
+        except BaseException:
+            self._connection.close()
+            raise
+        self.read_only = read_only
+
+    def _make_usable(self) -> None:
         with _translated_errors(self.path):
+            is_new = not has_tables(self._connection, self.path)  # what is refused stays as it is
             _use_wal(self._connection)
             for pragma in ("synchronous = NORMAL", "foreign_keys = ON"):
                 self._connection.execute(f"PRAGMA {pragma}")
-        with self.writing() as connection:
-            migrate(connection, MIGRATIONS)
-        self.read_only = read_only
+        if is_new:
+            with self.writing() as connection:
+                if not has_tables(connection, self.path):  # another process may make them, too
+                    create_tables(connection)
 
     @contextmanager
     def writing(self, *, durable: bool = False) -> Generator[sqlite3.Connection, None, None]:
@@ -128,6 +142,43 @@ class Database:
         """Close the file; the last process that does so folds the log into it."""
         with self._lock:
             self._connection.close()
+
+
+def has_tables(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether a file has the tables of this version; False if it has none at all.
+
+    Raises:
+        StoreError: another version of evalui wrote it.
+        DataError: it is no store of evalui's.
+    """
+    (own,) = re.findall(r"(?m)^PRAGMA user_version = (\d+);$", _SCHEMA)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version == int(own):
+        return True
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    if "migration" in tables:
+        (version,) = connection.execute("SELECT max(number) FROM migration").fetchone()
+    if not version and tables:
+        raise DataError("bundle-foreign", file=path.name)
+    if version:
+        raise StoreError("other-schema", file=path.name, version=version, own=own)
+    return False
+
+
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables of this version within a transaction."""
+    for statement in schema_statements():
+        connection.execute(statement)
+
+
+def schema_statements() -> Iterator[str]:
+    """The statements of the schema in their order, each with the comment before it."""
+    statement = ""
+    for line in _SCHEMA.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
 
 
 @contextmanager

@@ -1,33 +1,37 @@
-"""Questions as a page lists and shows them: filtered by the database, which reads no more."""
+"""Questions as a page lists and shows them: found by what the file, texts and outcomes hold."""
 
 import json
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from sqlite3 import Row
-from typing import get_args
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evalui.errors import StoreError
 from evalui.modes import MODES, ModeSettings, plan_requests
 from evalui.modes.prompts.templates import choose_template
 from evalui.runs.cells import mode_settings, permutes_options, repeated
-from evalui.runs.database.codec import decode_sample, decode_variant
+from evalui.runs.database.codec import decode_sample
+from evalui.runs.database.column_blocks import decode_outcomes
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import (
     CellRow,
     Facets,
     ListedQuestion,
-    OutcomeFilter,
     QuestionDetail,
     QuestionFilter,
     QuestionSort,
     TrialMark,
     TrialOutcome,
 )
-from evalui.runs.database.trials import VariantOrder, contestant_cells, read_trials_of
+from evalui.runs.database.trials import contestant_cells, order_ranks, read_trials_of
 from evalui.runs.signature import is_shown_in
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.choice.permutations import variants
+from evalui.scoring.trial_columns import TrialColumns, columns_of, join_columns
 from evalui.types import Request, Sample, Trial, Variant
 
 _DATASET = "(SELECT dataset FROM cell WHERE id = :cell)"
@@ -35,38 +39,15 @@ _OF_THE_FILE = {
     "subject": "s.subject = :subject",
     "capability": "json_extract(s.body, '$[4].capability') = :capability",
 }
-# A rule and the two slots must meet in one and the same trial.
-_OF_ONE_TRIAL = {
-    "rule": "t.rule = :rule",
-    "gold": "t.target = :gold",
-    "picked": "t.choice = :picked",
-}
 _TRIALS = "FROM trial t WHERE t.cell = :cell AND t.sample = s.id"
 _IN_QUESTION = "s.id = :find OR s.question LIKE :like ESCAPE '\\'"
 _IN_REPLY = "t.reply LIKE :like ESCAPE '\\'"
 # In a conversation the text may stand in any turn.
 _IN_TURNS = """t.turns IS NOT NULL AND EXISTS (
     SELECT 1 FROM json_each(t.turns) WHERE value LIKE :like ESCAPE '\\')"""
-# Each condition must hold for a trial of the question, of several conditions each for one.
-_OUTCOMES: Mapping[OutcomeFilter, tuple[str, ...]] = {
-    "": (),
-    "wrong": ("t.origin AND t.credit = 0",),
-    "right": ("t.origin AND t.credit = 1",),
-    "order_sensitive": ("t.credit = 1", "t.credit < 1"),
-    "unreadable": ("t.choice IS NULL AND NOT t.tied",),
-    "tied": ("t.tied",),
-    "answered": ("t.rule NOT IN ('empty', 'cut')",),
-    "empty": ("t.rule = 'empty'",),
-    "cut": ("t.rule = 'cut'",),
-}
-# Without a reference there is nothing to sort by: such questions come last either way.
-_ORDERS: Mapping[QuestionSort, str] = {
-    "file": "s.place",
-    "worst": f"json_extract(s.body, '$[3]') = '[]', (SELECT max(t.credit) {_TRIALS}), s.place",
-    "best": f"json_extract(s.body, '$[3]') = '[]', (SELECT max(t.credit) {_TRIALS}) DESC, s.place",
-}
 SORTS: tuple[QuestionSort, ...] = get_args(QuestionSort)
 MAX_MARKS = 8  # orders of a question that a list tells apart; of more, the right ones are counted
+_UNANSWERED = ("empty", "cut")  # rules of written answers
 CellMarks = Mapping[int, tuple[TrialMark, ...]]  # of a question: every order, by cell
 
 
@@ -96,11 +77,28 @@ class JudgedQuestion:
 def read_matching(database: Database, row: CellRow, wanted: QuestionFilter) -> tuple[int, ...]:
     """The places in the file of the answered questions that pass every filter, as sorted."""
     escaped = "".join(f"\\{c}" if c in "\\%_" else c for c in wanted.find)
-    values = {name: getattr(wanted, name) for name in (*_OF_THE_FILE, *_OF_ONE_TRIAL, "find")}
+    values = {name: getattr(wanted, name) for name in (*_OF_THE_FILE, "find")}
     rows = database.rows(
         _matching_query(wanted, written=row.cell.gives == "answers"),
         {"cell": row.id, "like": f"%{escaped}%", **values},
     )
+    of_one_trial = (wanted.rule, wanted.gold, wanted.picked) != ("", None, None)
+    if of_one_trial or wanted.outcome or wanted.sort != "file":
+        columns = _outcomes(database, row.id)
+        passing = np.ones(len(columns.ids), dtype=np.bool_)
+        for of_trials in _conditions(columns, wanted):
+            of_questions = np.zeros_like(passing)
+            of_questions[columns.sample[of_trials]] = True
+            passing &= of_questions
+        kept = {id_ for id_, passes in zip(columns.ids, passing.tolist(), strict=True) if passes}
+        rows = [each for each in rows if each["id"] in kept]
+        if wanted.sort != "file":
+            best = np.full(len(columns.ids), -np.inf)
+            np.maximum.at(best, columns.sample, columns.reading.credit)
+            credits = dict(zip(columns.ids, best.tolist(), strict=True))
+            sign = 1 if wanted.sort == "worst" else -1
+            # Without a reference there is nothing to sort by: such questions come last either way.
+            rows.sort(key=lambda each: (each["is_bare"], sign * credits[each["id"]]))
     return tuple(each["place"] for each in rows)
 
 
@@ -128,40 +126,21 @@ def read_listed(
 def read_marks(
     database: Database, cell_ids: Sequence[int], sample_ids: Sequence[str]
 ) -> dict[str, CellMarks]:
-    """The marks of these questions in these cells, by question and cell, as in `ListedQuestion`.
-
-    Where marks are only counted, equal ones are counted by the database: a list of a thousand
-    questions in 24 orders would read 24,000 rows for each model.
-    """
-    counted = _marks_by(database, "NULL", cell_ids, sample_ids)
-    few = [id_ for id_, own in counted.items() if any(len(m) <= MAX_MARKS for m in own.values())]
-    for id_, own in _marks_by(database, "t.variant", cell_ids, few).items():
-        counted[id_] |= {cell: m for cell, m in own.items() if len(m) <= MAX_MARKS}
-    return {**counted}
-
-
-def _marks_by(
-    database: Database, apart: str, cell_ids: Sequence[int], sample_ids: Sequence[str]
-) -> dict[str, dict[int, tuple[TrialMark, ...]]]:
-    """The marks of trials, equal ones read together unless they differ in the column `apart`."""
-    rows = database.rows(
-        f"SELECT t.cell, t.sample, {apart} AS variant, t.choice IS NULL AS unread, t.credit,"  # noqa: S608
-        " t.tied, t.rule, count(*) AS n, c.pattern FROM trial t JOIN cell c ON c.id = t.cell"
-        " WHERE t.cell IN (SELECT value FROM json_each(?))"
-        " AND t.sample IN (SELECT value FROM json_each(?)) GROUP BY 1, 2, 3, 4, 5, 6, 7",
-        (json.dumps(list(cell_ids)), json.dumps(list(sample_ids))),
-    )
-    orders = {row["cell"]: VariantOrder(row["pattern"]) for row in rows}
-    placed: dict[tuple[str, int], list[Row]] = defaultdict(list)
-    for row in rows:
-        placed[row["sample"], row["cell"]].append(row)
+    """The marks of these questions in these cells, by question and cell, as in `ListedQuestion`."""
     marks: dict[str, dict[int, tuple[TrialMark, ...]]] = {id_: {} for id_ in sample_ids}
-    for (sample_id, cell_id), trials in placed.items():
-        if trials[0]["variant"] is not None:
-            order = orders[cell_id]
-            trials.sort(key=lambda row: order.sort_key(decode_variant(row["variant"])))
-        marks[sample_id][cell_id] = tuple(_mark(row) for row in trials for _ in range(row["n"]))
-    return marks
+    for cell_id in cell_ids:
+        columns = _outcomes(database, cell_id, sample_ids)
+        if not len(columns):
+            continue
+        is_wanted = np.array([id_ in marks for id_ in columns.ids])
+        rows = np.flatnonzero(is_wanted[columns.sample])
+        rows = rows[np.argsort(order_ranks(database, cell_id, columns)[rows], kind="stable")]
+        made: dict[str, list[TrialMark]] = defaultdict(list)
+        for place, mark in zip(columns.sample[rows].tolist(), _marks(columns, rows), strict=True):
+            made[columns.ids[place]].append(mark)
+        for id_, own in made.items():
+            marks[id_][cell_id] = tuple(own)
+    return {**marks}
 
 
 def read_place(database: Database, cell_id: int, sample_id: str) -> int | None:
@@ -203,17 +182,13 @@ def read_facets(database: Database, row: CellRow) -> Facets:
     if row.cell.gives == "answers":
         capabilities = _distinct(database, row, "json_extract(body, '$[4].capability')")
         return Facets(subjects, (), 0, capabilities)
-    rules = database.rows(
-        "SELECT rule FROM trial WHERE cell = ? GROUP BY rule ORDER BY count(*) DESC, rule",
-        (row.id,),
+    columns = _outcomes(database, row.id)
+    times = np.bincount(columns.reading.rule, minlength=len(columns.rules)).tolist()
+    rules = sorted(
+        (rule for rule, n in zip(columns.rules, times, strict=True) if n),
+        key=lambda rule: (-times[columns.rule_place(rule)], rule),
     )
-    # The longest has the most options; the index of the trials has it without their rows.
-    longest = database.row(
-        "SELECT variant, max(length(variant)) FROM trial WHERE cell = ?", (row.id,)
-    )
-    variant = longest["variant"] if longest else None
-    options = len(decode_variant(variant).permutation) if variant is not None else 0
-    return Facets(subjects, tuple(rule["rule"] for rule in rules), options)
+    return Facets(subjects, tuple(rules), int(columns.n_options.max(initial=0)))
 
 
 def orders_of(row: CellRow, sample: Sample) -> tuple[Variant, ...]:
@@ -254,31 +229,104 @@ def read_judged(database: Database, row: CellRow, sample_id: str) -> JudgedQuest
 
 
 def _matching_query(wanted: QuestionFilter, *, written: bool) -> str:
-    """The query for the places that pass; the values of the filter are its parameters.
-
-    Of each question the trials are read until one meets the condition, so that a cell of a million
-    is not read whole.
-    """
-    same_trial = " AND ".join(_set_conditions(wanted, _OF_ONE_TRIAL))
-    of_trials = [each for each in (same_trial, *_OUTCOMES[wanted.outcome]) if each]
+    """The query for the answered questions that pass by what the file and the texts hold."""
     in_text = [_IN_QUESTION, _any_trial(_IN_REPLY), *([_any_trial(_IN_TURNS)] if written else [])]
     conditions = (
         f"s.dataset = {_DATASET} AND s.role = 'sample'",
-        *_set_conditions(wanted, _OF_THE_FILE),
+        *(sql for name, sql in _OF_THE_FILE.items() if getattr(wanted, name)),
         _any_trial("true"),
-        *map(_any_trial, of_trials),
         *([f"({' OR '.join(in_text)})"] if wanted.find else []),
     )
-    where = " AND ".join(conditions)
-    return f"SELECT s.place FROM sample s WHERE {where} ORDER BY {_ORDERS[wanted.sort]}"  # noqa: S608
+    is_bare = "0" if wanted.sort == "file" else "json_extract(s.body, '$[3]') = '[]'"
+    return (
+        f"SELECT s.place, s.id, {is_bare} AS is_bare FROM sample s"  # noqa: S608
+        f" WHERE {' AND '.join(conditions)} ORDER BY s.place"
+    )
 
 
 def _any_trial(condition: str) -> str:
     return f"EXISTS (SELECT 1 {_TRIALS} AND {condition})"
 
 
-def _set_conditions(wanted: QuestionFilter, conditions: Mapping[str, str]) -> list[str]:
-    return [sql for name, sql in conditions.items() if getattr(wanted, name) not in ("", None)]
+def _outcomes(
+    database: Database, cell_id: int, sample_ids: Sequence[str] | None = None
+) -> TrialColumns:
+    """What came out of the trials of a cell; with questions, of the blocks that have theirs."""
+    query = "SELECT body FROM trial_block WHERE cell = :cell"
+    if sample_ids is not None:
+        spans = database.rows(
+            "SELECT min(id) AS first, max(id) AS last FROM trial WHERE cell = ?"
+            " AND sample IN (SELECT value FROM json_each(?)) GROUP BY sample",
+            (cell_id, json.dumps(list(sample_ids))),
+        )
+        listed = database.rows(
+            "SELECT first FROM trial_block WHERE cell = ? ORDER BY first", (cell_id,)
+        )
+        firsts = [row["first"] for row in listed]
+        wanted = {
+            first
+            for span in spans
+            for first in firsts[
+                bisect_right(firsts, span["first"]) - 1 : bisect_right(firsts, span["last"])
+            ]
+        }
+        query += " AND first IN (SELECT value FROM json_each(:wanted))"
+    else:
+        wanted = set[int]()
+    bodies = database.rows(
+        f"{query} ORDER BY first", {"cell": cell_id, "wanted": json.dumps(sorted(wanted))}
+    )
+    return join_columns([decode_outcomes(row["body"]) for row in bodies] or [columns_of(())])
+
+
+def _conditions(columns: TrialColumns, wanted: QuestionFilter) -> Iterator[NDArray[np.bool_]]:
+    """For each condition the trials that meet it: one of a question must, for each another may."""
+    reading = columns.reading
+    # A rule and the two slots must meet in one and the same trial.
+    of_one_trial = np.ones(len(columns), dtype=np.bool_)
+    if wanted.rule:
+        of_one_trial &= reading.rule == columns.rule_place(wanted.rule)
+    if wanted.gold is not None:
+        of_one_trial &= columns.target == wanted.gold
+    if wanted.picked is not None:
+        of_one_trial &= reading.choice == wanted.picked
+    yield of_one_trial
+    match wanted.outcome:
+        case "":
+            pass
+        case "wrong":
+            yield columns.is_origin & (reading.credit == 0)
+        case "right":
+            yield columns.is_origin & (reading.credit == 1)
+        case "order_sensitive":
+            yield reading.credit == 1
+            yield reading.credit < 1
+        case "unreadable":
+            yield reading.unreadable
+        case "tied":
+            yield reading.tied
+        case "answered":
+            yield ~np.isin(reading.rule, [columns.rule_place(rule) for rule in _UNANSWERED])
+        case "empty" | "cut":
+            yield reading.rule == columns.rule_place(wanted.outcome)
+
+
+def _marks(columns: TrialColumns, rows: NDArray[np.intp]) -> Iterator[TrialMark]:
+    """The marks of some trials; there are few different ones, which trials share."""
+    reading = columns.reading.take(rows)
+    parts: list[list[Any]] = [
+        part.tolist() for part in (reading.rule, reading.credit, reading.tied, reading.unreadable)
+    ]
+    every: list[tuple[int, float, bool, bool]] = list(zip(*parts, strict=True))
+    known: dict[tuple[int, float, bool, bool], TrialMark] = {}
+    for each in every:
+        if each not in known:
+            rule, credit, tied, unread = each
+            outcome: TrialOutcome = (
+                "tied" if tied else "unreadable" if unread else "right" if credit == 1 else "wrong"
+            )
+            known[each] = TrialMark(outcome, columns.rules[rule], credit)
+        yield known[each]
 
 
 def _without_examples(sample: Sample, setting: ModeSettings) -> ModeSettings:
@@ -294,16 +342,3 @@ def _distinct(database: Database, row: CellRow, value: str) -> tuple[str, ...]:
         {"cell": row.id, "questions": row.questions},
     )
     return tuple(each[0] for each in rows if each[0])
-
-
-def _mark(row: Row) -> TrialMark:
-    outcome: TrialOutcome = (
-        "tied"
-        if row["tied"]
-        else "unreadable"
-        if row["unread"]
-        else "right"
-        if row["credit"] == 1
-        else "wrong"
-    )
-    return TrialMark(outcome, row["rule"], row["credit"])

@@ -173,10 +173,7 @@ class TrialMark:
 
 @dataclass(frozen=True, slots=True)
 class ListedQuestion:
-    """One question of a list. `marks` are those of each cell's trials, in variant order.
-
-    Of more trials than are told apart they come in no order.
-    """
+    """One question of a list. `marks` are those of each cell's trials, in variant order."""
 
     place: int
     sample: Sample

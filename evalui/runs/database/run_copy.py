@@ -5,7 +5,6 @@ links) and the responses that are kept for other runs do not go along.
 """
 
 import json
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,12 @@ import numpy as np
 
 from evalui.access import LOCAL
 from evalui.errors import StoreError
-from evalui.runs.database.column_blocks import decode_columns, encode_columns, no_texts
+from evalui.runs.database.column_blocks import (
+    count_trials,
+    decode_columns,
+    encode_columns,
+    no_texts,
+)
 from evalui.runs.database.connection import Database
 from evalui.runs.database.imported_runs import (
     add_imported_dataset,
@@ -29,7 +33,6 @@ from evalui.types import DatasetKind
 
 ENDED = ("done", "failed", "cancelled")
 _PAGE = 1 << 13  # questions in one transaction
-_MAX_BLOCK_BYTES = 2**29  # of trials that belong together, unpacked
 # What a cell of another store has beside its run, its dataset, and what its trials count.
 _CELL_COLUMNS = (
     *("place", "source", "dataset_name", "model", "mode", "gives", "label", "pattern"),
@@ -37,10 +40,7 @@ _CELL_COLUMNS = (
     *("started", "finished", "written", "seconds", "input_tokens", "output_tokens", "bytes"),
     *("replies", "changes"),
 )
-_TRIAL_COLUMNS = (
-    *("sample", "variant", "origin", "target", "choice", "credit", "tied", "rule", "reply"),
-    *("turns", "thoughts"),
-)
+_TRIAL_COLUMNS = ("sample", "variant", "reply", "turns", "thoughts")
 
 
 def copy_run(
@@ -185,7 +185,7 @@ def _copy_block(
     """Copy the trials of a block: their rows and their columns, under numbers of their own."""
     row = source.row("SELECT body FROM trial_block WHERE cell = ? AND first = ?", (cell_id, first))
     assert row, "it was listed"
-    columns = decode_columns(_checked(row["body"]), no_texts)
+    columns = decode_columns(row["body"], no_texts)
     trials = source.rows(
         f"SELECT id, {', '.join(_TRIAL_COLUMNS)} FROM trial"  # noqa: S608 (ours)
         " WHERE cell = ? AND id BETWEEN ? AND ? ORDER BY id",
@@ -206,21 +206,10 @@ def _copy_block(
             "INSERT INTO trial_block VALUES (?, ?, ?, ?)",
             (new_cell, start, len(trials), encode_columns(replace(columns, number=numbers))),
         )
+        count_trials(connection, new_cell, columns)
 
 
 def _next_number(connection: Connection) -> int:
     """The number of the next trial; those of deleted trials are not given again."""
     given = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'trial'").fetchone()
     return (given["seq"] if given else 0) + 1
-
-
-def _checked(body: bytes) -> bytes:
-    """The body, if it unpacks to no more than a block may have: who made it is not known."""
-    unpacking = zlib.decompressobj()
-    try:
-        unpacking.decompress(body, _MAX_BLOCK_BYTES)
-    except zlib.error as error:
-        raise StoreError("block-damaged", reason=str(error)) from error
-    if unpacking.unconsumed_tail:
-        raise StoreError("block-damaged", reason=f"> {_MAX_BLOCK_BYTES / 1e6:.0f} MB")
-    return body

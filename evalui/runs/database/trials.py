@@ -21,7 +21,7 @@ from evalui.runs.database.codec import (
     encode_turns,
     encode_variant,
 )
-from evalui.runs.database.column_blocks import append_block, decode_columns
+from evalui.runs.database.column_blocks import append_block, count_trials, decode_columns
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import read_cell_dataset
 from evalui.runs.database.queue import renew_lease
@@ -42,8 +42,8 @@ from evalui.types import CellResult, Contestant, Pattern, Sample, Trial, Variant
 _RATE_DECAY_S = 5.0  # the rate shown forgets what is this old
 _ROW_BYTES = 60  # of a trial beside its texts: its row, its index entry, its part of the columns
 _INSERT = (
-    "INSERT INTO trial (id, cell, sample, variant, origin, target, choice, credit, tied, rule,"
-    " reply, turns, thoughts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO trial (id, cell, sample, variant, reply, turns, thoughts)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 # Of several repeats a judge is shown the first.
 _ANSWERS_SQL = "SELECT sample, reply, turns FROM trial WHERE cell = ? AND variant NOT LIKE '%#%'"
@@ -105,6 +105,7 @@ def _add_trials(connection: Connection, cell_id: int, trials: Sequence[Trial]) -
     )
     columns = columns_of(new)
     append_block(connection, cell_id, replace(columns, number=columns.number + last + 1))
+    count_trials(connection, cell_id, columns)
 
 
 def _done_keys(
@@ -147,7 +148,7 @@ def read_trials(database: Database, cell_id: int, n: int | None = None) -> Trial
     )
     place_of = {row["id"]: row["place"] for row in places}
     sample = np.array([place_of[id_] for id_ in columns.ids])[columns.sample]
-    rows = np.lexsort((_order_ranks(database, cell_id, columns), sample))
+    rows = np.lexsort((order_ranks(database, cell_id, columns), sample))
     # A worker writes them in this order, unless some have failed at first.
     return columns if bool((rows[1:] > rows[:-1]).all()) else columns.take(rows)
 
@@ -185,7 +186,7 @@ def read_trials_of(database: Database, cell_id: int, sample_id: str) -> tuple[Tr
     texts = text_reader(database, cell_id)
     columns = join_columns([decode_columns(row["body"], texts) for row in bodies])
     own = columns.take(np.searchsorted(columns.number, numbers))
-    own = own.take(np.argsort(_order_ranks(database, cell_id, own)))
+    own = own.take(np.argsort(order_ranks(database, cell_id, own)))
     rows = database.rows(
         "SELECT id, thoughts FROM trial WHERE thoughts IS NOT NULL"
         " AND id IN (SELECT value FROM json_each(?))",
@@ -219,7 +220,7 @@ def text_reader(database: Database, cell_id: int) -> TextReader:
     return read
 
 
-def _order_ranks(database: Database, cell_id: int, columns: TrialColumns) -> NDArray[np.intp]:
+def order_ranks(database: Database, cell_id: int, columns: TrialColumns) -> NDArray[np.intp]:
     """Where each trial stands among those of its question, by its variant."""
     row = database.row("SELECT pattern FROM cell WHERE id = ?", (cell_id,))
     order = VariantOrder(row["pattern"] if row else "origin")
@@ -380,18 +381,11 @@ def contestant_cells(database: Database, row: CellRow) -> tuple[tuple[int, str],
 
 
 def _row(number: int, cell_id: int, trial: Trial) -> tuple[object, ...]:
-    reading = trial.reading
     return (
         number,
         cell_id,
         trial.sample_id,
         encode_variant(trial.variant),
-        int(trial.variant.is_origin),
-        trial.target,
-        reading.choice,
-        float(reading.credit),
-        int(reading.tied),
-        reading.rule,
         trial.reply,
         encode_turns(trial.turns),
         trial.thoughts or None,

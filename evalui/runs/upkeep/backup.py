@@ -73,12 +73,12 @@ def write_backup(folder: Path, target: Path) -> int:
 def restore_backup(source: Path, folder: Path) -> int:
     """Fill an empty folder with an archive; the number of runs that wait for a worker.
 
-    A run that was being done goes on with the next worker. A store of an earlier version is brought
-    to this one. Files that runs name are looked for in the new folder from now on.
+    A run that was being done goes on with the next worker. Files that runs name are looked for in
+    the new folder from now on.
 
     Raises:
-        StoreError: the folder is not empty, the archive is none of ours or damaged, or a file
-            cannot be written. Then the folder is empty again.
+        StoreError: the folder is not empty, the archive is none of ours, damaged or of another
+            version, or a file cannot be written. Then the folder is empty again.
     """
     if folder.exists() and any(folder.iterdir()):
         raise StoreError("restore-not-empty", folder=str(folder))
@@ -110,7 +110,7 @@ def _faults_of(file: Path) -> Generator[None]:
 
 def _copy_store(source: Path, target: Path) -> None:
     # In one step, which the write-ahead log lets readers and writers go on beside; not through
-    # `Database`, which would bring a store of an earlier version to this one.
+    # `Database`, which refuses a store of another version.
     with (
         closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=rw", uri=True)) as opened,
         closing(sqlite3.connect(target)) as copy,

@@ -42,6 +42,34 @@ OPEN = {
 QUEUED = CHOICE | {"name": "Store: queued", "models": ["leans"], "mode": "cloze"}
 SAID = ("a", "tie", "b", "a", "neither", "skip", "a")
 
+# What people leave in a store, a row of each kind.
+PEOPLE = """
+    INSERT INTO person VALUES ('ann', 'admin', '$argon2id$x', 0, 1.5, 2.5, '{"queued": 2}', '{}');
+    INSERT INTO person VALUES ('bob', 'annotator', '', 1, 1.5, NULL, '{}', '{}');
+    INSERT INTO invitation VALUES ('d1', 'bob', 1.5, 9e9);
+    INSERT INTO session VALUES ('d2', 'ann', 1.5, 2.5, 3600.0, 9e9);
+    INSERT INTO sign_in_failure VALUES ('bob', 3.5);
+    INSERT INTO api_token VALUES (7, 'd3', 'ann', 'write', 'gate', 1.5, NULL, 9e9);
+    INSERT INTO audit VALUES (9, 1.5, 'ann', 'start', 'r', '{"n": 1}');
+    INSERT INTO upload VALUES ('ann', 'u1', 'sums.csv', 120, 1.5);
+    INSERT INTO share VALUES
+        ('s1', 'ann', '/en/?run=r', 'Bias', 1.5, 9e9, NULL, 3, 4.5, x'00ff', x'612c62');
+    INSERT INTO decision VALUES ('queue', '"paused"');
+    INSERT INTO turn VALUES ('ann', 5.5);
+    INSERT INTO spending VALUES ('ann', '2026-11-22', 1.5, 200, 0.25);
+    INSERT INTO reply_source VALUES (3, 'knows', 'f', '', 1.5);
+    INSERT INTO response VALUES (x'aa', '["A"]', 3);
+    INSERT INTO voting_plan SELECT id, 2, 1.5 FROM run WHERE name = 'Store: open';
+    INSERT INTO assigned_voter SELECT run, 'ann', 0 FROM voting_plan;
+    INSERT INTO closed_vote SELECT run, 'ann', 6.5 FROM voting_plan;
+    INSERT INTO adjudication SELECT run, pair, 'ann', shown_left, shown_right, 'a', 'yes', 7.5
+        FROM vote WHERE owner = 'bob' LIMIT 1;
+    INSERT INTO guest_link SELECT 'd4', run, 'ann', 1.5, 9e9, NULL FROM voting_plan;
+    INSERT INTO guest VALUES ('d5', 'd4', 'Gus', 1.5, 2.5, 'd6');
+    INSERT INTO request_key SELECT 'ann', 'k', 'd7', run, 1.5 FROM voting_plan;
+    UPDATE run SET owner = 'ann', priority = 2 WHERE name = 'Store: queued';
+"""
+
 
 def vote(database: Database, run_id: str) -> None:
     """Two people say something of some pairs, and one of them has seen the names."""
@@ -74,6 +102,7 @@ def make(folder: Path) -> bytes:
         (judged,) = (run.id for run in read_runs(database) if run.name == OPEN["name"])
         vote(database, judged)
     with closing(sqlite3.connect(out / "evalui.sqlite", isolation_level=None)) as opened:
+        opened.executescript(PEOPLE)
         opened.execute("PRAGMA journal_mode = DELETE")
         opened.execute("VACUUM")
     return (out / "evalui.sqlite").read_bytes()

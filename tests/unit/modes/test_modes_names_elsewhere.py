@@ -29,8 +29,6 @@ _EXEMPT: tuple[tuple[str, str, str], ...] = (
     ("benchmarks/", "multiple_choice", "the kind of a dataset"),
     ("runs/database/run_copy.py", "multiple_choice", "the kind of a dataset"),
     ("datasets/external_answers.py", "judge", "trials of earlier versions name it"),
-    ("runs/database/schema/", "judge", "stores of earlier versions"),
-    ("runs/database/schema/", "question_answer", "stores of earlier versions"),
     ("runs/harnesses/helm.py", "generation", "HELM's name of an adapter"),
     ("models/base.py", "judge", "the role of a model in the catalog"),
     ("report/analyses/arena/", "judge", "the ending of a sentence's key: who judged"),

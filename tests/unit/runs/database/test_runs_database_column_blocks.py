@@ -3,6 +3,7 @@
 import math
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,9 @@ from runs_examples import trial
 from evalui.errors import StoreError
 from evalui.runs.database.column_blocks import (
     append_block,
+    count_trials,
     decode_columns,
+    decode_outcomes,
     encode_columns,
     no_texts,
 )
@@ -84,3 +87,59 @@ def test_a_damaged_block_is_stated(place: int) -> None:
     body[place] ^= 0xFF
     with pytest.raises(StoreError, match="A block of answers in the database is damaged"):
         decode_columns(bytes(body), no_texts)
+
+
+@pytest.mark.parametrize("length", [0, 3, 100, -1])
+def test_a_block_that_is_cut_is_damaged(length: int) -> None:
+    with pytest.raises(StoreError, match="A block of answers in the database is damaged"):
+        decode_columns(encode_columns(_batch(0, 20))[:length], no_texts)
+
+
+def test_a_block_that_would_fill_the_memory_is_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = encode_columns(_batch(0, 2000))
+    monkeypatch.setattr("evalui.runs.database.column_blocks._MAX_BYTES", 2**16)
+    with pytest.raises(StoreError, match="has more than 0 MB"):
+        decode_columns(body, no_texts)
+
+
+def test_the_outcomes_of_a_block_are_those_of_its_trials() -> None:
+    odd = Trial(
+        "q",
+        trial(0).variant,
+        2,
+        "loose",
+        {"strict": Reading(None, 0.0, "empty"), "loose": Reading(1, 0.5, "x", tied=True)},
+        (0.5, 0.5),
+    )
+    columns = columns_of([odd, trial(1), trial(2, choice=None, credit=0.0, rule="refusal")])
+    read = decode_outcomes(encode_columns(columns))
+    for got, expected in zip(read.reading.arrays, columns.reading.arrays, strict=True):
+        assert got.tolist() == expected.tolist()
+    for name in ("sample", "order", "target", "is_origin", "n_options"):
+        assert getattr(read, name).tolist() == getattr(columns, name).tolist()
+    assert (read.ids, read.rules) == (columns.ids, columns.rules)
+
+
+def test_trials_are_counted_in_sums_that_do_not_depend_on_their_batches() -> None:
+    shares = [0.1, 0.2, 0.3, 1 / 3, 0.7] * 20
+    trials = [
+        trial(number, credit=share, choice=None if number % 7 == 0 else 0, tied=number % 14 == 0)
+        for number, share in enumerate(shares)
+    ]
+    trials += [trial(len(shares), choice=None, credit=0.0, rule="no-reference")]
+    counted: list[tuple[object, ...]] = []
+    for size in (1, 7, len(trials)):
+        with closing(sqlite3.connect(":memory:")) as opened:
+            opened.execute(
+                "CREATE TABLE cell (id, done, origin_n, origin_credit, unreadable, unreferenced,"
+                " tied)"
+            )
+            opened.execute("INSERT INTO cell VALUES (1, 0, 0, 0.0, 0, 0, 0)")
+            for start in range(0, len(trials), size):
+                count_trials(opened, 1, columns_of(trials[start : start + size]))
+            counted.append(opened.execute("SELECT * FROM cell").fetchone())
+    credit = 0.0
+    for each in trials:
+        credit += each.reading.credit
+    unread = sum(number % 7 == 0 and number % 14 != 0 for number in range(len(shares)))
+    assert counted == [(1, 101, 101, credit, unread, 1, 8)] * 3

@@ -6,12 +6,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from evalui.errors import StoreError
-from evalui.runs.database.connection import Database
+from evalui.errors import DataError, StoreError
+from evalui.runs.database.connection import Database, create_tables
 
 
 @pytest.fixture
@@ -97,6 +98,33 @@ def test_a_file_that_is_no_database_is_reported_as_a_sentence(tmp_path: Path) ->
     path.write_text("id,question,A,B,C,D,answer\n" * 100)
     with pytest.raises(StoreError, match="not a database of evalui"):
         Database(path)
+
+
+def test_a_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "evalui.sqlite"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE x (y)")
+    before = path.read_bytes()
+    with pytest.raises(DataError, match="its tables are others"):
+        Database(path)
+    assert path.read_bytes() == before
+
+
+def test_every_table_checks_its_types() -> None:
+    with closing(sqlite3.connect(":memory:")) as made:
+        create_tables(made)
+        tables = made.execute("PRAGMA table_list").fetchall()
+    own = {name: strict for _, name, _, _, _, strict in tables if not name.startswith("sqlite_")}
+    assert {"run", "cell", "trial", "response"} <= set(own)
+    assert all(own.values())
+
+
+@pytest.mark.parametrize("table", ["run", "dataset"])
+def test_what_a_person_makes_has_an_owner(table: str) -> None:
+    with closing(sqlite3.connect(":memory:")) as made:
+        create_tables(made)
+        columns = {row[1] for row in made.execute(f"PRAGMA table_info({table})")}
+    assert "owner" in columns
 
 
 def test_a_folder_that_cannot_be_made_is_reported_as_a_sentence(tmp_path: Path) -> None:

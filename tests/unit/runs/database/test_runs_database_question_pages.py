@@ -1,4 +1,4 @@
-from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +14,13 @@ from evalui.runs.database.question_pages import (
     read_place,
     read_question,
 )
-from evalui.runs.database.records import CellRow, Facets, ListedQuestion, QuestionFilter
+from evalui.runs.database.records import (
+    CellRow,
+    Facets,
+    ListedQuestion,
+    QuestionFilter,
+    QuestionSort,
+)
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
 from evalui.scoring.choice.permutations import variants
@@ -113,26 +119,47 @@ def test_a_row_tells_the_outcome_of_each_variant_in_order(filled: Database) -> N
     assert (rows[0].sample.question, rows[0].sample.subject) == ("What is 0 plus 0?", "sums")
 
 
-def test_marks_that_are_only_counted_are_counted_by_the_database(
+def test_marks_of_many_orders_stand_in_order_and_of_other_blocks_none_is_read(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add_run(database, spec(pattern="all_possible"), dataset(2))
+    monkeypatch.setattr("evalui.runs.database.column_blocks.MAX_BLOCK", 24)
+    add_run(database, spec(pattern="all_possible"), dataset(3))
     run = queue.claim(database, "worker-1")
     assert run
     orders = [each.permutation for each in variants(4, "all_possible")]
-    right = [trial(0, order) for order in orders[:17]]
     wrong = [trial(0, order, choice=None, credit=0.0, rule="refusal") for order in orders[17:]]
+    right = [trial(0, order) for order in orders[:17]]
     few = [trial(1, orders[2], choice=1, credit=0.0), trial(1, orders[1]), trial(1)]
-    write_trials(database, run.lease, 1, [*right, *wrong, *few])
-    read: list[int] = []
-    rows = database.rows
-    monkeypatch.setattr(
-        database, "rows", lambda *query: read.append(len(found := rows(*query))) or found
-    )
-    first, second = read_listed(database, [1], [0, 1])
-    assert Counter(outcomes(first, 1)) == {"right": 17, "unreadable": 7}
+    for batch in ([*wrong, *right], few, [trial(2)] * 24):
+        write_trials(database, run.lease, 1, batch)
+    (first,) = read_listed(database, [1], [0])
+    assert outcomes(first, 1) == ["right"] * 17 + ["unreadable"] * 7
+    with database.writing() as connection:
+        connection.execute("UPDATE trial_block SET body = x'00' WHERE first = 1")
+    (second,) = read_listed(database, [1], [1])
     assert outcomes(second, 1) == ["right", "right", "wrong"]
-    assert sum(read) <= 2 + 2 + 3 + 3  # questions, equal marks, and those of three orders apart
+    with pytest.raises(StoreError, match="is damaged"):
+        read_listed(database, [1], [0])
+
+
+@pytest.mark.parametrize(
+    ("sort", "numbers"), [("worst", [1, 0, 2, 3]), ("best", [2, 0, 1, 3]), ("file", [0, 1, 2, 3])]
+)
+def test_questions_are_sorted_by_their_best_credit_and_those_without_a_reference_are_last(
+    database: Database, sort: QuestionSort, numbers: list[int]
+) -> None:
+    samples = [replace(sample(number), target=("x",)) for number in range(3)]
+    add_run(database, spec(), dataset(samples=[*samples, replace(sample(3), target=())]))
+    run = queue.claim(database, "worker-1")
+    assert run
+    shares = {0: (0.2, 0.5), 1: (0.3, 0.1), 2: (0.9,), 3: (1.0,)}
+    trials = [
+        trial(number, variant, credit=share)
+        for number, own in shares.items()
+        for variant, share in zip(((0, 1, 2, 3), SHIFTED), own, strict=False)
+    ]
+    write_trials(database, run.lease, 1, trials)
+    assert read_matching(database, cell(database), QuestionFilter(sort=sort)) == tuple(numbers)
 
 
 def test_a_row_has_the_outcomes_of_every_model(two_models: Database) -> None:

@@ -16,7 +16,7 @@ from evalui.runs.harnesses.reading_ahead import ReadingAhead
 _STORED = (
     "SELECT name, sha256, n_samples FROM dataset ORDER BY id",
     "SELECT id, line, subject, question, body FROM sample ORDER BY dataset, place",
-    "SELECT sample, variant, target, choice, credit, tied, rule, reply FROM trial ORDER BY id",
+    "SELECT sample, variant, reply FROM trial ORDER BY id",
     "SELECT n, body FROM trial_block ORDER BY cell, first",
     "SELECT label, pattern, signature, plan, questions, done FROM cell ORDER BY id",
 )

@@ -1,11 +1,9 @@
 """Votes on pairs of answers: who sees which pair, what is kept, and what survives."""
 
 import secrets
-import sqlite3
 import threading
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from statistics import fmean
 
 import pytest
@@ -15,7 +13,6 @@ from evalui.errors import DataError, StoreError, UnknownRun
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells, read_run
-from evalui.runs.database.schema.steps import MIGRATIONS, migrate
 from evalui.runs.database.voting import ballots
 from evalui.runs.database.voting.ballots import (
     VotingPair,
@@ -452,16 +449,6 @@ def test_more_answers_make_more_pairs(database: Database):
         read_voting_progress(database, run_id, "ann", pairs=voting_pairs(database, run_id)).pairs
         == 2
     )
-
-
-def test_a_store_of_an_older_version_gets_its_tables(tmp_path: Path):
-    path = tmp_path / "old.sqlite"
-    with sqlite3.connect(path) as old:
-        migrate(old, MIGRATIONS[:2])
-    old.close()
-    reopened = Database(path)
-    assert reopened.rows("SELECT * FROM vote") == []
-    reopened.close()
 
 
 def test_votes_are_on_the_disk_when_they_are_cast(
