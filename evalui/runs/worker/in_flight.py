@@ -26,7 +26,7 @@ from evalui.modes import (
 from evalui.modes.thoughts import with_thoughts
 from evalui.runs.database.codec import request_key
 from evalui.runs.database.response_cache import is_deterministic
-from evalui.types import GeneratedText, Request, Response, Sample, Trial, Usage, Variant
+from evalui.types import Request, Response, Sample, Trial, Usage, Variant
 
 MIN_SIZE, MAX_SIZE = 32, 4096  # requests; enough of them to be sorted by length
 _TARGET_S = 2.0  # a portion should keep a model busy so long
