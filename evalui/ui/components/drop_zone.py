@@ -47,7 +47,7 @@ const send = (zone, files) => {
   request.responseType = 'json';
   const lang = `?lang=${document.documentElement.lang.slice(0, 2)}`;
   request.open('POST', `../upload${lang}`);
-  const word = document.createElement('span');
+  const word = Object.assign(document.createElement('span'), {className: 'dim'});
   const bar = Object.assign(document.createElement('progress'), {max: 1});
   const cancel = document.createElement('button');
   Object.assign(cancel, {type: 'button', className: 'link'});
