@@ -4,6 +4,7 @@ import argparse
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import takewhile
 from typing import Any, NoReturn
 
 
@@ -19,7 +20,8 @@ class Parser(argparse.ArgumentParser):
     ) -> tuple[Any, list[str]]:
         """As argparse does, but an argument that this very command does not have ends it here."""
         # A misspelt option is told before what is missing for want of it.
-        for option in [] if self._subparsers else map(_option, args or ()):
+        before = takewhile(lambda each: each != "--", () if self._subparsers else args or ())
+        for option in map(_option, before):
             if option and not any(name.startswith(option) for name in self._option_string_actions):
                 self._refuse(option)
         given, unknown = super().parse_known_args(args, namespace)

@@ -76,6 +76,13 @@ def test_the_program_alone_shows_its_commands(capsys: pytest.CaptureFixture[str]
     assert "  run         " in capsys.readouterr().out
 
 
+def test_a_file_whose_name_begins_like_an_option_stands_behind_two_dashes(
+    capsys: pytest.CaptureFixture[str],
+):
+    assert main(["check", "--", "--sums.csv"]) == 2
+    assert "--sums.csv does not exist" in capsys.readouterr().err
+
+
 def test_questions_in_place_of_a_specification_are_told_how_to_be_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
