@@ -47,15 +47,24 @@ class Client:
             raise SpecError("server-plain", host=host)
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
-    def upload(self, paths: Sequence[str | Path]) -> UploadedDatasets:
-        """Upload the files of one dataset, folders as archives; what was read of them."""
+    def upload(
+        self, paths: Sequence[str | Path], on_progress: Callable[[UploadedDatasets], object] = id
+    ) -> UploadedDatasets:
+        """Upload the files of one dataset, folders as archives; what was read of them.
+
+        `on_progress` is called every few seconds while the server reads.
+        """
         boundary, parts = secrets.token_hex(16), list[bytes]()
         for name, content in map(_named, map(Path, paths)):
             field = f'Content-Disposition: form-data; name="files"; filename="{name}"'
             parts += [f"--{boundary}\r\n{field}\r\n\r\n".encode(), content, b"\r\n"]
         body = b"".join([*parts, f"--{boundary}--\r\n".encode()])
         kind = f"multipart/form-data; boundary={boundary}"
-        return self.call(UploadedDatasets, "POST", "datasets", body, Content_Type=kind)
+        read = self.call(UploadedDatasets, "POST", "datasets", body, Content_Type=kind)
+        while read.state in ("waiting", "reading"):
+            on_progress(read)
+            read = self.call(UploadedDatasets, "GET", f"datasets/{read.id}")
+        return read
 
     def start(self, spec: Mapping[str, Any], key: str = "") -> RunDetail:
         """Start a run of docs/specification.md with `upload` ids for paths; one for each `key`."""

@@ -43,6 +43,7 @@ def create_api(service: AppService) -> FastAPI:
         responses={"4XX": {"description": "A problem (RFC 9457)", "content": _PROBLEM}},
     )
     api.state.service = service
+    api.state.readings = datasets.Readings()
     api.state.feeds = RunFeeds(service.database, current=partial(_current, service))
     add_problems(api)
     api.add_middleware(BodyLimitMiddleware, elsewhere=("/datasets",))

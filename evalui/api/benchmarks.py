@@ -2,9 +2,9 @@
 
 from dataclasses import asdict
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
-from evalui.api.datasets import read_dataset
+from evalui.api.datasets import GOES_ON, Describe
 from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
 from evalui.api.schemas import BenchmarkShown, PublishedShown, UploadedDatasets
 from evalui.app import benchmarks
@@ -44,13 +44,22 @@ def fetch_benchmark(name: str, service: Service, t: Words) -> BenchmarkShown:
     return _shown(benchmark, data, t)
 
 
-@router.post("/{name}/take", status_code=201, dependencies=[permits(benchmarks.take_benchmark)])
-def take_benchmark(name: str, service: Service, t: Words) -> UploadedDatasets:
+@router.post(
+    "/{name}/take",
+    status_code=201,
+    dependencies=[permits(benchmarks.take_benchmark)],
+    responses=GOES_ON,
+)
+def take_benchmark(
+    name: str, response: Response, service: Service, describe: Describe
+) -> UploadedDatasets:
     """Make a set one of the sender's datasets, under an `upload` that a run can name.
 
     A split may stand behind the name: `arc_challenge:validation`.
     """
-    return read_dataset(benchmarks.take_benchmark(service, name).upload, service, t)
+    upload_id = benchmarks.take_benchmark(service, name).upload
+    response.headers["Location"] = f"datasets/{upload_id}"
+    return describe(upload_id)
 
 
 def _shown(benchmark: Benchmark, data: TaskData, t: Messages) -> BenchmarkShown:

@@ -1,9 +1,12 @@
 """Files of questions and of answers: uploaded, listed, described, deleted."""
 
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from evalui.api.problems import CheckedRoute, Service, Words, permits
@@ -28,17 +31,66 @@ _FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
 _FIELDS = {"type": "object", "required": ["files"], "properties": {"files": _FILES}}
 _CONTENT = {"multipart/form-data": {"schema": _FIELDS}}
 _FORM: dict[str, Any] = {"requestBody": {"required": True, "content": _CONTENT}}
+GOES_ON: dict[int | str, dict[str, Any]] = {
+    202: {"model": UploadedDatasets, "description": "Reading goes on"}
+}
+PATIENCE_S = 5.0  # after which the answer is that reading goes on
+_THREADS = 24  # as many requests as may wait for files
+_KEPT = 100  # results that nobody has asked for
 router = APIRouter(route_class=CheckedRoute, prefix="/datasets", tags=["datasets"])
 
 
-@router.post("", status_code=201, openapi_extra=_FORM)
-async def upload(request: Request, service: Service, t: Words) -> UploadedDatasets:
+class Readings:
+    """What is being read of uploads, and what was read and nobody has asked for yet."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(_THREADS, "reading")
+        self._begun: dict[tuple[str, str, str], Future[UploadedDatasets]] = {}
+
+    def answer(
+        self, service: AppService, t: Messages, response: Response, upload: str
+    ) -> UploadedDatasets:
+        """What was read of an upload, or with status 202 that reading goes on."""
+        about = datasets.find_upload(service, upload)
+        key = service.owner, upload, t.language
+        ended = [each for each, reading in self._begun.copy().items() if reading.done()]
+        for oldest in ended[:-_KEPT]:
+            self._begun.pop(oldest, None)
+        reading = self._begun.get(key) or self._threads.submit(_described, service, t, about)
+        self._begun[key] = reading
+        try:
+            described = reading.result(PATIENCE_S)
+        except TimeoutError:
+            response.status_code = 202
+            rows = service.files.rows_read(upload)
+            state = "waiting" if rows is None else "reading"
+            return UploadedDatasets(**asdict(about), state=state, rows_read=rows or 0)
+        self._begun.pop(key, None)
+        return described
+
+
+async def _describe(
+    request: Request, response: Response, service: Service, t: Words
+) -> Callable[[str], UploadedDatasets]:
+    readings: Readings = request.app.state.readings
+    return partial(readings.answer, service, t, response)
+
+
+Describe = Annotated[Callable[[str], UploadedDatasets], Depends(_describe)]
+
+
+@router.post("", status_code=201, openapi_extra=_FORM, responses=GOES_ON)
+async def upload(
+    request: Request, response: Response, service: Service, describe: Describe
+) -> UploadedDatasets:
     """Upload files, all of one dataset, and learn what was read of them.
 
     The same files again have the same id. A zip or a SWIFT configuration may hold several datasets.
+    What takes longer than 5 seconds is answered 202; `GET datasets/{upload}` says how far it is.
     """
     upload_id = await receive_upload(service, request.headers, request.stream())
-    return await run_in_threadpool(_described, service, t, datasets.find_upload(service, upload_id))
+    response.headers["Location"] = f"datasets/{upload_id}"
+    return await run_in_threadpool(describe, upload_id)
 
 
 @router.get("", dependencies=[permits(datasets.list_uploads)])
@@ -47,10 +99,10 @@ def list_datasets(service: Service) -> list[UploadedFiles]:
     return list(datasets.list_uploads(service))
 
 
-@router.get("/{upload_id}", dependencies=[permits(datasets.find_upload)])
-def read_dataset(upload_id: str, service: Service, t: Words) -> UploadedDatasets:
-    """One upload, and what was read of it."""
-    return _described(service, t, datasets.find_upload(service, upload_id))
+@router.get("/{upload_id}", dependencies=[permits(datasets.find_upload)], responses=GOES_ON)
+def read_dataset(upload_id: str, describe: Describe) -> UploadedDatasets:
+    """One upload, and what was read of it; 202 where reading goes on after 5 seconds."""
+    return describe(upload_id)
 
 
 @router.delete("/{upload_id}", status_code=204, dependencies=[permits(datasets.delete_dataset)])
@@ -85,14 +137,17 @@ def _described(service: AppService, t: Messages, about: UploadedFiles) -> Upload
         parts += (_part(service, t, part, Layout()) for part in service.parts(about.id))
     except EvaluiError as error:
         problem = t.translate(error.sentence)
-    return UploadedDatasets(**asdict(about), parts=parts, problem=problem)
+    is_faulty = bool(problem) or any(part.problem for part in parts)
+    state = "faulty" if is_faulty else "ready"
+    return UploadedDatasets(**asdict(about), state=state, parts=parts, problem=problem)
 
 
 def _part(
     service: AppService, t: Messages, upload: str, layout: Layout, start: int = 0
 ) -> DatasetPart:
+    # In this order a large file is read once: what its table takes is given back to its questions.
     files = service.files
-    preview, table = files.preview(upload, layout, start), files.columns(upload, layout)
+    table, preview = files.columns(upload, layout), files.preview(upload, layout, start)
     reading, columns = preview.reading, None
     if table and reading:
         kept = datasets.remembered_layout(service, upload)

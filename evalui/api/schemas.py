@@ -96,14 +96,19 @@ class DatasetPart(Answered):
 class UploadedDatasets(Answered):
     """Files that were uploaded together, and what was read of them; `problem` states why they are
     no questions, "" if they are.
+
+    While they are "waiting" for other files or "reading", there are no `parts` yet, and `rows_read`
+    says how far it is. Then they are "ready", or "faulty" where a `problem` is left.
     """
 
     id: str
     files: list[str]
     bytes: int
     created: float
-    parts: list[DatasetPart]
-    problem: str
+    state: Literal["waiting", "reading", "ready", "faulty"]
+    rows_read: int = 0
+    parts: list[DatasetPart] = []
+    problem: str = ""
 
 
 class PublishedShown(Answered):

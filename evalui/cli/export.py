@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from evalui.errors import StoreError
+from evalui.errors import SpecError, StoreError
 from evalui.local_runs import bundle_of, load_settings
 from evalui.report.export.formats import BUNDLE, FORMATS, TRIAL_FORMATS, require_installed
 from evalui.types import Language
@@ -21,6 +21,9 @@ from evalui.types import Language
 if TYPE_CHECKING:
     from evalui.runs.database.connection import Database
     from evalui.settings import Settings
+
+
+_BINARY = ("application/vnd.", "application/zip")  # beginnings of media types
 
 
 def add_export_command(commands: Any) -> None:
@@ -52,6 +55,9 @@ def _export(given: argparse.Namespace) -> int:
     if not path.exists():
         raise StoreError("no-store", path=str(path))
     require_installed(given.format)
+    is_text = not FORMATS[given.format].startswith(_BINARY)
+    if given.output is None and not is_text and sys.stdout.isatty():
+        raise SpecError("export-to-terminal", format=given.format, run=given.run)
     place = {"data_dir": path.parent, "models": given.models_file or settings.models}
     settings = settings.model_copy(update=place | {"read_only": True})
     with closing(Database(path, read_only=True)) as database:

@@ -44,7 +44,12 @@ example:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 a model failed, 2 bad input."""
-    given = _parser(sys.argv[1:] if arguments is None else arguments).parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    parser = _parser(arguments)
+    if not arguments:
+        parser.print_help()
+        return 0
+    given = parser.parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = given.command
     try:
         return command(given)

@@ -1,8 +1,10 @@
 """What every command reads its arguments with: a mistake is one line that says what would do."""
 
 import argparse
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import takewhile
 from typing import Any, NoReturn
 
 
@@ -17,11 +19,18 @@ class Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
         """As argparse does, but an argument that this very command does not have ends it here."""
+        # A misspelt option is told before what is missing for want of it.
+        before = takewhile(lambda each: each != "--", () if self._subparsers else args or ())
+        for option in map(_option, before):
+            if option and not any(name.startswith(option) for name in self._option_string_actions):
+                self._refuse(option)
         given, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            option = unknown[0].partition("=")[0]
-            self.error(f"there is no {option}{_meant(option, self._option_string_actions)}")
+            self._refuse(unknown[0].partition("=")[0])
         return given, unknown
+
+    def _refuse(self, argument: str) -> NoReturn:
+        self.error(f"there is no {argument}{_meant(argument, self._option_string_actions)}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
@@ -66,6 +75,13 @@ def number(
     return read
 
 
+def _option(argument: str) -> str:
+    """The long option that an argument is, "" if it is none."""
+    return argument.partition("=")[0] if re.match(r"--[a-z][^ ]*$", argument) else ""
+
+
 def _meant(name: str, known: Iterable[str] | Mapping[str, Any]) -> str:
-    near = get_close_matches(name, known, n=1)
+    near = get_close_matches(name, known, cutoff=0.75)
+    # Swapped letters are the commonest slip: --modle is --model, though --mode has fewer others.
+    near.sort(key=lambda each: sorted(each) != sorted(name))
     return f"; did you mean {near[0]}?" if near else ""

@@ -126,7 +126,13 @@ def _upload(client: "Client", base: Path, paths: tuple[str, ...]) -> str:
     from evalui.runs.submit import absolute_path
 
     try:
-        return client.upload([absolute_path(base, path) for path in paths]).id
+        return client.upload(
+            [absolute_path(base, path) for path in paths],
+            lambda now: print(
+                f"evalui: the server has read {now.rows_read:,} rows of {', '.join(now.files)}",
+                file=sys.stderr,
+            ),
+        ).id
     except OSError as error:
         raise SpecError(
             "file-unread", path=str(error.filename), reason=error.strerror or str(error)

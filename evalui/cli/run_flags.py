@@ -127,6 +127,8 @@ def read_flags(given: argparse.Namespace) -> FlaggedRun:
     values: Any = {"version": _VERSION}
     base = Path()
     if given.spec is not None:
+        if given.spec.suffix.lower() not in (".json", ""):
+            raise SpecError("spec-is-data", file=given.spec)
         text, base = read_text(given.spec), given.spec.parent
         if not _has_flags(given):
             return FlaggedRun(text, base)

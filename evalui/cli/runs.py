@@ -61,7 +61,8 @@ def _runs(given: argparse.Namespace) -> int:
         return 0
     if not rows:
         place = given.database or load_settings().database
-        print(f"evalui: there are no such runs in {place}", file=sys.stderr)
+        of_one = f" of {given.owner}" if given.owner else ""
+        print(f"evalui: there are no runs{of_one} in {place}", file=sys.stderr)
     for row in rows:
         created = datetime.fromtimestamp(row.created, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
         progress = f"{row.done:,} of {row.total:,}"

@@ -2,14 +2,16 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from evalui.messages import Sentence, sentence
 from evalui.registry import Registry
 from evalui.types import Dataset, DatasetKind, Fault, Sample, Split
 
+T = TypeVar("T")
 DuplicatePolicy = Literal["keep", "skip"]
 
 # The notes on what was assumed of a file: they belong to all figures made of it.
@@ -27,6 +29,9 @@ ASSUMPTION_NOTES = (
 COMMAS_RULE = "commas-in-text"  # of the note on rows that `Layout.commas_in_text` makes readable
 PANDAS_EMPTY = "nan"  # what pandas makes of an empty cell that it writes as a text
 MAX_FAULTS = 1000  # more than a user reads; a file may have a million
+_ROWS_A_STEP = 10_000
+# Told how many rows of a large file have become questions by now.
+ON_ROWS: ContextVar[Callable[[int], object]] = ContextVar("ON_ROWS", default=id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +245,15 @@ class DatasetFormat:
 
 
 DATASET_FORMATS: Registry[DatasetFormat] = Registry("dataset format")
+
+
+def counted(rows: Iterable[T]) -> Iterator[T]:
+    """The same rows; `ON_ROWS` is told how far they are."""
+    on_rows = ON_ROWS.get()
+    for n, row in enumerate(rows):
+        if n and n % _ROWS_A_STEP == 0:
+            on_rows(n)
+        yield row
 
 
 def normalise_cell(text: str) -> str:

@@ -29,6 +29,7 @@ OTHERS = (
     ("GET", "/faults/0123456789abcdef.csv"),
     ("GET", "/examples/choices.csv"),
     ("POST", "/upload"),
+    ("GET", "/upload/0123456789abcdef"),
     ("GET", "/en/config"),
     ("GET", "/en/theme.css"),
     ("GET", "/en/gradio_api/info"),

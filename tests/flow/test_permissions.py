@@ -293,6 +293,7 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/faults/{upload}.csv"): "own",
     ("GET", "/examples/choice.csv"): "page",
     ("POST", "/upload"): "start",
+    ("GET", "/upload/{upload}"): "own",
     ("POST", "/notices/1/close"): "page",  # those of others it leaves alone
     ("GET", "/me/"): "account",
     ("POST", "/me/"): "account",

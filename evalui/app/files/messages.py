@@ -1,6 +1,7 @@
 """What a server and its processes that read files send each other: pickles, for both ends are ours.
 
-The first message is the settings; then each request has one answer.
+The first message is the settings; then each request has one answer. Before it come
+numbers: of how many rows the process has made questions by then.
 """
 
 from dataclasses import dataclass

@@ -19,6 +19,7 @@ from types import TracebackType
 
 from evalui.app.files.messages import FileAnswer, FileRequest
 from evalui.app.files.work import FileWork
+from evalui.datasets.base import ON_ROWS
 from evalui.errors import DataError, EvaluiError
 from evalui.logs import configure_log
 from evalui.runs.database.connection import Database
@@ -69,6 +70,12 @@ def _serve(
 ) -> None:
     seconds, at_first = settings.parse_seconds, _address_space()
     free = settings.parse_memory_mb * 2**20 - at_first
+
+    def send(content: bytes) -> None:
+        sink.write(content)
+        sink.flush()
+
+    ON_ROWS.set(lambda rows: send(pickle.dumps(rows)))
     while _is_requested(source):
         request: FileRequest = pickle.load(source)
         was_full = _address_space() - at_first > free / 2
@@ -89,8 +96,7 @@ def _serve(
             content = pickle.dumps(FileAnswer(error=DataError("file-shows-too-much")))
         for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
             signal.setitimer(timer, 0)
-        sink.write(content)
-        sink.flush()
+        send(content)
         if is_full:
             return
 

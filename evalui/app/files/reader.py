@@ -77,6 +77,11 @@ class FileReader:
             return self._ask_once(person, upload, "view", upload, layout)
 
     @checks("that the upload is the person's own")
+    def rows_read(self, upload: str) -> int | None:
+        """How many rows of an upload are read by now; None while it waits for its turn."""
+        return self.runner.rows_read(self._person(), upload)
+
+    @checks("that the upload is the person's own")
     def columns(self, upload: str, layout: Layout = _NO_LAYOUT) -> ColumnTable | None:
         """The columns of an upload, None if it is no table; raises `DataError` as `view` does."""
         with self._turn() as person:

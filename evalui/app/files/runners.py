@@ -13,6 +13,7 @@ from typing import Any
 
 from evalui.access import LOCAL, Person
 from evalui.app.files.messages import FileAnswer, FileRequest
+from evalui.app.uploads import upload_of
 from evalui.errors import DataError
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
@@ -44,6 +45,11 @@ class FilesHere:
         del upload  # there is one process only
         return getattr(self.work, method)(person, *arguments)
 
+    def rows_read(self, person: Person, upload: str) -> int | None:
+        """As `FileProcesses.rows_read`: here nothing waits, and nothing is counted."""
+        del person, upload
+        return 0
+
     def warm(self) -> None:
         """Nothing is to be started."""
 
@@ -70,10 +76,16 @@ class FileProcesses:
             DataError: it took too much memory or time; and whatever the method raises.
         """
         with self._chosen(person.name, upload) as slot:
-            answer = slot.ask(FileRequest(method, (person, *arguments)))
+            key = person.name, upload_of(upload)
+            answer = slot.ask(FileRequest(method, (person, *arguments)), key)
         if answer.error:
             raise answer.error
         return answer.value
+
+    def rows_read(self, person: Person, upload: str) -> int | None:
+        """How many rows of an upload are questions by now; None while it waits for a process."""
+        key = person.name, upload_of(upload)
+        return next((slot.rows for slot in self._slots if slot.at_work == key), None)
 
     def warm(self) -> None:
         """Start one process, unless it is there or at work."""
@@ -123,6 +135,8 @@ class _Slot:
         self.owners: list[str] = []  # of the requests under way
         self.last_owner = ""
         self.kept: set[tuple[str, str]] = set()
+        self.at_work = ("", "")  # the owner and the upload of the newest request that has its turn
+        self.rows = 0  # of them that are read
         self._settings = settings
         self._lock = threading.Lock()  # one request at a time
         self._is_closed = False
@@ -133,9 +147,11 @@ class _Slot:
             self.kept.clear()
         self.kept.add(key)
 
-    def ask(self, request: FileRequest) -> FileAnswer:
+    def ask(self, request: FileRequest, key: tuple[str, str]) -> FileAnswer:
         """The answer of the process; raises `DataError` if it ends without one."""
         with self._lock:
+            if self.at_work != key:
+                self.at_work, self.rows = key, 0
             tried = False
             while True:
                 self._start()
@@ -209,9 +225,11 @@ class _Slot:
         assert self.process.stdout, "it was requested"
         self._send(request)
         try:
-            return pickle.load(self.process.stdout)
+            while isinstance(answer := pickle.load(self.process.stdout), int):
+                self.rows = max(self.rows, answer)  # a second request may read the file again
         except (EOFError, OSError, pickle.UnpicklingError):
             return None
+        return answer
 
     def _send(self, message: object) -> None:
         assert self.process, "it was started"

@@ -18,6 +18,7 @@ from evalui.datasets.base import (
     Source,
     UploadNote,
     collapse_whitespace,
+    counted,
     pandas_empty_fault,
     shorten,
     sort_by_line,
@@ -127,7 +128,7 @@ def validate(
     repeated_notes = (UploadNote("options-in-question", values),) if repeated else ()
     samples: list[Sample] = []
     faults = FaultList()
-    for result in map(reading.to_sample, parsed):
+    for result in map(reading.to_sample, counted(parsed)):
         if isinstance(result, Sample):
             samples.append(result)
         else:

@@ -18,6 +18,7 @@ from evalui.datasets.base import (
     ParsedRows,
     Source,
     collapse_whitespace,
+    counted,
     pandas_empty_fault,
     shorten,
     sort_by_line,
@@ -138,7 +139,7 @@ def read_open(source: Source, layout: Layout, names: OpenColumnNames) -> ParsedR
     columns = _find_columns(records, names)
     samples: list[Sample] = []
     wrong = FaultList()
-    for record in records.rows:
+    for record in counted(records.rows):
         read = _OpenRow(record, columns, records.names, source).to_sample()
         if isinstance(read, Sample):
             samples.append(read)

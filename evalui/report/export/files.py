@@ -44,6 +44,7 @@ from evalui.report.export.trial_tables import (
 from evalui.report.export.workbook import xlsx_parts
 from evalui.report.render.json import as_json
 from evalui.report.render.latex import as_latex
+from evalui.report.render.markdown import as_markdown
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
 from evalui.scoring.answer_pairs import AnswerPair
@@ -313,11 +314,13 @@ def _shortest_unique_name(path: Path, files: Collection[Path]) -> str:
 def _documents(
     report: Report, language: Language, *, browser: bool = False
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
-    yield "report.md", (write_markdown(report, language),)
     made = tuple(blocks(report, language))
     yield "report.html", (as_page(made, language),)
+    drawn: set[str] = set()
     for name, picture in pictures(made, browser=browser):
+        drawn.add(name)
         yield name, (picture,)
+    yield "report.md", (as_markdown(made, drawn).encode(),)
     yield "report.json", (write_json(report, language),)
 
 

@@ -1,7 +1,7 @@
 """Blocks as a Markdown file: what is folded on the page stands under its own heading."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from evalui.report.blocks import (
     Block,
@@ -22,9 +22,9 @@ from evalui.report.words import join_sentences
 _LOWEST = 6  # levels of headings
 
 
-def as_markdown(blocks: Sequence[Block]) -> str:
-    """The blocks as a Markdown file."""
-    return "\n\n".join(filter(None, _parts(blocks, level=1))) + "\n"
+def as_markdown(blocks: Sequence[Block], drawn: Container[str] | None = None) -> str:
+    """The blocks as a Markdown file; of their pictures it links those that are `drawn`, or all."""
+    return "\n\n".join(filter(None, _parts(blocks, drawn, level=1))) + "\n"
 
 
 def escaped(text: str) -> str:
@@ -34,7 +34,9 @@ def escaped(text: str) -> str:
     return marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _parts(blocks: Iterable[Block], level: int, title: str = "") -> Iterator[str]:
+def _parts(
+    blocks: Iterable[Block], drawn: Container[str] | None, level: int, title: str = ""
+) -> Iterator[str]:
     """The texts of blocks that stand below a heading of `level`, in a card of `title`."""
     for block in blocks:
         match block:
@@ -45,22 +47,28 @@ def _parts(blocks: Iterable[Block], level: int, title: str = "") -> Iterator[str
                 yield _heading(level + 1, block.title) if block.title else ""
                 yield escaped(block.caption)
                 yield escaped(block.aside)
-                yield from _parts(block.blocks, level + bool(block.title), block.title)
+                yield from _parts(block.blocks, drawn, level + bool(block.title), block.title)
             case Details():
                 yield _heading(level + 1, block.name)
                 yield escaped(block.finding)
-                yield from _parts(block.blocks, level + 1)
+                yield from _parts(block.blocks, drawn, level + 1)
             case Links():
                 pass  # they lead to pages
+            case ChartBlock():
+                yield _picture(block.alt or block.title, block.file, drawn)
+                yield escaped(block.caption)
             case Table():
-                yield _table(block, title)
+                yield _picture(title, block.file, drawn)
+                yield _table(block)
             case _:
                 yield _text(block)
 
 
-def _text(
-    block: Headline | Paragraph | Bullets | Notes | ChartBlock,
-) -> str:
+def _picture(words: str, file: str, drawn: Container[str] | None) -> str:
+    return f"![{escaped(words)}]({file})" if file and (drawn is None or file in drawn) else ""
+
+
+def _text(block: Headline | Paragraph | Bullets | Notes) -> str:
     match block:
         case Headline():
             support = escaped(join_sentences(block.lead, block.support))
@@ -73,17 +81,12 @@ def _text(
         case Notes():
             texts = (": ".join(filter(None, (line.subject, line.text))) for line in block.lines)
             return "\n".join(f"- {escaped(text)}" for text in texts)
-        case ChartBlock():
-            alt = escaped(block.alt or block.title)
-            picture = f"![{alt}]({block.file})" if block.file else ""
-            return "\n\n".join(filter(None, (picture, escaped(block.caption))))
 
 
-def _table(table: Table, title: str) -> str:
+def _table(table: Table) -> str:
     heads, *rows = table_texts(table)
     rule = "|" + " --- |" * len(heads)
-    text = "\n".join([_row(heads), rule, *map(_row, rows)])
-    return f"![{escaped(title)}]({table.file})\n\n{text}" if table.file else text
+    return "\n".join([_row(heads), rule, *map(_row, rows)])
 
 
 def _heading(level: int, text: str) -> str:

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -58,6 +59,8 @@ class Database:
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
             )
+        # Python 3.13 warns of a connection that is given up without being closed.
+        weakref.finalize(self, self._connection.close).atexit = False
         self._connection.row_factory = sqlite3.Row
         try:
             self._make_usable()

@@ -45,8 +45,9 @@ const send = (zone, files) => {
   for (const file of files) body.append('files', file, file.place ?? file.name);
   const request = new XMLHttpRequest();
   request.responseType = 'json';
-  request.open('POST', `../upload?lang=${document.documentElement.lang.slice(0, 2)}`);
-  const word = document.createElement('span');
+  const lang = `?lang=${document.documentElement.lang.slice(0, 2)}`;
+  request.open('POST', `../upload${lang}`);
+  const word = Object.assign(document.createElement('span'), {className: 'dim'});
   const bar = Object.assign(document.createElement('progress'), {max: 1});
   const cancel = document.createElement('button');
   Object.assign(cancel, {type: 'button', className: 'link'});
@@ -58,7 +59,6 @@ const send = (zone, files) => {
     bar.value = event.loaded / event.total;
     word.textContent = `${zone.dataset.sending} ${Math.round(100 * bar.value)} %`;
   };
-  // The rows are read by the server, which does not state how far it is.
   request.upload.onload = () => {
     bar.removeAttribute('value');
     word.textContent = zone.dataset.reading;
@@ -67,7 +67,17 @@ const send = (zone, files) => {
     cancel.remove();
     if (request.status === 401) location.reload();
     else if (request.status !== 200) say(request.response?.error ?? zone.dataset.lost);
-    else trigger('act', {do: zone.dataset.act, upload: request.response.upload});
+    else {
+      trigger('act', {do: zone.dataset.act, upload: request.response.upload});
+      setTimeout(follow, 1000, `../upload/${request.response.upload}${lang}`);
+    }
+  };
+  // The server says how many rows it has read, until the page shows them.
+  const follow = async place => {
+    const answer = await fetch(place).catch(() => null);
+    if (!word.isConnected) return;
+    if (answer?.ok) word.textContent = (await answer.json()).status;
+    setTimeout(follow, 1000, place);
   };
   request.onerror = () => say(zone.dataset.lost);
   request.onabort = () => say('');

@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.requests import ClientDisconnect
 
+from evalui.app.datasets import find_upload
 from evalui.app.notices import close_notice
 from evalui.app.receiving import receive_upload
 from evalui.app.service import AppService
@@ -37,6 +38,7 @@ def add_routes(app: FastAPI, service: AppService, published: PublishedRuns) -> N
     read("/r/{run_id}")(_permalink(service))
     read("/r/{run_id}/q/{question:path}")(_question_link(service))
     app.post("/upload")(_upload(service))
+    app.get("/upload/{upload}")(_reading(service))
     app.post("/notices/{number}/close", status_code=204)(_close_notice(service))
     add_progress(app, service, published)
     add_downloads(app, service)
@@ -113,6 +115,21 @@ def _upload(service: AppService) -> Route:
         return JSONResponse({"upload": upload_id})
 
     return upload
+
+
+def _reading(service: AppService) -> Route:
+    def reading(upload: str, request: Request) -> Response:
+        """How far the reading of an upload is, in words."""
+        t = messages_of(request, service)
+        try:
+            rows = service.files.rows_read(find_upload(service, upload).id)
+        except DataError as error:
+            return JSONResponse({"error": t.translate(error.sentence)}, status_code=404)
+        if rows is None:
+            return JSONResponse({"status": t("drop.waiting")})
+        return JSONResponse({"status": t.count("drop.rows", rows) if rows else t("drop.reading")})
+
+    return reading
 
 
 def _health(service: AppService) -> Route:

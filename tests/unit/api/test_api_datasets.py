@@ -1,12 +1,21 @@
 """Uploads: what was read of them, whose they are, and what is refused."""
 
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+import uvicorn
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
+from evalui.api import datasets
+from evalui.api.application import PREFIX, create_api
 from evalui.app.service import AppService
+from evalui.client import Client
 from evalui.datasets import ANSWER_KEYS
 from evalui.datasets.questions.answer_functions import AnswerFunction, AnswerRow
 from evalui.runs.worker.worker import Worker
@@ -43,9 +52,74 @@ def test_the_parts_of_a_configuration_are_its_entries(api: TestClient) -> None:
 
 def test_files_that_are_no_questions_are_kept_with_the_reason(api: TestClient) -> None:
     sent = api.post("/datasets", files=[("files", ("a.csv", b"\x00\x01\x02" * 50))]).json()
-    assert sent["parts"] == []
+    assert (sent["state"], sent["parts"]) == ("faulty", [])
     assert "a.csv" in sent["problem"]
     assert api.get("/datasets").json()[0]["id"] == sent["id"]
+
+
+@pytest.fixture
+def may_read(desk: AppService, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Files wait for this to be set; nobody waits long for an answer before it is."""
+    begin, ask = threading.Event(), desk.files.runner.ask
+
+    def wait_and_ask(*request: object) -> object:
+        begin.wait()
+        return ask(*request)
+
+    monkeypatch.setattr(desk.files.runner, "ask", wait_and_ask)
+    monkeypatch.setattr(datasets, "PATIENCE_S", 0.1)
+    return begin
+
+
+def test_what_takes_long_to_read_is_answered_before_it_is_read(
+    api: TestClient,
+    may_read: threading.Event,
+    become: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent = api.post("/datasets", files=[("files", ("capitals.csv", GOOD.encode()))])
+    described, place = sent.json(), f"/{sent.headers['Location']}"
+    assert (sent.status_code, described["state"], described["parts"]) == (202, "reading", [])
+    assert api.get(place).status_code == 202
+    monkeypatch.setattr(datasets, "PATIENCE_S", 60)
+    may_read.set()
+    read = api.get(place)
+    assert (read.status_code, read.json()["state"]) == (200, "ready")
+    assert [part["questions"] for part in read.json()["parts"]] == [4]
+    become("eve")
+    assert api.get(place).status_code == 404
+
+
+def test_a_client_waits_until_its_upload_is_read(
+    desk: AppService, may_read: threading.Event, tmp_path: Path
+) -> None:
+    (tmp_path / "capitals.csv").write_text(GOOD)
+    states: list[str] = []
+
+    def on_progress(now: datasets.UploadedDatasets) -> None:
+        states.append(now.state)
+        if len(states) == 2:
+            may_read.set()
+
+    with _served(desk) as url:
+        read = Client(url).upload([tmp_path / "capitals.csv"], on_progress)
+    assert {*states} == {"reading"}
+    assert (read.state, [part.questions for part in read.parts]) == ("ready", [4])
+
+
+@contextmanager
+def _served(desk: AppService) -> Iterator[str]:
+    app = FastAPI()
+    app.mount(PREFIX, create_api(desk))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    (socket,) = server.servers[0].sockets
+    yield f"http://127.0.0.1:{socket.getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
 
 
 def test_another_person_sees_no_upload(

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import stat
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -43,6 +44,22 @@ def test_a_run_is_written_to_standard_output(
     capfdbinary.readouterr()
     assert _export(store, name.removeprefix("report.")) == 0
     assert capfdbinary.readouterr().out == (store.parent / name).read_bytes()
+
+
+@pytest.mark.parametrize(("name", "code"), [("xlsx", 2), ("zip", 2), ("sqlite", 2), ("tex", 0)])
+def test_a_terminal_is_shown_texts_alone(
+    store: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    code: int,
+):
+    capsys.readouterr()
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert _export(store, name) == code
+    told = capsys.readouterr()
+    assert bool(told.out) == (code == 0)
+    assert ("--output" in told.err) == (code == 2)
 
 
 def test_a_run_is_written_into_a_file_of_its_owner_alone(store: Path, tmp_path: Path):

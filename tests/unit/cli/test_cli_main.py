@@ -71,10 +71,28 @@ def test_replies_are_read_into_a_line_each(tmp_path: Path, capsys: pytest.Captur
     assert all(line["rule"] for line in lines)
 
 
+def test_the_program_alone_shows_its_commands(capsys: pytest.CaptureFixture[str]):
+    assert main([]) == 0
+    assert "  run         " in capsys.readouterr().out
+
+
+def test_a_file_whose_name_begins_like_an_option_stands_behind_two_dashes(
+    capsys: pytest.CaptureFixture[str],
+):
+    assert main(["check", "--", "--sums.csv"]) == 2
+    assert "--sums.csv does not exist" in capsys.readouterr().err
+
+
+def test_questions_in_place_of_a_specification_are_told_how_to_be_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["run", "sums.csv", "--out", str(tmp_path / "out")]) == 2
+    assert "by --dataset sums.csv" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "evalui: the following arguments are required: COMMAND"),
         (["dance"], "evalui: argument COMMAND: there is no 'dance'; there are demo, serve, run,"),
         (["srve"], "there is no 'srve'; did you mean serve?"),
         (
@@ -85,6 +103,8 @@ def test_replies_are_read_into_a_line_each(tmp_path: Path, capsys: pytest.Captur
         (["score", "choices"], "required: FILE.jsonl"),
         (["run", "spec.json"], "evalui run: the following arguments are required: --out"),
         (["serve", "--prot", "1"], "evalui serve: there is no --prot; did you mean --port?"),
+        (["run", "--modle", "m"], "evalui run: there is no --modle; did you mean --model?"),
+        (["run", "--orders", "circular"], "evalui run: there is no --orders (see"),
         (["serve", "--port", "x"], "argument --port: a port is 0 to 65535, not 'x'"),
         (["serve", "--port", "70000"], "argument --port: a port is 0 to 65535, not '70000'"),
         (["check", "a.csv", "--head-row", "-2"], "a row is -1 or more, not '-2'"),

@@ -75,6 +75,14 @@ def test_a_large_file_leaves_no_dataset_in_the_server(service: AppService):
     assert pid != os.getpid()
 
 
+def test_a_large_file_says_how_many_rows_are_read(service: AppService):
+    upload = service.store_upload([("long_val.csv", LONG.encode())])
+    other = service.store_upload([("capitals_val.csv", GOOD.encode())])
+    assert service.files.rows_read(upload) is None
+    service.load(upload, Layout())
+    assert (service.files.rows_read(upload), service.files.rows_read(other)) == (10_000, None)
+
+
 def test_every_request_is_answered_by_the_same_process(service: AppService):
     upload = service.store_upload([("capitals_val.csv", FAULTY.encode())])
     fields = {"uploads": [upload], "models": ["biased"], "modes": ["multiple_choice"]}

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 import stat
 import zipfile
 from dataclasses import replace
@@ -25,6 +26,7 @@ from evalui.report.export.files import (
 )
 from evalui.report.export.formats import BUNDLE, EXCHANGED, FORMATS, ON_PAGE
 from evalui.report.imports.battles import read_battles, read_votes
+from evalui.report.render import pictures
 
 # The bundle is copied from a store and not written from a report, see `runs.bundle`.
 WRITTEN = [extension for extension in FORMATS if extension != BUNDLE]
@@ -63,6 +65,17 @@ def test_files_that_others_could_read_are_replaced(report: Report, tmp_path: Pat
     assert elsewhere.read_text() == "kept"
 
 
+@pytest.mark.parametrize("can_draw", [True, False])
+def test_the_markdown_links_the_pictures_beside_it(
+    report: Report, monkeypatch: pytest.MonkeyPatch, can_draw: bool
+):
+    monkeypatch.setattr(pictures, "matplotlib_installed", lambda: can_draw)
+    with _zip(report) as archive:
+        drawn = {name for name in archive.namelist() if name.endswith(".png")}
+        linked = re.findall(r"!\[.*\]\((.*)\)", archive.read("report.md").decode())
+    assert ({*linked}, bool(linked)) == (drawn, can_draw)
+
+
 @pytest.mark.parametrize("extension", ON_PAGE)
 def test_every_file_carries_every_signature(report: Report, extension: str):
     data = write(report, extension, "en")
@@ -92,8 +105,8 @@ def test_the_archive_has_report_tables_and_trials(report: Report):
     names = [name for name in _zip(report).namelist() if not name.endswith(".png")]
     assert names == [
         "trials.jsonl",
-        "report.md",
         "report.html",
+        "report.md",
         "report.json",
         "overview.csv",
         "readings.csv",
@@ -198,8 +211,8 @@ def test_an_archive_of_open_questions_has_their_tables_and_lines():
         "duels.jsonl",
         "battles.jsonl",
         "ratings.jsonl",
-        "report.md",
         "report.html",
+        "report.md",
         "report.json",
         "standings.csv",
         "dimensions.csv",

@@ -1,3 +1,4 @@
+import gc
 import os
 import sqlite3
 import stat
@@ -26,6 +27,16 @@ def revision(database: Database) -> int:
     row = database.row("SELECT revision FROM clock")
     assert row
     return row["revision"]
+
+
+def test_a_store_that_nobody_holds_is_closed(tmp_path: Path) -> None:
+    opened = Database(tmp_path / "evalui.sqlite")
+    with opened.reading() as connection:
+        assert connection.execute("SELECT 1").fetchone()
+    del opened
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
 
 
 def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:

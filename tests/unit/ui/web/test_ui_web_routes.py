@@ -40,6 +40,26 @@ def test_an_upload_is_kept_and_named(client: TestClient, desk: AppService):
     assert path.read_text(encoding="utf-8") == GOOD
 
 
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (None, "Waiting until other files are read"),
+        (0, "Reading"),
+        (120_000, "Reading: 120,000 rows so far"),
+    ],
+)
+def test_an_upload_says_how_far_its_reading_is(
+    client: TestClient,
+    desk: AppService,
+    monkeypatch: pytest.MonkeyPatch,
+    rows: int | None,
+    told: str,
+):
+    upload = desk.store_upload([("a.csv", GOOD.encode())])
+    monkeypatch.setattr(desk.files.runner, "rows_read", lambda *_: rows)
+    assert client.get(f"/upload/{upload}").json() == {"status": told}
+
+
 def test_an_upload_over_the_limit_is_refused_in_the_language_of_the_page(
     client: TestClient, desk: AppService
 ):
