@@ -75,7 +75,6 @@ from evalui.runs.kept_summaries import summary_source
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import RunSpec, read_spec
-from evalui.runs.submitted import SubmittedSpec, locate
 from evalui.scoring.arena.cast_votes import CastVote
 from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Language, Sample
@@ -271,23 +270,23 @@ class AppService:
         return frozenset(entry.name for entry in models if traits_of(entry).rule_based)
 
     @requires("start")
-    def plan(self, run: RunForm | SubmittedSpec) -> PlannedRun:
+    def plan(self, run: RunForm | RunSpec) -> PlannedRun:
         """What a form or a specification with uploads would start.
 
         Raises:
             DataError, SpecError: it cannot be done, or it names a path; the message states why.
         """
-        return self.files.plan(self._located(run), self._known_models(run))
+        return self.files.plan(run, self._known_models(run))
 
     @requires("start")
-    def start(self, run: RunForm | SubmittedSpec, once: RequestKey | None = None) -> str:
+    def start(self, run: RunForm | RunSpec, once: RequestKey | None = None) -> str:
         """Queue the run and return its id, that of an earlier one for the same request; raises as
         `plan` does.
         """
         with self.database.reading() as connection:
             if once and (earlier := once.run_of(connection, self.owner)):
                 return earlier
-        return self.files.start(self._located(run), self._known_models(run), once)
+        return self.files.start(run, self._known_models(run), once)
 
     @requires("start")
     def import_log(self, upload: str, choices: LogChoices = _AS_IT_IS) -> ImportedRun:
@@ -308,11 +307,6 @@ class AppService:
         owner, usual = self.owner, usual_limits(self.settings)
         admit = partial(check_may_queue, owner=owner, usual=usual)
         return import_run(self.database, [Path(path)], name=name, owner=owner, admit=admit)
-
-    def _located(self, run: RunForm | SubmittedSpec) -> RunForm | SubmittedSpec:
-        if isinstance(run, RunForm):
-            return run
-        return locate(run, lambda upload: self.uploads.paths(self.owner, upload))
 
     def _known_models(self, run: RunForm | RunSpec) -> KnownModels:
         """Endpoints are known to this process, which has probed them."""

@@ -18,7 +18,7 @@ from evalui.local_runs import with_benchmarks
 
 if TYPE_CHECKING:
     from evalui.client import CellProgress, Client
-    from evalui.runs.submitted import SubmittedSpec
+    from evalui.runs.spec import RunSpec
     from evalui.summary_groups import published_groups
     from evalui.types import Cell
 
@@ -42,14 +42,13 @@ def run_on_server(given: argparse.Namespace, text: str, base: Path) -> int:
 
     from evalui.cli.generation import read_generation
     from evalui.client import Client
-    from evalui.runs.spec import read_as, with_generation
-    from evalui.runs.submitted import SubmittedSpec
+    from evalui.runs.spec import parse_spec, with_generation
 
     for option in ("models_file", "engine", "language"):
         if getattr(given, option):
             raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
     client = Client(given.server, _token(given.token_file), insecure=given.insecure)
-    requested = with_generation(read_as(SubmittedSpec, text), read_generation(given))
+    requested = with_generation(parse_spec(text), read_generation(given))
     if given.metrics:
         requested = requested.model_copy(update={"metrics": given.metrics})
     if given.groups:
@@ -86,10 +85,10 @@ def report_failures(failed: "Iterable[tuple[Cell | CellProgress, str, str]]") ->
     return code
 
 
-def _uploaded(client: "Client", spec: "SubmittedSpec", base: Path) -> dict[str, Any]:
+def _uploaded(client: "Client", spec: "RunSpec", base: Path) -> dict[str, Any]:
     """The specification with what `base` holds uploaded, as it is sent."""
     datasets = [
-        source.model_copy(update={"upload": _upload(client, base, source.paths)})
+        source.model_copy(update={"path": "", "upload": _upload(client, base, source.paths)})
         if source.path
         else source
         for source in spec.datasets
@@ -101,6 +100,7 @@ def _uploaded(client: "Client", spec: "SubmittedSpec", base: Path) -> dict[str, 
     answers = [
         each.model_copy(
             update={
+                "path": "",
                 "upload": _upload(client, base, (each.path,)) if each.path else each.upload,
                 "dataset": keys.get(each.dataset, each.dataset),
             }

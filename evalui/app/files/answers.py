@@ -7,7 +7,7 @@ from pathlib import Path
 from evalui.access import Person, may
 from evalui.app.files.views import AnswersFile, EarlierRun
 from evalui.app.run_form import AnswerSource
-from evalui.app.uploads import UploadStore
+from evalui.app.uploads import UploadStore, is_whole, upload_of
 from evalui.datasets.base import Limits
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.errors import DataError, EvaluiError, SpecError, UnknownRun
@@ -53,6 +53,16 @@ class AnswersReader:
             faults=read.unusable,
             unlisted=read.unlisted,
         )
+
+    def paths(self, owner: str, upload: str) -> Sequence[Path]:
+        """The files of an upload, or the one that a part of it is; raises `DataError`."""
+        paths = self._uploads.paths(owner, upload_of(upload))
+        if is_whole(upload):
+            return paths
+        chosen = [path for n, path in enumerate(paths, 1) if upload == f"{upload_of(upload)}.{n}"]
+        if not chosen:
+            raise DataError("upload-gone")
+        return chosen
 
     def earlier_runs(self, person: Person, datasets: Sequence[Dataset]) -> tuple[EarlierRun, ...]:
         """The runs whose models answered the same questions in writing, newest first."""

@@ -33,7 +33,6 @@ from evalui.runs.harnesses.importing import ImportedRun
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec
-from evalui.runs.submitted import SubmittedSpec
 from evalui.types import Verdict
 
 # Requests that may wait for files: each takes a thread, of which a server has some 40.
@@ -176,15 +175,13 @@ class FileReader:
             return self._ask(person, upload, "import_log", upload, choices, models, Path(folder))
 
     @checks("that the upload is the person's own")
-    def plan(self, run: RunForm | SubmittedSpec, models: KnownModels) -> PlannedRun:
+    def plan(self, run: RunForm | RunSpec, models: KnownModels) -> PlannedRun:
         """What a run would start; raises as `FileWork.plan`."""
         with self._turn() as person:
             return self.runner.ask(person, _first(run), "plan", run, models)
 
     @checks("that the upload is the person's own")
-    def start(
-        self, run: RunForm | SubmittedSpec, models: KnownModels, once: RequestKey | None
-    ) -> str:
+    def start(self, run: RunForm | RunSpec, models: KnownModels, once: RequestKey | None) -> str:
         """Queue a run and return its id; raises as `FileWork.plan`."""
         with self._turn() as person:
             return self.runner.ask(person, _first(run), "start", run, models, once)
@@ -226,7 +223,7 @@ class FileReader:
                 self._waiting[person.name] -= 1
 
 
-def _first(run: RunForm | SubmittedSpec) -> str:
-    if isinstance(run, SubmittedSpec):
-        return run.datasets[0].upload
+def _first(run: RunForm | RunSpec) -> str:
+    if isinstance(run, RunSpec):
+        return next((each.upload for each in run.datasets), "")
     return next(iter(run.uploads), "")

@@ -42,7 +42,7 @@ from evalui.modes import MODES
 from evalui.modes.prompts.rubrics import language_of
 from evalui.report.imports.battles import read_votes
 from evalui.runs.cells import CellPlan
-from evalui.runs.contest import CollectedAnswers
+from evalui.runs.contest import AnswersSpec, CollectedAnswers
 from evalui.runs.database import usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.throughput import (
@@ -58,13 +58,19 @@ from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec
-from evalui.runs.submission import read_submitted
-from evalui.runs.submit import collect_answers, submit, with_answered_datasets
-from evalui.runs.submitted import SubmittedSpec
+from evalui.runs.submit import (
+    collect_answers,
+    expand_entries,
+    layout_of,
+    read_datasets,
+    submit,
+    with_answered_datasets,
+)
 from evalui.settings import Settings
 from evalui.types import Dataset, Verdict
 
 _CACHE_BYTES = 3 * 2**27  # of files that were read; the newest stays whatever its size
+MAX_NAME = 120  # characters of what a person calls a run, a dataset or a model
 _MAX_CELL_CHARS = 1000  # of a table that is shown
 _SHOWN_GROUPS = 1000  # subjects or capabilities
 
@@ -165,8 +171,8 @@ class FileWork:
     def _logs(self, folder: Path) -> LogStore:
         return LogStore(self._uploads, self._database, self._limits, folder)
 
-    def plan(self, person: Person, run: RunForm | SubmittedSpec, models: KnownModels) -> PlannedRun:
-        """What a form or a located specification would start.
+    def plan(self, person: Person, run: RunForm | RunSpec, models: KnownModels) -> PlannedRun:
+        """What a form or a specification of uploads would start.
 
         Raises:
             DataError, SpecError: it cannot be done; the message states why.
@@ -181,7 +187,7 @@ class FileWork:
     def start(
         self,
         person: Person,
-        run: RunForm | SubmittedSpec,
+        run: RunForm | RunSpec,
         models: KnownModels,
         once: RequestKey | None = None,
     ) -> str:
@@ -206,15 +212,65 @@ class FileWork:
         return collect_answers(self._database, spec, datasets, limits=self._limits, person=person)
 
     def _work_out(
-        self, person: Person, run: RunForm | SubmittedSpec
+        self, person: Person, run: RunForm | RunSpec
     ) -> tuple[RunSpec, Mapping[str, LoadResult], tuple[CollectedAnswers, ...]]:
         """The specification of a run, its data by source, and the answers that are there."""
-        if isinstance(run, SubmittedSpec):
-            spec, loaded = read_submitted(run, self._limits)
+        if isinstance(run, RunSpec):
+            spec, loaded = self._read_uploads(person.name, self._located(person.name, run))
             spec, loaded = with_answered_datasets(self._database, spec, loaded, person=person)
         else:
             spec, loaded = self._read_form(person, run)
         return spec, loaded, self._collect(person, spec, loaded)
+
+    def _located(self, owner: str, spec: RunSpec) -> RunSpec:
+        """The specification with the paths of its uploads, and nothing that a client may not say.
+
+        Raises:
+            SpecError: it names a path, or neither an upload nor a run, or an upload of several
+                files as one file of answers, or a name is too long.
+            DataError: the person has no such upload.
+        """
+        _check_names(spec)
+        datasets: list[DatasetSpec] = []
+        for place, source in enumerate(spec.datasets):
+            _require_upload(f"datasets[{place}]", source)
+            paths = [str(path) for path in self._uploads.paths(owner, upload_of(source.upload))]
+            entry = self._entry(owner, source.upload) or source.entry
+            datasets.append(source.model_copy(update={"path": paths, "entry": entry}))
+        answers: list[AnswersSpec] = []
+        for place, wanted in enumerate(spec.answers):
+            if wanted.run and not (wanted.path or wanted.upload):
+                answers.append(wanted)
+                continue
+            _require_upload(f"answers[{place}]", wanted)
+            paths = self._answers.paths(owner, wanted.upload)
+            if len(paths) != 1:
+                raise SpecError("spec-one-file", place=f"answers[{place}]", n=len(paths))
+            answers.append(wanted.model_copy(update={"path": str(paths[0])}))
+        return spec.model_copy(update={"datasets": datasets, "answers": answers})
+
+    def _read_uploads(self, owner: str, spec: RunSpec) -> tuple[RunSpec, dict[str, LoadResult]]:
+        """What a located specification runs, with names and digests as read; its data by source.
+
+        Raises as `expand_entries` and `read_datasets` do; no sentence names a path.
+        """
+        if any(self._names(owner, upload_of(each.upload)) for each in spec.datasets):
+            spec = expand_entries(spec, limits=self._limits)
+
+        def read(source: DatasetSpec) -> LoadResult:
+            loaded = self._load(owner, upload_of(source.upload), layout_of(source))
+            name = source.name or loaded.dataset.name
+            return replace(loaded, dataset=replace(loaded.dataset, name=name))
+
+        by_key = read_datasets(spec, limits=self._limits, read=read)
+        named = {key: each.dataset.name for key, each in by_key.items()}
+        datasets = [_as_read(each, by_key[each.key].dataset) for each in spec.datasets]
+        answers = [
+            each.model_copy(update={"upload": "", "dataset": named.get(each.dataset, each.dataset)})
+            for each in spec.answers
+        ]
+        read_spec = spec.model_copy(update={"datasets": datasets, "answers": answers})
+        return read_spec, {named[key]: each for key, each in by_key.items()}
 
     def _read_form(
         self, person: Person, run_form: RunForm
@@ -261,7 +317,7 @@ class FileWork:
         return "" if is_whole(upload) else entry_of(upload, self._names(owner, upload_of(upload)))
 
     def _read(self, owner: str, upload: str, layout: Layout) -> LoadResult:
-        layout = replace(layout, entry=self._entry(owner, upload))
+        layout = replace(layout, entry=self._entry(owner, upload) or layout.entry)
         paths = self._uploads.paths(owner, upload_of(upload))
         return bundle.load(paths, layout=layout, limits=self._limits)
 
@@ -283,6 +339,30 @@ class FileWork:
     def _read_names(self, owner: str, upload: str) -> tuple[str, ...]:
         paths = self._uploads.paths(owner, upload)
         return tuple(each.name for each in bundle.config_entries(paths, limits=self._limits))
+
+
+def _check_names(spec: RunSpec) -> None:
+    """Raises `SpecError` if a client names something at a length that no page shows."""
+    names = {"name": spec.name}
+    names |= {f"datasets[{n}].name": each.name for n, each in enumerate(spec.datasets)}
+    names |= {f"answers[{n}].model": each.model for n, each in enumerate(spec.answers)}
+    for place, name in names.items():
+        if len(name) > MAX_NAME:
+            reason = f"String should have at most {MAX_NAME} characters."
+            raise SpecError("request-field", place=place, reason=reason)
+
+
+def _require_upload(place: str, source: DatasetSpec | AnswersSpec) -> None:
+    if source.path:
+        raise SpecError("spec-path", place=place)
+    if not source.upload:
+        raise SpecError("spec-no-upload", place=place)
+
+
+def _as_read(source: DatasetSpec, dataset: Dataset) -> DatasetSpec:
+    """A dataset of an upload as a run names it that was read: by its files and their digest."""
+    read = {"path": [*source.paths], "name": dataset.name, "sha256": dataset.sha256, "upload": ""}
+    return source.model_copy(update=read)
 
 
 def _view(loaded: LoadResult) -> UploadView:

@@ -24,8 +24,7 @@ from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, describe
 from evalui.runs.database.connection import Database
 from evalui.runs.request_key import RequestKey
-from evalui.runs.spec import VERSION
-from evalui.runs.submitted import SubmittedSpec
+from evalui.runs.spec import VERSION, RunSpec
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.types import Sample
@@ -131,7 +130,7 @@ def import_by_process(service: AppService, harness: str) -> None:
 
 def test_a_specification_is_started_by_the_process_once(service: AppService):
     upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
-    spec = SubmittedSpec.model_validate(
+    spec = RunSpec.model_validate(
         {
             "version": VERSION,
             "datasets": [{"upload": upload}],
@@ -157,7 +156,7 @@ def test_a_model_that_is_named_often_is_described_once(
     monkeypatch.setattr("evalui.app.service.describe", describe_once)
     upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
     named = {"models": ["biased"] * 3, "modes": [{"mode": "multiple_choice"}]}
-    spec = SubmittedSpec.model_validate(named | {"datasets": [{"upload": upload}]})
+    spec = RunSpec.model_validate(named | {"datasets": [{"upload": upload}]})
     with pytest.raises(SpecError):
         service.start(spec)
     assert described == ["biased"]
