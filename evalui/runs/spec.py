@@ -43,6 +43,7 @@ from evalui.runs.contest import AnswersSpec, JudgingSpec
 from evalui.summary_groups import SummaryGroup, declared_groups
 from evalui.types import Ability, DatasetKind, Gives, LogSource, Pattern, Spellings, Split
 
+MAX_NAME = 120  # characters of what a person calls a run, a dataset or a model
 VERSION = 3  # what the screen and the examples write
 RUBRICS_BY_VERSION = 3  # from here on rubrics that are chosen by sample are of the second version
 LimitPer = Literal["subject", "dataset"]

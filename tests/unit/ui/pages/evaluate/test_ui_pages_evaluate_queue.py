@@ -12,7 +12,7 @@ from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.database.throughput import Throughput, store_throughput
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 MakeForm = Callable[..., Form]
 ADA = Person("ada", "operator")
@@ -34,7 +34,7 @@ def test_runs_of_all_people_come_before_a_new_one_by_turns(
     with acting_as(ADA):
         for name in ("a secret", "another"):
             form = form_for(models=["biased"], modes=["multiple_choice"], name=name)
-            run_id = desk.start(read_run_form(form))
+            run_id = desk.start(form_to_spec(form))
     (cell,) = read_cells(desk.database, run_id)
     throughput = Throughput(cell.requests / 720)
     store_throughput(
@@ -61,9 +61,9 @@ def test_a_limit_that_would_hold_the_run_is_stated_before_the_start(
 
 def test_no_more_runs_are_queued_than_a_person_may(desk: AppService, form_for: MakeForm):
     desk.settings.limit_queued = 1
-    desk.start(read_run_form(form_for()))
+    desk.start(form_to_spec(form_for()))
     with pytest.raises(SpecError, match="1 of your runs wait already"):
-        desk.start(read_run_form(form_for()))
+        desk.start(form_to_spec(form_for()))
     with acting_as(ADA):
-        desk.start(read_run_form(form_for()))
+        desk.start(form_to_spec(form_for()))
         assert len(read_runs(desk.database, ADA)) == 1

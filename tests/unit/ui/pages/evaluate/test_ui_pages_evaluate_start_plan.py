@@ -17,8 +17,8 @@ from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.worker.worker import Worker
 from evalui.types import Language
 from evalui.ui.components.form import Form, field_values
+from evalui.ui.pages.evaluate.spec import form_to_spec
 from evalui.ui.pages.evaluate.start_card import cost_rows
-from evalui.ui.run_form import read_run_form
 
 GPU_EN = "Your GPU time is used up until Monday. The run waits; nothing is lost."
 GPU_ZH = "本周 GPU 时间已用完，周一恢复。任务会等待，不会丢失。"
@@ -33,7 +33,7 @@ def test_a_run_that_would_wait_is_announced_and_can_start(
     desk: AppService, form_for: Callable[..., Form]
 ):
     form = form_for()
-    run_id = desk.start(read_run_form(form))
+    run_id = desk.start(form_to_spec(form))
     limit(desk, UserLimits(gpu_hours_week=1))
     with desk.database.writing() as connection:
         add_spending(connection, run_id, Spending(device_s=3600.0), time.time())
@@ -48,7 +48,7 @@ def test_a_limit_that_is_reached_is_stated_before_the_start(
     desk: AppService, form_for: Callable[..., Form]
 ):
     form = form_for()
-    desk.start(read_run_form(form))
+    desk.start(form_to_spec(form))
     limit(desk, UserLimits(queued=1))
     tab = Screen(desk, "en")
     page = tab.render(form)
@@ -85,7 +85,7 @@ def test_replies_of_a_server_that_has_moved_are_offered_and_used_if_somebody_say
     form = form_for(models=["moved"], modes=["generation"], kinds=["multiple_choice"])
     with ToyServer() as before, ToyServer() as after:
         _serve(desk, before)
-        first = desk.start(read_run_form(form))
+        first = desk.start(form_to_spec(form))
         Worker(desk.database, desk.catalog).run_once()
         _serve(desk, after)
         page = Screen(desk, "en")
@@ -94,7 +94,7 @@ def test_replies_of_a_server_that_has_moved_are_offered_and_used_if_somebody_say
         assert f"are kept from run {first} of" in words
         chosen = form | {"replies_of": [value]}
         assert "Already answered" in page.render(chosen)
-        second = desk.start(read_run_form(chosen))
+        second = desk.start(form_to_spec(chosen))
         Worker(desk.database, desk.catalog).run_once()
         text = markdown(desk.report(second, "en"), "en")
         assert "0 replies were made in this run." in text
