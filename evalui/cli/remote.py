@@ -19,7 +19,6 @@ from evalui.local_runs import with_benchmarks
 if TYPE_CHECKING:
     from evalui.client import CellProgress, Client
     from evalui.runs.spec import RunSpec
-    from evalui.summary_groups import published_groups
     from evalui.types import Cell
 
 
@@ -32,7 +31,7 @@ def add_server_options(run: argparse.ArgumentParser) -> None:
     )
 
 
-def run_on_server(given: argparse.Namespace, text: str, base: Path) -> int:
+def run_on_server(given: argparse.Namespace, requested: "RunSpec", base: Path) -> int:
     """Do the run of a specification, whose paths are relative to `base`, and return the exit code.
 
     Raises:
@@ -40,19 +39,12 @@ def run_on_server(given: argparse.Namespace, text: str, base: Path) -> int:
     """
     from tqdm import tqdm
 
-    from evalui.cli.generation import read_generation
     from evalui.client import Client
-    from evalui.runs.spec import parse_spec, with_generation
 
     for option in ("models_file", "engine", "language"):
         if getattr(given, option):
             raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
     client = Client(given.server, _token(given.token_file), insecure=given.insecure)
-    requested = with_generation(parse_spec(text), read_generation(given))
-    if given.metrics:
-        requested = requested.model_copy(update={"metrics": given.metrics})
-    if given.groups:
-        requested = requested.model_copy(update={"summary_groups": published_groups(given.groups)})
     named, notes = with_benchmarks(requested, base)
     for note in notes:
         print(f"evalui: {note}", file=sys.stderr)

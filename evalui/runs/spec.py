@@ -1,7 +1,7 @@
 """The saved form of a run: what people share and repeat, and the signature of its figures."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
@@ -352,7 +352,9 @@ def _taken(own: Mapping[str, Any], mode: Any) -> dict[str, Any]:
     return {name: value for name, value in own.items() if name in declared}
 
 
-def with_generation(spec: RunSpec, settings: GenerationSettings) -> RunSpec:
+def with_generation(
+    spec: RunSpec, settings: GenerationSettings, named: Callable[[str], str] | None = None
+) -> RunSpec:
     """The specification with these settings of writing in each mode that they mean something to;
     what a run has at its top holds in place of what its modes state.
 
@@ -362,7 +364,7 @@ def with_generation(spec: RunSpec, settings: GenerationSettings) -> RunSpec:
     if not settings.given:
         return spec
     taken = [settings_taken(mode.mode, mode.spellings) for mode in spec.modes]
-    check_used(settings, taken)
+    check_used(settings, taken, named)
     of_run = fitting(settings, OF_RUN)
     modes = [
         mode.model_copy(update=fitting(settings, names - OF_RUN) | dict.fromkeys(of_run))
@@ -386,7 +388,11 @@ def read_spec(text: str) -> RunSpec:
     Raises:
         SpecError: as `parse_spec`, or a dataset has no path.
     """
-    spec = parse_spec(text)
+    return require_paths(parse_spec(text))
+
+
+def require_paths(spec: RunSpec) -> RunSpec:
+    """The specification, if all its files are here; raises `SpecError`."""
     for place, source in enumerate(spec.datasets):
         if source.upload:
             reason = sentence("error.spec-upload")
@@ -403,18 +409,30 @@ def parse_spec(text: str) -> RunSpec:
         SpecError: it is no JSON, or a field is missing, unknown or of the wrong kind; the
             message begins with the place.
     """
-    values = check_json(read_json(text))
-    _check_version(values)
+    return validate(read_json(text))
+
+
+def validate(values: Any, name_of: Callable[[Sequence[int | str]], str] = lambda _: "") -> RunSpec:
+    """The specification of values as JSON has them.
+
+    `name_of` is what the person who set a field sees of it, "" where that is its place.
+
+    Raises:
+        SpecError: a field is missing, unknown or of the wrong kind, or cannot be stored.
+    """
+    _check_version(check_json(values))
     try:
         return RunSpec.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
-        place = _field_path(first["loc"])
-        raise SpecError(
-            "spec-field",
-            place=place,
-            reason=_field_error(first["type"], first["msg"], first["loc"]),
-        ) from error
+        if not (name := name_of(first["loc"])):
+            reason = _field_error(first["type"], first["msg"], first["loc"])
+            place = _field_path(first["loc"])
+            raise SpecError("spec-field", place=place, reason=reason) from error
+        if first["type"] in ("int_parsing", "int_from_float"):
+            raise SpecError("no-number", field=name, text=first["input"]) from error
+        reason = first["msg"].removeprefix("Value error, ").removesuffix(".")
+        raise SpecError("setting-value", setting=name, reason=reason) from error
 
 
 def read_json(text: str) -> Any:

@@ -24,9 +24,9 @@ import evalui
 from evalui.api.application import create_api
 from evalui.app.run_labels import setting_labels
 from evalui.app.service import AppService
-from evalui.cli.generation import add_generation_options, read_generation
 from evalui.cli.main import main
 from evalui.cli.run import add_run_command
+from evalui.cli.run_fields import add_field_options, option, read_settings
 from evalui.errors import SpecError, UnknownName
 from evalui.generation import (
     RESERVED_NAMES,
@@ -236,14 +236,14 @@ def test_they_stand_in_the_schema_of_a_specification_and_of_the_interface(tmp_pa
 
 def test_they_are_options_of_the_command() -> None:
     parser = argparse.ArgumentParser()
-    add_generation_options(parser)
+    add_field_options(parser, in_full=True)
     options = ["--tone", "rude", "--words", "7", "--weight", "2,5", "--opening", "Hear"]
-    given = read_generation(parser.parse_args([*options, "--never", "well", "--never", "so"]))
+    given = read_settings(parser.parse_args([*options, "--never", "well", "--never", "so"]))
     modes = with_generation(spec_of(mode=["question_answer", "toned"]), given).modes
     assert [dict(mode.given) for mode in modes] == [{}, {**_GIVEN, "never": ("well", "so")}]
     assert isinstance(modes[1].generation, ToneSettings)
-    with pytest.raises(SpecError, match="None of the modes has any use for “Tone”"):
-        with_generation(spec_of(mode="question_answer"), given)
+    with pytest.raises(SpecError, match="None of the modes has any use for “--tone”"):
+        with_generation(spec_of(mode="question_answer"), given, named=option)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -7,10 +7,10 @@ Texts are read as pydantic reads them; what is wrong is said with the label of t
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import columns_of
@@ -22,7 +22,7 @@ from evalui.generation import (
     declared_settings,
     fitting,
 )
-from evalui.messages import Sentence, sentence
+from evalui.messages import sentence
 from evalui.modes import MODES
 from evalui.modes.own_settings import all_settings, settings_taken
 from evalui.modes.prompts.rubrics import (
@@ -39,6 +39,7 @@ from evalui.runs.spec import (
     DatasetSpec,
     ModeSpec,
     RunSpec,
+    validate,
 )
 from evalui.runs.submit import layout_of
 from evalui.summary_groups import SummaryGroup, check_published
@@ -73,7 +74,6 @@ _MORE = "judging.template.more"  # the rest of a rubric that a specification bro
 _ANSWERS, _MODEL = "answers.", ".model"
 _GROUPS = TypeAdapter(tuple[SummaryGroup, ...])
 _NO_LAYOUT = Layout()
-_Read = TypeVar("_Read", bound=BaseModel)
 
 
 def form_to_spec(form: Form) -> RunSpec:
@@ -107,7 +107,7 @@ def form_to_spec(form: Form) -> RunSpec:
         "summary_groups": _summary_groups(field_value(form, "summary_groups")),
         "replies_of": {model: addresses for model, _, addresses in replies if model in chosen},
     }
-    return _validated(RunSpec, values)
+    return validate(values, _label)
 
 
 def spec_to_form(spec: RunSpec) -> Form:
@@ -161,7 +161,10 @@ def read_layout(form: Form, upload: str) -> Layout:
     Raises:
         SpecError: a field holds what it cannot.
     """
-    return layout_of(_validated(DatasetSpec, _dataset(form, upload)))
+    try:
+        return layout_of(DatasetSpec.model_validate(_dataset(form, upload)))
+    except ValidationError as error:
+        raise SpecError("kept") from error  # lists hold these, so nobody types them
 
 
 def write_layout(layout: Layout, upload: str) -> Form:
@@ -224,22 +227,11 @@ def read_rubric(form: Form) -> str | dict[str, Any]:
     return own
 
 
-def _validated(kind: type[_Read], values: Mapping[str, Any]) -> _Read:
-    try:
-        return kind.model_validate(values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        names = [part for part in first["loc"] if isinstance(part, str) and part != "modes"]
-        label = next((LABELS[at] for at in _shorter(names) if at in LABELS), "")
-        shown: Sentence | str = sentence(label) if label else ".".join(names)
-        if first["type"] in ("int_parsing", "int_from_float"):
-            raise SpecError("no-number", field=shown, text=first["input"]) from error
-        reason = first["msg"].removeprefix("Value error, ").removesuffix(".")
-        raise SpecError("setting-value", setting=shown, reason=reason) from error
-
-
-def _shorter(names: list[str]) -> list[str]:
-    return [".".join(names[:n]) for n in range(len(names), 0, -1)]
+def _label(loc: Sequence[int | str]) -> str:
+    """What the page calls a field of a specification."""
+    names = [part for part in loc if isinstance(part, str) and part != "modes"]
+    shorter = (".".join(names[:n]) for n in range(len(names), 0, -1))
+    return next((sentence(LABELS[at]) for at in shorter if at in LABELS), ".".join(names))
 
 
 def _settings(
