@@ -195,8 +195,8 @@ _EMPTY = '""'
 _ESCAPED = re.compile(r"\\[n\\]")
 _AMBIGUOUS = re.compile(r"\\(?=[n\\\n]|$)")  # a backslash that would be read as one of these
 
-# Names that no setting of a mode can have: what else stands beside it in a specification, and the
-# options of `evalui run`. A test compares them with those there are.
+# Names that no setting of a mode can have: what else stands beside it in a specification and in the
+# form of Evaluate, and the options of `evalui run`. A test compares them with those there are.
 RESERVED_NAMES = frozenset(
     (
         "adapter",
@@ -208,6 +208,7 @@ RESERVED_NAMES = frozenset(
         "datasets",
         "device",
         "dtype",
+        "earlier",
         "engine",
         "eval_url",
         "groups",
@@ -216,10 +217,12 @@ RESERVED_NAMES = frozenset(
         "judging",
         "key_env",
         "key_stdin",
+        "kinds",
         "language",
         "limit",
         "limit_per",
         "log",
+        "logs",
         "metrics",
         "mode",
         "model",
@@ -244,6 +247,7 @@ RESERVED_NAMES = frozenset(
         "template",
         "tensor_parallel",
         "token_file",
+        "uploads",
         "version",
     )
 )

@@ -29,7 +29,7 @@ from evalui.accounts.shares import revoke_share
 from evalui.accounts.teams import add_team, grant, join_team
 from evalui.accounts.tokens import add_token
 from evalui.api.application import PREFIX
-from evalui.app.samples import sample_form
+from evalui.app.samples import sample_run
 from evalui.app.service import AppService
 from evalui.app.sharing import share_run
 from evalui.messages import LANGUAGES, messages
@@ -126,7 +126,7 @@ class Box:
         """Another run of the owner's, which both teams have their right to."""
         owner = Person("owner", "annotator")
         with acting_as(owner):
-            run_id = self.service.start(sample_form(self.upload, self.service.states()))
+            run_id = self.service.start(sample_run(self.upload, self.service.states()))
         rights: tuple[tuple[str, Right], ...] = (("viewers", "view"), ("voters", "annotate"))
         for team, right in rights:
             grant(self.service.database, "run", run_id, team, right, by=owner)

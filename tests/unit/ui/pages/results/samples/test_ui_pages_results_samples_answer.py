@@ -113,7 +113,7 @@ def test_verdicts_lead_to_their_duels(samples: ShownSamples, desk: AppService):
 
 
 def test_marks_of_single_answers_are_no_duels(samples: ShownSamples, desk: AppService):
-    run_id = finish(desk, open_form(desk, models=["perfect"], rubric="score10-en.1"))
+    run_id = finish(desk, open_form(desk, models=["perfect"], judging__template="score10-en.1"))
     assert "<h2>Verdicts</h2>" not in samples.show(run_id)
 
 
