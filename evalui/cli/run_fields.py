@@ -169,9 +169,9 @@ def validated(given: argparse.Namespace, values: Any) -> "RunSpec":
 
     def option_of(loc: Sequence[int | str]) -> str:
         names = [part for part in loc if isinstance(part, str)]
-        name = names[0] if names[:1] != ["modes"] or len(names) == 1 else names[1]
-        stated = getattr(given, name, None) is not None if names else False
-        return option(name) if stated else ""
+        of_mode = names[0:1] == ["modes"] and len(names) > 1
+        name = names[1] if of_mode else "".join(names[:1])
+        return option(name) if getattr(given, name, None) is not None else ""
 
     return validate(values, option_of)
 
