@@ -12,8 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from evalui.api.runs import detail_of
 from evalui.app.service import AppService
-from evalui.runs.spec import read_as
-from evalui.runs.submitted import SubmittedSpec
+from evalui.runs.spec import parse_spec
 from evalui.ui.pages.context import PageContext
 from evalui.web.downloads import read_export
 
@@ -40,7 +39,7 @@ class ClientEndpoints:
         """
         service = self._context.service(request)
         service.require("start")  # who may not is not told what is wrong with a specification
-        run_id = service.start(read_as(SubmittedSpec, json.dumps(spec)))
+        run_id = service.start(parse_spec(json.dumps(spec)))
         return self._detail(service, run_id)
 
     def status(self, run: str, request: gr.Request) -> dict[str, Any]:

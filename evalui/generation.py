@@ -10,7 +10,7 @@ A mode that has settings of its own declares a subclass, see `Setting`; the same
 
 import re
 import types
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -195,8 +195,8 @@ _EMPTY = '""'
 _ESCAPED = re.compile(r"\\[n\\]")
 _AMBIGUOUS = re.compile(r"\\(?=[n\\\n]|$)")  # a backslash that would be read as one of these
 
-# Names that no setting of a mode can have: what else stands beside it in a specification, and the
-# options of `evalui run`. A test compares them with those there are.
+# Names that no setting of a mode can have: what else stands beside it in a specification and in the
+# form of Evaluate, and the options of `evalui run`. A test compares them with those there are.
 RESERVED_NAMES = frozenset(
     (
         "adapter",
@@ -208,6 +208,7 @@ RESERVED_NAMES = frozenset(
         "datasets",
         "device",
         "dtype",
+        "earlier",
         "engine",
         "eval_url",
         "groups",
@@ -216,10 +217,12 @@ RESERVED_NAMES = frozenset(
         "judging",
         "key_env",
         "key_stdin",
+        "kinds",
         "language",
         "limit",
         "limit_per",
         "log",
+        "logs",
         "metrics",
         "mode",
         "model",
@@ -244,6 +247,7 @@ RESERVED_NAMES = frozenset(
         "template",
         "tensor_parallel",
         "token_file",
+        "uploads",
         "version",
     )
 )
@@ -344,8 +348,14 @@ def fitting(settings: GenerationSettings, names: Collection[str]) -> dict[str, A
     return {name: each for name, each in settings.given.items() if name in names}
 
 
-def check_used(settings: GenerationSettings, taken: Iterable[Collection[str]]) -> None:
+def check_used(
+    settings: GenerationSettings,
+    taken: Iterable[Collection[str]],
+    named: Callable[[str], str] | None = None,
+) -> None:
     """Check that each setting is the run's, or one of those that one of the modes takes.
+
+    `named` is what the person who gives it sees of it, its label without.
 
     Raises:
         SpecError: one is not.
@@ -353,7 +363,8 @@ def check_used(settings: GenerationSettings, taken: Iterable[Collection[str]]) -
     used = OF_RUN.union(*taken)
     for name in settings.given:
         if name not in used:
-            raise SpecError("setting-of-no-mode", setting=settings.declared[name].label)
+            shown = named(name) if named else settings.declared[name].label
+            raise SpecError("setting-of-no-mode", setting=shown)
 
 
 def not_honoured(settings: GenerationSettings, honoured: Iterable[str]) -> tuple[Sentence, ...]:

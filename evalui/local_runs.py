@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalui.report.analyses.people.figures import Votes
     from evalui.runs.database.connection import Database
     from evalui.runs.database.throughput import KeptElsewhere
-    from evalui.runs.spec import DatasetSpec, RunSpec, Spec
+    from evalui.runs.spec import DatasetSpec, RunSpec
     from evalui.settings import Settings
 
 STORE_NAME = "evalui.sqlite"  # in the folder of a run
@@ -186,7 +186,7 @@ def wait_for_endpoints(
             waiting.call_until_reachable(partial(open_model, entry)).close()
 
 
-def with_benchmarks(spec: "Spec", base: Path) -> "tuple[Spec, tuple[str, ...]]":
+def with_benchmarks(spec: "RunSpec", base: Path) -> "tuple[RunSpec, tuple[str, ...]]":
     """The specification with the files of published sets where it names these, and what differs
     from these sets as published; a file or folder of the same name wins.
 

@@ -108,7 +108,6 @@ SLOW = {
     "test_runs_database_voting_assignment.py",
     "test_runs_database_voting_plans.py",
     "test_runs_fair_queue_turns.py",
-    "test_runs_submitted.py",
     "test_runs_upkeep_backup.py",
     "test_app_files_runners.py",
     "test_app_receiving.py",

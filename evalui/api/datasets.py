@@ -24,8 +24,8 @@ from evalui.datasets.base import Layout
 from evalui.datasets.columns import columns_of
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
+from evalui.runs.spec import DatasetSpec
 from evalui.runs.submit import layout_of
-from evalui.runs.submitted import UploadedDataset
 
 _FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
 _FIELDS = {"type": "object", "required": ["files"], "properties": {"files": _FILES}}
@@ -114,7 +114,7 @@ def delete_dataset(upload_id: str, service: Service) -> None:
 @router.post("/{upload_id}/columns", dependencies=[permits(datasets.remember_columns)])
 def map_columns(
     upload_id: str,
-    sent: UploadedDataset,
+    sent: DatasetSpec,
     service: Service,
     t: Words,
     remember: bool = False,

@@ -12,6 +12,7 @@ from evalui.api.events import RunFeeds
 from evalui.api.problems import CheckedRoute, Service, Words, permits
 from evalui.api.schemas import (
     CellProgress,
+    CheckedJson,
     RunDetail,
     RunPage,
     RunPlan,
@@ -29,7 +30,7 @@ from evalui.runs.database.throughput import remaining_seconds_of
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
 from evalui.runs.request_key import RequestKey
-from evalui.runs.submitted import SubmittedSpec
+from evalui.runs.spec import RunSpec
 from evalui.runs.trial_pages import TrialCursor, TrialPage
 from evalui.types import CellResult
 from evalui.web.downloads import export_of
@@ -45,7 +46,7 @@ router = APIRouter(route_class=CheckedRoute, prefix="/runs", tags=["runs"])
 
 @router.post("", status_code=201, dependencies=[permits(AppService.start)])
 def start_run(
-    spec: SubmittedSpec,
+    spec: Annotated[RunSpec, CheckedJson],
     response: Response,
     service: Service,
     t: Words,
@@ -61,7 +62,7 @@ def start_run(
 
 
 @router.post("/plan", dependencies=[permits(AppService.plan)])
-def plan_run(spec: SubmittedSpec, service: Service, t: Words) -> RunPlan:
+def plan_run(spec: Annotated[RunSpec, CheckedJson], service: Service, t: Words) -> RunPlan:
     """What a run would send and cost, and what it would wait for; nothing is started."""
     planned = service.plan(spec)
     ahead = evaluations.runs_ahead(service, planned)
@@ -171,7 +172,7 @@ def read_figures(run_id: str, service: Service, t: Words) -> Response:
     return export_of(service, service.run(run_id).id, "json", t.language)
 
 
-def _request_key(key: str, spec: SubmittedSpec) -> RequestKey | None:
+def _request_key(key: str, spec: RunSpec) -> RequestKey | None:
     if not key:
         return None
     if len(key) > _MAX_KEY or not (key.isascii() and key.isprintable()):

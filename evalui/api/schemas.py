@@ -2,7 +2,14 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    model_validator,
+)
 
 from evalui.access import Deed, Role, Scope
 from evalui.app.files.views import PlannedCell
@@ -12,16 +19,17 @@ from evalui.messages import Messages
 from evalui.runs.estimate import Estimate
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.turns import QueueAhead
-from evalui.runs.submitted import SentJson, check_json
+from evalui.runs.spec import check_json
 from evalui.types import Ability, CellState, DatasetKind, Fault, Pattern, RunState
 
 CheckedJson = BeforeValidator(check_json)
 
 
-class Sent(SentJson):
+class Sent(BaseModel):
     """What comes in."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    _check_json = model_validator(mode="before")(check_json)
 
 
 class Answered(BaseModel):

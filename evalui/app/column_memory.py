@@ -8,18 +8,21 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import cast, get_args
+from urllib.parse import parse_qsl, urlencode
 
 from evalui.accounts.belongings import folder_of
 from evalui.app.files.reader import FileReader
 from evalui.app.permissions import checks
-from evalui.app.run_form import read_kept_columns
 from evalui.datasets.base import Layout
+from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.errors import DataError
+from evalui.types import DatasetKind
 
+_KEY, _KIND = "key", "kind"  # beside the roles of columns
 _DETECTED_KEY = ""  # of a layout: the answer key that the file itself shows
 _USABLE_SHARE = 0.9  # of the rows, for columns that were chosen for another file to be used
 
@@ -37,20 +40,21 @@ class ColumnMemory:
         return self._folder / f"{folder_of(self._owner())}.json"
 
     @checks("nothing: the person's own choices")
-    def recall(self, headers: Sequence[str]) -> str:
-        """What was remembered for these headers, "" if nothing was."""
-        return self._read().get(_key(headers), "")
+    def recall(self, headers: Sequence[str]) -> Layout | None:
+        """The columns and the kind that were remembered for these headers, if any were."""
+        text = self._read().get(_key(headers), "")
+        return _read_columns(text) if text else None
 
     @checks("nothing: the person's own choices")
-    def remember(self, headers: Sequence[str], columns: str) -> None:
-        """Keep the choice for files with these headers; "" forgets it.
+    def remember(self, headers: Sequence[str], layout: Layout | None) -> None:
+        """Keep the columns and the kind for files with these headers; None forgets them.
 
         Raises:
             DataError: the file cannot be written, or must not be.
         """
         if self._read_only:
             raise DataError("read-only")
-        kept = self._read() | {_key(headers): columns}
+        kept = self._read() | {_key(headers): _write_columns(layout) if layout else ""}
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, unfinished = tempfile.mkstemp(dir=self._folder)
@@ -76,10 +80,9 @@ def fitting_layout(memory: ColumnMemory, files: FileReader, upload: str) -> Layo
         DataError: the upload is no table, or cannot be read.
     """
     reading = files.preview(upload).reading
-    text = memory.recall(reading.headers) if reading else ""
-    if not text:
+    layout = memory.recall(reading.headers) if reading else None
+    if not layout:
         return None
-    layout = read_kept_columns(text)
     usable, rows = _usable_rows(files, upload, layout)
     others = (Layout(), replace(layout, answer_key=_DETECTED_KEY))
     fits = rows and usable >= _USABLE_SHARE * rows
@@ -92,6 +95,21 @@ def _usable_rows(files: FileReader, upload: str, layout: Layout) -> tuple[int, i
     """How many rows of an upload can be used so, and how many there are."""
     shown = files.preview(upload, layout)
     return shown.total, shown.n_rows
+
+
+def _write_columns(layout: Layout) -> str:
+    key = {} if layout.answer_key == "letter" else {_KEY: layout.answer_key}
+    kind = {_KIND: layout.kind} if layout.kind else {}
+    return urlencode(columns_of(layout) | key | kind)
+
+
+def _read_columns(text: str) -> Layout:
+    columns = dict(parse_qsl(text))
+    kinds: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)}
+    layout = Layout(
+        answer_key=columns.get(_KEY, "") or "letter", kind=kinds.get(columns.get(_KIND, ""), "")
+    )
+    return with_columns(layout, {role: columns[role] for role in COLUMN_ROLES if role in columns})
 
 
 def _key(headers: Sequence[str]) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from evalui.app.column_memory import fitting_layout
 from evalui.app.permissions import requires
-from evalui.app.run_form import write_kept_columns
 from evalui.app.service import AppService
 from evalui.app.uploads import UploadedFiles
 from evalui.datasets.base import Layout
@@ -41,4 +40,4 @@ def remembered_layout(service: AppService, upload: str) -> Layout | None:
 @requires("start")
 def remember_columns(service: AppService, headers: Sequence[str], layout: Layout | None) -> None:
     """Keep a choice of columns for other files with these headers; None forgets it."""
-    service.column_memory.remember(headers, write_kept_columns(layout) if layout else "")
+    service.column_memory.remember(headers, layout)

@@ -9,7 +9,6 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from evalui.app.gallery import GALLERY_FILE, Gallery
-from evalui.app.run_form import RunForm
 from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.runs.contest import JudgingSpec
@@ -23,6 +22,7 @@ from evalui.runs.database.voting.votes import (
     finish_voting,
     next_ballots,
 )
+from evalui.runs.spec import VERSION, DatasetSpec, ModeSpec, RunSpec
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.version import __version__
@@ -66,21 +66,22 @@ def _remove(folder: Path) -> None:
 def _filled(service: AppService) -> Gallery:
     orders = _finished(
         service,
-        RunForm(
+        RunSpec(
+            version=VERSION,
             name="Option orders: who keeps to an answer?",
-            uploads=(service.store_sample(),),
-            models=(*_MODELS, "always-A"),
-            modes=("multiple_choice", "cloze"),
-            pattern="circular",
+            datasets=[DatasetSpec(upload=service.store_sample(), skip_faulty=True)],
+            models=[*_MODELS, "always-A"],
+            modes=[ModeSpec(mode="multiple_choice", pattern="circular"), ModeSpec(mode="cloze")],
         ),
     )
     judged = _finished(
         service,
-        RunForm(
+        RunSpec(
+            version=VERSION,
             name="Open questions: judged in pairs",
-            uploads=(service.store_open_sample(),),
-            models=_MODELS,
-            modes=("question_answer",),
+            datasets=[DatasetSpec(upload=service.store_open_sample(), skip_faulty=True)],
+            models=[*_MODELS],
+            modes=[ModeSpec(mode="question_answer")],
             judging=JudgingSpec(judges=[*_JUDGES]),
         ),
     )
@@ -100,8 +101,8 @@ def _filled(service: AppService) -> Gallery:
     )
 
 
-def _finished(service: AppService, form: RunForm) -> str:
-    run_id = service.start(form)
+def _finished(service: AppService, spec: RunSpec) -> str:
+    run_id = service.start(spec)
     Worker(service.database, service.catalog).run_once(run_id)
     run = service.run(run_id)
     assert run.state == "done", f"scripted models cannot fail: {run.error}"

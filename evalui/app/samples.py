@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 
 from evalui.app.models_service import is_demo
-from evalui.app.run_form import RunForm
 from evalui.app.uploads import OPEN_SAMPLE, sample_archive, sample_files
+from evalui.errors import SpecError
 from evalui.models.catalog import ModelState
 from evalui.modes import usual_mode
 from evalui.runs.contest import JudgingSpec
+from evalui.runs.spec import VERSION, DatasetSpec, ModeSpec, RunSpec
 from evalui.shipped_files import ASSETS
 
 SAMPLE_JUDGE = "reference-judge"  # shipped: it follows a rule, so it costs nothing
@@ -20,16 +21,28 @@ _SAMPLES = ASSETS / "samples"
 _SAMPLE_MODELS = 2
 
 
-def sample_form(upload: str, states: Sequence[ModelState]) -> RunForm:
-    """The shipped questions in every order; () of models where none can run."""
-    return RunForm((upload,), _sample_models(states), (usual_mode("choices"),))
+def sample_run(upload: str, states: Sequence[ModelState]) -> RunSpec:
+    """The shipped questions in the orders of a circle; raises `SpecError` if no model can run."""
+    mode = ModeSpec(mode=usual_mode("choices"), pattern="circular")
+    return RunSpec(
+        version=VERSION,
+        datasets=[DatasetSpec(upload=upload, skip_faulty=True)],
+        models=_sample_models(states),
+        modes=[mode],
+    )
 
 
-def open_sample_form(upload: str, states: Sequence[ModelState]) -> RunForm:
-    """The shipped open questions, judged where the shipped judge is in the catalog."""
+def open_sample_run(upload: str, states: Sequence[ModelState]) -> RunSpec:
+    """The shipped open questions, judged where the shipped judge is there; raises likewise."""
     judges = [state.entry.name for state in states if state.entry.name == SAMPLE_JUDGE]
     judging = JudgingSpec(judges=judges) if judges else None
-    return RunForm((upload,), _sample_models(states), (usual_mode("answers"),), judging=judging)
+    return RunSpec(
+        version=VERSION,
+        datasets=[DatasetSpec(upload=upload, skip_faulty=True)],
+        models=_sample_models(states),
+        modes=[ModeSpec(mode=usual_mode("answers"))],
+        judging=judging,
+    )
 
 
 @cache
@@ -46,11 +59,13 @@ def open_sample_size() -> int:
     return sum(bool(line.strip()) for line in lines)
 
 
-def _sample_models(states: Sequence[ModelState]) -> tuple[str, ...]:
+def _sample_models(states: Sequence[ModelState]) -> list[str]:
     """The demo models; where an administrator has none, the first that run here."""
     able = [each for each in states if not each.problem and not each.entry.judges_only]
     chosen = [state for state in able if is_demo(state.entry)] or able
-    return tuple(state.entry.name for state in chosen[:_SAMPLE_MODELS])
+    if not chosen:
+        raise SpecError("no-model")
+    return [state.entry.name for state in chosen[:_SAMPLE_MODELS]]
 
 
 def _folder_archive(folder: Path) -> bytes:

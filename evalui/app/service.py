@@ -37,9 +37,8 @@ from evalui.app.files.views import KnownModels, LogChoices, PlannedRun, UploadVi
 from evalui.app.models_service import ModelsService
 from evalui.app.moments import MomentaryRuns
 from evalui.app.permissions import checks, requires
-from evalui.app.run_form import AnswerSource, RunForm
 from evalui.app.run_labels import LIVE_STATES, file_name
-from evalui.app.samples import open_sample_form, sample_form
+from evalui.app.samples import open_sample_run, sample_run
 from evalui.app.uploads import (
     UploadStore,
     open_sample,
@@ -75,7 +74,6 @@ from evalui.runs.kept_summaries import summary_source
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import RunSpec, read_spec
-from evalui.runs.submitted import SubmittedSpec, locate
 from evalui.scoring.arena.cast_votes import CastVote
 from evalui.settings import Settings
 from evalui.types import CellResult, CellState, Language, Sample
@@ -271,23 +269,23 @@ class AppService:
         return frozenset(entry.name for entry in models if traits_of(entry).rule_based)
 
     @requires("start")
-    def plan(self, run: RunForm | SubmittedSpec) -> PlannedRun:
-        """What a form or a specification with uploads would start.
+    def plan(self, run: RunSpec) -> PlannedRun:
+        """What a specification with uploads would start.
 
         Raises:
             DataError, SpecError: it cannot be done, or it names a path; the message states why.
         """
-        return self.files.plan(self._located(run), self._known_models(run))
+        return self.files.plan(run, self._known_models(run))
 
     @requires("start")
-    def start(self, run: RunForm | SubmittedSpec, once: RequestKey | None = None) -> str:
+    def start(self, run: RunSpec, once: RequestKey | None = None) -> str:
         """Queue the run and return its id, that of an earlier one for the same request; raises as
         `plan` does.
         """
         with self.database.reading() as connection:
             if once and (earlier := once.run_of(connection, self.owner)):
                 return earlier
-        return self.files.start(self._located(run), self._known_models(run), once)
+        return self.files.start(run, self._known_models(run), once)
 
     @requires("start")
     def import_log(self, upload: str, choices: LogChoices = _AS_IT_IS) -> ImportedRun:
@@ -309,12 +307,7 @@ class AppService:
         admit = partial(check_may_queue, owner=owner, usual=usual)
         return import_run(self.database, [Path(path)], name=name, owner=owner, admit=admit)
 
-    def _located(self, run: RunForm | SubmittedSpec) -> RunForm | SubmittedSpec:
-        if isinstance(run, RunForm):
-            return run
-        return locate(run, lambda upload: self.uploads.paths(self.owner, upload))
-
-    def _known_models(self, run: RunForm | RunSpec) -> KnownModels:
+    def _known_models(self, run: RunSpec) -> KnownModels:
         """Endpoints are known to this process, which has probed them."""
         catalog = self.catalog()
         judges = run.judging.judges if run.judging else []
@@ -407,23 +400,21 @@ class AppService:
     @requires("start")
     def start_sample(self) -> str:
         """Queue the shipped sample for the demo models, and return the run's id."""
-        return self.start(sample_form(self.store_sample(), self.states()))
+        return self.start(sample_run(self.store_sample(), self.states()))
 
     @requires("start")
     def start_open_sample(self) -> str:
         """Queue the shipped open questions for the same models and a judge that follows a rule."""
-        return self.start(open_sample_form(self.store_open_sample(), self.states()))
+        return self.start(open_sample_run(self.store_open_sample(), self.states()))
 
     @requires("see", "run_id")
-    def uploads_of(self, run_id: str) -> tuple[RunSpec, tuple[str, ...], tuple[AnswerSource, ...]]:
-        """The specification of a run, and the uploads and answers it was made from.
+    def run_to_repeat(self, run_id: str) -> RunSpec:
+        """The specification of a run, with the uploads of the person that its files came from.
 
         Raises:
-            DataError: a file did not come from this page, or is no longer here.
+            DataError: a file is none of theirs, or is no longer here.
         """
-        spec = read_spec(self.run(run_id).spec)
-        uploads = tuple(self.files.part_of(source) for source in spec.datasets)
-        return spec, uploads, tuple(self.files.source_of(each) for each in spec.answers)
+        return self.files.unlocated(read_spec(self.run(run_id).spec))
 
     def _read_result(self, run_id: str, cell_id: int, revision: int) -> CellResult:
         del revision  # part of the key, as for reports

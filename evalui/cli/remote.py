@@ -18,8 +18,7 @@ from evalui.local_runs import with_benchmarks
 
 if TYPE_CHECKING:
     from evalui.client import CellProgress, Client
-    from evalui.runs.submitted import SubmittedSpec
-    from evalui.summary_groups import published_groups
+    from evalui.runs.spec import RunSpec
     from evalui.types import Cell
 
 
@@ -44,7 +43,7 @@ def server_client(given: argparse.Namespace) -> "Client":
     return Client(given.server, token, insecure=given.insecure)
 
 
-def run_on_server(given: argparse.Namespace, text: str, base: Path) -> int:
+def run_on_server(given: argparse.Namespace, requested: "RunSpec", base: Path) -> int:
     """Do the run of a specification, whose paths are relative to `base`, and return the exit code.
 
     Raises:
@@ -52,19 +51,10 @@ def run_on_server(given: argparse.Namespace, text: str, base: Path) -> int:
     """
     from tqdm import tqdm
 
-    from evalui.cli.generation import read_generation
-    from evalui.runs.spec import read_as, with_generation
-    from evalui.runs.submitted import SubmittedSpec
-
     for option in ("models_file", "engine", "language"):
         if getattr(given, option):
             raise SpecError("server-options", option=f"--{option.replace('_', '-')}")
     client = server_client(given)
-    requested = with_generation(read_as(SubmittedSpec, text), read_generation(given))
-    if given.metrics:
-        requested = requested.model_copy(update={"metrics": given.metrics})
-    if given.groups:
-        requested = requested.model_copy(update={"summary_groups": published_groups(given.groups)})
     named, notes = with_benchmarks(requested, base)
     for note in notes:
         print(f"evalui: {note}", file=sys.stderr)
@@ -97,10 +87,10 @@ def report_failures(failed: "Iterable[tuple[Cell | CellProgress, str, str]]") ->
     return code
 
 
-def _uploaded(client: "Client", spec: "SubmittedSpec", base: Path) -> dict[str, Any]:
+def _uploaded(client: "Client", spec: "RunSpec", base: Path) -> dict[str, Any]:
     """The specification with what `base` holds uploaded, as it is sent."""
     datasets = [
-        source.model_copy(update={"upload": _upload(client, base, source.paths)})
+        source.model_copy(update={"path": "", "upload": _upload(client, base, source.paths)})
         if source.path
         else source
         for source in spec.datasets
@@ -112,6 +102,7 @@ def _uploaded(client: "Client", spec: "SubmittedSpec", base: Path) -> dict[str, 
     answers = [
         each.model_copy(
             update={
+                "path": "",
                 "upload": _upload(client, base, (each.path,)) if each.path else each.upload,
                 "dataset": keys.get(each.dataset, each.dataset),
             }

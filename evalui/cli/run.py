@@ -15,14 +15,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evalui.cli.remote import add_server_options, report_failures, run_on_server
-from evalui.cli.run_flags import (
-    FlaggedRun,
-    add_run_flags,
-    check_server_flags,
-    flagged_models,
-    read_flags,
+from evalui.cli.run_fields import (
+    RequestedRun,
+    add_field_options,
+    add_figure_options,
+    option,
+    read_fields,
+    read_settings,
+    validated,
+)
+from evalui.cli.run_models import (
+    add_model_options,
+    check_server_options,
+    described_models,
     with_fitting_modes,
-    with_models,
 )
 from evalui.errors import SpecError, StoreError, UnknownRun
 from evalui.local_runs import (
@@ -71,13 +77,9 @@ def add_run_command(commands: Any, *, in_full: bool) -> None:
         action="store_false",
         help="ask again for replies that other runs on this machine have kept",
     )
-    _add_figures(run)
-    add_run_flags(run)
+    add_field_options(run, in_full=in_full)
+    add_model_options(run)
     add_server_options(run, "have this server do the run")
-    if in_full:
-        from evalui.cli.generation import add_generation_options
-
-        add_generation_options(run)
     run.set_defaults(command=_run)
 
 
@@ -93,29 +95,16 @@ def add_report_command(commands: Any) -> None:
     )
     report.add_argument("--models-file", type=Path, help="another models.toml")
     report.add_argument("--language", choices=get_args(Language), help="of report.md")
-    _add_figures(report)
+    add_figure_options(report)
     report.set_defaults(command=_report)
-
-
-def _add_figures(command: argparse.ArgumentParser) -> None:
-    """Add what a report states beside its usual figures; it decides nothing of the answers."""
-    command.add_argument(
-        "--metrics", metavar="NAME", nargs="+", help="that lead the report, in this order"
-    )
-    command.add_argument(
-        "--groups",
-        metavar="NAME",
-        nargs="+",
-        help="published groups of subjects with figures of their own: ceval, cmmlu, mmlu",
-    )
 
 
 def _run(given: argparse.Namespace) -> int:
     if given.only == "report":
         return _draw(given, given.out, given.out)
-    flagged = read_flags(given)
+    requested = read_fields(given)
     if given.server:
-        return _run_there(given, flagged)
+        return _run_there(given, requested)
     settings = load_settings()
     from tqdm import tqdm
 
@@ -124,7 +113,7 @@ def _run(given: argparse.Namespace) -> int:
 
     language = given.language or default_language(settings)
     catalog = read_model_entries(settings, given.models_file)
-    prepared, catalog = _prepared(given, flagged, catalog)
+    prepared, catalog = _prepared(given, requested, catalog)
     if given.engine:
         settings = settings.model_copy(update={"engine": given.engine})
     for line in prepared.assumptions:
@@ -155,41 +144,42 @@ def _run(given: argparse.Namespace) -> int:
     return report_failures(failed)
 
 
-def _run_there(given: argparse.Namespace, flagged: FlaggedRun) -> int:
+def _run_there(given: argparse.Namespace, requested: RequestedRun) -> int:
     """Have a server do the run."""
-    check_server_flags(given)
+    check_server_options(given)
     if given.only:
         raise SpecError("server-options", option="--only")
-    if flagged.chooses_mode:
+    if requested.chooses_mode:
         raise SpecError("flag-missing", flag="--mode")
-    return run_on_server(given, flagged.text, flagged.base)
+    from evalui.runs.spec import with_generation
+
+    settings = read_settings(given)
+    spec = with_generation(validated(given, requested.values), settings, named=option)
+    return run_on_server(given, spec, requested.base)
 
 
 def _prepared(
-    given: argparse.Namespace, flagged: FlaggedRun, catalog: "dict[str, ModelEntry]"
+    given: argparse.Namespace, requested: RequestedRun, catalog: "dict[str, ModelEntry]"
 ) -> "tuple[PreparedRun, dict[str, ModelEntry]]":
     """The run with its files read, and the models that it may name."""
-    from evalui.cli.generation import read_generation
-    from evalui.runs.spec import read_spec, with_generation
-    from evalui.summary_groups import published_groups
+    from evalui.runs.spec import require_paths, with_generation
 
-    own = flagged_models(given, catalog)
-    catalog = catalog | {entry.name: entry for entry in own.values()}
-    spec = read_spec(with_models(flagged.text, own))
+    settings = read_settings(given)
+    own = described_models(given, catalog)
+    catalog = catalog | {entry.name: entry for entry in own}
+    names = {"models": [entry.name for entry in own]} if own else {}
+    values = requested.values | names if names else requested.values
+    spec = require_paths(validated(given, values))
     if given.only == "answers":
         if not spec.models:
             raise SpecError("only-answers-none")
         spec = spec.model_copy(update={"judging": None})
-    prepared = prepare_run(spec, flagged.base)
+    prepared = prepare_run(spec, requested.base)
     wait_for_endpoints(prepared.spec, catalog, load_settings(), warn=_say)
-    if flagged.chooses_mode:
+    if requested.chooses_mode:
         prepared = with_fitting_modes(prepared, catalog)
         _say(f"--mode {' '.join(mode.mode for mode in prepared.spec.modes)}")
-    spec = with_generation(prepared.spec, read_generation(given))
-    if given.metrics:
-        spec = spec.model_copy(update={"metrics": given.metrics})
-    if given.groups:
-        spec = spec.model_copy(update={"summary_groups": published_groups(given.groups)})
+    spec = with_generation(prepared.spec, settings, named=option)
     return prepared.with_spec(spec), catalog
 
 
@@ -239,7 +229,7 @@ def _draw(
 
     metrics = given.metrics or ()
     check_metrics(metrics)
-    published = published_groups(given.groups or ())
+    published = published_groups(given.summary_groups or ())
     settings = load_settings()
     language = given.language or default_language(settings)
     store = folder / STORE_NAME if folder.is_dir() else folder

@@ -44,6 +44,8 @@ ContestantIndices = tuple[
 class AnswersSpec(BaseModel):
     """Answers collected elsewhere (`path`) or by an earlier run (`run`) of this server.
 
+    A server is sent an `upload` in place of a path: the id of the one file that was uploaded, or
+    with `.2` behind it the second of its files.
     `dataset` is the key of the dataset they answer; it may be left out if there is only one
     of open questions.
     `skip_faulty` leaves out rows of the file that cannot be used.
@@ -56,6 +58,7 @@ class AnswersSpec(BaseModel):
     run: str = ""
     dataset: str = ""
     skip_faulty: bool = False
+    upload: str = ""
 
 
 @dataclass(frozen=True, slots=True)

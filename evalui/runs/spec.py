@@ -1,8 +1,8 @@
 """The saved form of a run: what people share and repeat, and the signature of its figures."""
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, Self, TypeVar, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
     BaseModel,
@@ -43,24 +43,48 @@ from evalui.runs.contest import AnswersSpec, JudgingSpec
 from evalui.summary_groups import SummaryGroup, declared_groups
 from evalui.types import Ability, DatasetKind, Gives, LogSource, Pattern, Spellings, Split
 
+MAX_NAME = 120  # characters of what a person calls a run, a dataset or a model
 VERSION = 3  # what the screen and the examples write
 RUBRICS_BY_VERSION = 3  # from here on rubrics that are chosen by sample are of the second version
 LimitPer = Literal["subject", "dataset"]
-Spec = TypeVar("Spec", bound="RunSpec")
+_MAX_DEPTH = 32  # of lists and objects in each other
+
+
+def check_json(values: Any) -> Any:
+    """What was sent as JSON if it can be stored.
+
+    Raises:
+        SpecError: it has halves of characters, or is nested for ever.
+    """
+    if _is_deeper(values, _MAX_DEPTH):
+        raise SpecError("spec-too-deep")
+    if isinstance(values, dict) and has_lone_surrogate(values):
+        raise SpecError("half-character")
+    return cast("Any", values)
+
+
+def _is_deeper(value: Any, depth: int) -> bool:
+    inner: Iterable[Any] = ()
+    if isinstance(value, dict):
+        inner = cast("dict[str, Any]", value).values()
+    elif isinstance(value, list):
+        inner = cast("list[Any]", value)
+    return not depth or any(_is_deeper(each, depth - 1) for each in inner)
 
 
 class DatasetSpec(BaseModel):
     """One dataset: its files and how to read them.
 
-    `path` is a file, folder, zip or SWIFT's custom_config.json, or a list of files.
-    `sha256` pins the contents. `columns` says which column is what, by `datasets.COLUMN_ROLES`;
-    the older settings name some of them alone. The others are those of `datasets.Layout`; without
-    them the content of the files decides.
+    `path` is a file, folder, zip or SWIFT's custom_config.json, or a list of files. A server takes
+    an `upload` in its place: the id of uploaded files, with `.2` for the second entry of a SWIFT
+    configuration among them. `sha256` pins the contents. `columns` says which column is what, by
+    `datasets.COLUMN_ROLES`; the older settings name some of them alone. The others are those of
+    `datasets.Layout`; without them the content of the files decides.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    path: str | list[str]
+    path: str | list[str] = ""
     name: str = ""
     sha256: str = ""
     skip_faulty: bool = False
@@ -77,6 +101,7 @@ class DatasetSpec(BaseModel):
     head_row: int = Field(default=0, ge=-1)
     cluster: str = ""
     commas_in_text: bool = False
+    upload: str = ""
 
     @field_validator("columns")
     @classmethod
@@ -89,12 +114,12 @@ class DatasetSpec(BaseModel):
     @property
     def paths(self) -> tuple[str, ...]:
         """The files and folders, one or many."""
-        return (self.path,) if isinstance(self.path, str) else tuple(self.path)
+        return tuple(filter(None, [self.path])) if isinstance(self.path, str) else tuple(self.path)
 
     @property
     def key(self) -> str:
         """What the dataset is called among the datasets of one run before it is read."""
-        return self.name or self.entry or ", ".join(self.paths)
+        return self.name or self.entry or self.upload or ", ".join(self.paths)
 
 
 class ModeSpec(GenerationSettings):
@@ -327,7 +352,9 @@ def _taken(own: Mapping[str, Any], mode: Any) -> dict[str, Any]:
     return {name: value for name, value in own.items() if name in declared}
 
 
-def with_generation(spec: Spec, settings: GenerationSettings) -> Spec:
+def with_generation(
+    spec: RunSpec, settings: GenerationSettings, named: Callable[[str], str] | None = None
+) -> RunSpec:
     """The specification with these settings of writing in each mode that they mean something to;
     what a run has at its top holds in place of what its modes state.
 
@@ -337,7 +364,7 @@ def with_generation(spec: Spec, settings: GenerationSettings) -> Spec:
     if not settings.given:
         return spec
     taken = [settings_taken(mode.mode, mode.spellings) for mode in spec.modes]
-    check_used(settings, taken)
+    check_used(settings, taken, named)
     of_run = fitting(settings, OF_RUN)
     modes = [
         mode.model_copy(update=fitting(settings, names - OF_RUN) | dict.fromkeys(of_run))
@@ -356,31 +383,56 @@ def check_metrics(names: Iterable[str]) -> None:
 
 
 def read_spec(text: str) -> RunSpec:
-    """Read a run specification; raises `SpecError` as `read_as` does."""
-    return read_as(RunSpec, text)
+    """Read a specification whose files are here.
+
+    Raises:
+        SpecError: as `parse_spec`, or a dataset has no path.
+    """
+    return require_paths(parse_spec(text))
 
 
-def read_as(kind: type[Spec], text: str) -> Spec:
-    """Read a run specification of a kind.
+def require_paths(spec: RunSpec) -> RunSpec:
+    """The specification, if all its files are here; raises `SpecError`."""
+    for place, source in enumerate(spec.datasets):
+        if source.upload:
+            reason = sentence("error.spec-upload")
+            raise SpecError("spec-field", place=f"datasets[{place}].upload", reason=reason)
+        if not source.paths:
+            raise SpecError("spec-field", place=f"datasets[{place}].path", reason="Field required.")
+    return spec
+
+
+def parse_spec(text: str) -> RunSpec:
+    """Read a specification, whose files may be uploads of a server.
 
     Raises:
         SpecError: it is no JSON, or a field is missing, unknown or of the wrong kind; the
             message begins with the place.
     """
-    values = read_json(text)
-    if has_lone_surrogate(values):
-        raise SpecError("half-character")
-    _check_version(values)
+    return validate(read_json(text))
+
+
+def validate(values: Any, name_of: Callable[[Sequence[int | str]], str] = lambda _: "") -> RunSpec:
+    """The specification of values as JSON has them.
+
+    `name_of` is what the person who set a field sees of it, "" where that is its place.
+
+    Raises:
+        SpecError: a field is missing, unknown or of the wrong kind, or cannot be stored.
+    """
+    _check_version(check_json(values))
     try:
-        return kind.model_validate(values)
+        return RunSpec.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
-        place = _field_path(first["loc"])
-        raise SpecError(
-            "spec-field",
-            place=place,
-            reason=_field_error(first["type"], first["msg"], first["loc"]),
-        ) from error
+        if not (name := name_of(first["loc"])):
+            reason = _field_error(first["type"], first["msg"], first["loc"])
+            place = _field_path(first["loc"])
+            raise SpecError("spec-field", place=place, reason=reason) from error
+        if first["type"] in ("int_parsing", "int_from_float"):
+            raise SpecError("no-number", field=name, text=first["input"]) from error
+        reason = first["msg"].removeprefix("Value error, ").removesuffix(".")
+        raise SpecError("setting-value", setting=name, reason=reason) from error
 
 
 def read_json(text: str) -> Any:

@@ -1,7 +1,7 @@
 """From the files a specification names to a run in the queue."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -86,15 +86,26 @@ def read_datasets(
     *,
     base: Path = Path(),
     limits: Limits = Limits(),  # noqa: B008 (frozen)
+    read: Callable[[DatasetSpec], LoadResult] | None = None,
 ) -> dict[str, LoadResult]:
     """The datasets of a specification by `DatasetSpec.key`; paths are relative to `base`.
+
+    `read` is another way to read one than anew.
 
     Raises:
         DataError: a file cannot be used.
         FaultyRows: rows are wrong and the specification does not say to skip them.
         SpecError: a file is not the one the specification was written for.
     """
-    return {source.key: _read_dataset(spec, source, base, limits) for source in spec.datasets}
+
+    def read_anew(source: DatasetSpec) -> LoadResult:
+        paths = [absolute_path(base, path) for path in source.paths]
+        return load(paths, layout=layout_of(source), name=source.name, limits=limits)
+
+    return {
+        source.key: _checked(spec, source, base, limits, (read or read_anew)(source))
+        for source in spec.datasets
+    }
 
 
 def with_answered_datasets(
@@ -327,9 +338,10 @@ def _question_key(sample: Sample) -> tuple[object, ...]:
     return sample.question, sample.history, sample.follow_ups
 
 
-def _read_dataset(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits) -> LoadResult:
-    paths = [absolute_path(base, path) for path in source.paths]
-    loaded = load(paths, layout=layout_of(source), name=source.name, limits=limits)
+def _checked(
+    spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits, loaded: LoadResult
+) -> LoadResult:
+    """A dataset as it was read, if the specification takes it so."""
     name = loaded.dataset.name
     if source.sha256 and source.sha256 != loaded.dataset.sha256:
         raise SpecError(
@@ -340,6 +352,7 @@ def _read_dataset(spec: RunSpec, source: DatasetSpec, base: Path, limits: Limits
         )
     leaves_out = source.skip_faulty and loaded.dataset.samples
     if not leaves_out and is_misread(loaded):
+        paths = [absolute_path(base, path) for path in source.paths]
         raise _misread_error(loaded, spec, source, paths, limits)
     if loaded.faults and not leaves_out:
         raise _faulty_rows_error(
@@ -383,10 +396,12 @@ def _faulty_rows_error(
 
 
 def _with_entry(listed: Sequence[BaseModel], source: BaseModel, more: Mapping[str, Any]) -> str:
-    """The entries as JSON, one of them with more fields."""
+    """The entries as JSON, one of them with more fields; of an upload no path is written."""
     written = [
-        each.model_dump(exclude_defaults=True) | (dict(more) if each is source else {})
+        {name: value for name, value in fields.items() if name != "path" or "upload" not in fields}
+        | (dict(more) if each is source else {})
         for each in listed
+        for fields in [each.model_dump(exclude_defaults=True)]
     ]
     return json.dumps(written, ensure_ascii=False)
 

@@ -13,7 +13,7 @@ from evalui.app.service import AppService
 from evalui.runs.database.connection import Database
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 MODELS = """
 [steady]
@@ -50,7 +50,7 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sampled]:
             "modes": ["multiple_choice", "cloze"],
             "pattern": "circular",
         }
-        run_id = service.start(read_run_form(form))
+        run_id = service.start(form_to_spec(form))
         Worker(service.database, service.catalog).run_once(run_id)
         yield Sampled(opened.address, run_id)
         service.database.close()

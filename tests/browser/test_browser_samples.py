@@ -15,7 +15,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 MODELS = """
 [steady]
@@ -69,7 +69,7 @@ def start(
         "pattern": "circular",
         "shots": shots,
     }
-    return desk.start(read_run_form(form))
+    return desk.start(form_to_spec(form))
 
 
 def colours() -> str:

@@ -28,7 +28,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells, read_run
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as, current_person
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 KEY, WRONG_KEY = "sk-flow-secret-3141", "sk-flow-secret-2718"
 QUESTIONS = "question,A,B,answer\nOne and one?,2,3,A\nTwo and two?,5,4,B\n"
@@ -81,7 +81,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppService
 def started(desk: AppService, model: str) -> str:
     upload = desk.store_upload([("sums.csv", QUESTIONS.encode())])
     chosen = {"uploads": [upload], "models": [model], "modes": ["generation"]}
-    return desk.start(read_run_form(chosen))
+    return desk.start(form_to_spec(chosen))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

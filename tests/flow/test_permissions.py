@@ -28,7 +28,7 @@ from evalui.accounts.sessions import start_session
 from evalui.accounts.shares import revoke_share
 from evalui.accounts.tokens import add_token
 from evalui.api.application import PREFIX
-from evalui.app.samples import sample_form
+from evalui.app.samples import sample_run
 from evalui.app.service import AppService
 from evalui.app.sharing import share_run
 from evalui.messages import LANGUAGES, messages
@@ -126,7 +126,7 @@ class Box:
         """Another run of the owner's, on which the voter and the reader are named to vote."""
         owner = Person("owner", "annotator")
         with acting_as(owner):
-            run_id = self.service.start(sample_form(self.upload, self.service.states()))
+            run_id = self.service.start(sample_run(self.upload, self.service.states()))
         keep_plan(self.service.database, run_id, ["reader", "voter"], 1)
         return run_id
 

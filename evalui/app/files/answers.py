@@ -6,8 +6,7 @@ from pathlib import Path
 
 from evalui.access import Person, may
 from evalui.app.files.views import AnswersFile, EarlierRun
-from evalui.app.run_form import AnswerSource
-from evalui.app.uploads import UploadStore
+from evalui.app.uploads import UploadStore, is_whole, upload_of
 from evalui.datasets.base import Limits
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.errors import DataError, EvaluiError, SpecError, UnknownRun
@@ -31,16 +30,14 @@ class AnswersReader:
         self._uploads = uploads
         self._questions = cache.memoize(self._read_questions)
 
-    def file(
-        self, person: Person, source: AnswerSource, datasets: Sequence[Dataset]
-    ) -> AnswersFile:
-        """What a file of answers holds for the open questions it fits best."""
-        file = AnswersFile(source.upload, source.place, source.model)
+    def file(self, owner: str, part: str, model: str, datasets: Sequence[Dataset]) -> AnswersFile:
+        """What a file of answers holds of a model for the open questions it fits best."""
+        file = AnswersFile(part, model)
         try:
-            path = self._answers_path(person, source)
+            (path,) = self.paths(owner, part)
             file = replace(file, name=path.name)
-            dataset = self._best_matching_dataset(path, datasets, source.model)
-            read = self._read_answers(path, dataset, source.model)
+            dataset = self._best_matching_dataset(path, datasets, model)
+            read = self._read_answers(path, dataset, model)
         except EvaluiError as error:
             return replace(file, problem=error.sentence)
         matched, questions = len(read.answers), len(dataset.samples)
@@ -54,6 +51,16 @@ class AnswersReader:
             unlisted=read.unlisted,
         )
 
+    def paths(self, owner: str, upload: str) -> Sequence[Path]:
+        """The files of an upload, or the one that a part of it is; raises `DataError`."""
+        paths = self._uploads.paths(owner, upload_of(upload))
+        if is_whole(upload):
+            return paths
+        chosen = [path for n, path in enumerate(paths, 1) if upload == f"{upload_of(upload)}.{n}"]
+        if not chosen:
+            raise DataError("upload-gone")
+        return chosen
+
     def earlier_runs(self, person: Person, datasets: Sequence[Dataset]) -> tuple[EarlierRun, ...]:
         """The runs whose models answered the same questions in writing, newest first."""
         wanted = [_questions_of(dataset) for dataset in datasets]
@@ -64,30 +71,21 @@ class AnswersReader:
         )
         return tuple(run for run in earlier if run.models)
 
-    def spec(
-        self, person: Person, source: AnswerSource, datasets: Mapping[str, Dataset]
+    def matched(
+        self, person: Person, source: AnswersSpec, datasets: Mapping[str, Dataset]
     ) -> AnswersSpec:
-        """The form's answers as the specification names them."""
+        """The answers with the key of the dataset that most of them are to."""
         open_ = {key: each for key, each in datasets.items() if not each.has_options}
-        if not source.model:
-            raise SpecError("answers-no-name")
         if not open_:
             raise SpecError("answers-no-open")
         if source.run:
             answered = self._answered_questions(person, source)
             key = max(open_, key=lambda each: len(answered & _questions_of(open_[each])))
-            return AnswersSpec(model=source.model, run=source.run, dataset=key)
-        path = self._answers_path(person, source)
+            return source.model_copy(update={"dataset": key})
+        (path,) = self.paths(person.name, source.upload)
         dataset = self._best_matching_dataset(path, list(open_.values()), source.model)
         key = next(key for key, each in open_.items() if each is dataset)
-        # What is wrong in the file stands on the page, beside its name.
-        return AnswersSpec(model=source.model, path=str(path), dataset=key, skip_faulty=True)
-
-    def _answers_path(self, person: Person, source: AnswerSource) -> Path:
-        paths = self._uploads.paths(person.name, source.upload)
-        if source.place >= len(paths):
-            raise DataError("upload-gone")
-        return paths[source.place]
+        return source.model_copy(update={"dataset": key})
 
     def _best_matching_dataset(
         self, path: Path, datasets: Sequence[Dataset], model: str
@@ -103,7 +101,7 @@ class AnswersReader:
         )
 
     def _answered_questions(
-        self, person: Person, source: AnswerSource
+        self, person: Person, source: AnswersSpec
     ) -> frozenset[tuple[str, str]]:
         """The questions that the model answered in the earlier run."""
         run = read_run(self._database, source.run)

@@ -22,7 +22,6 @@ from evalui.app.files.views import (
     UploadView,
 )
 from evalui.app.permissions import checks
-from evalui.app.run_form import AnswerSource, RunForm
 from evalui.app.uploads import UploadStore, dataset_ids, part_of, upload_of
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import ColumnTable
@@ -33,7 +32,6 @@ from evalui.runs.harnesses.importing import ImportedRun
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec
-from evalui.runs.submitted import SubmittedSpec
 from evalui.types import Verdict
 
 # Requests that may wait for files: each takes a thread, of which a server has some 40.
@@ -100,16 +98,19 @@ class FileReader:
             return dataset_ids(upload, self._names(person, upload))
 
     @checks("that the upload is the person's own")
-    def part_of(self, source: DatasetSpec) -> str:
-        """The upload, or the part of one, that a dataset of a run was read from.
+    def unlocated(self, spec: RunSpec) -> RunSpec:
+        """A run of files as one of the uploads that these files came from.
 
         Raises:
-            DataError: it did not come from this page, or is no longer here.
+            DataError: one did not come from this person, or is no longer here.
         """
         with self._turn() as person:
-            upload = self._upload_of(source)
-            names = self._names(person, upload) if source.entry else ()
-            return part_of(upload, source.entry, names) if source.entry else upload
+            datasets = [self._of_upload(person, source) for source in spec.datasets]
+        answers = [
+            each if each.run else each.model_copy(update={"path": "", "upload": self._file(each)})
+            for each in spec.answers
+        ]
+        return spec.model_copy(update={"datasets": datasets, "answers": answers})
 
     @checks("that the upload is the person's own")
     def has_sources(self, spec: RunSpec) -> bool:
@@ -118,19 +119,11 @@ class FileReader:
             for source in spec.datasets:
                 self._upload_of(source)
             for each in spec.answers:
-                self.source_of(each)
+                if not each.run:
+                    self._file(each)
         except DataError:
             return False
         return True
-
-    @checks("that the upload is the person's own")
-    def source_of(self, answers: AnswersSpec) -> AnswerSource:
-        """Where the answers of a specification are kept; raises `DataError` as `part_of` does."""
-        if answers.run:
-            return AnswerSource(answers.model, run=answers.run)
-        owner, path = self._person().name, Path(answers.path)
-        upload = self._uploads.id_of(owner, [path])
-        return AnswerSource(answers.model, upload, self._uploads.paths(owner, upload).index(path))
 
     @checks("that the upload is the person's own")
     def model_names(self, upload: str) -> tuple[str, ...]:
@@ -139,10 +132,19 @@ class FileReader:
         return tuple(path.stem.removeprefix("answers_") or path.stem for path in paths)
 
     @checks("that the upload is the person's own")
-    def answers_file(self, source: AnswerSource, parts: Sequence[UploadPart]) -> AnswersFile:
-        """What a file of answers holds for the open questions it fits best."""
+    def answers_file(self, file: str, model: str, parts: Sequence[UploadPart]) -> AnswersFile:
+        """What a file of answers holds of a model for the open questions it fits best."""
         with self._turn() as person:
-            return self._ask_once(person, parts[0].upload, "answers_file", source, tuple(parts))
+            upload, given = parts[0].upload, tuple(parts)
+            return self._ask_once(person, upload, "answers_file", file, model, given)
+
+    @checks("that the upload is the person's own")
+    def matched(self, run: RunSpec) -> RunSpec:
+        """The run whose answers name the dataset that they are to; raises as `FileWork.matched`."""
+        if not run.answers:
+            return run
+        with self._turn() as person:
+            return self.runner.ask(person, _first(run), "matched", run)
 
     @checks("which runs the person may see")
     def earlier_runs(self, parts: Sequence[UploadPart]) -> tuple[EarlierRun, ...]:
@@ -181,18 +183,28 @@ class FileReader:
             return self._ask(person, upload, "import_log", upload, choices, models, Path(folder))
 
     @checks("that the upload is the person's own")
-    def plan(self, run: RunForm | SubmittedSpec, models: KnownModels) -> PlannedRun:
+    def plan(self, run: RunSpec, models: KnownModels) -> PlannedRun:
         """What a run would start; raises as `FileWork.plan`."""
         with self._turn() as person:
             return self.runner.ask(person, _first(run), "plan", run, models)
 
     @checks("that the upload is the person's own")
-    def start(
-        self, run: RunForm | SubmittedSpec, models: KnownModels, once: RequestKey | None
-    ) -> str:
+    def start(self, run: RunSpec, models: KnownModels, once: RequestKey | None) -> str:
         """Queue a run and return its id; raises as `FileWork.plan`."""
         with self._turn() as person:
             return self.runner.ask(person, _first(run), "start", run, models, once)
+
+    def _of_upload(self, person: Person, source: DatasetSpec) -> DatasetSpec:
+        upload = self._upload_of(source)
+        if source.entry:
+            upload = part_of(upload, source.entry, self._names(person, upload))
+        return source.model_copy(update={"path": "", "upload": upload})
+
+    def _file(self, answers: AnswersSpec) -> str:
+        """The file of an upload that the answers are in."""
+        owner, path = self._person().name, Path(answers.path)
+        upload = self._uploads.id_of(owner, [path])
+        return f"{upload}.{self._uploads.paths(owner, upload).index(path) + 1}"
 
     def _upload_of(self, source: DatasetSpec) -> str:
         owner = self._person().name
@@ -231,7 +243,5 @@ class FileReader:
                 self._waiting[person.name] -= 1
 
 
-def _first(run: RunForm | SubmittedSpec) -> str:
-    if isinstance(run, SubmittedSpec):
-        return run.datasets[0].upload
-    return next(iter(run.uploads), "")
+def _first(run: RunSpec) -> str:
+    return next((each.upload for each in run.datasets), "")

@@ -84,7 +84,6 @@ class AnswersFile:
     """
 
     upload: str
-    place: int
     model: str
     name: str = ""
     matched: int = 0

@@ -24,7 +24,6 @@ from evalui.app.files.views import (
     UploadPart,
     UploadView,
 )
-from evalui.app.run_form import AnswerSource, RunForm
 from evalui.app.uploads import UploadStore, entry_of, is_whole, upload_of
 from evalui.datasets import bundle
 from evalui.datasets.base import Layout, Limits, LoadResult, shorten
@@ -36,13 +35,13 @@ from evalui.datasets.health import (
     check_open_questions,
 )
 from evalui.datasets.preview import Preview, preview, with_detected_key
-from evalui.errors import DataError, FaultyRows, SpecError
+from evalui.errors import DataError, SpecError
 from evalui.imports import uncollected
 from evalui.modes import MODES
 from evalui.modes.prompts.rubrics import language_of
 from evalui.report.imports.battles import read_votes
 from evalui.runs.cells import CellPlan
-from evalui.runs.contest import CollectedAnswers
+from evalui.runs.contest import AnswersSpec, CollectedAnswers
 from evalui.runs.database import usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.throughput import (
@@ -55,10 +54,15 @@ from evalui.runs.harnesses.importing import ImportedRun
 from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
-from evalui.runs.spec import DatasetSpec, RunSpec
-from evalui.runs.submission import read_submitted
-from evalui.runs.submit import collect_answers, submit, with_answered_datasets
-from evalui.runs.submitted import SubmittedSpec
+from evalui.runs.spec import MAX_NAME, DatasetSpec, RunSpec
+from evalui.runs.submit import (
+    collect_answers,
+    expand_entries,
+    layout_of,
+    read_datasets,
+    submit,
+    with_answered_datasets,
+)
 from evalui.settings import Settings
 from evalui.types import Dataset, Verdict
 
@@ -125,10 +129,10 @@ class FileWork:
         return preview(loaded, table, layout, start=start)
 
     def answers_file(
-        self, person: Person, source: AnswerSource, parts: Sequence[UploadPart]
+        self, person: Person, file: str, model: str, parts: Sequence[UploadPart]
     ) -> AnswersFile:
-        """What a file of answers holds for the open questions it fits best."""
-        return self._answers.file(person, source, self._datasets(person.name, parts))
+        """What a file of answers holds of a model for the open questions it fits best."""
+        return self._answers.file(person.name, file, model, self._datasets(person.name, parts))
 
     def earlier_runs(self, person: Person, parts: Sequence[UploadPart]) -> tuple[EarlierRun, ...]:
         """The runs whose models answered the same questions in writing, newest first."""
@@ -163,8 +167,8 @@ class FileWork:
     def _logs(self, folder: Path) -> LogStore:
         return LogStore(self._uploads, self._database, self._limits, folder)
 
-    def plan(self, person: Person, run: RunForm | SubmittedSpec, models: KnownModels) -> PlannedRun:
-        """What a form or a located specification would start.
+    def plan(self, person: Person, run: RunSpec, models: KnownModels) -> PlannedRun:
+        """What a specification of uploads would start.
 
         Raises:
             DataError, SpecError: it cannot be done; the message states why.
@@ -179,7 +183,7 @@ class FileWork:
     def start(
         self,
         person: Person,
-        run: RunForm | SubmittedSpec,
+        run: RunSpec,
         models: KnownModels,
         once: RequestKey | None = None,
     ) -> str:
@@ -203,47 +207,87 @@ class FileWork:
         datasets = {key: result.dataset for key, result in loaded.items()}
         return collect_answers(self._database, spec, datasets, limits=self._limits, person=person)
 
+    def matched(self, person: Person, run: RunSpec) -> RunSpec:
+        """The run whose answers name the dataset that most of them are to.
+
+        Raises:
+            DataError, SpecError: there are no such files, or no open questions.
+            UnknownRun: the person may see no such run.
+        """
+        loaded = {each.key: self._load_source(person.name, each).dataset for each in run.datasets}
+        answers = [
+            self._answers.matched(person, each, loaded) if not each.dataset else each
+            for each in run.answers
+        ]
+        return run.model_copy(update={"answers": answers})
+
     def _work_out(
-        self, person: Person, run: RunForm | SubmittedSpec
+        self, person: Person, run: RunSpec
     ) -> tuple[RunSpec, Mapping[str, LoadResult], tuple[CollectedAnswers, ...]]:
         """The specification of a run, its data by source, and the answers that are there."""
-        if isinstance(run, SubmittedSpec):
-            spec, loaded = read_submitted(run, self._limits)
-            spec, loaded = with_answered_datasets(self._database, spec, loaded, person=person)
-        else:
-            spec, loaded = self._read_form(person, run)
+        spec, loaded = self._read_uploads(person.name, self._located(person.name, run))
+        spec, loaded = with_answered_datasets(self._database, spec, loaded, person=person)
         return spec, loaded, self._collect(person, spec, loaded)
 
-    def _read_form(
-        self, person: Person, run_form: RunForm
-    ) -> tuple[RunSpec, dict[str, LoadResult]]:
-        if not run_form.models and not run_form.answers:
-            raise SpecError("no-model")
-        if not run_form.modes:
-            raise SpecError("no-mode")
-        loaded: dict[str, LoadResult] = {}
-        sources: list[DatasetSpec] = []
-        for upload in run_form.uploads:
-            result = self._load(person.name, upload, run_form.layout_of(upload))
-            if not result.dataset.samples:
-                raise FaultyRows("faulty-rows")
-            sources.append(self._source(person.name, run_form, upload, result.dataset))
-            loaded[sources[-1].key] = result
-        datasets = {key: result.dataset for key, result in loaded.items()}
-        answers = [self._answers.spec(person, one, datasets) for one in run_form.answers]
-        return run_form.run_spec(sources, answers), loaded
+    def _located(self, owner: str, spec: RunSpec) -> RunSpec:
+        """The specification with the paths of its uploads, and nothing that a client may not say.
+
+        Raises:
+            SpecError: it names a path, or neither an upload nor a run, or an upload of several
+                files as one file of answers, or a name is too long.
+            DataError: the person has no such upload.
+        """
+        _check_names(spec)
+        datasets: list[DatasetSpec] = []
+        for place, source in enumerate(spec.datasets):
+            _require_upload(f"datasets[{place}]", source)
+            paths = [str(path) for path in self._uploads.paths(owner, upload_of(source.upload))]
+            entry = self._entry(owner, source.upload) or source.entry
+            datasets.append(source.model_copy(update={"path": paths, "entry": entry}))
+        answers: list[AnswersSpec] = []
+        for place, wanted in enumerate(spec.answers):
+            if wanted.run and not (wanted.path or wanted.upload):
+                answers.append(wanted)
+                continue
+            _require_upload(f"answers[{place}]", wanted)
+            paths = self._answers.paths(owner, wanted.upload)
+            if len(paths) != 1:
+                raise SpecError("spec-one-file", place=f"answers[{place}]", n=len(paths))
+            answers.append(wanted.model_copy(update={"path": str(paths[0])}))
+        return spec.model_copy(update={"datasets": datasets, "answers": answers})
+
+    def _read_uploads(self, owner: str, spec: RunSpec) -> tuple[RunSpec, dict[str, LoadResult]]:
+        """What a located specification runs, with names and digests as read; its data by source.
+
+        Raises as `expand_entries` and `read_datasets` do; no sentence names a path.
+        """
+        if any(self._names(owner, upload_of(each.upload)) for each in spec.datasets):
+            spec = expand_entries(spec, limits=self._limits)
+
+        read = partial(self._load_source, owner)
+        by_key = read_datasets(spec, limits=self._limits, read=read)
+        named = {key: each.dataset.name for key, each in by_key.items()}
+        datasets = [_as_read(each, by_key[each.key].dataset) for each in spec.datasets]
+        answers = [
+            each.model_copy(update={"upload": "", "dataset": named.get(each.dataset, each.dataset)})
+            for each in spec.answers
+        ]
+        read_spec = spec.model_copy(update={"datasets": datasets, "answers": answers})
+        return read_spec, {named[key]: each for key, each in by_key.items()}
+
+    def _load_source(self, owner: str, source: DatasetSpec) -> LoadResult:
+        # As pages read a part: with no entry, by its place among those of the upload.
+        layout = layout_of(source)
+        if not is_whole(source.upload):
+            layout = replace(layout, entry="")
+        loaded = self._load(owner, source.upload, layout)
+        name = source.name or loaded.dataset.name
+        return replace(loaded, dataset=replace(loaded.dataset, name=name))
 
     def _estimate(self, plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) -> Estimate:
         cached = count_cached(self._database, plans, datasets)
         cost = estimate(plans, datasets, cached, usage.mean_reply_tokens(self._database))
         return replace(cost, kept_elsewhere=kept_elsewhere(self._database, plans, datasets, cached))
-
-    def _source(self, owner: str, run_form: RunForm, upload: str, dataset: Dataset) -> DatasetSpec:
-        """A dataset of the form as the specification names it."""
-        paths = [str(path) for path in self._uploads.paths(owner, upload_of(upload))]
-        name, digest = dataset.name, dataset.sha256
-        source = run_form.dataset_spec(paths, name=name, sha256=digest, upload=upload)
-        return source.model_copy(update={"entry": self._entry(owner, upload)})
 
     def _datasets(self, owner: str, parts: Sequence[UploadPart]) -> list[Dataset]:
         return [self._load(owner, part.upload, part.layout).dataset for part in parts]
@@ -252,7 +296,7 @@ class FileWork:
         return "" if is_whole(upload) else entry_of(upload, self._names(owner, upload_of(upload)))
 
     def _read(self, owner: str, upload: str, layout: Layout) -> LoadResult:
-        layout = replace(layout, entry=self._entry(owner, upload))
+        layout = replace(layout, entry=self._entry(owner, upload) or layout.entry)
         paths = self._uploads.paths(owner, upload_of(upload))
         return bundle.load(paths, layout=layout, limits=self._limits)
 
@@ -274,6 +318,30 @@ class FileWork:
     def _read_names(self, owner: str, upload: str) -> tuple[str, ...]:
         paths = self._uploads.paths(owner, upload)
         return tuple(each.name for each in bundle.config_entries(paths, limits=self._limits))
+
+
+def _check_names(spec: RunSpec) -> None:
+    """Raises `SpecError` if a client names something at a length that no page shows."""
+    names = {"name": spec.name}
+    names |= {f"datasets[{n}].name": each.name for n, each in enumerate(spec.datasets)}
+    names |= {f"answers[{n}].model": each.model for n, each in enumerate(spec.answers)}
+    for place, name in names.items():
+        if len(name) > MAX_NAME:
+            reason = f"String should have at most {MAX_NAME} characters."
+            raise SpecError("request-field", place=place, reason=reason)
+
+
+def _require_upload(place: str, source: DatasetSpec | AnswersSpec) -> None:
+    if source.path:
+        raise SpecError("spec-path", place=place)
+    if not source.upload:
+        raise SpecError("spec-no-upload", place=place)
+
+
+def _as_read(source: DatasetSpec, dataset: Dataset) -> DatasetSpec:
+    """A dataset of an upload as a run names it that was read: by its files and their digest."""
+    read = {"path": [*source.paths], "name": dataset.name, "sha256": dataset.sha256, "upload": ""}
+    return source.model_copy(update=read)
 
 
 def _view(loaded: LoadResult) -> UploadView:

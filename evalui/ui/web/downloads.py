@@ -16,7 +16,8 @@ from evalui.app.service import AppService
 from evalui.app.voters import VOTE_FILES
 from evalui.errors import EvaluiError, UnknownName
 from evalui.messages import Messages, Sentence, language_of, messages, sentence
-from evalui.ui.run_form import read_layout
+from evalui.ui.components.form import Form
+from evalui.ui.pages.evaluate.spec import dataset_field, read_layout
 from evalui.web.downloads import download, export_of, votes_of
 
 Route = Callable[..., object]
@@ -38,9 +39,10 @@ def messages_of(request: Request, service: AppService) -> Messages:
 def _faults(service: AppService) -> Route:
     def faults(upload: str, request: Request) -> Response:
         t = messages_of(request, service)
-        layout = read_layout(dict(request.query_params.items()))
+        parameters = request.query_params.items()
+        form: Form = {dataset_field(upload, name): value for name, value in parameters}
         try:
-            view = service.files.view(upload, layout)
+            view = service.files.view(upload, read_layout(form, upload))
         except EvaluiError as error:
             return _missing(t, error.sentence)
         return download(_sheet(t, view), "text/csv", f"faults-{view.name}.csv")

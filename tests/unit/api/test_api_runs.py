@@ -27,8 +27,9 @@ def test_a_run_is_started_from_uploads(
     assert (answer.status_code, answer.headers["location"]) == (201, f"runs/{run['id']}")
     assert (run["state"], run["total"], run["place"]) == ("queued", 16, 1)
     assert [cell["model"] for cell in run["cells"]] == ["biased"]
-    spec_of_run, uploads, _ = desk.uploads_of(run["id"])  # the screen can repeat it
-    assert (uploads, spec_of_run.datasets[0].name) == ((spec["datasets"][0]["upload"],), "capitals")
+    (dataset,) = desk.run_to_repeat(run["id"]).datasets  # the screen can repeat it
+    assert (dataset.upload, dataset.name) == (spec["datasets"][0]["upload"], "capitals")
+    assert dataset.paths == ()
 
 
 @pytest.mark.parametrize(

@@ -5,54 +5,54 @@ from pathlib import Path
 import pytest
 
 from evalui.app.column_memory import ColumnMemory, fitting_layout
-from evalui.app.run_form import write_kept_columns
 from evalui.app.service import AppService
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import columns_of, with_columns
 from evalui.errors import DataError
 
 HEADERS = ("prompt", "label")
+PROMPT = Layout(question="prompt")
 OWN = "Frage,erste,zweite,dritte,richtig,stimmt\n"
 NAMED = {"question": "Frage", "A": "erste", "B": "zweite", "C": "dritte", "answer": "richtig"}
 
 
 def test_a_choice_is_recalled_for_the_same_headers_only(tmp_path: Path) -> None:
     memory = ColumnMemory(tmp_path / "columns", lambda: "ann")
-    assert memory.recall(HEADERS) == ""
-    memory.remember(HEADERS, "question=prompt")
-    memory.remember(("frage", "antwort"), "question=frage")
-    assert ColumnMemory(tmp_path / "columns", lambda: "ann").recall(HEADERS) == "question=prompt"
-    assert memory.recall(("label", "prompt")) == ""
+    assert memory.recall(HEADERS) is None
+    memory.remember(HEADERS, PROMPT)
+    memory.remember(("frage", "antwort"), Layout(question="frage"))
+    assert ColumnMemory(tmp_path / "columns", lambda: "ann").recall(HEADERS) == PROMPT
+    assert memory.recall(("label", "prompt")) is None
 
 
 def test_a_choice_is_of_one_user(tmp_path: Path) -> None:
-    ColumnMemory(tmp_path, lambda: "ann").remember(HEADERS, "question=prompt")
-    assert ColumnMemory(tmp_path, lambda: "bob").recall(HEADERS) == ""
+    ColumnMemory(tmp_path, lambda: "ann").remember(HEADERS, PROMPT)
+    assert ColumnMemory(tmp_path, lambda: "bob").recall(HEADERS) is None
     assert [path.name for path in tmp_path.iterdir() if "ann" in path.name] == []
 
 
 def test_an_empty_choice_forgets(tmp_path: Path) -> None:
     memory = ColumnMemory(tmp_path, lambda: "ann")
-    memory.remember(HEADERS, "question=prompt")
-    memory.remember(HEADERS, "")
-    assert memory.recall(HEADERS) == ""
+    memory.remember(HEADERS, PROMPT)
+    memory.remember(HEADERS, None)
+    assert memory.recall(HEADERS) is None
 
 
 def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     (tmp_path / "columns").touch()
     with pytest.raises(DataError, match="cannot be kept"):
-        ColumnMemory(tmp_path / "columns", lambda: "ann").remember(HEADERS, "question=prompt")
+        ColumnMemory(tmp_path / "columns", lambda: "ann").remember(HEADERS, PROMPT)
 
 
 def test_a_gallery_keeps_no_choice(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="read-only"):
-        ColumnMemory(tmp_path, lambda: "ann", read_only=True).remember(HEADERS, "question=prompt")
+        ColumnMemory(tmp_path, lambda: "ann", read_only=True).remember(HEADERS, PROMPT)
     assert list(tmp_path.iterdir()) == []
 
 
 def fitting(desk: AppService, rows: str, layout: Layout) -> Layout | None:
     """What is recalled for a file of these rows after the layout was used for another."""
-    desk.column_memory.remember(OWN.strip().split(","), write_kept_columns(layout))
+    desk.column_memory.remember(OWN.strip().split(","), layout)
     upload = desk.store_upload([("exam.csv", (OWN + rows).encode())])
     return fitting_layout(desk.column_memory, desk.files, upload)
 
@@ -79,7 +79,7 @@ def test_a_choice_that_reads_less_than_nobody_s_help_is_not_used(desk: AppServic
     text = headers + "\n" + "Q?,a,b,A,B\n" * 9 + "Q?,a,b,A,\n"
     chosen = with_columns(Layout(), {"question": "question", "A": "A", "B": "B", "answer": "vote"})
     assert columns_of(chosen)["answer"] == "vote"
-    desk.column_memory.remember(headers.split(","), write_kept_columns(chosen))
+    desk.column_memory.remember(headers.split(","), chosen)
     upload = desk.store_upload([("known.csv", text.encode())])
     assert fitting_layout(desk.column_memory, desk.files, upload) is None
 

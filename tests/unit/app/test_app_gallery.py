@@ -30,7 +30,6 @@ from evalui.runs.database.voting.votes import (
 )
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
-from evalui.ui.run_form import read_run_form
 from evalui.ui.top_bar import top_bar
 
 SENTENCE = "This server is read-only"
@@ -119,10 +118,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path):
 
 
 def _start(service: AppService, run_id: str) -> None:
-    spec, uploads, _ = service.uploads_of(run_id)
-    service.start(
-        read_run_form({"uploads": [*uploads], "models": spec.models, "modes": ["question_answer"]})
-    )
+    service.start(service.run_to_repeat(run_id))
 
 
 def _vote(service: AppService, run_id: str) -> None:

@@ -19,7 +19,7 @@ from evalui.models.user_catalog import additions_path
 from evalui.runs.database.connection import Database
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as, current_person
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 ANN = Person("ann", "operator")
 BOB = Person("bob", "annotator")
@@ -73,7 +73,7 @@ def test_a_model_of_another_is_planned_and_tested_as_if_unknown(box: AppService)
         box.models.add(MINE)
     with acting_as(EVE):
         upload = box.store_upload([("a.csv", GOOD.encode())])
-        form = read_run_form({"uploads": [upload], "models": ["far"], "modes": ["generation"]})
+        form = form_to_spec({"uploads": [upload], "models": ["far"], "modes": ["generation"]})
         for refused in (
             lambda: box.plan(form),
             lambda: box.start(form),

@@ -21,8 +21,8 @@ from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.spec import read_spec
 from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 from evalui.ui.published import PublishedRuns
-from evalui.ui.run_form import read_run_form
 from evalui.ui.web.routes import add_routes
 
 MakeAct = Callable[..., Press]
@@ -62,7 +62,7 @@ def started(desk: AppService, upload: str) -> str:
         "modes": ["multiple_choice", "question_answer"],
         "pattern": "origin",
     }
-    return desk.start(read_run_form(form))
+    return desk.start(form_to_spec(form))
 
 
 @pytest.mark.parametrize("files", [LOOSE, [packed()]], ids=["files", "zip"])
@@ -96,8 +96,8 @@ def test_both_entries_become_one_run_with_the_modes_that_fit(desk: AppService):
 
 def test_the_run_can_be_repeated_from_its_page(tab: Screen, desk: AppService):
     upload = desk.store_upload(LOOSE)
-    _, uploads, _ = desk.uploads_of(started(desk, upload))
-    assert uploads == desk.parts(upload)
+    again = desk.run_to_repeat(started(desk, upload))
+    assert tuple(each.upload for each in again.datasets) == desk.parts(upload)
     page = tab.render({"again": read_runs(desk.database)[0].id})
     assert "<b>written</b>" in page
     assert "<b>chosen</b>" in page

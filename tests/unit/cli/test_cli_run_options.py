@@ -186,6 +186,18 @@ LATE = str(ASSETS / "models" / "demo-late")
         ),
         (["--model", "m", "--eval-url", "ftp://x", "--dataset", "sums.csv"], "--eval-url: "),
         (
+            ["--model", "always-A", "--dataset", "sums.csv", "--temperature", "3"],
+            "--temperature: Input should be less than or equal to 2.",
+        ),
+        (
+            ["--model", "always-A", "--dataset", "sums.csv", "--mode", "cloze", "--stop", "x"],
+            "None of the modes has any use for “--stop”",
+        ),
+        (
+            ["--model", "always-A", "--dataset", "sums.csv", "--replies-of", "always-A=x"],
+            "--replies-of: ",
+        ),
+        (
             ["--model", "m", "--eval-url", "http://x", "--dataset", "sums.csv", "--adapter", "x"],
             "--adapter is for models whose files are here",
         ),
@@ -348,7 +360,7 @@ def test_published_groups_are_an_option_of_a_run_and_of_a_report(
     assert _report(place / "again")["summary_groups"] == whole["summary_groups"]
     capsys.readouterr()
     assert main([*run, "--out", "none", "--groups", "cevil"]) == 2
-    assert "There are no published groups 'cevil'" in capsys.readouterr().err
+    assert "--groups: There are no published groups 'cevil'" in capsys.readouterr().err
     assert main([*run, "--out", "none", "--groups", "mmlu"]) == 2
     assert "'MMLU STEM' has no figures" in capsys.readouterr().err
 

@@ -37,7 +37,7 @@ _EXEMPT: tuple[tuple[str, str, str], ...] = (
     ("report/figures/arena.py", "judge", "a column: who judged"),
     ("library/scores.py", "judge", "a column: who judged"),
     ("runs/signature.py", "judge", "a part of a signature: who judged"),
-    ("ui/run_form.py", "cloze", "the part of a prompt template"),
+    ("ui/pages/evaluate/spec.py", "cloze", "the part of a prompt template"),
     ("ui/pages/evaluate/form.py", "cloze", "the part of a prompt template"),
     ("ui/pages/evaluate/", "judge", "a style class, and reading a rubric's replies"),
     ("ui/pages/arena.py", "judge", "a field of the filter: who judged"),
@@ -57,7 +57,7 @@ _SHARED: Mapping[str, str] = {
 }
 # Where the name of such a property is that of something else.
 _NAMESAKES: tuple[tuple[str, str, str], ...] = (
-    ("ui/run_form.py", "unconditional", "the part of a prompt template"),
+    ("ui/pages/evaluate/spec.py", "unconditional", "the part of a prompt template"),
     ("ui/pages/evaluate/form.py", "unconditional", "the part of a prompt template"),
     ("scoring/choice/option_scores.py", "unconditional", "scores without the question"),
     ("runs/harnesses/", "unconditional", "scores without the question"),

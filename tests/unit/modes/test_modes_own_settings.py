@@ -22,12 +22,11 @@ from ui_layout import laid_out
 
 import evalui
 from evalui.api.application import create_api
-from evalui.app.run_form import RunForm
 from evalui.app.run_labels import setting_labels
 from evalui.app.service import AppService
-from evalui.cli.generation import add_generation_options, read_generation
 from evalui.cli.main import main
 from evalui.cli.run import add_run_command
+from evalui.cli.run_fields import add_field_options, option, read_settings
 from evalui.errors import SpecError, UnknownName
 from evalui.generation import (
     RESERVED_NAMES,
@@ -64,7 +63,7 @@ from evalui.types import (
 )
 from evalui.ui.pages.evaluate.form import RunFields
 from evalui.ui.pages.evaluate.mode_list import offered_settings
-from evalui.ui.run_form import form_from_spec, generation_field, read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec, spec_to_form
 
 _QUESTIONS = [{"query": f"What is {n} plus {n}?", "response": f"{2 * n}"} for n in (1, 2)]
 _PLACE = Variant(())
@@ -237,22 +236,22 @@ def test_they_stand_in_the_schema_of_a_specification_and_of_the_interface(tmp_pa
 
 def test_they_are_options_of_the_command() -> None:
     parser = argparse.ArgumentParser()
-    add_generation_options(parser)
+    add_field_options(parser, in_full=True)
     options = ["--tone", "rude", "--words", "7", "--weight", "2,5", "--opening", "Hear"]
-    given = read_generation(parser.parse_args([*options, "--never", "well", "--never", "so"]))
+    given = read_settings(parser.parse_args([*options, "--never", "well", "--never", "so"]))
     modes = with_generation(spec_of(mode=["question_answer", "toned"]), given).modes
     assert [dict(mode.given) for mode in modes] == [{}, {**_GIVEN, "never": ("well", "so")}]
     assert isinstance(modes[1].generation, ToneSettings)
-    with pytest.raises(SpecError, match="None of the modes has any use for “Tone”"):
-        with_generation(spec_of(mode="question_answer"), given)
+    with pytest.raises(SpecError, match="None of the modes has any use for “--tone”"):
+        with_generation(spec_of(mode="question_answer"), given, named=option)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_they_are_fields_of_the_page_where_the_mode_is_chosen(language: Any) -> None:
     fields = _fields_of(messages(language))
     for name in _OWN:
-        assert generation_field(name) in fields.fields
-    tone: Any = fields.component(generation_field("tone"))
+        assert name in fields.fields
+    tone: Any = fields.component("tone")
     assert tone.label == {"en": "Tone", "zh": "语气"}[language]
     assert {*_OWN} <= {*offered_settings({"modes": ["question_answer", "toned"]})}
     assert not {*_OWN} & {*offered_settings({"modes": ["question_answer"]})}
@@ -266,15 +265,12 @@ def _fields_of(t: Messages) -> RunFields:
 
 def test_a_form_is_read_and_written_again() -> None:
     form: Any = {"uploads": ["u"], "models": ["m"], "modes": ["question_answer", "toned"]}
-    form |= {"gen_tone": "rude", "gen_words": "7", "gen_weight": "2,5", "gen_never": "well\nso"}
-    form |= {"gen_opening": "Hear"}
-    read = read_run_form(form)
-    plain, toned = read.mode_specs()
+    form |= {"tone": "rude", "words": "7", "weight": "2,5", "never": "well\nso"}
+    form |= {"opening": "Hear"}
+    read = form_to_spec(form)
+    plain, toned = read.modes
     assert (plain.given, toned.given) == ({}, {**_GIVEN, "never": ("well", "so")})
-    spec = spec_of(modes=[plain, toned])
-    again = read_run_form(form_from_spec(spec, ["u"]))
-    assert again.mode_specs() == [plain, toned]
-    assert isinstance(read, RunForm)
+    assert form_to_spec(spec_to_form(read)) == read
 
 
 def test_a_form_goes_to_the_process_that_reads_files() -> None:

@@ -141,3 +141,25 @@ def test_a_seed_at_the_top_is_that_of_the_run_and_the_command_sets_it():
     assert with_generation(_run(mode="cloze"), GenerationSettings(seed=9)).seed == 9
     with pytest.raises(ValueError, match="no use for “Seed”"):
         _run(modes=[{"mode": "cloze", "seed": 3}])
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('{"datasets": [{"path": "\\ud800"}]}', "half-character"),
+        ('{"a": ' * 33 + "1" + "}" * 33, "spec-too-deep"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused(text: str, key: str):
+    with pytest.raises(SpecError) as refused:
+        read_spec(text)
+    assert refused.value.sentence.key == f"error.{key}"
+
+
+@pytest.mark.parametrize(
+    ("dataset", "place"), [('{"name": "a"}', ".path: Field"), ('{"upload": "u"}', ".upload: ")]
+)
+def test_files_are_named_by_a_path_where_there_is_no_server(dataset: str, place: str):
+    text = f'{{"datasets": ["a.csv", {dataset}], "models": ["m"], "mode": "cloze"}}'
+    with pytest.raises(SpecError, match=r"datasets\[1\]" + place):
+        read_spec(text)

@@ -19,7 +19,7 @@ from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as, current_person
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 
 def _desk(folder: Path) -> AppService:
@@ -64,7 +64,7 @@ def form_for(desk: AppService) -> Callable[..., dict[str, Any]]:
 
 
 def _finish(desk: AppService, form: Form) -> str:
-    run_id = desk.start(read_run_form(form))
+    run_id = desk.start(form_to_spec(form))
     Worker(desk.database, desk.catalog).run_once()
     assert desk.run(run_id).state == "done"
     return run_id

@@ -7,7 +7,7 @@ import pytest
 from evalui.app.service import AppService
 from evalui.ui.addresses import page_of
 from evalui.ui.components.form import Form
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_an_address_leads_to_its_page(desk: AppService, form: Form, page: str):
 def test_a_run_that_goes_on_leads_to_its_progress_but_for_a_view_of_it(
     desk: AppService, form_for: Callable[..., Form]
 ):
-    run_id = desk.start(read_run_form(form_for()))
+    run_id = desk.start(form_to_spec(form_for()))
     assert page_of(desk, {"run": run_id}) == "runs"
     assert page_of(desk, {"run": run_id, "sub": "samples"}) == "results"
 

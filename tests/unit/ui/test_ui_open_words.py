@@ -6,9 +6,9 @@ import pytest
 
 from evalui.messages import messages
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
+from evalui.runs.contest import PairPlan
 from evalui.runs.database.question_pages import SORTS
 from evalui.types import ConflictRule, DatasetKind, PresentationOrders
-from evalui.ui.run_form import PAIRS
 
 
 def given_words(gives: str) -> tuple[str, str]:
@@ -27,7 +27,7 @@ def given_words(gives: str) -> tuple[str, str]:
             for name in get_args(PresentationOrders)
             for part in ("", "_short")
         ),
-        *(f"judge.pairs_{name}{part}" for name in PAIRS for part in ("", "_short")),
+        *(f"judge.pairs_{name}{part}" for name in get_args(PairPlan) for part in ("", "_short")),
         *(f"judge.conflict_{name}" for name in get_args(ConflictRule)),
         *(f"judge.{name}" for name in ("instruction", "closing")),
         *(f"sort.{name}" for name in SORTS),

@@ -11,7 +11,7 @@ from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import current_person
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 LETTERS = "ABCD"
 
@@ -48,6 +48,6 @@ def ran(desk: AppService, *files: tuple[str, str], **fields: str | list[str]) ->
         "pattern": "circular",
         "shots": "0",
     }
-    run_id = desk.start(read_run_form(form | fields))
+    run_id = desk.start(form_to_spec(form | fields))
     Worker(desk.database, desk.catalog).run_once()
     return run_id

@@ -11,7 +11,7 @@ from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import current_person
-from evalui.ui.run_form import answer_name_field, read_run_form
+from evalui.ui.pages.evaluate.spec import answer_field, form_to_spec
 
 MODELS = """
 [perfect]
@@ -80,20 +80,21 @@ def open_form(desk: AppService, content: bytes = b"", **fields: str | list[str])
         "modes": ["question_answer"],
         "kinds": ["subjective"],
         "judging": ["yes"],
-        "judges": ["reference-judge"],
+        "judging.judges": ["reference-judge"],
     }
-    return chosen | fields
+    # "__" stands for the points of a path, which no argument can have.
+    return chosen | {name.replace("__", "."): value for name, value in fields.items()}
 
 
 def given(desk: AppService, content: bytes = b"", name: str = "handmade") -> Form:
     """The fields of a form that bring a file of answers along."""
     upload = desk.store_upload([(f"answers_{name}.jsonl", content or answers())])
-    return {"answers": [upload], answer_name_field(upload, 0): name}
+    return {answer_field(f"{upload}.1"): name}
 
 
 def finish(desk: AppService, form: Form) -> str:
     """A finished run of the form."""
-    run_id = desk.start(read_run_form(form))
+    run_id = desk.start(desk.files.matched(form_to_spec(form)))
     Worker(desk.database, desk.catalog).run_once()
     run = desk.run(run_id)
     assert run.state == "done", run.error

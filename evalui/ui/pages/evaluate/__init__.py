@@ -5,7 +5,7 @@ What the inputs hold is the whole truth: nothing of it is kept on the server bet
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -19,6 +19,8 @@ from evalui.app.samples import open_sample_size, sample_size
 from evalui.app.service import AppService
 from evalui.datasets.preview import Preview
 from evalui.errors import DataError, EvaluiError
+from evalui.generation import declared_settings
+from evalui.modes.own_settings import all_settings
 from evalui.report.html import Html
 from evalui.report.words import join_sentences
 from evalui.summary_groups import published_lists
@@ -80,19 +82,18 @@ from evalui.ui.pages.evaluate.model_list import (
 )
 from evalui.ui.pages.evaluate.published_sets import MOST, published_sets
 from evalui.ui.pages.evaluate.questions import questions_part
+from evalui.ui.pages.evaluate.spec import (
+    CUSTOM,
+    answer_field,
+    dataset_field,
+    form_to_spec,
+    read_answers,
+    read_layout,
+    spec_to_form,
+    write_layout,
+)
 from evalui.ui.pages.evaluate.start_card import StartCard, StartNotes, start_card
 from evalui.ui.pages.evaluate.start_plan import start_plan
-from evalui.ui.run_form import (
-    CUSTOM,
-    answer_name_field,
-    form_from_spec,
-    generation_field,
-    layout_form,
-    read_answer_sources,
-    read_layout,
-    read_run_form,
-    read_weight,
-)
 
 _NAME = "evaluate"
 
@@ -202,7 +203,7 @@ class EvaluatePage:
                 t("answers.title"), open=False, visible=False, elem_classes="foldrow given-card"
             ) as self.answers:
                 markup(t("answers.about"), elem_classes="meta")
-                self.given = fields.choice_list("given", "open")
+                self.given = fields.choice_list("answers.", "open")
                 self.answers_drop = drop_zone(
                     zone(
                         t,
@@ -232,7 +233,7 @@ class EvaluatePage:
             markup(heading(t("judge.title")))
             fields.judging()
             with gr.Column(visible=False, elem_classes="judges") as self.judges_part:
-                self.judges = fields.choice_list("judges", "open")
+                self.judges = fields.choice_list("judging.judges", "open")
                 self.judge_notes = markup(visible=False)
                 fields.judge_settings()
                 fields.generation(judge=True)
@@ -281,7 +282,8 @@ class EvaluatePage:
         gr.on(picked, self._set, form, shown, api_name=f"{_NAME}_set", **last)
         # Events of components of ours have a listener each: `gr.on` knows Gradio's own alone.
         for name, (component, _) in fields.lists.items():
-            component.input(self._set, form, shown, api_name=f"{_NAME}_set_{name}", **last)
+            event = name.strip(".").rpartition(".")[2]
+            component.input(self._set, form, shown, api_name=f"{_NAME}_set_{event}", **last)
         self.mapping.input(self._map, form, shown, api_name=f"{_NAME}_map", **last)
         acts = {
             "add": self.add,
@@ -329,10 +331,10 @@ class EvaluatePage:
         if (again := field_value(form, "again")) and not uploads_of(form):
             try:
                 shots = {"shots": form["shots"]} if "shots" in form else {}
-                form = form_from_spec(*service.uploads_of(again)) | shots
+                form = spec_to_form(service.run_to_repeat(again)) | shots
             except EvaluiError as error:
                 return merged(top, self._page(service, {}, {}, (), self._told(error)))
-        has_answers = "answers" in form or "earlier" in form
+        has_answers = bool(read_answers(form)) or "earlier" in form
         top[self.answers] = gr.update(open=has_answers)
         return merged(top, self._page(service, {}, form, ()))
 
@@ -390,7 +392,9 @@ class EvaluatePage:
         """The way to the run of the form, or why it cannot start."""
 
         def start(service: AppService) -> str:
-            return f"runs?run={service.start(read_run_form(self._form(sent)))}"
+            return (
+                f"runs?run={service.start(service.files.matched(form_to_spec(self._form(sent))))}"
+            )
 
         return self._left(request, sent, start)
 
@@ -466,7 +470,7 @@ class EvaluatePage:
             case "answered":
                 return _with_answers(service, form, upload)
             case "forget":
-                return _without_answers(form, upload, action.value("place"))
+                form.pop(answer_field(upload), None)
             case "remove":
                 form["uploads"] = [each for each in uploads_of(form) if each != upload]
                 form["logs"] = [each for each in logs_of(form) if each != upload]
@@ -477,7 +481,7 @@ class EvaluatePage:
                 form[f"open_{upload}"] = action.value("part")
             case "questions":
                 form[f"from_{upload}"] = action.value("start")
-            case "pick" if action.value("name").startswith("col_"):
+            case "pick" if action.value("name").startswith("datasets."):
                 form[action.value("name")] = action.value("value")
             case "columns":
                 return _columns_chosen(service, form, upload)
@@ -753,9 +757,8 @@ class EvaluatePage:
         return {
             **{fields.fields[name].box: gr.update(visible=choice) for name in optional},
             **{
-                field.box: gr.update(visible=name.removeprefix(generation_field("")) in offered)
-                for name, field in fields.fields.items()
-                if name.startswith(generation_field(""))
+                fields.fields[name].box: gr.update(visible=name in offered)
+                for name in declared_settings(all_settings())
             },
             fields.preset: gr.update(value=preset_of(form, models), visible=choice),
             fields.fields["metrics"].box: gr.update(visible=bool(field_value(form, "metrics"))),
@@ -781,15 +784,16 @@ class EvaluatePage:
         t, fields = self.context.t, self.fields
         open_ = [each for each in examined.datasets if not has_options(each.view.kind)]
         parts = [each.part for each in open_]
-        sources = read_answer_sources(form)
-        files = [service.files.answers_file(source, parts) for source in sources if source.upload]
+        brought, earlier = read_answers(form), field_values(form, "earlier")
+        files = [service.files.answers_file(part, model, parts) for part, model in brought.items()]
         runs = service.files.earlier_runs(parts)
-        names = [*field_values(form, "models"), *(each.model for each in sources if each.model)]
-        contestants = list(dict.fromkeys(names))
-        offered = rubrics(t, len(contestants), field_value(form, "rubric"))
-        form = fields.choose(form, "rubric", offered)
-        single = is_single(field_value(form, "rubric"), form)
-        is_own = field_value(form, "rubric") == CUSTOM
+        answered = [*brought.values(), *(each.partition("/")[2] for each in earlier)]
+        names = [*field_values(form, "models"), *answered]
+        contestants = list(dict.fromkeys(filter(None, names)))
+        offered = rubrics(t, len(contestants), field_value(form, "judging.template"))
+        form = fields.choose(form, "judging.template", offered)
+        single = is_single(field_value(form, "judging.template"), form)
+        is_own = field_value(form, "judging.template") == CUSTOM
         judging = "yes" in field_values(form, "judging")
         questions = sum(each.view.n_questions for each in open_)
         counts = ReferenceCounts(questions, questions - sum(v.view.n_references for v in open_))
@@ -797,14 +801,14 @@ class EvaluatePage:
         about = judge_notes(t, states, contestants, form, counts)
         read = tried(t, form) if is_own else None
         picked = picked_run(form)
-        n = len(files) + len(field_values(form, "earlier"))
+        n = len(files) + len(earlier)
         count = t.count("answers.chosen", n) if n else t("answers.summary")
         form = form | {"earlier_run": picked}
         writing = generation_summary(t, form, offered_settings({}), judge=True)
         return form, {
             self.answers: gr.update(label=f"{t('answers.title')} · {count}"),
             self.given: shown_controls(
-                answers_files(t, files), fields.list_value("given", before, form, shown)
+                answers_files(t, files), fields.list_value("answers.", before, form, shown)
             ),
             fields.component("earlier_run"): gr.update(
                 choices=[(t("answers.no_run"), ""), *((run.name, run.id) for run in runs)],
@@ -815,13 +819,13 @@ class EvaluatePage:
             ),
             self.judges_part: gr.update(visible=judging),
             self.judges: shown_controls(
-                judge_list(t, states), fields.list_value("judges", before, form, shown)
+                judge_list(t, states), fields.list_value("judging.judges", before, form, shown)
             ),
             self.judge_notes: gr.update(value=about, visible=bool(about)),
             **fields.judge_choices(
                 form,
                 rubrics=offered,
-                weights=weights(t, read_weight(form)),
+                weights=weights(t, field_value(form, "judging.strong")),
                 contestants=contestants,
                 single=single,
             ),
@@ -908,7 +912,7 @@ def _remembered(service: AppService, upload: str) -> Form:
         layout = remembered_layout(service, upload)
     except DataError:
         return {}  # the page says why it cannot be read
-    return layout_form(layout, upload) | {f"kept_{upload}": "yes"} if layout else {}
+    return write_layout(layout, upload) | {f"kept_{upload}": "yes"} if layout else {}
 
 
 def _columns_chosen(service: AppService, form: Form, upload: str) -> Form:
@@ -917,35 +921,21 @@ def _columns_chosen(service: AppService, form: Form, upload: str) -> Form:
         return form
     keep = "yes" in field_values(form, f"remember_{upload}")
     remember_columns(service, choice.reading.headers, choice.pinned if keep else None)
-    before = (f"col_columns_{upload}", f"col_sheet_{upload}", f"col_kind_{upload}")
-    before += (
-        f"col_head_row_{upload}",
-        f"col_commas_{upload}",
-        f"kept_{upload}",
-        f"open_{upload}",
-        f"from_{upload}",
-    )
+    before = (f"kept_{upload}", f"open_{upload}", f"from_{upload}")
     rest = without_draft(form, upload)
-    kept = {name: value for name, value in rest.items() if name not in before}
-    return kept | layout_form(choice.pinned, upload)
+    kept = {
+        name: value
+        for name, value in rest.items()
+        if name not in before and not name.startswith(dataset_field(upload))
+    }
+    # No list of the card has it.
+    pinned = replace(choice.pinned, cluster=read_layout(form, upload).cluster)
+    return kept | write_layout(pinned, upload)
 
 
 def _with_answers(service: AppService, form: Form, upload: str) -> Form:
-    names = {
-        answer_name_field(upload, place): name
-        for place, name in enumerate(service.files.model_names(upload))
-    }
-    answers = list(dict.fromkeys((*field_values(form, "answers"), upload)))
-    return form | names | {"answers": answers}
-
-
-def _without_answers(form: Form, upload: str, place: str) -> Form:
-    prefix = answer_name_field(upload, 0).removesuffix("0")
-    form.pop(prefix + place, None)
-    left = any(name.startswith(prefix) for name in form)
-    return form | {
-        "answers": [each for each in field_values(form, "answers") if each != upload or left]
-    }
+    names = enumerate(service.files.model_names(upload), 1)
+    return form | {answer_field(f"{upload}.{place}"): name for place, name in names}
 
 
 def _in_catalog(service: AppService, models: Sequence[str]) -> list[str]:

@@ -6,12 +6,12 @@ leaving the card forgets it.
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from evalui.app.files.reader import FileReader
-from evalui.app.run_form import KINDS
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
 from evalui.datasets.preview import ColumnUse, FileReading, Preview, pin
@@ -31,8 +31,10 @@ from evalui.ui.components.format import fault_text
 from evalui.ui.components.templates import fill
 from evalui.ui.pages.evaluate.dataset_card import unused_columns
 from evalui.ui.pages.evaluate.questions import first_question, questions_part
-from evalui.ui.run_form import parse_head_row, read_layout
+from evalui.ui.pages.evaluate.spec import read_layout
 
+_KINDS: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)}
+_HEAD_ROW = re.compile(r"-1|[1-9]\d{0,6}")
 _SAMPLE_ROWS = 2
 _OFFERED_HEAD_ROWS = 20
 _DRAFT_FIELDS = (
@@ -211,10 +213,11 @@ def _placed(form: Form, upload: str, before: Layout) -> Layout:
     """The sheet, the head row and the commas of the draft, else those of before; no columns."""
     if f"heads_{upload}" not in form:
         return before
+    row = field_value(form, f"read_row_{upload}")
     return replace(
         before,
         sheet=field_value(form, f"read_sheet_{upload}"),
-        head_row=parse_head_row(field_value(form, f"read_row_{upload}")),
+        head_row=int(row) if _HEAD_ROW.fullmatch(row) else 0,  # to be looked for
         commas_in_text=field_value(form, f"read_commas_{upload}") == "text",
     )
 
@@ -251,7 +254,7 @@ def _layout_without_roles(files: FileReader, upload: str, form: Form, placed: La
 
 def _chosen_kind(form: Form, upload: str) -> DatasetKind | Literal[""]:
     """The kind of the draft, "" if it is the one detected."""
-    kind: DatasetKind | Literal[""] = KINDS.get(field_value(form, f"{KIND_FIELD}{upload}"), "")
+    kind: DatasetKind | Literal[""] = _KINDS.get(field_value(form, f"{KIND_FIELD}{upload}"), "")
     return "" if kind == field_value(form, f"drawn_{upload}").partition(" ")[2] else kind
 
 
@@ -296,7 +299,7 @@ def _place_fields(t: Messages, choice: ColumnChoice) -> list[MappedList]:
     Where rows have too many cells, also whether a comma before a blank is part of a text.
     """
     upload, reading = choice.upload, choice.reading
-    kinds: dict[str, str] = {name: t(f"kind.{name}") for name in KINDS}
+    kinds: dict[str, str] = {name: t(f"kind.{name}") for name in _KINDS}
     if not reading.kind.value:
         kinds = {"": "–"} | kinds
     guessed = _is_guess(choice, reading.kind.origin)

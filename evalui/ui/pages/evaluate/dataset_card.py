@@ -15,6 +15,7 @@ from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.templates import fill
 from evalui.ui.pages.evaluate.file_card import faults_part, health_part, notes_part
 from evalui.ui.pages.evaluate.open_health import open_health_part
+from evalui.ui.pages.evaluate.spec import dataset_field
 
 PREVIEW = "preview"  # the state of a dataset whose questions are shown
 _STATED_RULES = (KEPT_RULE, "columns-read", "unused-columns")  # by the card itself
@@ -161,11 +162,11 @@ def _layout_pickers(t: Messages, shown: ShownDataset, form: Form) -> list[_Picke
     view = shown.view
     sheets = {"": t("mapping.any_sheet")} | {title: title for title in view.sheets}
     kinds = {str(name): t(f"kind.{name}") for name in view.kinds}
-    sheet = f"col_sheet_{shown.upload}"
+    sheet = dataset_field(shown.upload, "sheet")
     pickers: list[_Picker] = []
     if len(view.sheets) > 1:
         pickers.append(_Picker(t("columns.sheet"), sheet, sheets, field_value(form, sheet)))
     if len(kinds) > 1:
-        name = f"col_kind_{shown.upload}"
+        name = dataset_field(shown.upload, "kind")
         pickers.append(_Picker(t("columns.kind"), name, kinds, view.kind))
     return pickers

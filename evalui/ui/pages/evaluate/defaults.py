@@ -47,7 +47,7 @@ def with_defaults(
     if "judging" not in form and not all(map(has_options, kinds)):
         form |= _default_judging(form, datasets, [model.state for model in models])
     elif "subjective" in new and not field_values(form, "judging"):
-        form |= {"rubric": ""}  # marks were the default of the files before; nobody chose them
+        form |= {"judging.template": ""}  # marks were the default before; nobody chose them
     return form
 
 
@@ -70,12 +70,12 @@ def _default_judging(
     able = [state.entry for state in states if can_judge(state)]
     judges = [entry.name for entry in able if not external_hosts(entry)]
     judge = SAMPLE_JUDGE if SAMPLE_JUDGE in judges else next(iter(judges), "")
-    chosen: Form = {"judges": [judge] if judge else [], "judging": []}
+    chosen: Form = {"judging.judges": [judge] if judge else [], "judging": []}
     open_ = [each for each in datasets if each.kind == "subjective"]
     referenced = any(each.n_references for each in open_)
     if len(field_values(form, "models")) > 1 and referenced and judge == SAMPLE_JUDGE:
         return chosen | {"judging": ["yes"]}
-    return chosen if open_ else chosen | {"rubric": f"score10-{_language(datasets)}.2"}
+    return chosen if open_ else chosen | {"judging.template": f"score10-{_language(datasets)}.2"}
 
 
 def _language(datasets: Sequence[UploadView]) -> str:

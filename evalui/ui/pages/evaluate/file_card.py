@@ -16,6 +16,7 @@ from evalui.ui.components.form import Form, field_value
 from evalui.ui.components.format import fault_text, length_range
 from evalui.ui.components.templates import fill
 from evalui.ui.pages.evaluate.open_health import Figure, fault_figure, usable_figure
+from evalui.ui.pages.evaluate.spec import dataset_field, fields_under
 
 SHOWN_FAULTS = 50
 _SHOWN_SUBJECTS = 60
@@ -86,7 +87,7 @@ def notes_part(t: Messages, view: UploadView) -> Html:
 
 def faults_part(t: Messages, view: UploadView, *, upload: str, form: Form) -> Html:
     """Every fault with its place and what was expected, and what is chosen of splits and rows."""
-    shown = view.faults[:SHOWN_FAULTS]
+    shown, read = view.faults[:SHOWN_FAULTS], fields_under(form, dataset_field(upload))
     rest = view.n_faults - len(shown)
     more = t("faults.rest_counted", n=f"{rest:,}", kept=f"{len(view.faults):,}")
     offered = (
@@ -100,7 +101,7 @@ def faults_part(t: Messages, view: UploadView, *, upload: str, form: Form) -> Ht
         view=view,
         several=len(view.files) > 1,
         faults=[(each, t(f"fault.{each.rule}.what"), *fault_text(t, each)) for each in shown],
-        href=f"../faults/{upload}.csv?{_layout(form, upload)}&lang={t.language}",
+        href=f"../faults/{upload}.csv?{urlencode(read)}&lang={t.language}",
         rest="" if rest <= 0 else more if view.unlisted else t.count("faults.rest", rest),
         switches=[each for each in offered if each],
     )
@@ -110,7 +111,7 @@ def _split(t: Messages, view: UploadView, upload: str, form: Form) -> _Switch | 
     """Whether the test files are scored; nothing where there is one split alone."""
     if not any(note.rule == OTHER_SPLIT_RULE for note in view.notes):
         return None
-    name = f"col_split_{upload}"
+    name = dataset_field(upload, "split")
     on = field_value(form, name) == "test"
     return _Switch(name, "test", t("faults.split"), t("faults.split_about"), on)
 
@@ -121,24 +122,16 @@ def _duplicates(t: Messages, view: UploadView, upload: str, form: Form) -> _Swit
     counts = [int(note.params["n"]) for note in view.notes if note.rule in rules]
     if not counts:
         return None
-    name, label = f"col_duplicates_{upload}", t.count("faults.duplicates", sum(counts))
+    name = dataset_field(upload, "duplicate_options")
+    label = t.count("faults.duplicates", sum(counts))
     on = field_value(form, name) == "skip"
     return _Switch(name, "skip", label, t("faults.duplicates_about"), on)
 
 
 def _commas(t: Messages, view: UploadView, upload: str, form: Form) -> _Switch | None:
     """Whether a comma before a blank is text; nothing where no more rows are read so."""
-    name = f"col_commas_{upload}"
-    on = field_value(form, name) == "text"
+    name = dataset_field(upload, "commas_in_text")
+    on = field_value(form, name) == "yes"
     if not on and not any(note.rule == COMMAS_RULE for note in view.notes):
         return None
-    return _Switch(name, "text", t("faults.commas"), t("faults.commas_about"), on)
-
-
-def _layout(form: Form, upload: str) -> str:
-    fields = {
-        name.removesuffix(f"_{upload}"): field_value(form, name)
-        for name in form
-        if name.startswith("col_") and name.endswith(f"_{upload}")
-    }
-    return urlencode({name: value for name, value in fields.items() if value})
+    return _Switch(name, "yes", t("faults.commas"), t("faults.commas_about"), on)

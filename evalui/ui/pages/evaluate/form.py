@@ -6,7 +6,7 @@ A field belongs to a group; what is in a group that is not shown is no part of t
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import gradio as gr
 from gradio.blocks import Block
@@ -17,21 +17,14 @@ from evalui.messages import Messages
 from evalui.modes.own_settings import all_settings
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
 from evalui.modes.prompts.templates import TEMPLATES
+from evalui.runs.contest import OutputChoice, PairPlan
 from evalui.summary_groups import published_lists
+from evalui.types import ConflictRule, Pattern, PresentationOrders, Spellings
 from evalui.ui.components.controls import controls, read_controls
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.listing import markup
 from evalui.ui.pages.evaluate.mode_list import PRESETS
-from evalui.ui.run_form import (
-    CONFLICTS,
-    CUSTOM,
-    ORDERS,
-    OUTPUTS,
-    PAIRS,
-    PATTERNS,
-    SPELLINGS,
-    generation_field,
-)
+from evalui.ui.pages.evaluate.spec import CUSTOM, JUDGING, LABELS
 
 Group = Literal["start", "log", "choices", "options", "open"]
 Updates = dict[Block, Any]  # of components, what each shows from now on
@@ -168,7 +161,7 @@ class RunFields:
 
     def run_name(self) -> None:
         """What the run is called."""
-        self._text("name", "start", self.t("set.name"))
+        self._text("name", "start")
 
     def kept_replies(self) -> None:
         """Whether models whose addresses have changed have the replies that are kept."""
@@ -191,9 +184,14 @@ class RunFields:
     def orders(self) -> None:
         """In which orders the options are shown."""
         t = self.t
-        words = {name: f"{t(f'orders.{name}')} – {t(f'orders.{name}_about')}" for name in PATTERNS}
+        words = {
+            name: f"{t(f'orders.{name}')} – {t(f'orders.{name}_about')}"
+            for name in get_args(Pattern)
+        }
         choices = [(word, name) for name, word in words.items()]
-        radio = gr.Radio(choices, value="circular", label=t("orders.title"), elem_classes="orders")
+        radio = gr.Radio(
+            choices, value="circular", label=t(LABELS["pattern"]), elem_classes="orders"
+        )
         self._add("pattern", Field(radio, radio, "options", "text", "circular"))
         self.picks.append(radio)
 
@@ -205,32 +203,32 @@ class RunFields:
         chats = {"": "auto", "yes": "yes", "no": "no"}
         groups = {name: each.title for name, each in published_lists().items()}
         with gr.Row(elem_classes="fields"):
-            self._text("shots", "options", t("set.shots"), t("set.shots_hint"), usual="0")
-            self._numeric("limit", "choices", t("set.limit"), placeholder=t("set.all"))
+            self._text("shots", "options", hint=t("set.shots_hint"), usual="0")
+            self._numeric("limit", "choices", placeholder=t("set.all"))
             per = {name: t(f"set.per_{name}") for name in ("subject", "dataset")}
-            self._pick("limit_per", "choices", t("set.limit_per"), per)
-            self._pick("template", "options", t("set.template"), templates)
+            self._pick("limit_per", "choices", per)
+            self._pick("template", "options", templates)
             words = {name: t(f"set.chat_{word}") for name, word in chats.items()}
-            self._pick("chat", "choices", t("set.chat"), words)
-            spellings = {name: t(f"set.spellings_{name}") for name in SPELLINGS}
-            self._pick(
-                "spellings", "options", t("set.spellings"), spellings, t("set.spellings_hint")
-            )
+            self._pick("chat", "choices", words)
+            spellings = {name: t(f"set.spellings_{name}") for name in get_args(Spellings)}
+            self._pick("spellings", "options", spellings, hint=t("set.spellings_hint"))
             none = {"": t("set.groups_none")}
-            self._pick("summary_groups", "options", t("set.groups"), none | groups)
+            self._pick("summary_groups", "options", none | groups)
             # Chosen in a specification; a run that is repeated keeps them.
-            self._text("metrics", "choices", t("set.metrics"))
+            self._text("metrics", "choices")
 
     def own_template(self) -> None:
         """The fields of a prompt of the user's own, filled from a shipped one."""
         t = self.t
         base = TEMPLATES["plain-zh.1" if t.language == "zh" else "plain-en.1"]
         with gr.Column(visible=False, elem_classes="own") as self.template:
-            self._own_head("own", "options", t("own.about"), "my-prompt.1")
+            self._own_head("template", "options", t("own.about"), "my-prompt.1")
             with gr.Row(elem_classes="fields"):
                 for name in _TEMPLATE_PARTS:
                     usual = getattr(base, name)
-                    self._text(f"own_{name}", "options", t(f"own.{name}"), lines=5, usual=usual)
+                    self._text(
+                        f"template.{name}", "options", t(f"own.{name}"), lines=5, usual=usual
+                    )
 
     def generation(self, *, judge: bool) -> None:
         """How replies are written: an input for each declared setting of models, or of judges."""
@@ -243,14 +241,15 @@ class RunFields:
             for each in declared.values():
                 if judge and not each.setting.of_judges:
                     continue
-                name, label = generation_field(each.name, judge=judge), t.translate(each.label)
+                name = f"{JUDGING}{each.name}" if judge else each.name
+                label = t.translate(each.label)
                 hint = t.translate(each.help)
                 if each.kind == "choice":
                     words = {
                         one: t(f"generation.{each.name}_{one}") if one else t("generation.model")
                         for one in each.choices
                     }
-                    self._pick(name, group, label, words, hint)
+                    self._pick(name, group, words, label, hint)
                 elif each.kind in ("text", "lines"):
                     self._text(name, group, label, hint, lines=3)
                 else:
@@ -277,36 +276,37 @@ class RunFields:
         """On what form, in which order and over which pairs judges decide."""
         t = self.t
         with gr.Row(elem_classes="fields judge-set"):
-            rubric = self._pick(
-                "rubric", "open", t("judge.rubric"), {"": ""}, t("judge.rubric_hint")
-            )
+            hint = t("judge.rubric_hint")
+            rubric = self._pick("judging.template", "open", {"": ""}, hint=hint)
             rubric.elem_classes = ["field", "wide"]
-            self._judge_pick("orders", ORDERS, "double")
-            self._judge_pick("pairs", PAIRS, "all")
-            self._many("judge_baseline", t("judge.baseline"))
-            self._many("judge_against", t("judge.second_list"))
-            self._judge_pick("conflict", CONFLICTS, "tie")
-            self._judge_pick("output", OUTPUTS, "auto")
-            self._pick("judge_strong", "open", t("judge.strong"), {"1": ""}, usual="1")
+            self._judge_pick("orders", get_args(PresentationOrders), "double")
+            self._judge_pick("pairs", get_args(PairPlan), "all")
+            self._many("judging.baseline")
+            self._many("judging.against")
+            self._judge_pick("conflict", get_args(ConflictRule), "tie")
+            self._judge_pick("output", get_args(OutputChoice), "auto")
+            self._pick("judging.strong", "open", {"1": ""}, usual="1")
             all_, hint = t("judge.sample_all"), t("judge.sample_hint")
-            self._numeric("judge_sample", "open", t("judge.sample"), hint, placeholder=all_)
+            self._numeric("judging.sample", "open", hint=hint, placeholder=all_)
 
     def own_rubric(self) -> None:
         """The fields of a rubric of one's own, filled from a shipped one, and a reply to try."""
         t = self.t
         base = RUBRICS["compass-zh.2" if t.language == "zh" else "compass-en.2"]
         with gr.Column(visible=False, elem_classes="own") as self.rubric:
-            self._own_head("rubric", "open", t("judge.own_about"), "my-rubric.1")
+            self._own_head("judging.template", "open", t("judge.own_about"), "my-rubric.1")
             with gr.Row(elem_classes="fields"):
                 forms = {name: t(f"form.{name}") for name in VERDICT_FORMATS}
-                self._pick("rubric_form", "open", t("judge.form"), forms, usual=base.form)
+                self._pick("judging.template.form", "open", forms, t("judge.form"), usual=base.form)
                 for name in ("instruction", "closing"):
                     usual = getattr(base, name)
-                    self._text(f"rubric_{name}", "open", t(f"judge.{name}"), lines=5, usual=usual)
+                    label, field = t(f"judge.{name}"), f"judging.template.{name}"
+                    self._text(field, "open", label, lines=5, usual=usual)
                 for name in ("criteria", "pattern", "try"):
                     lines = 1 if name == "pattern" else 5
                     hint = t(f"judge.{name}_hint")
-                    self._text(f"rubric_{name}", "open", t(f"judge.{name}"), hint, lines=lines)
+                    field = "rubric_try" if name == "try" else f"judging.template.{name}"
+                    self._text(field, "open", t(f"judge.{name}"), hint, lines=lines)
             self.tried = markup(visible=False)
 
     def judge_choices(
@@ -319,26 +319,26 @@ class RunFields:
         single: bool,
     ) -> Updates:
         """What can be chosen beside what is chosen; rating answers one by one has few settings."""
-        t, pairs = self.t, field_value(form, "judge_pairs") or "all"
+        t, pairs = self.t, field_value(form, "judging.pairs") or "all"
         first = t("judge.baseline" if pairs == "baseline" else "judge.first_list")
         sample = t("judge.sample_single" if single else "judge.sample")
         names = {name: name for name in contestants}
-        hidden = {f"judge_{name}": single for name in ("orders", "pairs", "conflict", "strong")}
-        hidden |= {"judge_baseline": single or pairs == "all"}
-        hidden |= {"judge_against": single or pairs != "matrix"}
+        hidden = {f"{JUDGING}{name}": single for name in ("orders", "pairs", "conflict", "strong")}
+        hidden |= {"judging.baseline": single or pairs == "all"}
+        hidden |= {"judging.against": single or pairs != "matrix"}
         return {
             **{self.fields[name].box: gr.update(visible=not off) for name, off in hidden.items()},
-            self.component("rubric"): gr.update(choices=_pairs(rubrics)),
-            self.component("judge_strong"): gr.update(choices=_pairs(weights)),
-            self.component("judge_baseline"): gr.update(choices=_pairs(names), label=first),
-            self.component("judge_against"): gr.update(choices=_pairs(names)),
-            self.component("judge_sample"): gr.update(label=sample),
+            self.component("judging.template"): gr.update(choices=_pairs(rubrics)),
+            self.component("judging.strong"): gr.update(choices=_pairs(weights)),
+            self.component("judging.baseline"): gr.update(choices=_pairs(names), label=first),
+            self.component("judging.against"): gr.update(choices=_pairs(names)),
+            self.component("judging.sample"): gr.update(label=sample),
         }
 
     def earlier_runs(self) -> None:
         """The earlier run whose models are listed."""
         none = {"": self.t("answers.no_run")}
-        self._pick("earlier_run", "open", self.t("answers.earlier"), none)
+        self._pick("earlier_run", "open", none, self.t("answers.earlier"))
 
     def component(self, name: str) -> Component:
         """The input of a field."""
@@ -357,14 +357,15 @@ class RunFields:
         t = self.t
         markup(about, elem_classes="meta")
         with gr.Row(elem_classes="fields"):
-            self._text(f"{prefix}_name", group, t("own.name"), usual=name)
-            self._pick(f"{prefix}_language", group, t("own.language"), _LANGUAGES, usual=t.language)
+            self._text(f"{prefix}.name", group, t("own.name"), usual=name)
+            field, label = f"{prefix}.language", t("own.language")
+            self._pick(field, group, _LANGUAGES, label, usual=t.language)
 
     def _text(
         self,
         name: str,
         group: Group,
-        label: str,
+        label: str = "",
         hint: str = "",
         *,
         lines: int = 1,
@@ -373,7 +374,7 @@ class RunFields:
         with _box() as box:
             text = gr.Textbox(
                 usual,
-                label=label,
+                label=label or self.t(LABELS[name]),
                 info=hint or None,
                 lines=lines,
                 max_lines=max(lines, 1) * 3 if lines > 1 else 1,
@@ -383,8 +384,9 @@ class RunFields:
         self.texts.append(text)
 
     def _numeric(
-        self, name: str, group: Group, label: str, hint: str = "", *, placeholder: str = ""
+        self, name: str, group: Group, label: str = "", hint: str = "", *, placeholder: str = ""
     ) -> None:
+        label = label or self.t(LABELS[name])
         with _box() as box:
             number = gr.Number(None, label=label, info=hint or None, placeholder=placeholder)
         self._add(name, Field(number, box, group, "number", ""))
@@ -394,8 +396,8 @@ class RunFields:
         self,
         name: str,
         group: Group,
-        label: str,
         words: Mapping[str, str],
+        label: str = "",
         hint: str = "",
         *,
         usual: str = "",
@@ -405,7 +407,7 @@ class RunFields:
             picked = gr.Dropdown(
                 _pairs(words),
                 value=usual,
-                label=label,
+                label=label or self.t(LABELS[name]),
                 info=hint or None,
                 filterable=len(words) > 8,
             )
@@ -417,11 +419,11 @@ class RunFields:
         t, key = self.t, f"judge.{name}_hint"
         words = {option: t(f"judge.{name}_{option}") for option in options}
         hint = t(key) if key in t else ""
-        self._pick(f"judge_{name}", "open", t(f"judge.{name}"), words, hint, usual=usual)
+        self._pick(f"{JUDGING}{name}", "open", words, hint=hint, usual=usual)
 
-    def _many(self, name: str, label: str) -> None:
+    def _many(self, name: str) -> None:
         with _box() as box:
-            several = gr.CheckboxGroup([], label=label)
+            several = gr.CheckboxGroup([], label=self.t(LABELS[name]))
         self._add(name, Field(several, box, "open", "texts", ""))
         self.picks.append(several)
 
@@ -456,4 +458,4 @@ def _number(text: str) -> float | int | None:
 
 def _list_of(name: str) -> str:
     """The list of choices that holds a field; the names of models have a file in their name."""
-    return next((each for each in ("given", "log_model") if name.startswith(f"{each}_")), name)
+    return next((each for each in ("answers.", "log_model") if name.startswith(each)), name)

@@ -11,7 +11,7 @@ from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import fault_text
 from evalui.ui.components.named_texts import NamedText, named_texts
 from evalui.ui.components.templates import fill
-from evalui.ui.run_form import answer_name_field
+from evalui.ui.pages.evaluate.spec import answer_field
 
 _SHOWN_UNKNOWN = 5
 _SHOWN_FAULTS = 5
@@ -21,12 +21,12 @@ def answers_files(t: Messages, files: Sequence[AnswersFile]) -> Html:
     """A field for the model of each file, what the file holds, and the button that drops it."""
     return named_texts(
         NamedText(
-            answer_name_field(file.upload, file.place),
+            answer_field(file.upload),
             t("answers.model"),
             file.name,
             below=_matched(t, file),
             remove=t("file.remove"),
-            data={"do": "forget", "upload": file.upload, "place": str(file.place)},
+            data={"do": "forget", "upload": file.upload},
         )
         for file in files
     )

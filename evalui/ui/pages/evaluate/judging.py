@@ -18,8 +18,9 @@ from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.templates import fill
 from evalui.ui.model_labels import model_notes
 from evalui.ui.pages.evaluate.model_list import remote_hosts_of
-from evalui.ui.run_form import CUSTOM, WEIGHTS, read_rubric
+from evalui.ui.pages.evaluate.spec import CUSTOM, read_rubric
 
+_WEIGHTS = (1, 3)  # of a verdict of "much better", which the page offers: Arena-Hard's is 3
 _AUTO = ""  # the list's first entry: OpenCompass's four choices, by the question's language
 _EARLIER = ("auto.1",)  # the same of the first version
 
@@ -41,7 +42,7 @@ def can_judge(state: ModelState) -> bool:
 def is_single(template: str, form: Form) -> bool:
     """Whether the form chosen rates answers one by one; an unknown one does not."""
     if template == CUSTOM:
-        return field_value(form, "rubric_form") in SINGLE_ANSWER_FORMATS
+        return field_value(form, "judging.template.form") in SINGLE_ANSWER_FORMATS
     return template in RUBRICS and RUBRICS[template].single
 
 
@@ -49,7 +50,7 @@ def judge_list(t: Messages, states: Sequence[ModelState]) -> Html:
     """A row for each model that can judge."""
     rows = [_judge(t, state) for state in states if can_judge(state)]
     group = ChoiceGroup(rows, title=t("judge.who"))
-    return choice_list("judges", [group], note="" if rows else t("judge.none"))
+    return choice_list("judging.judges", [group], note="" if rows else t("judge.none"))
 
 
 def judge_notes(
@@ -63,7 +64,7 @@ def judge_notes(
     judges = [
         state
         for state in states
-        if can_judge(state) and state.entry.name in field_values(form, "judges")
+        if can_judge(state) and state.entry.name in field_values(form, "judging.judges")
     ]
     names = [state.entry.name for state in judges]
     own = _own_judge(t, names, contestants)
@@ -71,11 +72,12 @@ def judge_notes(
     return fill("evaluate/notes.html", notes=[("warn", text) for text in (own, needing) if text])
 
 
-def weights(t: Messages, chosen: int) -> Mapping[str, str]:
+def weights(t: Messages, chosen: str) -> Mapping[str, str]:
     """What "much better" counts; a run that is repeated may bring another number."""
-    offered = {n: t(f"judge.strong_{n}") for n in WEIGHTS}
-    offered.setdefault(chosen, t("judge.strong_times", n=str(chosen)))
-    return {str(n): word for n, word in offered.items()}
+    offered = {str(n): t(f"judge.strong_{n}") for n in _WEIGHTS}
+    if chosen and chosen not in offered:
+        offered[chosen] = t("judge.strong_times", n=chosen)
+    return offered
 
 
 def _judge(t: Messages, state: ModelState) -> Choice:
@@ -94,7 +96,7 @@ def _judges_needing_references(
     t: Messages, judges: Sequence[ModelState], form: Form, referenced: ReferenceCounts
 ) -> str:
     """Which of the judges chosen cannot judge the questions that have no reference."""
-    single = is_single(field_value(form, "rubric"), form)
+    single = is_single(field_value(form, "judging.template"), form)
     entries = [state.entry for state in judges if traits_of(state.entry).rule_based]
     names = [
         entry.name

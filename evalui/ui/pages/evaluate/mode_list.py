@@ -14,7 +14,7 @@ from evalui.types import Ability, DatasetKind, has_options
 from evalui.ui.components.choice_list import Choice, ChoiceGroup, choice_list
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.pages.evaluate.model_list import OfferedModel
-from evalui.ui.run_form import SPELLINGS, generation_field
+from evalui.ui.pages.evaluate.spec import JUDGING, read_spellings
 
 PRESETS = ("quick", "robust", "full")
 _QUICK_QUESTIONS = 20  # of each subject
@@ -91,7 +91,7 @@ def generation_summary(t: Messages, form: Form, names: Collection[str], *, judge
     given = [
         t("generation.given", setting=t(f"generation.{name}"), value=_shortened(text))
         for name in names
-        if (text := field_value(form, generation_field(name, judge=judge)).strip())
+        if (text := field_value(form, f"{JUDGING}{name}" if judge else name).strip())
     ]
     return " · ".join(given) or t("generation.usual")
 
@@ -145,4 +145,4 @@ def _able(form: Form, mode: str, models: Sequence[OfferedModel]) -> list[Offered
 
 def _needed(form: Form, mode: str) -> Ability:
     """What a mode needs of a model with the spellings that the form chooses."""
-    return ability_of(mode, SPELLINGS.get(field_value(form, "spellings"), "common"))
+    return ability_of(mode, read_spellings(form))

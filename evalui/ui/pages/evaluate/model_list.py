@@ -116,7 +116,7 @@ def remote_destinations(
     t: Messages, catalog: Mapping[str, ModelEntry], form: Form, settings: Settings
 ) -> list[str]:
     """A sentence for each model and judge chosen that is sent texts elsewhere; none if all stay."""
-    judges = field_values(form, "judges") if "yes" in field_values(form, "judging") else ()
+    judges = field_values(form, "judging.judges") if "yes" in field_values(form, "judging") else ()
     models = [name for name in field_values(form, "models") if name not in judges]
     names = {"sends": models, "judges": judges}
     sentences = [

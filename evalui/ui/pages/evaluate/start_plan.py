@@ -2,13 +2,13 @@
 
 from evalui.app.evaluations import hindrance_of, kept_words, runs_ahead, warnings_of
 from evalui.app.files.views import PlannedRun
-from evalui.app.run_form import RunForm
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.pages.evaluate.judging import is_single
 from evalui.ui.pages.evaluate.model_list import remote_destinations
+from evalui.ui.pages.evaluate.spec import form_to_spec, read_answers
 from evalui.ui.pages.evaluate.start_card import (
     StartCard,
     StartNotes,
@@ -16,17 +16,15 @@ from evalui.ui.pages.evaluate.start_card import (
     gap_words,
     start_card,
 )
-from evalui.ui.run_form import read_run_form
 
 
 def start_plan(service: AppService, t: Messages, form: Form) -> StartCard:
     """The card of a form whose files can be read."""
     away = remote_destinations(t, service.catalog(), form, service.settings)
     try:
-        run_form = read_run_form(form)
-        if missing := _missing(run_form, form):
+        if missing := _missing(form):
             return start_card(t, StartNotes(away, hindrance=t(missing)))
-        planned = service.plan(run_form)
+        planned = service.plan(service.files.matched(form_to_spec(form)))
     except EvaluiError as error:
         hindrance = t.translate(error.sentence)
         return start_card(t, StartNotes(away, hindrance=hindrance))
@@ -47,17 +45,21 @@ def start_plan(service: AppService, t: Messages, form: Form) -> StartCard:
     )
 
 
-def _missing(run_form: RunForm, form: Form) -> str:
+def _missing(form: Form) -> str:
     """What the user has still to choose: the key of its sentence."""
-    if not run_form.models and not run_form.answers:
+    models, answers = (
+        field_values(form, "models"),
+        (*read_answers(form), *field_values(form, "earlier")),
+    )
+    if not models and not answers:
         return "cost.no_model"
-    if not run_form.modes:
+    if not field_values(form, "modes"):
         return "cost.no_mode"
     if "yes" in field_values(form, "judging"):
-        if not field_values(form, "judges"):
+        if not field_values(form, "judging.judges"):
             return "cost.no_judge"
-        contestants = len(run_form.models) + len(run_form.answers)
-        if contestants < 2 and not is_single(field_value(form, "rubric"), form):
+        contestants = len(models) + len(answers)
+        if contestants < 2 and not is_single(field_value(form, "judging.template"), form):
             return "cost.one_contestant"
     return ""
 

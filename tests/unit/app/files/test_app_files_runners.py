@@ -15,7 +15,6 @@ from evalui.access import LOCAL, LOCAL_PERSON, Person
 from evalui.app.files import runners
 from evalui.app.files.runners import FileProcesses
 from evalui.app.files.views import UploadPart
-from evalui.app.run_form import AnswerSource
 from evalui.app.service import AppService
 from evalui.datasets.base import Layout
 from evalui.errors import DataError, SpecError, UnknownRun
@@ -23,12 +22,11 @@ from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, describe
 from evalui.runs.database.connection import Database
 from evalui.runs.request_key import RequestKey
-from evalui.runs.spec import VERSION
-from evalui.runs.submitted import SubmittedSpec
+from evalui.runs.spec import VERSION, RunSpec
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.types import Sample
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 MEMORY_MB = 256  # less than an administrator may choose, so that a small file passes it
 OPEN = '{"index": 0, "question": "Why?", "reference": "So."}\n'
@@ -86,7 +84,7 @@ def test_a_large_file_says_how_many_rows_are_read(service: AppService):
 def test_every_request_is_answered_by_the_same_process(service: AppService):
     upload = service.store_upload([("capitals_val.csv", FAULTY.encode())])
     fields = {"uploads": [upload], "models": ["biased"], "modes": ["multiple_choice"]}
-    form = read_run_form(fields)
+    form = form_to_spec(fields)
     assert service.parts(upload) == (upload,)
     assert len(service.load(upload, Layout()).faults) == 2
     (first, *_) = pids(service)
@@ -102,12 +100,12 @@ def test_every_request_is_answered_by_the_same_process(service: AppService):
 def test_answers_are_matched_and_found_by_the_process(service: AppService):
     upload = service.store_upload([("ask.jsonl", OPEN.encode())])
     fields = {"uploads": [upload], "models": ["biased"], "modes": ["question_answer"]}
-    run = service.start(read_run_form(fields))
+    run = service.start(form_to_spec(fields))
     Worker(service.database, service.catalog).run_once()
     given = service.store_upload([("m.jsonl", b'{"index": 0, "answer": "It is."}\n')])
     assert service.files.model_names(given) == ("m",)
     parts = [UploadPart(upload, Layout())]
-    file = service.files.answers_file(AnswerSource("m", given), parts)
+    file = service.files.answers_file(f"{given}.1", "m", parts)
     assert (file.matched, file.questions, file.problem) == (1, 1, "")
     assert [each.id for each in service.files.earlier_runs(parts)] == [run]
 
@@ -138,7 +136,7 @@ def import_by_process(service: AppService, harness: str) -> None:
 
 def test_a_specification_is_started_by_the_process_once(service: AppService):
     upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
-    spec = SubmittedSpec.model_validate(
+    spec = RunSpec.model_validate(
         {
             "version": VERSION,
             "datasets": [{"upload": upload}],
@@ -164,7 +162,7 @@ def test_a_model_that_is_named_often_is_described_once(
     monkeypatch.setattr("evalui.app.service.describe", describe_once)
     upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
     named = {"models": ["biased"] * 3, "modes": [{"mode": "multiple_choice"}]}
-    spec = SubmittedSpec.model_validate(named | {"datasets": [{"upload": upload}]})
+    spec = RunSpec.model_validate(named | {"datasets": [{"upload": upload}]})
     with pytest.raises(SpecError):
         service.start(spec)
     assert described == ["biased"]
@@ -206,7 +204,7 @@ def test_errors_come_back_in_words(service: AppService):
     upload = service.store_upload([("ask.jsonl", OPEN.encode())])
     fields = {"uploads": [upload], "modes": ["question_answer"], "earlier": ["nowhere/m"]}
     with pytest.raises(UnknownRun):
-        service.start(read_run_form(fields))
+        service.start(form_to_spec(fields))
 
 
 def test_a_process_over_its_memory_is_replaced(service: AppService):
@@ -243,7 +241,7 @@ def test_a_request_over_its_memory_is_not_tried_again(
     )
     fields = {"uploads": [large], "models": ["biased"], "modes": ["multiple_choice"]}
     with pytest.raises(DataError, match=r"Working out the run took more than 0\.25 GB of memory"):
-        service.plan(read_run_form(fields))
+        service.plan(form_to_spec(fields))
     assert started == []
 
 

@@ -25,7 +25,7 @@ from evalui.ui.components.progress_document import (
     progress_document,
     progress_tag,
 )
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 PRICED = """
 [biased]
@@ -49,7 +49,7 @@ WHY = sentence(
 @pytest.fixture
 def lease(desk: AppService, form_for: Callable[..., Form]) -> Lease:
     """A run with two cells, of biased (1) and always-A (2), whose first is at work."""
-    desk.start(read_run_form(form_for(modes=["multiple_choice"], name="capitals")))
+    desk.start(form_to_spec(form_for(modes=["multiple_choice"], name="capitals")))
     run = queue.claim(desk.database, "worker-1")
     assert run
     queue.start_cell(desk.database, run.lease, 1, "f")
@@ -200,7 +200,7 @@ def test_the_rest_of_a_page_follows_when_a_run_comes_or_goes(
     desk: AppService, lease: Lease, form_for: Callable[..., Form]
 ):
     before = progress_version(desk, lease.run_id)
-    other = desk.start(read_run_form(form_for(name="other")))
+    other = desk.start(form_to_spec(form_for(name="other")))
     queued = progress_version(desk, lease.run_id)
     assert queued.queue != before.queue
     queue.cancel(desk.database, other)

@@ -25,7 +25,7 @@ from evalui.runs.database.voting.votes import MAX_COMMENT
 from evalui.runs.worker.worker import Worker
 from evalui.server import create_app
 from evalui.settings import Settings
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 from evalui.ui.web import events
 
 SOURCE = "".join(
@@ -116,7 +116,7 @@ def _site(folder: Path) -> Iterator[Site]:
     desk = AppService(settings, Database(settings.database))
     upload = desk.store_upload([("capitals.csv", GOOD.encode())])
     run = desk.start(
-        read_run_form(
+        form_to_spec(
             {"uploads": [upload], "models": ["biased", "always-A"], "modes": ["multiple_choice"]}
         )
     )

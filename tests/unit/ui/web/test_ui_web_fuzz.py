@@ -27,7 +27,7 @@ from evalui.runs.worker.main import Worker
 from evalui.server import create_app
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 from evalui.ui.top_bar import PAGES
 from evalui.web.address import access_token
 
@@ -192,7 +192,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     service = AppService(settings, Database(settings.database))
     upload = service.store_upload([("capitals_val.csv", FAULTY.encode())])
     form = {"uploads": [upload], "models": ["biased", "gone"], "modes": ["multiple_choice"]}
-    run = service.start(read_run_form(form))
+    run = service.start(form_to_spec(form))
     Worker(service.database, service.catalog).run_once()
     service.database.close()
     token = access_token(settings.data_dir)

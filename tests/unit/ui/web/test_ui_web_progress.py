@@ -14,15 +14,15 @@ from evalui.runs.database.voting.plans import keep_plan
 from evalui.ui import published
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
+from evalui.ui.pages.evaluate.spec import form_to_spec
 from evalui.ui.published import PublishedRuns
-from evalui.ui.run_form import read_run_form
 from evalui.ui.web import progress
 from evalui.ui.web.routes import add_routes
 
 
 @pytest.fixture
 def run_id(desk: AppService, form_for: Callable[..., Form]) -> str:
-    return desk.start(read_run_form(form_for(name="Midterm")))
+    return desk.start(form_to_spec(form_for(name="Midterm")))
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from evalui.accounts.people import add_person
 from evalui.app.service import AppService
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as, current_person
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 
 @pytest.fixture
@@ -44,6 +44,6 @@ def queued(box: AppService) -> Callable[[str], str]:
         with acting_as(Person(name, "annotator") if name != "root" else ROOT):
             upload = box.store_upload([("a.csv", GOOD.encode())])
             form = {"uploads": [upload], "models": ["biased"], "modes": ["multiple_choice"]}
-            return box.start(read_run_form(form))
+            return box.start(form_to_spec(form))
 
     return queue

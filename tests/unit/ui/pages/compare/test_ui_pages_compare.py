@@ -32,7 +32,7 @@ from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.pages.compare.comparing import read_shown
 from evalui.ui.pages.compare.questions import PAGE_SIZE
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 MODELS = """
 [perfect]
@@ -81,7 +81,7 @@ def run(desk: AppService, file: str, models: Sequence[str], **fields: str | list
         "pattern": "circular",
         "shots": "0",
     }
-    run_id = desk.start(read_run_form(form | fields))
+    run_id = desk.start(form_to_spec(form | fields))
     Worker(desk.database, desk.catalog).run_once()
     assert desk.run(run_id).state == "done"
     return run_id
@@ -496,7 +496,7 @@ def test_a_run_that_waits_is_reported(desk: AppService, screen: CompareScreen):
         "models": ["perfect"],
         "modes": ["multiple_choice"],
     }
-    waiting = desk.start(read_run_form(form))
+    waiting = desk.start(form_to_spec(form))
     said = screen.render({"run": waiting})
     queue.delete(desk.database, waiting)
     assert "This run has no finished answers yet." in said

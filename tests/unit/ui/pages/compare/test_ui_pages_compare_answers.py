@@ -20,7 +20,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> AppService:
 @pytest.fixture(scope="module")
 def ids(desk: AppService) -> Mapping[str, str]:
     """The cells of two models and of answers that were brought along."""
-    run_id = finish(desk, open_form(desk, judging=[], judges=[]) | given(desk))
+    run_id = finish(desk, open_form(desk, judging=[], judging__judges=[]) | given(desk))
     return {row.cell.model: str(row.id) for row in read_cells(desk.database, run_id)}
 
 

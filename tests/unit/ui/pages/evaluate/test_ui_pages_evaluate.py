@@ -100,7 +100,7 @@ def test_rows_with_options_of_the_same_text_stay_until_they_are_left_out(
     preview = tab.act(act("questions", form, upload=form["uploads"][0], start="3"))
     assert 'B. Madrid<span class="warn"> = C</span>' in preview
     assert "disabled" not in start_button(page)
-    page = tab.act(act("set", form | {f"col_duplicates_{form['uploads'][0]}": "skip"}))
+    page = tab.act(act("set", form | {f"datasets.{form['uploads'][0]}.duplicate_options": "skip"}))
     assert "4 of 5 rows ready" in page
     assert "were left out as requested, 1 in all, by line: 6 (B = C)." in page
     assert "Leave out 1 row with options of the same text" in page
@@ -112,7 +112,7 @@ def test_commas_in_texts_are_accepted_by_a_click(tab: Screen, act: MakeAct, form
     assert "4 of 5 rows ready" in page
     assert "A comma before a blank belongs to the text" in page
     assert "5 of 5 rows are read" in page
-    page = tab.act(act("set", form | {f"col_commas_{form['uploads'][0]}": "text"}))
+    page = tab.act(act("set", form | {f"datasets.{form['uploads'][0]}.commas_in_text": "yes"}))
     assert "5 of 5 rows ready" in page
     assert "A comma before a blank belongs to the text" in page  # to be taken back
 
@@ -263,7 +263,7 @@ def test_a_chinese_page_tells_in_chinese_why_a_file_is_refused(
         ({"shots": "5"}, "capitals 的 dev 文件只有 0 个示例，不够 5 个。"),
         ({"limit": "many"}, "题数：“many” 不是整数。"),
         ({"template": "mine.9"}, "没有名为 &#39;mine.9&#39; 的选项。"),
-        ({"template": "own", "own_name": "m.1"}, "提示词模板缺少"),
+        ({"template": "own", "template.name": "m.1"}, "提示词模板缺少"),
         ({"models": ["always-A"]}, "always-A 不能用这种方式：它不给出文本的概率。"),
     ],
 )

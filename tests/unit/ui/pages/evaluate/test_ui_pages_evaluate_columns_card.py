@@ -45,7 +45,7 @@ def role(page: str, upload: str, column: int) -> tuple[str, bool]:
 def roles_form(page: str, upload: str) -> Form:
     """The fields of the card as the browser sends them."""
     form: Form = {"uploads": [upload], f"remember_{upload}": "yes"}
-    for name, value in re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page):
+    for name, value in re.findall(r'<input type="hidden" name="([\w.]+)" value="([^"]*)">', page):
         form[name] = unescape(value)
     for part in page.split('<select name="')[1:]:
         name, options = part.partition('"')[0], part.partition("</select>")[0]
@@ -91,10 +91,10 @@ def test_columns_that_are_used_become_a_run_and_are_remembered(
     page = tab.act(act("columns", roles_form(page, upload), upload=upload))
     assert "4 of 4 rows ready" in page
     assert "2 subjects" in page
-    columns = page.partition(f'name="col_columns_{upload}" value="')[2].partition('"')[0]
+    begin = f"datasets.{upload}."
     chosen: Form = {
         "uploads": [upload],
-        f"col_columns_{upload}": columns.replace("&amp;", "&"),
+        **{name: each for name, each in tab.form().items() if name.startswith(begin)},
         "models": ["biased"],
         "modes": ["multiple_choice"],
     }
@@ -154,7 +154,7 @@ def test_the_kind_can_be_changed(tab: Screen, desk: AppService, act: MakeAct):
     assert role(tab.act(act("set", again, name=changed)), upload, 1) == ("Option A", True)
     page = tab.act(act("columns", roles_form(page, upload), upload=upload))
     assert "question and answer</span>" in page
-    assert f'name="col_kind_{upload}" value="general_qa"' in page
+    assert f'name="datasets.{upload}.kind" value="general_qa"' in page
 
 
 def test_another_answer_column_brings_its_own_answer_key(
@@ -214,7 +214,7 @@ def test_leaving_the_card_of_a_file_that_was_read_changes_nothing(
     form = roles_form(page, upload) | {f"role_{upload}_3": "", f"role_{upload}_4": "answer"}
     page = tab.act(act("open", form, upload=upload, part="left"))
     assert "2 of 2 rows ready" in page
-    assert f"col_columns_{upload}" not in page
+    assert f"datasets.{upload}.columns" not in page
     page = tab.act(act("preview", upload=upload))
     assert page.partition("A. Paris")[0].endswith("right answer:</span>")
 
@@ -259,12 +259,12 @@ def test_a_head_row_that_is_chosen_is_kept_with_the_dataset(
     page = tab.act(act("set", roles_form(page, upload) | {f"read_row_{upload}": "1"}))
     assert '<option value="1" selected>row 1</option>' in page
     page = tab.act(act("columns", roles_form(page, upload), upload=upload))
-    assert f'name="col_head_row_{upload}" value="1"' in page
+    assert f'name="datasets.{upload}.head_row" value="1"' in page
     form = roles_form(page, upload) | {"models": ["biased"], "modes": ["multiple_choice"]}
     tab.act(act("start", form))
     (dataset,) = read_spec(read_runs(desk.database)[0].spec).datasets
     assert dataset.head_row == 1
-    assert f'name="col_head_row_{upload}" value="1"' in tab.render(
+    assert f'name="datasets.{upload}.head_row" value="1"' in tab.render(
         {"again": read_runs(desk.database)[0].id}
     )
 
@@ -277,7 +277,7 @@ def test_the_answer_key_of_the_guess_is_shown_and_used(tab: Screen, desk: AppSer
     assert 'value="apart" selected' in page
     page = tab.act(act("columns", roles_form(page, upload), upload=upload))
     assert "4 of 4 rows ready" in page
-    assert "key=apart" in page
+    assert f'name="datasets.{upload}.answer_key" value="apart"' in page
 
 
 def test_sheets_name_their_questions_without_the_file(tab: Screen, desk: AppService, act: MakeAct):
@@ -318,7 +318,7 @@ def test_commas_in_texts_are_accepted_where_no_row_can_be_read(
     assert "2 of 2 rows will be readable" in page
     page = tab.act(act("columns", roles_form(page, upload), upload=upload))
     assert "2 of 2 rows ready" in page
-    assert f'name="col_commas_{upload}" value="text"' in page
+    assert f'name="datasets.{upload}.commas_in_text" value="yes"' in page
 
 
 def test_every_role_has_a_word_in_both_languages():
@@ -374,8 +374,7 @@ def test_the_columns_of_a_known_file_can_be_changed_too(
     form = roles_form(page, upload) | {f"role_{upload}_3": "", f"role_{upload}_4": "answer"}
     tab.act(act("columns", form, upload=upload))
     changed = tab.act(act("columns", form, upload=upload))
-    columns = changed.partition(f'name="col_columns_{upload}" value="')[2].partition('"')[0]
-    assert "answer=vote" in columns
+    assert f'name="datasets.{upload}.columns.answer" value="vote"' in changed
 
 
 def test_a_replaced_file_takes_the_place_of_the_only_one(
@@ -422,7 +421,7 @@ def test_other_choices_are_kept_while_columns_are_chosen(
         "pattern": "origin",
         "limit": "20",
         "name": "Midterm",
-        f"col_duplicates_{upload}": "skip",
+        f"datasets.{upload}.duplicate_options": "skip",
     }
     page = tab.act(act("open", chosen, upload=upload, part="columns"))
     for field in ("models", "modes", "kinds"):
@@ -431,4 +430,4 @@ def test_other_choices_are_kept_while_columns_are_chosen(
     assert '<input type="hidden" name="limit" value="20">' in page
     assert page.count('name="name"') == page.count('name="uploads"') == 1
     assert 'value="Midterm"' in page
-    assert f'name="col_duplicates_{upload}" value="skip"' in page
+    assert f'name="datasets.{upload}.duplicate_options" value="skip"' in page

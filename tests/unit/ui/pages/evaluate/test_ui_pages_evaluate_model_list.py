@@ -79,7 +79,7 @@ def test_an_endpoint_elsewhere_is_named_with_its_host(
     ],
 )
 def test_a_judge_elsewhere_is_sent_the_answers_too(desk: AppService, language: str, sentence: str):
-    form = open_form(desk, judges=["remote-chat"])
+    form = open_form(desk, judging__judges=["remote-chat"])
     assert sentence in _page(desk, form, language)
     off = form | {"judging": []}
     assert _STAYS[language] in _page(desk, off, language)

@@ -24,7 +24,7 @@ from evalui.app.service import AppService
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
 from evalui.ui.components.form import Form
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec, spec_to_form
 
 PRICED = """
 [perfect]
@@ -71,7 +71,7 @@ def test_open_questions_are_shown_with_their_references(
 def test_only_settings_of_open_questions_are_offered(tab: Screen, desk: AppService):
     page = tab.render({"uploads": open_form(desk)["uploads"]})
     assert "checked" in box(page, "modes", "question_answer")
-    for gone in ('value="cloze"', 'name="pattern"', 'name="shots"', 'name="own_name"'):
+    for gone in ('value="cloze"', 'name="pattern"', 'name="shots"', 'name="template.name"'):
         assert gone not in page
     assert 'placeholder="as the mode has it"' in page
 
@@ -79,14 +79,14 @@ def test_only_settings_of_open_questions_are_offered(tab: Screen, desk: AppServi
 def test_a_judge_is_no_contestant(tab: Screen, desk: AppService):
     page = tab.render({"uploads": open_form(desk)["uploads"]})
     assert 'name="models" value="reference-judge"' not in page
-    assert 'name="judges" value="reference-judge"' in page
-    assert 'name="judges" value="always-A"' not in page
+    assert 'name="judging.judges" value="reference-judge"' in page
+    assert 'name="judging.judges" value="always-A"' not in page
 
 
 def test_the_judge_is_on_for_open_questions_with_references(tab: Screen, desk: AppService):
     page = tab.render({"uploads": open_form(desk)["uploads"]})
     assert "checked" in box(page, "judging", "yes")
-    assert "checked" in box(page, "judges", "reference-judge")
+    assert "checked" in box(page, "judging.judges", "reference-judge")
     assert "disabled" not in start_button(page)
 
 
@@ -94,7 +94,7 @@ def test_the_judge_is_off_for_questions_and_answers(tab: Screen, desk: AppServic
     page = tab.render({"uploads": [desk.store_upload([("qa.jsonl", lines(QA))])]})
     assert "question and answer" in page
     assert "checked" not in box(page, "judging", "yes")
-    assert tab.form()["rubric"] == "score10-en.2"
+    assert tab.form()["judging.template"] == "score10-en.2"
 
 
 @pytest.mark.parametrize("judging", [[], ["yes"]])
@@ -106,11 +106,11 @@ def test_marks_that_nobody_chose_give_way_to_duels(
         "kinds": ["general_qa"],
         "modes": ["question_answer"],
         "judging": judging,
-        "judges": ["reference-judge"],
-        "rubric": "score10-en.2",  # as the page chose for this file
+        "judging.judges": ["reference-judge"],
+        "judging.template": "score10-en.2",  # as the page chose for this file
     }
     tab.act(act("uploaded", shown, upload=str(open_form(desk)["uploads"][0])))
-    assert (tab.form()["rubric"] == "score10-en.2") == bool(judging)
+    assert (tab.form()["judging.template"] == "score10-en.2") == bool(judging)
 
 
 def test_a_file_of_each_kind_offers_the_modes_of_both(tab: Screen, desk: AppService, act: MakeAct):
@@ -167,14 +167,16 @@ def test_models_may_be_none_if_there_are_answers(tab: Screen, desk: AppService):
 def test_answers_that_are_removed_are_gone(tab: Screen, desk: AppService, act: MakeAct):
     brought = given(desk)
     form = open_form(desk) | brought
-    page = tab.act(act("forget", form, upload=str(brought["answers"][0]), place="0"))
+    (name,) = brought
+    part = name.split(".")[1].replace("-", ".")
+    page = tab.act(act("forget", form, upload=part))
     assert "handmade" not in page
-    assert 'name="answers"' not in page
+    assert 'name="answers.' not in page
 
 
 def test_answers_without_a_name_do_not_start(tab: Screen, desk: AppService):
     brought = given(desk)
-    name = next(field for field in brought if field.startswith("given_"))
+    (name,) = brought
     page = tab.render(open_form(desk) | brought | {name: " "})
     assert "Name the model whose answers these are." in page
     assert "disabled" in start_button(page)
@@ -186,10 +188,10 @@ def test_a_file_that_holds_no_answers_says_so(tab: Screen, desk: AppService):
     assert "disabled" in start_button(page)
 
 
-@pytest.mark.parametrize("place", ["0", "7"])
+@pytest.mark.parametrize("place", ["1", "7"])
 def test_answers_that_are_no_longer_here_are_reported(tab: Screen, desk: AppService, place: str):
-    upload = "0" * 16 if place == "0" else str(given(desk)["answers"][0])
-    page = tab.render(open_form(desk) | {"answers": [upload], f"given_{upload}_{place}": "m"})
+    upload = "0" * 16 if place == "1" else next(iter(given(desk))).split(".")[1][:16]
+    page = tab.render(open_form(desk) | {f"answers.{upload}-{place}.model": "m"})
     assert "This upload is no longer here." in page
     assert "disabled" in start_button(page)
 
@@ -207,7 +209,7 @@ def test_the_answers_of_an_earlier_run_take_part(tab: Screen, desk: AppService):
     assert "4 answers in “Monday”" in page
     assert f'name="earlier" value="{earlier}/noisy"' in page
     form = open_form(desk, models=["perfect"], earlier=[f"{earlier}/noisy"])
-    intent = desk.plan(read_run_form(form))
+    intent = desk.plan(form_to_spec(form))
     assert [cell.model for cell in intent.cells] == ["perfect", "noisy", "reference-judge"]
 
 
@@ -226,11 +228,11 @@ def test_the_cost_counts_the_requests_to_judges(tab: Screen, desk: AppService):
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"judges": []}, "Choose a judge, or switch judging off."),
+        ({"judging.judges": []}, "Choose a judge, or switch judging off."),
         ({"models": ["perfect"]}, "Comparing needs two."),
-        ({"judge_sample": "1.5"}, "is not a whole number"),
-        ({"judge_pairs": "baseline"}, "needs names under"),
-        ({"rubric": "own", "rubric_instruction": ""}, "The rubric lacks"),
+        ({"judging.sample": "1.5"}, "is not a whole number"),
+        ({"judging.pairs": "baseline"}, "needs names under"),
+        ({"judging.template": "own", "judging.template.instruction": ""}, "The rubric lacks"),
     ],
 )
 def test_judging_that_cannot_work_says_why(
@@ -252,7 +254,7 @@ def test_a_rule_that_needs_references_is_reported_where_there_are_none(
 ):
     told = "A rule that compares with a reference: reference-judge. 1 of 4 questions has none"
     assert told in tab.render(open_form(desk))
-    assert told not in tab.render(open_form(desk, judges=[]))
+    assert told not in tab.render(open_form(desk, judging__judges=[]))
     assert "A rule that compares" not in tab.render(open_form(desk, lines(QA)))
 
 
@@ -261,17 +263,17 @@ def test_a_list_of_rubrics_that_nobody_touched_asks_for_duels(
     tab: Screen, desk: AppService, models: list[str]
 ):
     page = tab.render(open_form(desk, models=models))
-    rubrics = page[page.index('name="rubric"') :]
+    rubrics = page[page.index('name="judging.template"') :]
     first = rubrics[rubrics.index("<option") : rubrics.index("</option>")]
     assert 'value=""' in first  # what a browser sends of a list without a choice
 
 
 OWN_RUBRIC: Form = {
-    "rubric": "own",
-    "rubric_name": "mine.1",
-    "rubric_language": "en",
-    "rubric_form": "named",
-    "rubric_instruction": "Which is funnier?",
+    "judging.template": "own",
+    "judging.template.name": "mine.1",
+    "judging.template.language": "en",
+    "judging.template.form": "named",
+    "judging.template.instruction": "Which is funnier?",
 }
 
 
@@ -282,25 +284,28 @@ OWN_RUBRIC: Form = {
         ({"rubric_try": "[[both bad]]"}, "Read: both are bad ("),
         ({"rubric_try": "Who knows?"}, "Nothing can be read (unparsed)."),
         (
-            {"rubric_form": "graded", "rubric_try": "[[Answer 1 much better]]"},
+            {"judging.template.form": "graded", "rubric_try": "[[Answer 1 much better]]"},
             "Read: the first answer is much better (",
         ),
-        ({"rubric_form": "rating", "rubric_try": "Rating: [[7]]"}, "Read: mark 7 ("),
-        ({"rubric_form": "correctness", "rubric_try": "[[incorrect]]"}, "Read: incorrect ("),
+        ({"judging.template.form": "rating", "rubric_try": "Rating: [[7]]"}, "Read: mark 7 ("),
+        (
+            {"judging.template.form": "correctness", "rubric_try": "[[incorrect]]"},
+            "Read: incorrect (",
+        ),
         (
             {
-                "rubric_form": "rating",
-                "rubric_criteria": "wit: fun\nstyle",
+                "judging.template.form": "rating",
+                "judging.template.criteria": "wit: fun\nstyle",
                 "rubric_try": "wit: [[9]]\nstyle: [[4]]",
             },
             "Read: wit 9, style 4, mark 6.5 (",
         ),
-        ({"rubric_pattern": "(", "rubric_try": "x"}, "is no regular expression"),
+        ({"judging.template.pattern": "(", "rubric_try": "x"}, "is no regular expression"),
         (
-            {"rubric_pattern": "(?P<a>one)|(?P<b>two)", "rubric_try": "I prefer two."},
+            {"judging.template.pattern": "(?P<a>one)|(?P<b>two)", "rubric_try": "I prefer two."},
             "Read: the second answer is better (pattern).",
         ),
-        ({"rubric_name": "json-en.1", "rubric_try": "x"}, "is a shipped rubric"),
+        ({"judging.template.name": "json-en.1", "rubric_try": "x"}, "is a shipped rubric"),
     ],
 )
 def test_what_is_read_of_a_sample_reply_is_shown_while_a_rubric_is_written(
@@ -319,7 +324,7 @@ def test_without_a_sample_reply_nothing_is_read(tab: Screen, desk: AppService):
 def test_how_verdicts_are_given_and_what_much_better_weighs_can_be_chosen(
     tab: Screen, desk: AppService
 ):
-    page = str(tab.render(open_form(desk, judge_output="schema", judge_strong="5")))
+    page = str(tab.render(open_form(desk, judging__output="schema", judging__strong="5")))
     assert '<option value="schema" selected>JSON in a schema</option>' in page
     assert '<option value="5" selected>5 times</option>' in page
     assert '<option value="3">three times, as Arena-Hard</option>' in page
@@ -328,13 +333,13 @@ def test_how_verdicts_are_given_and_what_much_better_weighs_can_be_chosen(
 def test_the_rubric_of_a_run_of_the_first_version_is_offered_where_it_is_repeated(
     tab: Screen, desk: AppService
 ):
-    page = str(tab.render(open_form(desk, rubric="auto.1")))
+    page = str(tab.render(open_form(desk, judging__template="auto.1")))
     assert '<option value="auto.1" selected>four choices, as in the run repeated' in page
     assert 'value="auto.1"' not in str(tab.render(open_form(desk)))
 
 
 def test_one_model_can_be_marked_alone(tab: Screen, desk: AppService):
-    page = tab.render(open_form(desk, models=["perfect"], rubric="score10-en.1"))
+    page = tab.render(open_form(desk, models=["perfect"], judging__template="score10-en.1"))
     assert "Comparing needs two." not in page
     assert "<dt>of them to judges</dt><dd>4</dd>" in page
 
@@ -343,14 +348,14 @@ def test_two_lists_meet_each_other_only(tab: Screen, desk: AppService):
     form = open_form(
         desk,
         models=["perfect", "noisy", "always-A"],
-        judge_pairs="matrix",
-        judge_baseline=["perfect"],
-        judge_against=["noisy", "always-A"],
-        judge_orders="single",
+        judging__pairs="matrix",
+        judging__baseline=["perfect"],
+        judging__against=["noisy", "always-A"],
+        judging__orders="single",
     )
     page = tab.render(form)
-    assert "checked" in box(page, "judge_baseline", "perfect")
-    assert "checked" in box(page, "judge_against", "always-A")
+    assert "checked" in box(page, "judging.baseline", "perfect")
+    assert "checked" in box(page, "judging.against", "always-A")
     assert "<dt>of them to judges</dt><dd>8</dd>" in page
 
 
@@ -377,18 +382,17 @@ def test_the_sample_of_open_questions_starts_at_once_with_its_judge(
 
 
 def test_a_run_with_answers_and_a_judge_can_be_repeated(tab: Screen, desk: AppService):
-    form = open_form(desk, judge_conflict="drop", judge_sample="2") | given(desk)
-    run_id = desk.start(read_run_form(form))
+    form = open_form(desk, judging__conflict="drop", judging__sample="2") | given(desk)
+    run_id = desk.start(desk.files.matched(form_to_spec(form)))
     page = tab.render({"again": run_id})
     assert 'value="handmade"' in page
     assert "4 of 4 questions answered" in page
     assert "checked" in box(page, "judging", "yes")
     assert '<option value="drop" selected>' in page
-    again = read_spec(desk.run(run_id).spec)
-    spec, uploads, brought = desk.uploads_of(run_id)
-    assert spec == again
-    assert uploads == tuple(form["uploads"])
-    assert [(each.model, each.upload) for each in brought] == [("handmade", form["answers"][0])]
+    again = spec_to_form(desk.run_to_repeat(run_id))
+    assert form.items() <= (again | {"kinds": form["kinds"]}).items()
+    started = desk.start(desk.files.matched(form_to_spec(again)))
+    assert desk.run(started).spec == desk.run(run_id).spec
 
 
 def test_a_sheet_can_be_chosen(tab: Screen, desk: AppService, act: MakeAct, tmp_path: Path):
@@ -403,9 +407,9 @@ def test_a_sheet_can_be_chosen(tab: Screen, desk: AppService, act: MakeAct, tmp_
     book.save(tmp_path / "book.xlsx")
     upload = desk.store_upload([("book.xlsx", (tmp_path / "book.xlsx").read_bytes())])
     page = tab.render(open_form(desk) | {"uploads": [upload]})
-    assert f'data-name="col_sheet_{upload}" data-value="second" aria-pressed="false"' in page
+    assert f'data-name="datasets.{upload}.sheet" data-value="second" aria-pressed="false"' in page
     assert "Question of first?" in tab.act(act("preview", upload=upload))
-    tab.act(act("pick", name=f"col_sheet_{upload}", value="second"))
+    tab.act(act("pick", name=f"datasets.{upload}.sheet", value="second"))
     chosen = tab.act(act("preview", upload=upload))
     assert "Question of second?" in chosen
     assert "Question of first?" not in chosen

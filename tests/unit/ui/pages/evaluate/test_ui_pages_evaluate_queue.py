@@ -11,7 +11,7 @@ from evalui.errors import SpecError
 from evalui.runs.database.runs import read_runs
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 MakeForm = Callable[..., Form]
 ADA = Person("ada", "operator")
@@ -33,7 +33,7 @@ def test_runs_of_all_people_come_before_a_new_one_by_turns(
     with acting_as(ADA):
         for name in ("a secret", "another"):
             form = form_for(models=["biased"], modes=["multiple_choice"], name=name)
-            desk.start(read_run_form(form))
+            desk.start(form_to_spec(form))
     with desk.database.writing() as connection:
         connection.execute("INSERT INTO turn VALUES ('ada', 5.0)")
     assert ahead(tab.render(form_for())) == "none"
@@ -55,9 +55,9 @@ def test_a_limit_that_would_hold_the_run_is_stated_before_the_start(
 
 def test_no_more_runs_are_queued_than_a_person_may(desk: AppService, form_for: MakeForm):
     desk.settings.limit_queued = 1
-    desk.start(read_run_form(form_for()))
+    desk.start(form_to_spec(form_for()))
     with pytest.raises(SpecError, match="1 of your runs wait already"):
-        desk.start(read_run_form(form_for()))
+        desk.start(form_to_spec(form_for()))
     with acting_as(ADA):
-        desk.start(read_run_form(form_for()))
+        desk.start(form_to_spec(form_for()))
         assert len(read_runs(desk.database, ADA)) == 1

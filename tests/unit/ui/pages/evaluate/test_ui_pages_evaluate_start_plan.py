@@ -12,7 +12,7 @@ from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.spending import Spending, add_spending
 from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form, field_values
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 SPENT_EN = "Your tokens for today are used up. The run goes on after midnight UTC; nothing is lost."
 SPENT_ZH = "今天的词元额度已用完。任务在 UTC 零点后继续，不会丢失。"
@@ -27,7 +27,7 @@ def test_a_run_that_would_wait_is_announced_and_can_start(
     desk: AppService, form_for: Callable[..., Form]
 ):
     form = form_for()
-    run_id = desk.start(read_run_form(form))
+    run_id = desk.start(form_to_spec(form))
     limit(desk, UserLimits(tokens_day=1))
     with desk.database.writing() as connection:
         add_spending(connection, run_id, Spending(tokens=1), time.time())
@@ -42,7 +42,7 @@ def test_a_limit_that_is_reached_is_stated_before_the_start(
     desk: AppService, form_for: Callable[..., Form]
 ):
     form = form_for()
-    desk.start(read_run_form(form))
+    desk.start(form_to_spec(form))
     limit(desk, UserLimits(queued=1))
     tab = Screen(desk, "en")
     page = tab.render(form)
@@ -59,7 +59,7 @@ def test_replies_of_a_server_that_has_moved_are_offered_and_used_if_somebody_say
     form = form_for(models=["moved"], modes=["generation"], kinds=["multiple_choice"])
     with ToyServer() as before, ToyServer() as after:
         _serve(desk, before)
-        first = desk.start(read_run_form(form))
+        first = desk.start(form_to_spec(form))
         Worker(desk.database, desk.catalog).run_once()
         _serve(desk, after)
         page = Screen(desk, "en")
@@ -68,7 +68,7 @@ def test_replies_of_a_server_that_has_moved_are_offered_and_used_if_somebody_say
         assert f"are kept from run {first} of" in words
         chosen = form | {"replies_of": [value]}
         assert "Already answered" in page.render(chosen)
-        second = desk.start(read_run_form(chosen))
+        second = desk.start(form_to_spec(chosen))
         Worker(desk.database, desk.catalog).run_once()
         text = markdown(desk.report(second, "en"), "en")
         assert "0 replies were made in this run." in text

@@ -36,7 +36,7 @@ from evalui.runs.worker.worker import Worker
 from evalui.shipped_files import ASSETS
 from evalui.types import Ability
 from evalui.ui.components.form import Form
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 MakeAct = Callable[..., Press]
 LATE = str(ASSETS / "models" / "demo-late")
@@ -437,7 +437,7 @@ def test_without_a_worker_the_page_says_what_to_do(tab: Screen):
 def test_a_worker_shows_its_run_and_its_model(
     tab: Screen, desk: AppService, form_for: Callable[..., Form]
 ):
-    run_id = desk.start(read_run_form(form_for(name="Midterm")))
+    run_id = desk.start(form_to_spec(form_for(name="Midterm")))
     WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
     assert f'<a href="runs?run={run_id}">Midterm</a>' in page(tab)
     assert "In use now" in row(tab, "biased")
@@ -458,7 +458,7 @@ def test_a_model_on_a_device_is_loaded_now(tab: Screen, desk: AppService):
 def test_the_run_of_another_user_is_busy_and_nothing_more(
     tab: Screen, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
 ):
-    run_id = desk.start(read_run_form(form_for(name="Secret")))
+    run_id = desk.start(form_to_spec(form_for(name="Secret")))
     WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
     become("bob")
     told = page(tab)
@@ -471,7 +471,7 @@ def test_a_worker_shows_all_of_its_runs(
     tab: Screen, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
 ):
     names = ("First", "Second", "Third")
-    runs = [desk.start(read_run_form(form_for(name=name))) for name in names]
+    runs = [desk.start(form_to_spec(form_for(name=name))) for name in names]
     for run in runs:
         assert queue.claim(desk.database, "host:4711", run)
     status = WorkerStatus(desk.database, "host:4711")
@@ -481,7 +481,7 @@ def test_a_worker_shows_all_of_its_runs(
     assert re.findall(r"\?run=([\w-]+)", line) == [runs[2], *runs[:2]], "what it computes is first"
     assert "somebody else" not in line
     become("bob")
-    own = desk.start(read_run_form(form_for(name="Bob's")))
+    own = desk.start(form_to_spec(form_for(name="Bob's")))
     assert queue.claim(desk.database, "host:4711", own)
     shown = page(tab)
     line = shown[shown.index('<span class="mono">4711</span>') :].partition("</tr>")[0]
@@ -533,7 +533,7 @@ def test_a_queued_test_says_what_it_waits_for(
     presence.update(model="always-A", device="rule")
     assert "It waits for another test to end." in row(tab, "biased")
     presence.update()
-    presence.update(run=desk.start(read_run_form(form_for(name="Midterm"))))
+    presence.update(run=desk.start(form_to_spec(form_for(name="Midterm"))))
     assert "It waits for the run Midterm to end." in row(tab, "biased")
     become("bob")
     desk.models.queue_test("biased", "bob")
@@ -866,7 +866,7 @@ def test_what_a_worker_waits_for_is_out_of_reach_everywhere(
 ):
     assert not moody.problem_now
     assert "Answers" in settled(tab)
-    desk.start(read_run_form(form_for(models=["gpt"], modes=["generation"])))
+    desk.start(form_to_spec(form_for(models=["gpt"], modes=["generation"])))
     run = queue.claim(desk.database, "worker-1")
     assert run
     (cell,) = read_cells(desk.database, run.id)

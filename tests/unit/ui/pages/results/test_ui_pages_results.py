@@ -15,7 +15,7 @@ from evalui.messages import messages
 from evalui.runs.database import queue
 from evalui.runs.database.runs import read_cells
 from evalui.ui.components.form import Form
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 from evalui.ui.run_frame import VIEWS, WITHIN
 
 Finished = Callable[..., str]
@@ -53,7 +53,7 @@ def test_an_unknown_view_is_the_overview(tab: ResultsScreen, finished: Finished)
 def test_a_run_without_answers_has_every_view(
     tab: ResultsScreen, desk: AppService, form_for: Callable[..., Form]
 ):
-    run_id = desk.start(read_run_form(form_for()))
+    run_id = desk.start(form_to_spec(form_for()))
     shown = {view: tab.render({"run": run_id, "sub": view}) for view in (*VIEWS, *WITHIN)}
     assert "Nothing to test yet" in shown["statistics"]
     assert "No probabilities to judge" in shown["calibration"]
@@ -102,7 +102,7 @@ def test_nothing_in_questions_or_replies_becomes_markup(tab: ResultsScreen, fini
 def test_a_waiting_run_says_that_it_has_not_begun(
     tab: ResultsScreen, desk: AppService, form_for: Callable[..., Form]
 ):
-    run_id = desk.start(read_run_form(form_for()))
+    run_id = desk.start(form_to_spec(form_for()))
     page = tab.render({"run": run_id})
     assert "Not begun: this run waits for its turn." in page
     assert f'href="runs?run={run_id}"' in page
@@ -111,7 +111,7 @@ def test_a_waiting_run_says_that_it_has_not_begun(
 def test_a_live_run_fills_in_place(
     tab: ResultsScreen, desk: AppService, form_for: Callable[..., Form]
 ):
-    run_id = desk.start(read_run_form(form_for(models=["biased"], modes=["multiple_choice"])))
+    run_id = desk.start(form_to_spec(form_for(models=["biased"], modes=["multiple_choice"])))
     assert queue.claim(desk.database, "worker-1")
     page = tab.render({"run": run_id})
     assert "0 of 16 answers are in. The verdict comes with the last one." in page
@@ -131,7 +131,7 @@ def test_a_finished_run_is_not_watched(tab: ResultsScreen, finished: Finished):
 
 
 def test_runs_of_one_file_differ_in_head_and_list(tab: ResultsScreen, finished: Finished):
-    plain, seeded = finished(), finished(gen_seed="7")
+    plain, seeded = finished(), finished(seed="7")
     assert "Seed 7" in tab.render({"run": seeded})
     assert "Seed 7" not in tab.render({"run": plain}).partition("</nav>")[0]
     listed = tab.render({})

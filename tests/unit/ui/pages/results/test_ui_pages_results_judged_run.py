@@ -63,8 +63,7 @@ def _run(desk: AppService, **fields: str) -> str:
     """`brief` is right on 6 of 12 in few words, `long` on all of them in many."""
     brief = given(desk, _answers(padding="我觉得，答案应该是这样的：", right=6), "brief")
     long = given(desk, _answers(padding=_WORDS * 3, right=12), "long")
-    both = brief | long | {"answers": [*brief["answers"], *long["answers"]]}
-    return finish(desk, open_form(desk, _questions(), models=[], **(both | fields)))
+    return finish(desk, open_form(desk, _questions(), models=[], **fields) | brief | long)
 
 
 @pytest.fixture
@@ -172,7 +171,7 @@ def test_compare_goes_by_recall_too_and_offers_rouge(desk: AppService, run_id: s
 def test_a_judge_that_marks_single_answers_speaks_first_and_marks_none_without_a_reference(
     desk: AppService,
 ):
-    run_id = _run(desk, rubric="score10-zh.1")
+    run_id = _run(desk, judging__template="score10-zh.1")
     page = _overview(desk, run_id, "en")
     assert page.index("reference-judge (rule-based)") < page.index("long covers the references")
     assert '<th scope="col" class="r">Not judged</th>' in page

@@ -131,7 +131,7 @@ def test_the_duels_are_a_view_of_the_run(tab: ResultsScreen, desk: AppService):
 
 
 def test_marks_of_single_answers_lead(tab: ResultsScreen, desk: AppService):
-    run_id = finish(desk, open_form(desk, models=["perfect"], rubric="score10-en.1"))
+    run_id = finish(desk, open_form(desk, models=["perfect"], judging__template="score10-en.1"))
     page = shown(tab, run_id)
     assert "reference-judge (rule-based) marks perfect" in page
     assert page.index("Mean mark by model") < page.index("perfect reaches ROUGE-L")

@@ -121,7 +121,7 @@ def _pages(desk: AppService, run_id: str) -> dict[str, str]:
 
 def test_a_mode_of_texts_is_graded_shown_exported_and_compared(desk: AppService):
     assert "own_prompt" in modes_for(("general_qa",))
-    fields = {"modes": ["own_prompt"], "kinds": ["general_qa"], "judging": [], "judges": []}
+    fields = {"modes": ["own_prompt"], "kinds": ["general_qa"], "judging": []}
     run_id = finish(desk, open_form(desk, _QUESTIONS, **fields))
     rows = _rows(desk, run_id)
     assert [row["model"] for row in rows] == ["perfect", "noisy"]

@@ -19,7 +19,7 @@ from evalui.runs.spec import read_spec, write_spec
 from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def tab(desk: AppService) -> Screen:
 
 @pytest.fixture
 def queued(desk: AppService, form_for: Callable[..., Form]) -> Callable[..., str]:
-    return lambda **fields: desk.start(read_run_form(form_for(**fields)))
+    return lambda **fields: desk.start(form_to_spec(form_for(**fields)))
 
 
 def test_an_empty_page_tells_the_next_step(tab: Screen):
@@ -89,7 +89,7 @@ def test_running_accuracy_has_its_range_and_its_n(tab: Screen, finished: Callabl
 def test_a_question_that_is_asked_several_times_is_one_question(
     tab: Screen, finished: Callable[..., str]
 ):
-    drawn = {"gen_temperature": "1", "gen_repeats": "3"}
+    drawn = {"temperature": "1", "repeats": "3"}
     page = tab.render({"run": finished(models=["always-A"], modes=["generation"], **drawn)})
     assert "· n 4" in page
     assert "n 12" not in page
@@ -153,12 +153,12 @@ def test_a_run_that_is_not_there_is_said(tab: Screen):
         ({"limit": "1"}, "first question of each subject only"),
         ({"limit": "2", "limit_per": "dataset"}, "first 2 questions"),
         ({"limit": "1", "limit_per": "dataset"}, "first question only"),
-        ({"gen_seed": "7"}, "Seed 7"),
+        ({"seed": "7"}, "Seed 7"),
         ({"template": "plain-en.1"}, "prompt plain-en.1"),
         ({"chat": "no"}, "chat template off"),
-        ({"modes": ["generation"], "gen_max_tokens": "9"}, "Longest reply 9"),
-        ({"modes": ["generation"], "gen_stop": "END"}, "Stop texts [&#34;END&#34;]"),
-        ({"gen_system_prompt": "Be brief."}, "System prompt &#34;Be brief.&#34;"),
+        ({"modes": ["generation"], "max_tokens": "9"}, "Longest reply 9"),
+        ({"modes": ["generation"], "stop": "END"}, "Stop texts [&#34;END&#34;]"),
+        ({"system_prompt": "Be brief."}, "System prompt &#34;Be brief.&#34;"),
     ],
 )
 def test_runs_that_differ_in_one_setting_differ_in_the_list(
@@ -176,7 +176,7 @@ def test_runs_that_differ_in_one_setting_differ_in_the_list(
 
 
 def test_the_run_in_full_tells_its_settings_too(tab: Screen, queued: Callable[..., str]):
-    page = tab.render({"run": queued(gen_seed="7")})
+    page = tab.render({"run": queued(seed="7")})
     assert page.count("biased, always-A · letters, circular; cloze · Seed 7") == 2
 
 
@@ -223,7 +223,7 @@ def test_a_run_without_rows_with_equal_options_says_so(
     queued()
     assert told not in tab.render({})
     (upload,) = form_for()["uploads"]
-    queued(**{f"col_duplicates_{upload}": "skip"})
+    queued(**{f"datasets.{upload}.duplicate_options": "skip"})
     assert told in tab.render({})
 
 

@@ -18,13 +18,13 @@ from evalui.runs.fair_queue.turns import QueuePlace
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
+from evalui.ui.pages.evaluate.spec import form_to_spec
 from evalui.ui.pages.runs.place_text import held_text, place_text
-from evalui.ui.run_form import read_run_form
 
 
 @pytest.fixture
 def queued(desk: AppService, form_for: Callable[..., Form]) -> Callable[..., str]:
-    return lambda **fields: desk.start(read_run_form(form_for(**fields)))
+    return lambda **fields: desk.start(form_to_spec(form_for(**fields)))
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from ui_samples_examples import ShownSamples
 
 from evalui.app.service import AppService
 from evalui.runs.database.runs import read_cells
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 Finished = Callable[..., str]
 LETTERS_ONLY = {"models": ["always-A"], "modes": ["multiple_choice"]}
@@ -394,7 +394,7 @@ def test_an_unknown_question_is_reported(samples: ShownSamples, finished: Finish
 def test_a_run_without_answers_says_so(
     samples: ShownSamples, desk: AppService, form_for: Callable[..., Any]
 ):
-    page = samples.show(desk.start(read_run_form(form_for())))
+    page = samples.show(desk.start(form_to_spec(form_for())))
     assert "No answer yet." in page
 
 

@@ -113,7 +113,7 @@ def test_verdicts_lead_to_their_duels(samples: ShownSamples, desk: AppService):
 
 
 def test_marks_of_single_answers_are_no_duels(samples: ShownSamples, desk: AppService):
-    run_id = finish(desk, open_form(desk, models=["perfect"], rubric="score10-en.1"))
+    run_id = finish(desk, open_form(desk, models=["perfect"], judging__template="score10-en.1"))
     assert "<h2>Verdicts</h2>" not in samples.show(run_id)
 
 
@@ -181,7 +181,7 @@ def test_thoughts_are_folded_below_the_answer_and_no_part_of_it(
 
 
 def test_further_replies_of_a_model_stand_below_the_first(desk: AppService, samples: ShownSamples):
-    form = open_form(desk, judging=[]) | {"gen_temperature": "0.7", "gen_repeats": "3"}
+    form = open_form(desk, judging=[]) | {"temperature": "0.7", "repeats": "3"}
     page = opened(samples.show(finish(desk, form), {}))
     further = page.partition("Further replies of this model")[2]
     assert re.findall(r"<b>(Reply \d)</b>", further) == ["Reply 2", "Reply 3"]

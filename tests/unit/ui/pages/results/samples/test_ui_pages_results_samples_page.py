@@ -11,7 +11,7 @@ from evalui.messages import messages
 from evalui.runs.database import queue
 from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form
-from evalui.ui.run_form import read_run_form
+from evalui.ui.pages.evaluate.spec import form_to_spec
 
 Finished = Callable[..., str]
 
@@ -34,7 +34,7 @@ def test_the_samples_stand_in_the_frame_of_the_run(tab: ResultsScreen, finished:
 def test_new_answers_of_a_live_run_appear_and_leave_the_search(
     tab: ResultsScreen, desk: AppService, form_for: Callable[..., Form]
 ):
-    run_id = desk.start(read_run_form(form_for(models=["biased"], modes=["multiple_choice"])))
+    run_id = desk.start(form_to_spec(form_for(models=["biased"], modes=["multiple_choice"])))
     samples = tab.page.lists["samples"]
     assert "No answer yet." in tab.render({"run": run_id, "sub": "samples"})
     assert tab.is_looking()
@@ -50,7 +50,7 @@ def test_new_answers_of_a_live_run_appear_and_leave_the_search(
 
 
 def test_a_run_that_goes_on_says_so_in_chinese(desk: AppService, form_for: Callable[..., Form]):
-    run_id = desk.start(read_run_form(form_for(models=["biased"], modes=["multiple_choice"])))
+    run_id = desk.start(form_to_spec(form_for(models=["biased"], modes=["multiple_choice"])))
     assert queue.claim(desk.database, "worker-1")
     page = ResultsScreen(desk, messages("zh")).render({"run": run_id, "sub": "samples"})
     assert "仍在运行：已完成 0 / 16。" in page

@@ -1,32 +1,29 @@
-"""SWIFT's words as options of `evalui run`, alone or over what a specification says.
+"""The models of `evalui run --model` that no models.toml describes, in SWIFT's words.
 
     evalui run --model PATH_OR_URL --dataset NAME_OR_FILE... --out DIR
     evalui run --model qwen --eval-url http://127.0.0.1:8000/v1 --dataset law_val.csv --out DIR
 
-A model that no catalog names is a folder, a hub id or an endpoint; it is there for this run alone.
+Such a model is a folder, a hub id or an endpoint; it is there for this run alone.
 """
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from evalui.cli.parser import number
-from evalui.cli.store import read_text
+from evalui.cli.run_fields import option
 from evalui.errors import EvaluiError, ModelError, SpecError, UnknownName
-from evalui.types import Pattern
 
 if TYPE_CHECKING:
     from evalui.local_runs import PreparedRun
     from evalui.models.base import ModelEntry
     from evalui.models.new_model import NewModelForm
 
-_VERSION = 3  # of a specification that is made of options alone
 _STDIN_KEY = "EVALUI_RUN_API_KEY"  # of this process alone
 _URL_STARTS = ("http://", "https://")
 _FOLDER_STARTS = ("/", "./", "../", "~")
@@ -36,34 +33,9 @@ _OF_THE_SERVER = (*_OF_FILES, "eval_url", "key_env", "key_stdin")
 _OPTIONS = {"address": "--eval-url", "key_variable": "--key-env", "adapter": "--adapter"}
 
 
-@dataclass(frozen=True, slots=True)
-class FlaggedRun:
-    """What a command says: the specification as JSON, and the folder that its paths start from.
-
-    `chooses_mode`: nobody named a mode, so that the questions and models decide.
-    """
-
-    text: str
-    base: Path
-    chooses_mode: bool = False
-
-
-def add_run_flags(run: argparse.ArgumentParser) -> None:
-    """Add the options that stand for a specification, or over one."""
-    group = run.add_argument_group("what is evaluated", "instead of SPEC.json, or overriding it")
-    group.add_argument(
-        "--model",
-        nargs="+",
-        metavar="MODEL",
-        help="names from models.toml; or a folder, a hub id, the base URL of an endpoint",
-    )
-    group.add_argument(
-        "--dataset",
-        nargs="+",
-        metavar="NAME_OR_FILE",
-        help="datasets: a file, folder, zip or published set each",
-    )
-    group.add_argument("--skip-faulty", action="store_true", help="leave out rows that have faults")
+def add_model_options(run: argparse.ArgumentParser) -> None:
+    """Add the options that describe the models of `--model`."""
+    group = run.add_argument_group("its models", "where models.toml does not describe them")
     group.add_argument("--adapter", metavar="DIR", help="LoRA adapter on top of the model")
     group.add_argument(
         "--eval-url", metavar="URL", help="endpoint, such as http://127.0.0.1:8000/v1"
@@ -85,113 +57,34 @@ def add_run_flags(run: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of GPUs that share the model, with --backend vllm",
     )
-    group.add_argument(
-        "--mode",
-        nargs="+",
-        metavar="MODE",
-        help="how questions are put; docs/modes.md has the names",
-    )
-    group.add_argument("--pattern", choices=get_args(Pattern), help="orders of the options to ask")
-    group.add_argument(
-        "--shots",
-        type=number("the number of examples", 0),
-        metavar="N",
-        help="worked examples before each question",
-    )
-    group.add_argument(
-        "--limit",
-        type=number("the number of questions", 1),
-        metavar="N",
-        help="questions of each subject",
-    )
-    group.add_argument(
-        "--chat",
-        action=argparse.BooleanOptionalAction,
-        help="send conversations or plain prompts (default: as the model's entry says)",
-    )
-    group.add_argument(
-        "--replies-of",
-        metavar="MODEL=ADDRESSES",
-        nargs="+",
-        help="use replies kept from the model's earlier addresses (the command prints the digest)",
-    )
-    group.add_argument("--name", help="name of the run")
 
 
-def read_flags(given: argparse.Namespace) -> FlaggedRun:
-    """The specification that the options say, over that of the file.
-
-    Raises:
-        SpecError: neither names datasets, the file cannot be read, or an option is wrong.
-    """
-    values: Any = {"version": _VERSION}
-    base = Path()
-    if given.spec is not None:
-        if given.spec.suffix.lower() not in (".json", ""):
-            raise SpecError("spec-is-data", file=given.spec)
-        text, base = read_text(given.spec), given.spec.parent
-        if not _has_flags(given):
-            return FlaggedRun(text, base)
-        values = _read_object(text)
-    if given.dataset:
-        values["datasets"] = [_dataset(name) for name in given.dataset]
-    if not values.get("datasets"):
-        raise SpecError("flag-missing", flag="--dataset")
-    if given.skip_faulty:
-        listed = [{"path": each} if isinstance(each, str) else each for each in values["datasets"]]
-        values["datasets"] = [each | {"skip_faulty": True} for each in listed]
-    if given.model or given.eval_url:
-        # The names are known when the models are, see `flagged_models`.
-        values["models"] = list(given.model or [given.eval_url])
-    elif not (values.get("models") or values.get("answers")):
-        raise SpecError("flag-missing", flag="--model")
-    _set_modes(values, given)
-    values |= {name: getattr(given, name) for name in ("limit", "name") if getattr(given, name)}
-    if given.replies_of:
-        pairs = [each.rpartition("=") for each in given.replies_of]
-        values["replies_of"] = {model: addresses for model, _, addresses in pairs}
-    named = {"mode", "modes", "answers", "judging"} & values.keys()
-    if not named:
-        from evalui.modes import usual_mode
-
-        values["mode"] = [usual_mode("choices"), usual_mode("answers")]
-    return FlaggedRun(json.dumps(values, ensure_ascii=False), base, chooses_mode=not named)
-
-
-def check_server_flags(given: argparse.Namespace) -> None:
+def check_server_options(given: argparse.Namespace) -> None:
     """Raises `SpecError` for an option that is a server's to decide."""
-    for option in _OF_THE_SERVER:
-        if getattr(given, option):
-            raise SpecError("server-options", option=_flag(option))
+    for name in _OF_THE_SERVER:
+        if getattr(given, name):
+            raise SpecError("server-options", option=option(name))
 
 
-def flagged_models(
+def described_models(
     given: argparse.Namespace, catalog: "Mapping[str, ModelEntry]"
-) -> "dict[str, ModelEntry]":
-    """The models of `--model` and `--eval-url`, in their order, by what they are called there.
+) -> "list[ModelEntry]":
+    """The models of `--model` and `--eval-url`, in their order.
 
     Raises:
         SpecError: an option is wrong, or cannot go with another.
         UnknownName: a model is neither of the catalog nor a folder, a hub id or an address.
         ModelError: an endpoint does not list the one model that it has.
     """
-    wanted: list[str] = list(given.model or ([given.eval_url] if given.eval_url else []))
-    stated = [_flag(name) for name in _OF_FILES if getattr(given, name)]
+    wanted: list[str] = list(given.models or ([given.eval_url] if given.eval_url else []))
+    stated = [option(name) for name in _OF_FILES if getattr(given, name)]
     if stated and (not wanted or (given.adapter and len(wanted) != 1)):
         raise SpecError("flag-one-model", flag=stated[0])
     if (given.key_env or given.key_stdin) and not _has_address(given, wanted):
         raise SpecError("flag-needs", flag="--key-env" if given.key_env else "--key-stdin")
     if given.key_stdin:
         os.environ[_STDIN_KEY] = sys.stdin.readline().strip()
-    return {name: _entry(name, given, catalog) for name in wanted}
-
-
-def with_models(text: str, entries: "Mapping[str, ModelEntry]") -> str:
-    """The specification with the names of the entries in the place of what was typed."""
-    if not entries:
-        return text
-    values = json.loads(text)
-    return json.dumps(values | {"models": [entry.name for entry in entries.values()]})
+    return [_entry(name, given, catalog) for name in wanted]
 
 
 def with_fitting_modes(
@@ -222,86 +115,6 @@ def with_fitting_modes(
     return replace(prepared, spec=prepared.spec.model_copy(update={"modes": modes}))
 
 
-def _has_flags(given: argparse.Namespace) -> bool:
-    names = (
-        "model",
-        "dataset",
-        "eval_url",
-        "mode",
-        "pattern",
-        "limit",
-        "name",
-        "adapter",
-        "replies_of",
-        "skip_faulty",
-    )
-    return (
-        any(getattr(given, name) for name in names)
-        or given.shots is not None
-        or (given.chat is not None)
-    )
-
-
-def _read_object(text: str) -> dict[str, Any]:
-    from evalui.runs.spec import read_json
-
-    values = read_json(text)
-    if not isinstance(values, dict):
-        raise SpecError("flag-no-object")
-    return cast("dict[str, Any]", values)  # the keys of a JSON object are texts
-
-
-def _dataset(name: str) -> dict[str, Any]:
-    """An entry of the specification for a file, or for a dataset that is known by its name."""
-    from evalui.benchmarks.preparing import is_benchmark
-
-    path = Path(name).expanduser()
-    if path.exists():
-        return {"path": str(path.absolute())}
-    if not is_benchmark(name):
-        raise SpecError("flag-no-dataset", name=name)
-    return {"path": name}
-
-
-def _set_modes(values: dict[str, Any], given: argparse.Namespace) -> None:
-    """Put the modes of the options in the specification, and their settings in each mode."""
-    listed = _listed_modes(values)
-    if given.mode:
-        _check_modes(given.mode)
-        if listed is None:
-            values["mode"] = list(given.mode)
-        else:
-            known = {each.get("mode"): each for each in listed}
-            listed = [known.get(name, {"mode": name}) for name in given.mode]
-    settings = {"shots": given.shots, "pattern": given.pattern, "chat": given.chat}
-    stated = {name: value for name, value in settings.items() if value is not None}
-    if listed is not None:
-        values["modes"] = [each | stated for each in listed]
-        return
-    if stated and "mode" not in values and ("answers" in values or "judging" in values):
-        from evalui.modes import usual_mode
-
-        values["mode"] = usual_mode("answers")
-    values |= stated
-
-
-def _listed_modes(values: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """The modes of a specification that lists them; None where one stands at its top."""
-    listed = values.get("modes")
-    if not isinstance(listed, list):
-        return None
-    return [each for each in cast("list[Any]", listed) if isinstance(each, dict)]
-
-
-def _check_modes(names: Sequence[str]) -> None:
-    from evalui.modes import MODES
-
-    known = [name for name in MODES if MODES[name].gives != "verdicts"]
-    for name in names:
-        if name not in known:
-            raise SpecError("flag-value", flag="--mode", value=name, known=", ".join(known))
-
-
 def _has_address(given: argparse.Namespace, wanted: Sequence[str]) -> bool:
     return bool(given.eval_url) or any(name.startswith(_URL_STARTS) for name in wanted)
 
@@ -311,9 +124,9 @@ def _entry(
 ) -> "ModelEntry":
     is_address = name.startswith(_URL_STARTS)
     if given.eval_url or is_address:
-        for option in _OF_FILES:
-            if getattr(given, option):
-                raise SpecError("flag-no-endpoint", flag=_flag(option))
+        for each in _OF_FILES:
+            if getattr(given, each):
+                raise SpecError("flag-no-endpoint", flag=option(each))
         return _endpoint("" if is_address else name, given.eval_url or name, given, catalog)
     if name in catalog:
         return _changed(catalog[name], given)
@@ -364,7 +177,7 @@ def _changed(entry: "ModelEntry", given: argparse.Namespace) -> "ModelEntry":
     """A model of the catalog with what the options say of models whose files are here."""
     from evalui.models.base import traits_of
 
-    stated = [_flag(name) for name in _OF_FILES if getattr(given, name)]
+    stated = [option(name) for name in _OF_FILES if getattr(given, name)]
     if stated and (traits_of(entry).remote or not entry.path):
         raise SpecError("flag-no-endpoint", flag=stated[0])
     if given.backend:
@@ -384,7 +197,7 @@ def _placed(entry: "ModelEntry", given: argparse.Namespace) -> "ModelEntry":
 
     for name in ("device", "dtype"):
         if getattr(given, name):
-            entry = _usable(replace(entry, **{name: getattr(given, name)}), _flag(name))
+            entry = _usable(replace(entry, **{name: getattr(given, name)}), option(name))
     if (given.tensor_parallel or 1) == 1:
         return entry
     options = entry.options | {"tensor_parallel": given.tensor_parallel}
@@ -392,10 +205,6 @@ def _placed(entry: "ModelEntry", given: argparse.Namespace) -> "ModelEntry":
     if BACKENDS[entry.backend].accelerators(spread) != given.tensor_parallel:
         raise SpecError("flag-value", flag="--backend", value=entry.backend, known="vllm")
     return _usable(spread, "--tensor-parallel")
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _local(
