@@ -10,7 +10,7 @@ CHANGED = $(filter %.py,$(shell git diff --name-only --diff-filter=d HEAD -- eva
 	git ls-files --others --exclude-standard -- evalui 2>/dev/null))
 
 .PHONY: demo test test-models test-vllm test-benchmarks test-gradio check lint types quick-types unit unit-lower unit-upper suite browser
-.PHONY: faults bench bench-load format clean
+.PHONY: faults mutations bench bench-load format clean
 
 demo: .venv/product
 	$(BIN)/evalui serve --port $(PORT)
@@ -62,6 +62,10 @@ browser: .venv/tools
 # Kills, loss of power, damage, clocks that jump: some ten minutes. FAULTS chooses, as in -m ci.
 faults: .venv/tools
 	$(BIN)/pytest -q tests/faults $(FAULTS)
+
+# Ten mistakes of the kinds that hurt, each made in a copy of the tree: the tests must notice it.
+mutations: .venv/tools
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/mutations.py $(MUTATIONS)
 
 # A hundred architectures with random weights against plain transformers: a minute of CPU.
 test-models: .venv/tools
