@@ -9,8 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE
 CHANGED = $(filter %.py,$(shell git diff --name-only --diff-filter=d HEAD -- evalui app.py 2>/dev/null; \
 	git ls-files --others --exclude-standard -- evalui 2>/dev/null))
 
-.PHONY: demo test test-models test-vllm test-benchmarks test-gradio check lint types quick-types unit unit-lower unit-upper suite browser
-.PHONY: faults bench bench-load format clean
+.PHONY: demo test test-models test-vllm test-benchmarks test-gradio check lint types quick-types reached suite browser
+.PHONY: faults mutations bench bench-load format clean
 
 demo: .venv/product
 	$(BIN)/evalui serve --port $(PORT)
@@ -24,10 +24,11 @@ test: .venv/tools
 suite: .venv/tools
 	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/flow tests/unit
 
-# What every commit passes, within a minute: two jobs at a time, without the slow tests, with fewer
-# examples of each property, and with pyright for what was changed only.
+# What every commit passes, within a minute: two jobs at a time, the unit tests that the change
+# reaches without the slow ones and with fewer examples of each property, and pyright for what was
+# changed only. SINCE=main looks at more than what is not committed yet.
 check: .venv/tools
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target unit-lower unit-upper lint quick-types
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target reached lint quick-types
 
 lint: .venv/tools
 	$(BIN)/ruff format --check .
@@ -41,17 +42,10 @@ quick-types: .venv/tools
 	$(BIN)/ty check --output-format concise --no-progress
 	$(if $(CHANGED),$(BIN)/pyright $(CHANGED))
 
-# The lower layers, which load models, and the upper ones, which draw pages, take about as long.
-unit: unit-lower unit-upper
-
-QUICK = $(BIN)/pytest -q -m "not slow" --hypothesis-profile=quick
-UPPER = tests/unit/report tests/unit/runs tests/unit/ui
-
-unit-lower: .venv/tools
-	$(QUICK) tests/unit $(UPPER:%=--ignore=%)
-
-unit-upper: .venv/tools
-	$(QUICK) $(UPPER)
+SINCE ?= HEAD
+reached: .venv/tools
+	$(BIN)/python scripts/reached_tests.py $(SINCE) > .venv/reached
+	$(BIN)/pytest -q -m "not slow" --hypothesis-profile=quick $$(cat .venv/reached)
 
 # What failed is named, then tried once more by itself: where all cores are busy, a page may take
 # longer than a test waits.
@@ -62,6 +56,10 @@ browser: .venv/tools
 # Kills, loss of power, damage, clocks that jump: some ten minutes. FAULTS chooses, as in -m ci.
 faults: .venv/tools
 	$(BIN)/pytest -q tests/faults $(FAULTS)
+
+# Ten mistakes of the kinds that hurt, each made in a copy of the tree: the tests must notice it.
+mutations: .venv/tools
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/mutations.py $(MUTATIONS)
 
 # A hundred architectures with random weights against plain transformers: a minute of CPU.
 test-models: .venv/tools

@@ -9,9 +9,13 @@ import sys
 import tempfile
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from recorded_runs import RecordedRuns
 
 ROOT = Path(__file__).parents[1]
 
@@ -194,3 +198,11 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVALUI_DATA_DIR", f"{_DATA_FOLDERS}/{next(_numbers)}")
+
+
+@pytest.fixture(scope="session")
+def recorded_runs(tmp_path_factory: pytest.TempPathFactory) -> "RecordedRuns":
+    """Ten finished runs in one store, for reading alone; see tests/recorded_runs.py."""
+    from recorded_runs import shared_by_processes
+
+    return shared_by_processes(tmp_path_factory)

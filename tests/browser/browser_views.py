@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from steady import normalised
+
 GOLDEN = Path(__file__).parents[1] / "golden" / "net" / "views"
 RECORDING = os.environ.get("EVALUI_RECORD") == "1"
 TOLERANCE = 1e-9  # relative, between the data of a chart and what was recorded
@@ -121,41 +123,6 @@ _COMPLETE = """([frames, limit]) => new Promise(done => {
   };
   look();
 })"""
-
-_VOLATILE: tuple[tuple[str, str], ...] = (
-    (r"\b(?:today|yesterday|\d{4}-\d\d-\d\d) \d\d:\d\d\b", "<moment>"),
-    (r"(?:今天|昨天|\d{4}-\d\d-\d\d) ?\d\d:\d\d", "<moment>"),
-    (r"\b\d+ h \d+ min\b|\b\d+(?:\.\d+)? (?:s|min)\b", "<duration>"),
-    (r"\d+ 小时 \d+ 分|\d+(?:\.\d+)? (?:秒|分钟)", "<duration>"),
-    # A range where the processor was busy at times.
-    (r"(?:about <duration>|<duration> – <duration>), measured", "<estimate>, measured"),
-    (r"(?:约 <duration>|<duration>至 <duration>)，实测", "<estimate>，实测"),
-    (r"\d[\d,.]* per s\b", "<speed> per s"),
-    (r"每秒 \d[\d,.]*", "每秒 <speed>"),
-    (r"\b\d[\d,.]* (?:kB|MB|GB)\b", "<size>"),
-    (r"\b(version|evalui|ver):\d+\.[\w.+]+", r"\1:<version>"),
-    (r"\bevalui \d+\.\d+\.\w+", "evalui <version>"),
-    (r"(?<![\w<])/(?:[\w.@+-]+/)+[\w.@+-]+", "<path>"),
-    (r"\b(127\.0\.0\.1|localhost):\d+", r"\1:<port>"),
-    # The first cell of the table of workers is the number of its process.
-    (r"(?m)^\d+(?=\t?\n?(?:\t|\n)(?:Idle|Working|空闲|工作中)\b)", "<worker>"),
-)
-
-
-def normalised(text: str, ids: dict[str, str]) -> str:
-    """A text without what another run or machine would show differently.
-
-    `ids` are ids of runs with the word that stands for each. Moments, durations, speeds, sizes
-    (of files and of memory), versions, paths, ports and the numbers of worker processes become
-    words in angle brackets; every other figure stays. White space within a line becomes one
-    space, and empty lines go.
-    """
-    for found, word in ids.items():
-        text = text.replace(found, word)
-    for pattern, word in _VOLATILE:
-        text = re.sub(pattern, word, text)
-    lines = (re.sub(r"\s+", " ", line).strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line)
 
 
 def complete(tab: Any) -> None:

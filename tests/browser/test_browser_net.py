@@ -1,4 +1,7 @@
-"""Every view in both languages, as it was recorded: its words, its figures, its charts' data.
+"""Views in both languages in a browser, as recorded: their words, figures, fields and charts' data.
+
+What every view of a run's results says is compared by tests/flow/test_net_runs.py; here are the
+pages around it, and of results one of each kind, for what only a browser shows.
 
 The goldens stand under tests/golden/net/views; SOURCES.md there tells how they are recorded anew.
 """
@@ -13,7 +16,7 @@ from typing import Any
 import pytest
 from browser_examples import unfold_baselines, upload_sample
 from browser_servers import ROOT, admitted
-from browser_views import COUNT_REQUESTS, GOLDEN, check, complete, differences, normalised
+from browser_views import COUNT_REQUESTS, GOLDEN, check, complete, differences
 from open_browser_examples import (
     CONTESTANTS,
     Hall,
@@ -24,6 +27,7 @@ from open_browser_examples import (
     question,
 )
 from playwright.sync_api import expect
+from steady import normalised
 
 SAMPLES = ROOT / "assets" / "samples"
 LANGUAGES = ("en", "zh")
@@ -164,28 +168,20 @@ VIEWS = (
     View("choice-overview", "run={choice}&sub=overview"),
     View("choice-bias", "run={choice}&sub=bias"),
     View("choice-bias-second", "run={choice}&sub=bias", act=choose_second),
-    View("choice-statistics", "run={choice}&sub=statistics"),
-    View("choice-calibration", "run={choice}&sub=calibration"),
-    View("choice-health", "run={choice}&sub=health"),
     View("choice-samples", "run={choice}&sub=samples&q=arithmetic_en/14"),
-    View("choice-samples-cell", "run={choice}&sub=samples&gold=0&picked=0"),
     View("choice-report", "run={choice}&sub=report", act=weigh),
     View("open-overview", "run={open}&sub=overview"),
-    View("open-samples", "run={open}&sub=samples&q=squares/cn-4"),
     View("open-duels", "run={open}&sub=duels"),
     View("open-report", "run={open}&sub=report", act=weigh),
     View("arena-none", "tab=arena"),
-    View("arena-people", "tab=arena&board_judge=people"),
     View("arena-overall-judge", "run={open}&tab=arena&arena=1"),
     View("arena-duels", "run={open}&tab=arena&sub=duels&duel=squares/en-7|numbat|wombat"),
-    View("arena-voted", "run={voted}&tab=arena"),
     View("annotate-none", "tab=annotate"),
     View("annotate-unknown", "run=unknown&tab=annotate"),
     View("annotate-pair", "run={open}&tab=annotate"),
     View("annotate-result", "run={voted}&tab=annotate", act=unfold_sections),
     View("compare-run", "run={choice}&tab=compare"),
     View("compare-runs", "tab=compare&cells=1,5&q=arithmetic_en/14"),
-    View("compare-question", "tab=compare&cells=1,3&q=arithmetic_en/14"),
     View("compare-none", "tab=compare&cells=999999"),
     View("models", "tab=models", act=unfold),
     View("models-hub", "tab=models&add=hub"),

@@ -1,5 +1,9 @@
 """Recorded figures and sentences: what the product writes, made comparable.
 
+A table is `{"rows": n, "columns": {name: [cell, ...]}}`. In a record a column of one value is
+`{"all": value}`, of few texts `{"values": [...], "at": [...]}`, and what stood before in the same
+record is `{"=": place}`, so that a figure which five files hold is recorded once.
+
 `EVALUI_RECORD=1` writes the records anew instead of comparing; see tests/golden/net/SOURCES.md.
 """
 
@@ -12,74 +16,94 @@ import os
 import re
 import sqlite3
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from html.parser import HTMLParser
+from difflib import SequenceMatcher
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 from starlette.testclient import TestClient
+from steady import steady
 
 from evalui.cli.main import main
 from evalui.server import create_app
 from evalui.settings import Settings
-from evalui.shipped_files import ASSETS
 
 NET = Path(__file__).parent.parent / "golden" / "net"
 INPUTS = NET / "inputs"
 RECORDING = os.environ.get("EVALUI_RECORD") == "1"
 LANGUAGES = ("en", "zh")
 
-_VOLATILE = (
-    (r"evalui([: ]v?)\d+\.\d+\.\d+\w*", r"evalui\1VERSION"),
-    (r'("evalui": |"version": )"\d[^"]*"', r'\1"VERSION"'),
-    (r"\|version:[\d.]+", "|version:VERSION"),  # of sacreBLEU
-    (r"(127\.0\.0\.1|localhost):\d+", "HOST"),
-    (r"(?<=model:remote@)[0-9a-f]{8}", "HOST"),  # which holds a digest of its address
-    (r"(?<![\w/.<])/(?:[\w.+-]+/)+", "FOLDER/"),
-)
 _SENTENCES = ("error", "why")  # fields of machine-readable files that hold one
-
-
-def steady(text: str) -> str:
-    """The text without what differs from one run or machine to the next.
-
-    Versions of evalui and sacreBLEU, addresses of servers on this machine, and folders of absolute
-    paths. All else is the same on each run: no export holds a time, a duration or the id of a run.
-    """
-    for pattern, name in _VOLATILE:
-        text = re.sub(pattern, name, text)
-    return text
+_SHORT = 60  # characters of what is recorded again rather than named by its place
 
 
 def check_figures(name: str, found: Any, *, tolerance: float = 1e-9) -> None:
     """Compare keys, cells and figures with those recorded under `name`.
 
-    Floats agree if they differ by at most `tolerance`, absolutely or relatively. Keys that are not
-    recorded are passed over, so that a metric more breaks no record.
+    Floats agree if they differ by at most `tolerance`, absolutely or relatively; where that is
+    more than 1e-9, so do figures within texts. Keys that are not recorded are passed over, and so
+    are rows of metrics that are not, so that a metric more breaks no record.
     """
     path = NET / "figures" / f"{name}.json"
     found = json.loads(steady(json.dumps(found, ensure_ascii=False)))
     if RECORDING:
-        _write(path, _laid_out(_short(found)) + "\n")
-    recorded = json.loads(path.read_text(encoding="utf-8"))
+        _write(path, _laid_out(_packed(_short(found), "", {})) + "\n")
+    recorded = _unpacked(json.loads(path.read_text(encoding="utf-8")), "", {})
     differing = list(_differences(recorded, found, "", tolerance))
-    assert not differing, "\n".join([f"{path.name}: {len(differing)} differ", *differing[:20]])
+    assert not differing, "\n".join([f"{name}: {len(differing)} differ", *differing[:20]])
 
 
-def check_text(name: str, found: str) -> None:
+def check_text(name: str, found: str, *, tolerance: float = 1e-9) -> None:
     """Compare sentences with those recorded under `name`, line by line.
 
-    Columns of tables whose heads are not recorded are passed over.
+    Columns of tables whose heads are not recorded are passed over. A line that differs is stated
+    with the section `== name` it stands in.
     """
     path = NET / "texts" / name
     found = steady(found)
     if RECORDING:
         _write(path, found)
     recorded = path.read_text(encoding="utf-8").splitlines()
-    assert without_further_columns(recorded, found.splitlines()) == recorded, path.name
+    lines = without_further_columns(recorded, found.splitlines())
+    differing = list(_different_lines(recorded, lines, tolerance))
+    assert not differing, "\n".join([f"{name}: {len(differing)} lines differ", *differing[:40]])
+
+
+def _different_lines(
+    recorded: Sequence[str], found: Sequence[str], tolerance: float
+) -> Iterator[str]:
+    """What was recorded and what is now where they differ, with the section."""
+    matcher = SequenceMatcher(None, recorded, found, autojunk=False)
+    for kind, first, last, start, end in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        pairs = zip(recorded[first:last], found[start:end], strict=False)
+        if last - first == end - start and all(_is_close(*pair, tolerance) for pair in pairs):
+            continue
+        section = next((line for line in recorded[first::-1] if line.startswith("== ")), "")
+        yield f"{section or 'line'} ({first + 1}):"
+        yield from (f"  was {line}" for line in recorded[first:last])
+        yield from (f"  now {line}" for line in found[start:end])
+
+
+_FIGURE = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def _is_close(recorded: str, found: str, tolerance: float) -> bool:
+    """Whether texts are the same but for figures that a tolerance may move by their last digit."""
+    if recorded == found or tolerance <= 1e-9:
+        return recorded == found
+    if _FIGURE.split(recorded) != _FIGURE.split(found):
+        return False
+    pairs = zip(_FIGURE.findall(recorded), _FIGURE.findall(found), strict=True)
+    return all(
+        abs(float(one) - float(other)) <= 1.01 * 10.0 ** -len(one.partition(".")[2])
+        and ("." in one or one == other)
+        for one, other in pairs
+    )
 
 
 def without_further_columns(recorded: Sequence[str], found: Sequence[str]) -> list[str]:
@@ -135,10 +159,14 @@ def sentences_apart(found: Any) -> tuple[Any, list[str]]:
 
 
 def json_lines(text: str) -> dict[str, Any]:
-    """Rows of JSON Lines by column; see `_column`."""
-    rows = [json.loads(line) for line in text.splitlines()]
+    """Rows of JSON Lines as a table."""
+    return table_of([json.loads(line) for line in text.splitlines()])
+
+
+def table_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Rows as a table; what a row lacks is ABSENT."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = {name: _column([row.get(name, "ABSENT") for row in rows]) for name in names}
+    columns = {name: [row.get(name, "ABSENT") for row in rows] for name in names}
     return {"rows": len(rows), "columns": columns}
 
 
@@ -159,68 +187,6 @@ def xlsx_columns(content: bytes) -> dict[str, Any]:
         found[sheet.title] = {"signatures": str(signatures[0]).count("\n") + 1}
         found[sheet.title] |= _columns(head, cells)
     return found
-
-
-class _Page(HTMLParser):
-    """Reads the visible text of a page block by block, and the cells of its tables."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-        self.tables: list[list[list[str]]] = []
-        self._open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._open.append(tag)
-        if tag == "table":
-            self.tables.append([])
-        elif tag == "tr":
-            self.tables[-1].append([])
-            self.lines.append("|")
-        elif tag in ("td", "th"):
-            self.tables[-1][-1].append("")
-        elif tag == "img":
-            self.lines.append(f"[picture] {dict(attrs)['alt']}")
-        elif re.fullmatch("h[1-6]|p|li", tag):
-            self.lines.append({"p": "", "li": "- "}.get(tag, f"{'#' * int(tag[-1:] in '123456')} "))
-
-    def handle_endtag(self, tag: str) -> None:
-        while self._open and self._open.pop() != tag:
-            pass
-        if tag in ("td", "th"):
-            self.lines[-1] += f" {self.tables[-1][-1][-1]} |"
-
-    def handle_data(self, data: str) -> None:
-        if {"td", "th"} & set(self._open):
-            self.tables[-1][-1][-1] = f"{self.tables[-1][-1][-1]} {data}".strip()
-        elif not {"style", "title", "script"} & set(self._open) and data.strip():
-            self.lines[-1] += data
-
-
-def page_text(page: bytes) -> str:
-    """The visible text of an HTML file, a block or table row a line, and the texts of pictures."""
-    return "".join(f"{line}\n" for line in _read(page).lines)
-
-
-def page_numbers(page: bytes) -> list[dict[str, list[str]]]:
-    """The cells with figures of each table of an HTML file by the heads of their columns.
-
-    Cells of words are ""; heads that are alike are numbered, and a row is of the columns it has.
-    """
-    return [_numbers_by_head(table) for table in _read(page).tables if table]
-
-
-def _numbers_by_head(table: Sequence[Sequence[str]]) -> dict[str, list[str]]:
-    widest = max(map(len, table))
-    head = next(row for row in table if len(row) == widest)  # below what heads share
-    names = [f"{name} #{head[:place].count(name) + 1}" for place, name in enumerate(head)]
-    rows = [row for row in table if row is not head]
-    return {
-        name: [
-            row[place] if re.search(r"\d", row[place]) else "" for row in rows if place < len(row)
-        ]
-        for place, name in enumerate(names)
-    }
 
 
 def archive(content: bytes) -> dict[str, bytes]:
@@ -261,24 +227,9 @@ def run_ids(database: Path) -> dict[str, str]:
         return dict(opened.execute("SELECT name, id FROM run"))
 
 
-def models_file(folder: Path, endpoint: str = "http://127.0.0.1:9/v1") -> Path:
-    """The recorded runs' models.toml with this machine's places."""
-    text = (INPUTS / "models.toml").read_text(encoding="utf-8")
-    path = folder / "models.toml"
-    path.write_text(text.replace("{assets}", str(ASSETS)).replace("{endpoint}", endpoint))
-    return path
-
-
 def run(spec: Path, out: Path, models: Path, *options: str) -> int:
     """`evalui run`, and its exit code."""
     return main(["run", str(spec), "--out", str(out), "--models-file", str(models), *options])
-
-
-def _read(page: bytes) -> _Page:
-    parser = _Page()
-    parser.feed(page.decode())
-    parser.close()
-    return parser
 
 
 def _number(cell: str) -> Any:
@@ -294,10 +245,75 @@ def _columns(head: Sequence[Any], rows: Sequence[Sequence[Any]]) -> dict[str, An
     for name in _SENTENCES:
         if name in columns:
             columns[name] = ["SENTENCE" if cell else cell for cell in columns[name]]
-    return {"rows": len(rows), "columns": {name: _column(each) for name, each in columns.items()}}
+    return {"rows": len(rows), "columns": columns}
 
 
-def _column(values: Sequence[Any]) -> Any:
+def _packed(found: Any, place: str, known: dict[str, str]) -> Any:
+    """What is recorded of a value; `known` are the places of what was recorded before."""
+    if not isinstance(found, list | dict):
+        return found
+    whole = json.dumps(found, ensure_ascii=False)
+    if len(whole) > _SHORT:
+        if whole in known:
+            return {"=": known[whole]}
+        known[whole] = place
+    if isinstance(found, list):
+        return [_packed(each, f"{place}[{n}]", known) for n, each in enumerate(found)]
+    if not _is_table(found):
+        return {key: _packed(each, f"{place}.{key}", known) for key, each in found.items()}
+    columns: dict[str, Any] = {}
+    for name, values in found["columns"].items():
+        whole = json.dumps(values, ensure_ascii=False)
+        if len(whole) > _SHORT and whole in known:
+            columns[name] = {"=": known[whole]}
+        else:
+            known[whole] = f"{place}.columns.{name}"
+            columns[name] = _packed_column(values)
+    return {**found, "columns": columns}
+
+
+def _unpacked(recorded: Any, place: str, known: dict[str, Any]) -> Any:
+    """The value of which this was recorded."""
+    if isinstance(recorded, dict) and list(recorded) == ["="]:
+        return known[recorded["="]]
+    if isinstance(recorded, list):
+        found: Any = [_unpacked(each, f"{place}[{n}]", known) for n, each in enumerate(recorded)]
+    elif isinstance(recorded, dict):
+        found = {
+            key: each
+            if key == "columns" and _is_table(recorded)
+            else _unpacked(each, f"{place}.{key}", known)
+            for key, each in recorded.items()
+        }
+    else:
+        return recorded
+    known[place] = found
+    if _is_table(found):
+        columns: dict[str, list[Any]] = {}
+        for name, each in found["columns"].items():
+            columns[name] = _unpacked_column(each, found["rows"], known)
+            known[f"{place}.columns.{name}"] = columns[name]
+        found["columns"] = columns
+    return found
+
+
+def _is_table(found: Any) -> bool:
+    return isinstance(found, dict) and {"rows", "columns"} <= found.keys()
+
+
+def _unpacked_column(recorded: Any, rows: int, known: Mapping[str, Any]) -> list[Any]:
+    match recorded:
+        case {"=": place}:
+            return known[place]
+        case {"all": value}:
+            return [value] * rows
+        case {"values": values, "at": at}:
+            return [values[place] for place in at]
+        case _:
+            return recorded
+
+
+def _packed_column(values: Sequence[Any]) -> Any:
     """The values; if they are all the same that one; texts that come again numbered."""
     distinct = list(dict.fromkeys(json.dumps(value, ensure_ascii=False) for value in values))
     whole = [json.loads(value) for value in distinct]
@@ -311,6 +327,8 @@ def _column(values: Sequence[Any]) -> Any:
 
 
 def _differences(recorded: Any, found: Any, place: str, tolerance: float) -> Iterator[str]:
+    if _is_table(recorded) and _is_table(found) and "metric" in recorded["columns"]:
+        found = _with_metrics(found, {*recorded["columns"]["metric"]})
     if isinstance(recorded, dict) and isinstance(found, dict):
         if list(recorded) != [key for key in found if key in recorded]:
             yield f"{place}: keys {list(recorded)} are {list(found)}"
@@ -324,8 +342,19 @@ def _differences(recorded: Any, found: Any, place: str, tolerance: float) -> Ite
     elif isinstance(recorded, float) and isinstance(found, float):
         if not math.isclose(recorded, found, rel_tol=tolerance, abs_tol=tolerance):
             yield f"{place}: {recorded!r} is {found!r}"
+    elif isinstance(recorded, str) and isinstance(found, str):
+        if not _is_close(recorded, found, tolerance):
+            yield f"{place}: {recorded!r} is {found!r}"
     elif recorded != found or type(recorded) is not type(found):
         yield f"{place}: {recorded!r} is {found!r}"
+
+
+def _with_metrics(table: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """A table with the rows of these metrics alone."""
+    metrics = table["columns"].get("metric", [])
+    kept = [place for place, metric in enumerate(metrics) if metric in known]
+    columns = {name: [each[place] for place in kept] for name, each in table["columns"].items()}
+    return {**table, "rows": len(kept), "columns": columns}
 
 
 def _laid_out(found: Any, indent: str = "") -> str:

@@ -1,182 +1,301 @@
-"""Recorded runs: every file that a run leaves or offers, in figures and in words."""
+"""Ten recorded runs: everything that they say, in figures and in words, is what was recorded.
 
+A difference names the run, the thing, the place in it, what was recorded and what is now.
+"""
+
+import io
 import json
 import re
-import shutil
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import net_examples as net
+import net_pages as pages
+import pandas as pd
 import pytest
-from endpoint_flow_examples import Place
+from net_pages import Document
+from recorded_runs import NAMES, RecordedRuns, settings_of
 from starlette.testclient import TestClient
+
+import evalui
+from evalui.app.service import AppService
+from evalui.report.figures import CHARTS
+from evalui.runs.database.connection import Database
+from evalui.runs.harnesses.importing import import_run
+from evalui.types import Language
 
 pytestmark = pytest.mark.slow
 
-RUNS = ("choice", "pair", "endpoint", "open", "rated")
 # float32 products differ from one library to the next.
-TOLERANCE = {"pair": 1e-4}
+TOLERANCE = {"letters": 1e-4}
+WITH_ARCHIVE = ("open", "voted")  # those without pictures
+FRAMES = (
+    *("cells", "trials", "questions", "metrics", "pairs"),
+    *("positions", "standings", "verdicts", "votes"),
+)
+OF_PEOPLE = {"standings", "votes"}  # a bundle has nothing of them
+ROUTES = ("", "/figures", "/voters", "/votes", "/disagreements", "/ballot")
+PASSING = ("created", "started", "finished", "last", "revision")  # fields of REST that hold a time
 
 
 class Recorded:
-    """Runs of the command line in one store, each done once, and a server on that store."""
+    """A server on the ten runs, and what it says of each, made once."""
 
-    def __init__(self, folder: Path, models: Path) -> None:
-        self.folder = folder
-        self._models = models
+    def __init__(self, runs: RecordedRuns, folder: Path) -> None:
+        self.runs = runs
+        # A server writes a little, such as the moment it began; nobody else is to see that.
+        self.settings = runs.copy(folder)
         self._stack = ExitStack()
-        self._kept: dict[tuple[str, ...], bytes] = {}
-        self._said: dict[str, tuple[int, str]] = {}
-        self._client: TestClient | None = None
+        self._documents: dict[tuple[str, Language], dict[str, Document]] = {}
 
-    def files(self, name: str, capsys: pytest.CaptureFixture[str]) -> Path:
-        """The folder with what `evalui run` left."""
-        kept = self.folder / name
-        if not kept.exists():
-            out = self.folder / "out"
-            capsys.readouterr()
-            code = net.run(net.INPUTS / f"{name}.json", out, self._models)
-            told = capsys.readouterr()
-            shown = [line for line in told.err.splitlines() if line.startswith("evalui: ")]
-            # The id of a run is drawn at random.
-            shown = [re.sub(r"^evalui: run \S+;", "evalui: run ID;", line) for line in shown]
-            self._said[name] = code, "".join(f"{line}\n" for line in [*shown, told.out])
-            kept.mkdir()
-            for path in out.iterdir():
-                if not path.name.startswith("evalui.sqlite"):
-                    shutil.move(path, kept / path.name)
-        return kept
+    @cached_property
+    def client(self) -> TestClient:
+        """A browser without cookies."""
+        data, models = self.settings.data_dir, self.settings.models
+        return self._stack.enter_context(net.served(data, models))
 
-    def said(self, name: str) -> tuple[int, str]:
-        """The exit code of a run, and what it printed beside its bar."""
-        return self._said[name]
+    @cached_property
+    def service(self) -> AppService:
+        """The use cases, beside the server."""
+        database = self._stack.enter_context(closing(Database(self.settings.database)))
+        return AppService(self.settings, database)
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """The ids of runs with the word that stands for each in a record."""
+        return {run_id: f"<{name}>" for name, run_id in self.runs.ids.items()}
 
     def export(self, name: str, extension: str, language: str = "en") -> bytes:
-        """What the page offers for download, made once."""
-        key = (name, extension, language)
-        if key not in self._kept:
-            data = self.folder / "out"
-            if self._client is None:
-                self._client = self._stack.enter_context(net.served(data, self._models))
-            run_id = net.run_ids(data / "evalui.sqlite")[f"Net: {name}"]
-            self._kept[key] = net.exported(self._client, run_id, extension, language)
-        return self._kept[key]
+        """What the page offers for download."""
+        return net.exported(self.client, self.runs.ids[name], extension, language)
+
+    def documents(self, name: str, language: Language) -> dict[str, Document]:
+        """What pages and report.html of a run say, of "store" the pages of several runs."""
+        if (name, language) not in self._documents:
+            shown = dict(pages.documents(self.service, name, self.runs.ids, language))
+            if name in NAMES:
+                shown["report.html"] = self.export(name, "html", language).decode()
+            read = {address: pages.read(each, self.words) for address, each in shown.items()}
+            self._documents[name, language] = read
+        return self._documents[name, language]
 
     def close(self) -> None:
         self._stack.close()
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
-    folder = tmp_path_factory.mktemp("net")
-    place = Place(folder / "server")
-    place.be(delay=0)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("EVALUI_DATA_DIR", str(folder / "data"))
-        opened = Recorded(folder, net.models_file(folder, place.url))
-        try:
-            yield opened
-        finally:
-            opened.close()
-            place.kill()
+def recorded(
+    recorded_runs: RecordedRuns, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Recorded]:
+    opened = Recorded(recorded_runs, tmp_path_factory.mktemp("net"))
+    yield opened
+    opened.close()
 
 
-@pytest.fixture(params=RUNS)
-def name(
-    request: pytest.FixtureRequest, recorded: Recorded, capsys: pytest.CaptureFixture[str]
-) -> str:
-    recorded.files(request.param, capsys)
-    return request.param
+@pytest.mark.parametrize("name", NAMES)
+def test_figures_stay(name: str, recorded: Recorded):
+    """Of the library, of every export and of REST."""
+    found = {
+        "library": _library(recorded, name),
+        "exports": _exports(recorded, name),
+        "rest": _answers(recorded, name),
+    }
+    net.check_figures(name, found, tolerance=TOLERANCE.get(name, 1e-9))
 
 
-def test_figures_of_the_folder_stay(name: str, recorded: Recorded):
-    folder = recorded.folder / name
-    whole = json.loads((folder / "report.json").read_text())
-    figures, _ = net.sentences_apart(whole)
-    net.check_figures(
-        f"{name}.folder",
-        {
-            "code": recorded.said(name)[0],
-            "files": sorted(path.name for path in folder.iterdir()),
-            "report.json": figures,
-            "lines": {
-                path.name: net.json_lines(path.read_text())
-                for path in sorted(folder.glob("*.jsonl"))
-            },
-            "numbers of report.html": net.page_numbers((folder / "report.html").read_bytes()),
-        },
-        tolerance=TOLERANCE.get(name, 1e-9),
-    )
+@pytest.mark.parametrize("name", [*NAMES, "store"])
+def test_charts_of_pages_stay(name: str, recorded: Recorded):
+    shown = recorded.documents(name, "en").items()
+    found = {address: each.charts for address, each in shown if each.charts}
+    net.check_figures(f"{name}.charts", found, tolerance=TOLERANCE.get(name, 1e-9))
 
 
-def test_cells_of_the_downloads_stay(name: str, recorded: Recorded):
-    sheets = net.xlsx_columns(recorded.export(name, "xlsx"))
-    assert sheets.pop("metrics")["rows"]  # a row for each metric: see the exchange of metrics
-    net.check_figures(
-        f"{name}.tables",
-        {"csv": net.csv_columns(recorded.export(name, "csv")), "xlsx": sheets},
-        tolerance=TOLERANCE.get(name, 1e-9),
-    )
+@pytest.mark.parametrize("name", [*NAMES, "store"])
+def test_sentences_stay(name: str, recorded: Recorded):
+    """What the command printed, the files in words, and every page with its links and tables."""
+    parts = {}
+    if name in NAMES:
+        printed = recorded.runs.printed.get(name, "")
+        parts["command"] = printed.replace(recorded.runs.ids[name], "ID")
+        for extension in ("md", "tex"):
+            parts[f"report.{extension}"] = recorded.export(name, extension).decode()
+        sentences = net.sentences_apart(json.loads(recorded.export(name, "json")))[1]
+        parts["report.json"] = "\n".join(dict.fromkeys(sentences))
+    parts |= {address: each.text for address, each in recorded.documents(name, "en").items()}
+    whole = "".join(f"== {place}\n{text.strip()}\n\n" for place, text in parts.items())
+    net.check_text(f"{name}.en.txt", whole, tolerance=TOLERANCE.get(name, 1e-9))
 
 
-@pytest.mark.parametrize("name", ["endpoint", "rated"], indirect=True)
+@pytest.mark.parametrize("name", [*NAMES, "store"])
+def test_chinese_sentences_stay(name: str, recorded: Recorded):
+    """Each line with Chinese letters once: figures and links are those of the English page."""
+    texts = [each.text for each in recorded.documents(name, "zh").values()]
+    if name in NAMES:
+        texts += [recorded.export(name, kind, "zh").decode() for kind in ("md", "tex")]
+    english = {line for each in recorded.documents(name, "en").values() for line in each.lines}
+    lines = [re.sub(r"\]\([^)]*\)", "]", line) for text in texts for line in text.splitlines()]
+    chinese = dict.fromkeys(line for line in lines if re.search("[\u4e00-\u9fff]", line))
+    plain = {re.sub(r"\]\([^)]*\)", "]", line) for line in english}
+    whole = "".join(f"{line}\n" for line in chinese if line not in plain)
+    net.check_text(f"{name}.zh.txt", whole, tolerance=TOLERANCE.get(name, 1e-9))
+
+
+@pytest.mark.parametrize("name", [*NAMES, "store"])
+def test_pages_have_the_same_links_and_figures_in_each_language(name: str, recorded: Recorded):
+    english, chinese = recorded.documents(name, "en"), recorded.documents(name, "zh")
+    assert list(english) == list(chinese)
+    for address, page in english.items():
+        for one, other in zip(page.links, chinese[address].links, strict=True):
+            assert re.sub("lang=(en|zh)", "", one) == re.sub("lang=(en|zh)", "", other), address
+        assert pages.numbers_of(page.charts) == pages.numbers_of(chinese[address].charts), address
+        assert page.figures == chinese[address].figures, address
+
+
+@pytest.mark.parametrize("name", ["judged", "failed"])
 def test_tables_are_the_same_in_each_language(name: str, recorded: Recorded):
-    assert net.csv_columns(recorded.export(name, "csv", "zh")) == net.csv_columns(
-        recorded.export(name, "csv")
-    )
-    assert net.xlsx_columns(recorded.export(name, "xlsx", "zh")) == net.xlsx_columns(
-        recorded.export(name, "xlsx")
-    )
+    for extension, read in (("csv", net.csv_columns), ("xlsx", net.xlsx_columns)):
+        chinese = recorded.export(name, extension, "zh")
+        assert read(chinese) == read(recorded.export(name, extension))
 
 
+@pytest.mark.parametrize("name", NAMES)
 def test_the_page_offers_what_the_command_wrote(name: str, recorded: Recorded):
-    folder = recorded.folder / name
-    assert recorded.export(name, "json") == (folder / "report.json").read_bytes()
-    assert recorded.export(name, "md") == (folder / "report.md").read_bytes()
+    if name not in recorded.runs.outputs:
+        pytest.skip("no command wrote it")
+    written = recorded.runs.outputs[name]
+    for file in ("report.json", "report.md", "trials.jsonl"):
+        if name != "voted" or file == "trials.jsonl":  # people voted after it was written
+            extension = file.removeprefix("report.")
+            assert recorded.export(name, extension) == (written / file).read_bytes()
 
 
-@pytest.mark.parametrize("name", ["rated"], indirect=True)
-def test_the_archive_holds_the_folder_and_the_tables(name: str, recorded: Recorded):
-    held = net.archive(recorded.export(name, "zip"))
-    folder = recorded.folder / name
-    for path in folder.iterdir():
-        assert held.pop(path.name) == path.read_bytes(), path.name
-    sheets = net.xlsx_columns(held.pop("report.xlsx"))
-    assert sheets == net.xlsx_columns(recorded.export(name, "xlsx"))
-    signatures = held.pop("signatures.txt").decode()
-    net.check_figures(
-        f"{name}.archive",
-        {
-            "signatures": signatures.splitlines(),
-            "tables": {
-                file: net.csv_columns(content)
-                for file, content in held.items()
-                if file != "metrics.csv"  # a row for each metric
-            },
-        },
+@pytest.mark.parametrize("name", NAMES)
+def test_rest_gives_what_the_files_have(name: str, recorded: Recorded):
+    address = f"/api/v1/runs/{recorded.runs.ids[name]}"
+    trials = recorded.client.get(f"{address}/trials?limit=10000").content.splitlines()
+    # Cell by cell as they were done, those of the file question by question.
+    assert sorted(trials) == sorted(recorded.export(name, "trials.jsonl").splitlines())
+    for extension in ("csv", "json", "md"):
+        answer = recorded.client.get(f"{address}/report.{extension}")
+        assert answer.content == recorded.export(name, extension)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_bundle_says_the_same(name: str, recorded: Recorded, tmp_path: Path):
+    """A store with this run alone, taken into a new one."""
+    (tmp_path / "run.sqlite").write_bytes(recorded.export(name, "sqlite"))
+    (tmp_path / "models.toml").write_bytes(recorded.runs.models.read_bytes())
+    settings = settings_of(tmp_path)
+    with closing(Database(settings.database)) as database:
+        run_id = import_run(database, [tmp_path / "run.sqlite"]).run_id
+    opened = evalui.open(settings.database, run=run_id, models_file=settings.models)
+    first = evalui.open(
+        recorded.runs.store, run=recorded.runs.ids[name], models_file=recorded.runs.models
     )
+    with opened, first:
+        for frame in {*FRAMES} - OF_PEOPLE:
+            pd.testing.assert_frame_equal(getattr(opened, frame)(), getattr(first, frame)())
 
 
-def test_sentences_of_the_command_stay(name: str, recorded: Recorded):
-    whole = json.loads((recorded.folder / name / "report.json").read_text())
-    _, sentences = net.sentences_apart(whole)
-    lines = "".join(f"{each}\n" for each in dict.fromkeys(sentences))
-    net.check_text(f"{name}.command.txt", f"{recorded.said(name)[1]}\nreport.json:\n{lines}")
+def test_every_record_belongs_to_a_run():
+    kinds = {"figures": ("json", "charts.json"), "texts": ("en.txt", "zh.txt")}
+    found = {f"{folder}/{path.name}" for folder in kinds for path in (net.NET / folder).iterdir()}
+    known = {
+        f"{folder}/{n}.{kind}" for folder, each in kinds.items() for kind in each for n in NAMES
+    }
+    known |= {"figures/store.charts.json", "texts/store.en.txt", "texts/store.zh.txt"}
+    assert known <= found
+    assert not {name for name in found - known if name.split("/")[1].split(".")[0] in NAMES}
 
 
-@pytest.mark.parametrize("language", net.LANGUAGES)
-def test_sentences_of_the_report_stay(name: str, language: str, recorded: Recorded):
-    net.check_text(f"{name}.{language}.md", recorded.export(name, "md", language).decode())
+# ------------------------------------------------------------ what a run says, as data
 
 
-# That of the others says what their report.md says, in the same blocks; their numbers are compared.
-@pytest.mark.parametrize("name", ["endpoint", "open", "rated"], indirect=True)
-def test_sentences_of_the_page_to_take_away_stay(name: str, recorded: Recorded):
-    page = (recorded.folder / name / "report.html").read_bytes()
-    net.check_text(f"{name}.en.html.txt", net.page_text(page))
+def _library(recorded: Recorded, name: str) -> dict[str, Any]:
+    """Every frame with the types of its columns, and every chart."""
+    run_id, models = recorded.runs.ids[name], recorded.runs.models
+    with evalui.open(recorded.runs.store, run=run_id, models_file=models) as run:
+        found = {frame: _frame(getattr(run, frame)()) for frame in FRAMES}
+        charts = {
+            chart: json.loads(run.chart(chart).to_json())["data"]
+            for chart in CHARTS
+            if not CHARTS[chart].frame(run._figures).empty  # pyright: ignore[reportPrivateUsage]
+        }
+    return {**found, "charts": charts, "votes": _without(found["votes"], "created")}
 
 
-@pytest.mark.parametrize("name", ["endpoint", "rated"], indirect=True)
-def test_chinese_sentences_of_the_page_to_take_away_stay(name: str, recorded: Recorded):
-    net.check_text(f"{name}.zh.html.txt", net.page_text(recorded.export(name, "html", "zh")))
+def _frame(frame: pd.DataFrame) -> dict[str, Any]:
+    kinds = {str(name): str(kind) for name, kind in frame.dtypes.items()}
+    rows = json.loads(
+        frame.to_json(orient="split", double_precision=15, date_format="iso", force_ascii=False)
+    )
+    columns = zip(*rows["data"], strict=True) if rows["data"] else [()] * len(rows["columns"])
+    cells = {name: [*cells] for name, cells in zip(rows["columns"], columns, strict=True)}
+    return {"rows": len(frame), "types": kinds, "columns": cells}
+
+
+def _exports(recorded: Recorded, name: str) -> dict[str, Any]:
+    """Every format but those in words, which are compared as text."""
+    report, _ = net.sentences_apart(json.loads(recorded.export(name, "json")))
+    parquet = pd.read_parquet(io.BytesIO(recorded.export(name, "trials.parquet")))
+    found = {
+        "json": report,
+        "csv": net.csv_columns(recorded.export(name, "csv")),
+        "xlsx": net.xlsx_columns(recorded.export(name, "xlsx")),
+        "trials.jsonl": net.json_lines(recorded.export(name, "trials.jsonl").decode()),
+        "trials.csv": net.csv_columns(recorded.export(name, "trials.csv")),
+        "trials.parquet": _frame(parquet),
+        "metrics.csv": net.csv_columns(recorded.export(name, "metrics.csv")),
+        "metrics.json": net.table_of(json.loads(recorded.export(name, "metrics.json"))),
+        "eee.zip": _archive(recorded.export(name, "eee.zip")),
+    }
+    if name in WITH_ARCHIVE:
+        found["zip"] = _archive(recorded.export(name, "zip"))
+    if written := recorded.runs.outputs.get(name):
+        found["folder"] = sorted(path.name for path in written.iterdir())
+    return found
+
+
+def _archive(content: bytes) -> dict[str, Any]:
+    """The files of a zip, those that are tables or JSON with what they hold."""
+    readers = {
+        "csv": net.csv_columns,
+        "xlsx": net.xlsx_columns,
+        "jsonl": lambda file: net.json_lines(file.decode()),
+        "json": lambda file: net.sentences_apart(json.loads(file))[0],
+        "txt": lambda file: file.decode().splitlines(),
+    }
+    held = net.archive(content)
+    kinds = {file: file.rpartition(".")[2] for file in held}
+    return {
+        file: readers[kinds[file]](each) if kinds[file] in readers else None
+        for file, each in held.items()
+    }
+
+
+def _answers(recorded: Recorded, name: str) -> dict[str, Any]:
+    """Routes that read the run, without their times."""
+    found: dict[str, Any] = {}
+    for route in ROUTES:
+        answer = recorded.client.get(f"/api/v1/runs/{recorded.runs.ids[name]}{route}")
+        is_lines = route == "/votes" and answer.status_code == 200
+        body = net.json_lines(answer.text) if is_lines else answer.json()
+        body, _ = net.sentences_apart(body)
+        found[route or "/"] = {"status": answer.status_code, "body": _steady(body)}
+    return found
+
+
+def _steady(body: Any, key: str = "") -> Any:
+    if isinstance(body, list):
+        return [_steady(each, key) for each in body]
+    if isinstance(body, dict):
+        return {name: _steady(each, name) for name, each in body.items()}
+    return "TIME" if key in PASSING and body else body
+
+
+def _without(table: dict[str, Any], column: str) -> dict[str, Any]:
+    columns = {name: cells for name, cells in table["columns"].items() if name != column}
+    return {**table, "columns": columns}

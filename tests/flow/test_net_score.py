@@ -5,8 +5,10 @@ from pathlib import Path
 
 import net_examples as net
 import pytest
+from recorded_runs import models_file
 
 from evalui.cli.main import main
+from evalui.shipped_files import ASSETS
 
 KINDS = ("choices", "replies", "texts", "battles", "verdicts")
 SCORES = {
@@ -68,9 +70,9 @@ def test_sentences_of_wrong_specifications_stay(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("EVALUI_DATA_DIR", str(tmp_path / "data"))
-    models = net.models_file(tmp_path)
+    models = models_file(tmp_path)
     for file in ("choice/sums_val.csv", "faulty.csv"):
-        source = net.INPUTS / file if "/" in file else net.ASSETS / "samples" / file
+        source = net.INPUTS / file if "/" in file else ASSETS / "samples" / file
         (tmp_path / source.name).write_bytes(source.read_bytes())
     usual = {"datasets": [{"path": "sums_val.csv", "skip_faulty": True}], "models": ["knows"]}
     told: list[str] = []
@@ -94,7 +96,7 @@ def test_help_stays(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monk
 @pytest.mark.slow
 def test_sentences_of_plain_routes_stay(tmp_path: Path):
     told: list[str] = []
-    faulty = (net.ASSETS / "samples" / "faulty.csv").read_bytes()
+    faulty = (ASSETS / "samples" / "faulty.csv").read_bytes()
     with net.served(tmp_path) as client:
         for language in net.LANGUAGES:
             sent = client.post(f"/upload?lang={language}", files=[("files", ("bad.csv", faulty))])

@@ -106,7 +106,8 @@ class CompareScreen:
         parts += [sharing.head, sharing.problem, sharing.here, sharing.links]
         shown = "".join(str(self.value(each)) for each in parts if self._is_seen(each))
         names = ("runs", "group", "measure", "models", "pair", "only")
-        return shown + "".join(f"<i>{escape(word)}</i>" for n in names for word in self.offered(n))
+        offered = (word for name in names for word in self.offered(name))
+        return shown + "".join(f"<li>{escape(word)}</li>" for word in offered)
 
     def _is_seen(self, component: Any) -> bool:
         return self._update(component).get("visible") is not False

@@ -27,10 +27,12 @@ def draw(view: RunView, form: Form) -> None:
 
 
 def datasets(view: RunView) -> Mapping[str, tuple[Sample, ...]]:
-    """The multiple-choice questions of the run, by dataset."""
+    """The multiple-choice questions of the run, by dataset; one of other questions may be left out
+    of a run, and has cells all the same.
+    """
     cells = {summary.cell for summary in view.summaries.values()}
     by_name: dict[str, tuple[Sample, ...]] = {}
     for result in view.report.results:
-        if result.cell in cells:
+        if result.cell in cells and all(each.choices for each in result.samples.values()):
             by_name.setdefault(result.cell.dataset, tuple(result.samples.values()))
     return by_name

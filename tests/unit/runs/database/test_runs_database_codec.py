@@ -1,6 +1,6 @@
 import json
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -112,19 +112,23 @@ def test_different_requests_have_different_keys(other: Request) -> None:
     assert codec.request_key("m", other) != codec.request_key("m", NextToken("Q", ("A", "B")))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"max_tokens": 9},
-        {"stop": ("\n",)},
-        {"temperature": 0.5},
-        {"prompt": "R"},
-        {"json_schema": "{}"},
-    ],
-)
-def test_each_setting_of_generation_is_part_of_the_key(change: dict[str, object]) -> None:
-    asked = Generate("Q")
-    assert codec.request_key("m", replace(asked, **change)) != codec.request_key("m", asked)
+_OTHERWISE: dict[str, object] = {
+    "prompt": "R",
+    "max_tokens": 9,
+    "stop": ("\n",),
+    "temperature": 0.5,
+    "json_schema": "{}",
+    "settings": (("top_p", 0.5),),
+    "repeat": 1,
+    "seed": 7,
+}
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(Generate)])
+def test_each_setting_of_generation_is_part_of_the_key(name: str) -> None:
+    asked = Generate("Q", settings=(("top_p", 0.9),))
+    changed = replace(asked, **{name: _OTHERWISE[name]})
+    assert codec.request_key("m", changed) != codec.request_key("m", asked)
 
 
 def test_what_was_kept_before_there_were_schemas_keeps_its_key_and_form() -> None:
