@@ -76,7 +76,7 @@ class Client:
         return self.call(RunDetail, "GET", f"runs/{run}")
 
     def runs(self) -> Iterator[RunProgress]:
-        """The runs of the sender, and those that they are named to vote on, the newest first."""
+        """The runs of the sender, everyone's, and those to vote on, the newest first."""
         page = self.call(RunPage, "GET", "runs")
         yield from page.runs
         while page.next:

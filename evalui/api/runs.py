@@ -21,6 +21,7 @@ from evalui.api.schemas import (
 from evalui.app import evaluations, results
 from evalui.app.run_labels import LIVE_STATES
 from evalui.app.service import AppService
+from evalui.app.sharing import show_everyone
 from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
@@ -82,7 +83,9 @@ def list_runs(
     cursor: str = "",
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> RunPage:
-    """The runs of the sender, and those that they are named to vote on, the newest first."""
+    """The runs of the sender, everyone's, and those that they are named to vote on, the newest
+    first.
+    """
     rows = results.list_runs(service)
     places = {row.id: place for place, row in enumerate(rows, start=1)}
     if cursor and cursor not in places:
@@ -117,6 +120,18 @@ def resume_run(run_id: str, service: Service, t: Words) -> RunDetail:
     """Queue a failed or stopped run again; what is done is not done again."""
     evaluations.resume_run(service, run_id)
     return detail_of(service, t, run_id)
+
+
+@router.put("/{run_id}/everyone", status_code=204, dependencies=[permits(show_everyone)])
+def show_run(run_id: str, service: Service) -> None:
+    """Let everybody with an account see a run; for its owner and administrators."""
+    show_everyone(service, run_id, everyone=True)
+
+
+@router.delete("/{run_id}/everyone", status_code=204, dependencies=[permits(show_everyone)])
+def hide_run(run_id: str, service: Service) -> None:
+    """Take that back."""
+    show_everyone(service, run_id, everyone=False)
 
 
 @router.get("/{run_id}/events", response_class=Response, responses={200: {"content": _AS_EVENTS}})
@@ -198,6 +213,7 @@ def details_of(service: AppService, t: Messages, run_ids: Iterable[str]) -> Iter
         yield RunDetail(
             **RunProgress.model_validate(row, context=t).model_dump(),
             may=sorted(service.deeds(row)),
+            everyone=row.everyone,
             place=queued.place,
             held=t.translate(queued.held),
             seconds_left=seconds.get(row.id, 0.0 if row.id not in live else None),

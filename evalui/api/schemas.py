@@ -197,7 +197,7 @@ class RunProgress(Answered):
 
 
 class RunDetail(RunProgress):
-    """One run, and what the sender `may` do with it.
+    """One run, what the sender `may` do with it, and whether `everyone` may see it.
 
     A run that waits has a `place` in the queue of all people, from 1, and is `held` for a reason
     beside its turn. `seconds_left` are those until the end of a run at work, as measured; what is
@@ -205,6 +205,7 @@ class RunDetail(RunProgress):
     """
 
     may: list[Deed]
+    everyone: bool
     place: int | None
     held: str
     seconds_left: float | None

@@ -31,21 +31,21 @@ def unseen_notices(
     """
     unseen = _read_unseen(service)
     seen = [notice for notice in unseen if shows_all or notice.run == shown_run]
-    if seen and not service.settings.read_only:
+    if seen:
         _mark_seen(service, seen)
     return [notice for notice in unseen if notice not in seen]
 
 
-@checks("whose notice it is, and that the server is not one that only shows")
+@checks("whose notice it is, and that the server is not read-only")
 def close_notice(service: AppService, number: int) -> None:
     """Show a notice of the person no more; one of another person, or none, stays as it is."""
     own = [notice for notice in _read_unseen(service) if notice.id == number]
-    if own and not service.settings.read_only:
+    if own:
         _mark_seen(service, own)
 
 
 def _read_unseen(service: AppService) -> list[Notice]:
-    if not service.owner:
+    if not service.owner or service.settings.read_only:  # where none can be closed
         return []
     rows = service.database.rows(
         "SELECT id, run, name, state FROM notice WHERE person = ? AND seen IS NULL"

@@ -11,7 +11,7 @@ from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
 
 @requires("see")
 def list_runs(service: AppService) -> Sequence[RunRow]:
-    """The runs of the person, and those that they are named to vote on, the newest first."""
+    """The runs of the person, everyone's, and those to vote on, the newest first."""
     return read_runs(service.database, service.person)
 
 

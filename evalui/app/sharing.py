@@ -1,8 +1,9 @@
-"""What people let others see: links to frozen pages."""
+"""What people let others see: runs, and links to frozen pages."""
 
 from collections.abc import Callable, Sequence
 
 from evalui.access import LOCAL, Owned, may, require
+from evalui.accounts.audit import record_in
 from evalui.accounts.shares import Share, add_share, link_of, list_shares, new_share, revoke_share
 from evalui.accounts.uploads import check_may_upload
 from evalui.app.permissions import checks, requires
@@ -13,6 +14,7 @@ from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.compile import frozen_blocks, meanings
 from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.report.render.shared import FrozenContent, shared_page
+from evalui.runs.database.queue import bump_revision
 from evalui.runs.database.runs import read_cells
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.types import Language
@@ -112,6 +114,17 @@ def withdraw(service: AppService, share_id: str, address: str | None = None) -> 
         raise AccountError("no-share", id=share_id[:80])
     require(service.person, "change", Owned(owners[0]))
     revoke_share(service.database, share_id, by=service.person)
+
+
+@requires("change", "run_id")
+def show_everyone(service: AppService, run_id: str, *, everyone: bool) -> None:
+    """Let everybody with an account on this server see a run, or nobody by that."""
+    with service.database.writing(durable=True) as connection:
+        connection.execute("UPDATE run SET everyone = ? WHERE id = ?", (everyone, run_id))
+        # Who sees it sees it in lists that are drawn again when a run changes.
+        bump_revision(connection, run_id)
+        deed = "show-everyone" if everyone else "show-no-more"
+        record_in(connection, service.person, deed, f"run {run_id}")
 
 
 def _until(t: Messages, owner: str, at: float) -> str:

@@ -161,7 +161,11 @@ def test_what_is_typed_stays_while_the_page_changes_by_itself(visit: Any, box: S
     expect(row(admin, "later")).to_be_visible(timeout=15_000)
     expect(admin.get_by_label("Runs at work")).to_have_value("7")
     expect(admin.get_by_label("Runs at work")).to_be_focused()
-    expect(admin.get_by_text("Look at models and at pages behind links.")).to_be_visible()
+    expect(
+        admin.get_by_text(
+            "Look at runs that their owners show everybody, at models, and at pages behind links."
+        )
+    ).to_be_visible()
 
 
 def test_who_is_signed_out_is_led_to_sign_in(visit: Any):

@@ -137,8 +137,8 @@ def test_the_last_speeds_are_the_first_of_several(script: ModuleType, tmp_path: 
     script.convert(old, tmp_path / "new.sqlite")
     kept = [tuple(row.values()) for row in tables_of(tmp_path / "new.sqlite")["pace"]]
     assert kept == [
-        (1, "m", "cloze", 0, "f", 10.0, 0.0, 0.0, 0.0),
-        (2, "m", "cloze", 5, "f", 5.0, 0.0, 0.0, 0.0),
+        (1, "m", "cloze", 0, "f", 10.0),
+        (2, "m", "cloze", 5, "f", 5.0),
     ]
 
 

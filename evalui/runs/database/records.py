@@ -32,7 +32,7 @@ class RunRow:
 
     `done` and `total` count trials over all cells that can run. `cancelling`: its owner has
     stopped it and its worker has not noticed yet. `attempt` counts the claims. `voters` are those
-    whom its plan of votes names.
+    whom its plan of votes names; `everyone` with an account may see it.
     """
 
     id: str
@@ -51,11 +51,12 @@ class RunRow:
     done: int
     total: int
     voters: frozenset[str]
+    everyone: bool
 
     @property
     def owned(self) -> Owned:
         """The run as `access.may` knows it."""
-        return Owned(self.owner, run=self.id, voters=self.voters)
+        return Owned(self.owner, run=self.id, voters=self.voters, everyone=self.everyone)
 
     @property
     def lease(self) -> Lease:

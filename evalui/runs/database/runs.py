@@ -22,7 +22,8 @@ _RUNS_SQL = """
     FROM run r LEFT JOIN cell c ON c.run = r.id
 """
 _SEEN_BY_SQL = """
-    WHERE r.owner = ?1 OR r.id IN (SELECT run FROM assigned_voter WHERE person = ?1)
+    WHERE r.owner = ?1 OR r.everyone
+        OR r.id IN (SELECT run FROM assigned_voter WHERE person = ?1)
 """
 _IN_STATE_SQL = "WHERE r.state IN (SELECT value FROM json_each(?)) "
 WORKER_TIMEOUT_S = 20.0  # a worker that has reported nothing for so long is not there
@@ -38,7 +39,7 @@ def read_run(database: Database, run_id: str) -> RunRow:
 
 
 def read_runs(database: Database, person: Person = LOCAL_PERSON) -> list[RunRow]:
-    """The runs of a person, and those that they are named to vote on, newest first."""
+    """The runs of a person, everyone's, and those that they are named to vote on, newest first."""
     rows = database.rows(
         _RUNS_SQL + _SEEN_BY_SQL + "GROUP BY r.id ORDER BY r.created DESC, r.rowid DESC",
         (person.name,),
@@ -153,6 +154,7 @@ def _run_row(row: Row) -> RunRow:
     values: dict[str, Any] = {name: row[name] for name in RunRow.__slots__}
     values["cancelling"] = bool(row["cancelling"])
     values["error"] = decode_sentence(row["error"])
+    values["everyone"] = bool(row["everyone"])
     values["voters"] = frozenset[str](json.loads(row["voters"]))
     return RunRow(**values)
 

@@ -38,7 +38,8 @@ CREATE TABLE sample (
 -- Worked examples may repeat an id of the scored rows; scored rows may not.
 CREATE UNIQUE INDEX sample_by_id ON sample (dataset, id) WHERE role = 'sample';
 
--- `left_out` is what a run was given and does not evaluate, as JSON.
+-- `left_out` is what a run was given and does not evaluate, as JSON; `everyone` with an account may
+-- see it, or those who may by other reasons.
 CREATE TABLE run (
     id TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
@@ -57,7 +58,8 @@ CREATE TABLE run (
     error TEXT NOT NULL DEFAULT '',
     revision INTEGER NOT NULL DEFAULT 0,
     left_out TEXT NOT NULL DEFAULT '[]',
-    priority INTEGER NOT NULL DEFAULT 0
+    priority INTEGER NOT NULL DEFAULT 0,
+    everyone INTEGER NOT NULL DEFAULT 0 CHECK (everyone IN (0, 1))
 ) STRICT;
 
 CREATE INDEX run_by_queue ON run (state, queued);
@@ -204,30 +206,17 @@ CREATE TABLE trial_of_model (
     outcome TEXT NOT NULL DEFAULT ''
 ) STRICT;
 
--- The last speeds of a model in a mode, with the size in tokens of the requests: the time that a
--- run will take, and which responses it has.
+-- The last speeds of a model in a mode, in requests per second: the time that is left of a run.
 CREATE TABLE pace (
     id INTEGER PRIMARY KEY,
     model TEXT NOT NULL,
     mode TEXT NOT NULL,
     shots INTEGER NOT NULL,
     fingerprint TEXT NOT NULL,
-    rate REAL NOT NULL,
-    sent REAL NOT NULL DEFAULT 0,
-    distinct_ REAL NOT NULL DEFAULT 0,
-    written REAL NOT NULL DEFAULT 0
+    rate REAL NOT NULL
 ) STRICT;
 
 CREATE INDEX pace_of_mode ON pace (model, mode, shots);
-
--- How long models load.
-CREATE TABLE loading (
-    model TEXT NOT NULL,
-    cold INTEGER NOT NULL CHECK (cold IN (0, 1)),
-    worker TEXT NOT NULL,
-    seconds REAL NOT NULL,
-    PRIMARY KEY (model, cold)
-) STRICT, WITHOUT ROWID;
 
 -- ----------------------------------------------------------------------------------- people's votes
 
@@ -274,6 +263,8 @@ CREATE TABLE assigned_voter (
     PRIMARY KEY (run, person)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX assigned_voter_by_person ON assigned_voter (person);
+
 -- Who leads a run may end the vote of all.
 CREATE TABLE closed_vote (
     run TEXT PRIMARY KEY REFERENCES run ON DELETE CASCADE,
@@ -317,8 +308,8 @@ CREATE TABLE guest (
 
 -- ---------------------------------------------------------------------------------- people, doors
 
--- Who may sign in. `password` is an argon2 hash, "" if there is none. `limits` and `preferences`
--- are JSON: what differs from the server's own.
+-- Who may sign in. `password` is an argon2 hash, "" if there is none. `limits` are JSON:
+-- what differs from the server's own.
 CREATE TABLE person (
     name TEXT PRIMARY KEY,
     role TEXT NOT NULL CHECK (role IN ('reader', 'annotator', 'operator', 'admin')),
@@ -326,8 +317,7 @@ CREATE TABLE person (
     disabled INTEGER NOT NULL DEFAULT 0 CHECK (disabled IN (0, 1)),
     created REAL NOT NULL,
     seen REAL,
-    limits TEXT NOT NULL DEFAULT '{}',
-    preferences TEXT NOT NULL DEFAULT '{}'
+    limits TEXT NOT NULL DEFAULT '{}'
 ) STRICT, WITHOUT ROWID;
 
 -- A link by which a person chooses a password, once.
@@ -424,45 +414,14 @@ CREATE TABLE turn (owner TEXT PRIMARY KEY, taken REAL NOT NULL) STRICT, WITHOUT 
 CREATE TABLE spending (
     owner TEXT NOT NULL,
     day TEXT NOT NULL,
-    device_s REAL NOT NULL DEFAULT 0,
     tokens INTEGER NOT NULL DEFAULT 0,
     dollars REAL NOT NULL DEFAULT 0,
     PRIMARY KEY (owner, day)
 ) STRICT, WITHOUT ROWID;
 
--- ------------------------------------------------------------------------------------------ teams
-
-CREATE TABLE team (name TEXT PRIMARY KEY, created REAL NOT NULL) STRICT, WITHOUT ROWID;
-
-CREATE TABLE membership (
-    team TEXT NOT NULL REFERENCES team ON DELETE CASCADE,
-    person TEXT NOT NULL REFERENCES person ON DELETE CASCADE,
-    PRIMARY KEY (team, person)
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX membership_by_person ON membership (person);
-
--- What a team may do with a run (its id) or a dataset (OWNER/ID of its upload) of somebody.
-CREATE TABLE team_right (
-    kind TEXT NOT NULL CHECK (kind IN ('run', 'dataset')),
-    thing TEXT NOT NULL,
-    team TEXT NOT NULL REFERENCES team ON DELETE CASCADE,
-    right_ TEXT NOT NULL CHECK (right_ IN ('view', 'run', 'annotate')),
-    PRIMARY KEY (kind, thing, team, right_)
-) STRICT, WITHOUT ROWID;
-
-CREATE TRIGGER run_rights_end AFTER DELETE ON run BEGIN
-    DELETE FROM team_right WHERE kind = 'run' AND thing = OLD.id;
-END;
-
-CREATE TRIGGER upload_rights_end AFTER DELETE ON upload BEGIN
-    DELETE FROM team_right WHERE kind = 'dataset' AND thing = OLD.owner || '/' || OLD.id;
-END;
-
 -- ---------------------------------------------------------------------------------------- notices
 
--- A note to a person that a run of theirs has ended. It is `sent` when their webhook and their
--- mail have it, or `tries` are used up; the next is `due` then.
+-- A note to a person that a run of theirs has ended.
 CREATE TABLE notice (
     id INTEGER PRIMARY KEY,
     person TEXT NOT NULL,
@@ -470,17 +429,10 @@ CREATE TABLE notice (
     name TEXT NOT NULL,
     state TEXT NOT NULL,
     created REAL NOT NULL,
-    seen REAL,
-    sent REAL,
-    tries INTEGER NOT NULL DEFAULT 0,
-    due REAL NOT NULL DEFAULT 0,
-    mailed INTEGER NOT NULL DEFAULT 0,
-    posted INTEGER NOT NULL DEFAULT 0
+    seen REAL
 ) STRICT;
 
 CREATE INDEX notice_by_person ON notice (person, seen);
-
-CREATE INDEX notice_by_sent ON notice (sent, due);
 
 -- In the transaction that ends the run; one that its owner stops needs no note.
 CREATE TRIGGER run_end_noticed AFTER UPDATE OF state ON run

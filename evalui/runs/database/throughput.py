@@ -67,8 +67,7 @@ def store_throughput(
     """Remember the requests per second of a model in a mode; of older ones the last few stay."""
     with database.writing() as connection:
         connection.execute(
-            "INSERT INTO pace (model, mode, shots, fingerprint, rate, sent, distinct_, written)"
-            " VALUES (?, ?, ?, ?, ?, 0, 0, 0)",
+            "INSERT INTO pace (model, mode, shots, fingerprint, rate) VALUES (?, ?, ?, ?, ?)",
             (model, mode, shots, fingerprint, rate),
         )
         connection.execute(

@@ -14,10 +14,4 @@ def notice_line(service: AppService, t: Messages, tab: str, run_id: str) -> Html
     left = unseen_notices(service, run_id, shows_all=tab == "runs")
     if not left:
         return None
-    return fill(
-        "notices.html",
-        t=t,
-        notices=left[:_SHOWN],
-        more=len(left) - _SHOWN,
-        may_close=not service.settings.read_only,
-    )
+    return fill("notices.html", t=t, notices=left[:_SHOWN], more=len(left) - _SHOWN)

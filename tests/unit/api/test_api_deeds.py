@@ -64,6 +64,7 @@ ROUTES: dict[str, tuple[str, ...]] = {
     "models_look": ("GET /models/{name}",),
     "models_open": ("GET /models",),
     "models_save": ("POST /models", "PUT /models/{name}"),
+    "results_everyone": ("PUT /runs/{run_id}/everyone", "DELETE /runs/{run_id}/everyone"),
     "results_link": ("DELETE /links/{link_id}",),
     "results_look": (POLLS,),
     "results_open": ("GET /runs/{run_id}/figures",),

@@ -323,6 +323,29 @@ def test_who_is_named_sees_and_votes_on_that_run_alone(
     assert api.get(f"/runs/{run}/ballot").status_code == 404
 
 
+def test_a_run_that_everyone_may_see_is_changed_by_its_owner_alone(
+    api: TestClient, finished: str, become: Callable[..., None]
+) -> None:
+    place = f"/runs/{finished}/everyone"
+    become("eve", "reader")
+    assert api.get(f"/runs/{finished}").status_code == 404
+    become("local", "admin")
+    assert api.put(place).status_code == 204
+    assert api.get(f"/runs/{finished}").json()["everyone"] is True
+    become("eve", "reader")
+    assert [each["id"] for each in api.get("/runs").json()["runs"]] == [finished]
+    assert api.get(f"/runs/{finished}").json()["may"] == ["see"]
+    become("eve", "operator")
+    for refused in (api.delete(place), api.delete(f"/runs/{finished}")):
+        assert (refused.status_code, refused.json()["key"]) == (403, "not-allowed-change")
+    assert api.get(f"/runs/{finished}/ballot").json()["key"] == "not-allowed-annotate"
+    become("local", "admin")
+    assert api.delete(place).status_code == 204
+    become("eve", "operator")
+    assert api.get("/runs").json()["runs"] == []
+    assert api.get(f"/runs/{finished}/report.json").status_code == 404
+
+
 def test_a_run_is_planned_and_not_started(
     api: TestClient, desk: AppService, spec: dict[str, Any]
 ) -> None:

@@ -180,7 +180,7 @@ def test_a_store_with_other_tables_is_no_bundle(place: Path, tmp_path: Path):
         opened.execute("CREATE TRIGGER sly AFTER INSERT ON run BEGIN DELETE FROM person; END")
     with (
         closing(Database(tmp_path / "other.sqlite")) as database,
-        pytest.raises(DataError, match="its tables are others"),
+        pytest.raises(DataError, match="its tables differ"),
     ):
         import_bundle(bundle, database)
 

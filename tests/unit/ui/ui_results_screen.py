@@ -116,6 +116,10 @@ class ResultsScreen:
         sent = cast("gr.EventData", SimpleNamespace(_data={"do": "withdraw", "link": link}))
         return self._changed(self.page._act_on_link(sent, self.request, self.query))  # pyright: ignore[reportPrivateUsage]
 
+    def show_everyone(self, *, ticked: bool) -> str:
+        """The panel after the box of everybody was ticked, or not any more."""
+        return self._changed(self.page._show_everyone(self.request, self.query, ticked))  # pyright: ignore[reportPrivateUsage]
+
     def _changed(self, updates: dict[Any, Any]) -> str:
         self.shown |= updates
         return self.around()

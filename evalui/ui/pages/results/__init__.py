@@ -189,6 +189,13 @@ class ResultsPage:
             trigger_mode="multiple",
             **EVENTS,
         )
+        self.sharing.everyone.input(
+            self._show_everyone,
+            [self.query, self.sharing.everyone],
+            panel,
+            api_name=f"{_NAME}_everyone",
+            **EVENTS,
+        )
         # A link that was just followed is known to the server a moment later.
         sent: list[Any] = [self.files.first.click, self.files.others.click]
         gr.on(sent, self._watch, self.query, self.news, api_name=f"{_NAME}_watch", **EVENTS)
@@ -431,6 +438,10 @@ class ResultsPage:
         view, form = self._changed(request, query)
         action = Action.read(event._data)  # pyright: ignore[reportPrivateUsage] # no other name
         return self.sharing.act(view, form, action)
+
+    def _show_everyone(self, request: gr.Request, query: object, everyone: object) -> Updates:
+        view, form = self._changed(request, query)
+        return self.sharing.show_everyone(view, form, everyone)
 
     def _changed(self, request: gr.Request, query: object) -> tuple[RunView, Form]:
         """The run that is to be changed.

@@ -1,10 +1,13 @@
-"""Results, the panel of who else may see a run: links to a frozen page."""
+"""Results, the panel of who else may see a run: everybody here, and links to a frozen page."""
 
 from collections.abc import Callable
 from typing import Any
 
+import gradio as gr
+
 from evalui.app.run_view import RunView
-from evalui.app.sharing import run_address, share_run, withdraw
+from evalui.app.sharing import run_address, share_run, show_everyone, withdraw
+from evalui.messages import Messages
 from evalui.ui.components.action import Action
 from evalui.ui.components.form import Form
 from evalui.ui.pages.results.overview import shared_page
@@ -12,11 +15,28 @@ from evalui.ui.sharing.panel import LinkPanel, chosen_days, tried
 
 
 class SharingPanel(LinkPanel):
-    """The panel of links to a run."""
+    """The panel of links to a run, and below them whether everybody with an account may see it."""
+
+    def __init__(self, t: Messages) -> None:
+        super().__init__(t)
+        with self.panel:
+            self.everyone = gr.Checkbox(False, label=t("share.everyone"), container=False)
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Every component that changes."""
+        return [*super().outputs, self.everyone]
 
     def shown_of(self, view: RunView, form: Form) -> dict[Any, Any]:
         """The panel of a run, as `shown`."""
-        return self.shown(view.service, shared_page(view), form)
+        has_accounts = view.service.settings.auth != "token"
+        box = gr.update(value=view.run.everyone, visible=has_accounts)
+        return {**self.shown(view.service, shared_page(view), form), self.everyone: box}
+
+    def show_everyone(self, view: RunView, form: Form, everyone: object) -> dict[Any, Any]:
+        """The panel after the box was ticked, or not any more."""
+        show_everyone(view.service, view.run.id, everyone=everyone is True)
+        return self.shown_of(RunView(view.service, view.t, view.run.id), form)
 
     def add_link(self, view: RunView, form: Form, days: object) -> dict[Any, Any]:
         """The panel after a link was made, or with why it was not."""

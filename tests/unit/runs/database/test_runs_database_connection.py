@@ -116,7 +116,7 @@ def test_a_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE x (y)")
     before = path.read_bytes()
-    with pytest.raises(DataError, match="its tables are others"):
+    with pytest.raises(DataError, match="its tables differ"):
         Database(path)
     assert path.read_bytes() == before
 

@@ -15,7 +15,7 @@ from evalui.accounts.people import add_person
 from evalui.accounts.shares import link_of, list_shares
 from evalui.app.service import AppService
 from evalui.app.sharing import share_run
-from evalui.errors import AccountError, NotAllowed, SpecError
+from evalui.errors import AccountError, NotAllowed, SpecError, UnknownRun
 from evalui.messages import messages
 from evalui.runs.database.queue import delete
 from evalui.runs.database.voting.plans import keep_plan
@@ -137,6 +137,30 @@ def test_who_may_not_change_a_run_shares_nothing_of_it(desk, finished):
         with pytest.raises(NotAllowed):
             share_run(desk, run_id, 30)
     assert [share.ended for share in list_shares(desk.database)] == [None]
+
+
+def test_a_box_lets_everybody_see_a_run(desk, finished):
+    desk.settings = desk.settings.model_copy(update={"auth": "password"})
+    with acting_as(Person("ann", "annotator")):
+        run_id = finished()
+        shown = screen(desk, run_id)
+        assert shown.update(shown.page.sharing.everyone)["value"] is False
+        shown.show_everyone(ticked=True)
+        assert shown.update(shown.page.sharing.everyone)["value"] is True
+    with acting_as(Person("bob", "annotator")):
+        assert desk.run(run_id).id == run_id
+        with pytest.raises(NotAllowed):
+            shown.show_everyone(ticked=False)
+    with acting_as(Person("ann", "annotator")):
+        shown.show_everyone(ticked=False)
+    with acting_as(Person("bob", "annotator")), pytest.raises(UnknownRun):
+        desk.run(run_id)
+
+
+def test_where_nobody_has_an_account_there_is_no_box(desk, finished):
+    shown = screen(desk, finished())
+    assert shown.is_sharing()
+    assert shown.update(shown.page.sharing.everyone)["visible"] is False
 
 
 def test_a_link_of_another_page_cannot_be_withdrawn_here(desk, finished):

@@ -39,7 +39,7 @@ def test_an_empty_page_tells_the_next_step(tab: Screen):
 def test_a_reader_is_not_led_to_where_runs_are_started(tab: Screen, finished: Callable[..., str]):
     with acting_as(Person("rita", "reader")):
         empty = tab.render({})
-    assert "Your role lets you look." in empty
+    assert "their owners show everybody" in empty
     run_id = finished()
     with acting_as(Person("rita", "reader", scope="read")):
         pages = [empty, tab.render({"run": run_id})]
