@@ -236,7 +236,7 @@ class _Maker:
 
     def _vote(self, run_id: str) -> None:
         """Three people say something of every pair, and two of those they differ on are decided."""
-        from evalui.app import ballots, team_votes
+        from evalui.app import ballots, voters
         from evalui.runs.database.connection import Database
         from evalui.runs.database.voting.votes import VoteInput
 
@@ -256,9 +256,9 @@ class _Maker:
                     comment = "clearer" if number % 3 == 0 else ""
                     mark = VoteInput(shown.pair_key, choice, comment, 2.5 + number)
                     ballots.cast_vote(service, run_id, mark, person)
-            team_votes.end_voting(service, run_id)
+            voters.end_voting(service, run_id)
             for outcome in ("a", "tie"):
-                disputed = team_votes.disputed_pair(service, run_id)
+                disputed = voters.disputed_pair(service, run_id)
                 assert disputed
                 pair = disputed.ballot.pair_key
                 ballots.decide_pair(service, run_id, pair, outcome, "It has the name.", "ann")
