@@ -28,6 +28,7 @@ _OF_PAGES: Rules = (
     (r"\b\d[\d,.]* (?:kB|MB|GB)\b", "<size>"),
     (r"\b(version|evalui|ver):\d+\.[\w.+]+", r"\1:<version>"),
     (r"\bevalui \d+\.\d+\.\w+", "evalui <version>"),
+    (r"(?s)(?<=\(most recent call last\):).*?(?=\b[\w.]+(?:Error|Exception): )", " <frames> "),
     (r"(?<![\w<])/(?:[\w.@+-]+/)+[\w.@+-]+", "<path>"),
     (r"\b(127\.0\.0\.1|localhost):\d+", r"\1:<port>"),
     (r"(?<=\bremote@)[0-9a-f]{8}", "<port>"),
@@ -47,8 +48,8 @@ def normalised(text: str, ids: Mapping[str, str]) -> str:
     """The text of a page without what another run or machine would show differently.
 
     `ids` are ids of runs with the word that stands for each. Moments, durations, speeds, sizes
-    (of files and of memory), versions, paths, ports and the numbers of worker processes become
-    words in angle brackets; every other figure stays. White space within a line becomes one
+    (of files and of memory), versions, paths, ports, frames of tracebacks and the numbers of worker
+    processes become words in angle brackets; every other figure stays. White space within a line becomes one
     space, and empty lines go.
     """
     for found, word in ids.items():

@@ -136,6 +136,8 @@ def read_fields(given: argparse.Namespace) -> RequestedRun:
     if given.spec is not None:
         from evalui.runs.spec import read_json
 
+        if given.spec.suffix.lower() not in (".json", ""):
+            raise SpecError("spec-is-data", file=given.spec)
         values, base = read_json(read_text(given.spec)), given.spec.parent
         if not isinstance(values, dict):
             return RequestedRun(values, base)

@@ -97,7 +97,7 @@ def test_a_setting_of_its_mode_is_an_option_and_stands_in_the_signature(
     other = ("run", "spec.json", *options, "--mode", "generation")
     refused = evalui(folder, plugin, *other)
     assert refused.returncode == 2
-    assert "None of the modes has any use for “Instruction”" in refused.stderr
+    assert "None of the modes has any use for “--instruction”" in refused.stderr
     monkeypatch.syspath_prepend(PLUGIN)
     from evalui_example.one_letter import OneLetterSettings
 

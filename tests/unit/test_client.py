@@ -129,7 +129,16 @@ def test_files_are_sent_with_the_folder_that_states_their_split(sent: list[Any],
     for split in ("dev", "val"):
         (tmp_path / split).mkdir()
         (tmp_path / split / 'a"b.csv').write_bytes(b"\r\n--x")
-    described = {"id": "u", "files": [], "bytes": 1, "created": 1.0, "parts": [], "problem": ""}
+    described = {
+        "id": "u",
+        "files": [],
+        "bytes": 1,
+        "created": 1.0,
+        "parts": [],
+        "problem": "",
+        "state": "ready",
+        "rows_read": 0,
+    }
     client = answering(sent, *(Answer(json.dumps(described).encode()) for _ in range(2)))
     assert client.upload([tmp_path / "dev" / 'a"b.csv', tmp_path / "val" / 'a"b.csv']).id == "u"
     client.upload([tmp_path])

@@ -17,7 +17,6 @@ from evalui.app.voters import VOTE_FILES
 from evalui.errors import EvaluiError, UnknownName
 from evalui.messages import Messages, Sentence, language_of, messages, sentence
 from evalui.ui.components.form import Form
-from evalui.ui.pages.evaluate.spec import dataset_field, read_layout
 from evalui.web.downloads import download, export_of, votes_of
 
 Route = Callable[..., object]
@@ -38,6 +37,8 @@ def messages_of(request: Request, service: AppService) -> Messages:
 
 def _faults(service: AppService) -> Route:
     def faults(upload: str, request: Request) -> Response:
+        from evalui.ui.pages.evaluate.spec import dataset_field, read_layout  # beside Gradio
+
         t = messages_of(request, service)
         parameters = request.query_params.items()
         form: Form = {dataset_field(upload, name): value for name, value in parameters}

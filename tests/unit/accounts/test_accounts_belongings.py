@@ -11,6 +11,7 @@ from evalui.access import Person
 from evalui.accounts.people import add_person, read_account, remove_person
 from evalui.app.column_memory import ColumnMemory
 from evalui.app.uploads import UploadStore
+from evalui.datasets.base import Layout
 from evalui.errors import AccountError, DataError, UnknownRun
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
@@ -161,13 +162,13 @@ def test_a_run_in_the_hands_of_a_worker_goes_on(database: Database, uploads: Upl
 
 def test_a_new_person_of_the_name_finds_nothing(database: Database, uploads: UploadStore):
     memory = ColumnMemory(database.path.parent / "columns", lambda: "ann")
-    memory.remember(["a", "b"], "answer=b")
+    memory.remember(["a", "b"], Layout(answer="b"))
     sent = uploads.store("ann", [("sums.csv", ROWS)])
     add_run(database, "ann", upload(uploads, "ann"))
     remove_person(database, "ann", heir=None, by=ME)
     add_person(database, "ann", "admin", by=ME)
     assert read_runs(database, Person("ann")) == []
-    assert memory.recall(["a", "b"]) == ""
+    assert memory.recall(["a", "b"]) is None
     with pytest.raises(DataError):
         uploads.paths("ann", sent)
 

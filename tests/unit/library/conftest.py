@@ -37,8 +37,8 @@ def choice_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def open_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("open")
-    done("open", folder).close()
-    return folder / "open"
+    done("judged", folder).close()
+    return folder / "judged"
 
 
 @pytest.fixture

@@ -233,7 +233,7 @@ def test_permutations_of_many_options_are_refused_and_rotations_are_not():
 def test_missing_columns_are_named():
     with pytest.raises(DataError, match="lacks choice, answer; it has id"):
         evalui.score_choices(ROWS[["id"]])
-    with pytest.raises(DataError, match="how many options"):
+    with pytest.raises(DataError, match="number of options is missing"):
         evalui.position_bias(ROWS.drop(columns="permutation"))
     with pytest.raises(DataError, match="lacks winner"):
         evalui.ratings(pd.DataFrame({"model_a": ["x"], "model_b": ["y"]}))

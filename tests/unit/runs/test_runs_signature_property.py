@@ -375,6 +375,7 @@ _EXEMPT: Mapping[type, Mapping[str, str]] = {
     },
     JudgingSpec: {},
     DatasetSpec: {
+        "upload": "which file it is: its digest is signed",
         "name": "what tables and signatures call it",
         "sha256": "a run whose file has another digest is refused",
         "skip_faulty": "without it a file with faulty rows is refused",

@@ -231,7 +231,8 @@ def _label(loc: Sequence[int | str]) -> str:
     """What the page calls a field of a specification."""
     names = [part for part in loc if isinstance(part, str) and part != "modes"]
     shorter = (".".join(names[:n]) for n in range(len(names), 0, -1))
-    return next((sentence(LABELS[at]) for at in shorter if at in LABELS), ".".join(names))
+    labels = (sentence(key) for at in shorter if (key := LABELS.get(at)))
+    return next(labels, ".".join(names))
 
 
 def _settings(

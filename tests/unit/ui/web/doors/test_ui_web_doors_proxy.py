@@ -51,7 +51,7 @@ def test_headers_from_elsewhere_are_refused(database: Database, peer: str):
     ):
         answer = client(database, peer).get("/en/", headers={USER: "root", **more})
         assert answer.status_code == 401
-        assert "names nobody" in answer.json()["error"]
+        assert "sends no name" in answer.json()["error"]
 
 
 def test_nobody_is_trusted_where_none_is_listed(database: Database):
