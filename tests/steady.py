@@ -20,9 +20,6 @@ _OF_PAGES: Rules = (
     (r"(?:今天|昨天|\d{4}-\d\d-\d\d) ?\d\d:\d\d", "<moment>"),
     (r"\b\d+ h \d+ min\b|\b\d+(?:\.\d+)? (?:s|min)\b", "<duration>"),
     (r"\d+ 小时 \d+ 分|\d+(?:\.\d+)? (?:秒|分钟)", "<duration>"),
-    # A range where the processor was busy at times.
-    (r"(?:about <duration>|<duration> – <duration>), measured", "<estimate>, measured"),
-    (r"(?:约 <duration>|<duration>至 <duration>)，实测", "<estimate>，实测"),
     (r"\d[\d,.]* per s\b", "<speed> per s"),
     (r"每秒 \d[\d,.]*", "每秒 <speed>"),
     (r"\b\d[\d,.]* (?:kB|MB|GB)\b", "<size>"),
@@ -49,8 +46,8 @@ def normalised(text: str, ids: Mapping[str, str]) -> str:
 
     `ids` are ids of runs with the word that stands for each. Moments, durations, speeds, sizes
     (of files and of memory), versions, paths, ports, frames of tracebacks and the numbers of worker
-    processes become words in angle brackets; every other figure stays. White space within a line becomes one
-    space, and empty lines go.
+    processes become words in angle brackets; every other figure stays. White space within a line
+    becomes one space, and empty lines go.
     """
     for found, word in ids.items():
         text = text.replace(found, word)
