@@ -11,6 +11,7 @@ from gradio.events import api  # pyright: ignore[reportUnknownVariableType] # of
 from starlette.concurrency import run_in_threadpool
 
 from evalui.api.runs import detail_of
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.runs.spec import parse_spec
 from evalui.ui.pages.context import PageContext
@@ -39,7 +40,7 @@ class ClientEndpoints:
         """
         service = self._context.service(request)
         service.require("start")  # who may not is not told what is wrong with a specification
-        run_id = service.start(parse_spec(json.dumps(spec)))
+        run_id = start_run(service, parse_spec(json.dumps(spec)))
         return self._detail(service, run_id)
 
     def status(self, run: str, request: gr.Request) -> dict[str, Any]:

@@ -105,10 +105,10 @@ def read_dataset(upload_id: str, describe: Describe) -> UploadedDatasets:
     return describe(upload_id)
 
 
-@router.delete("/{upload_id}", status_code=204, dependencies=[permits(datasets.delete_dataset)])
+@router.delete("/{upload_id}", status_code=204, dependencies=[permits(datasets.delete_upload)])
 def delete_dataset(upload_id: str, service: Service) -> None:
     """Delete the files of an upload. Runs that were made of it keep their questions."""
-    datasets.delete_dataset(service, upload_id)
+    datasets.delete_upload(service, upload_id)
 
 
 @router.post("/{upload_id}/columns", dependencies=[permits(datasets.remember_columns)])
@@ -134,7 +134,9 @@ def map_columns(
 def _described(service: AppService, t: Messages, about: UploadedFiles) -> UploadedDatasets:
     parts, problem = list[DatasetPart](), ""
     try:
-        parts += (_part(service, t, part, Layout()) for part in service.parts(about.id))
+        parts += (
+            _part(service, t, part, Layout()) for part in datasets.upload_parts(service, about.id)
+        )
     except EvaluiError as error:
         problem = t.translate(error.sentence)
     is_faulty = bool(problem) or any(part.problem for part in parts)
@@ -160,7 +162,7 @@ def _part(
         return DatasetPart(
             name=file, kind="", rows=rows, columns=columns, preview=shown, problem=problem
         )
-    view = service.load(upload, layout)
+    view = datasets.read_upload(service, upload, layout)
     return DatasetPart(
         name=view.name,
         kind=view.kind,

@@ -5,15 +5,15 @@ from fastapi import APIRouter, Response
 from evalui.api.problems import CheckedRoute, Service, Words, permits
 from evalui.api.runs import detail_of
 from evalui.api.schemas import ImportDone, ImportSent
+from evalui.app import evaluations
 from evalui.app.files.views import LogChoices
-from evalui.app.service import AppService
 from evalui.errors import SpecError
 from evalui.report.analyses.overview.document import left_out_sentences
 
 router = APIRouter(route_class=CheckedRoute, prefix="/imports", tags=["imports"])
 
 
-@router.post("", status_code=201, dependencies=[permits(AppService.import_log)])
+@router.post("", status_code=201, dependencies=[permits(evaluations.import_log)])
 def import_log(sent: ImportSent, response: Response, service: Service, t: Words) -> ImportDone:
     """Keep the finished run of another harness: files of an `upload`, or a `path` on the server.
 
@@ -23,9 +23,9 @@ def import_log(sent: ImportSent, response: Response, service: Service, t: Words)
     if bool(sent.upload) == bool(sent.path) or (sent.path and choices != LogChoices(sent.name)):
         raise SpecError("import-source")
     imported = (
-        service.import_log_from(sent.path, name=sent.name)
+        evaluations.import_log_from(service, sent.path, name=sent.name)
         if sent.path
-        else service.import_log(sent.upload, choices)
+        else evaluations.import_log(service, sent.upload, choices)
     )
     response.headers["Location"] = f"runs/{imported.run_id}"
     return ImportDone(

@@ -66,12 +66,12 @@ def look_again(name: str, service: Service, t: Words) -> ModelShown:
 
 
 def _one(service: AppService, t: Messages, name: str) -> ModelShown:
-    find_entry(service.catalog(), name)
+    find_entry(service.models.catalog(), name)
     return next(each for each in _shown(service, t) if each.name == name)
 
 
 def _shown(service: AppService, t: Messages) -> list[ModelShown]:
-    catalog, tests = service.catalog(), service.models.tests(service.owner)
+    catalog, tests = service.models.catalog(), service.models.tests(service.owner)
     added = service.models.added().keys() - service.models.shadowed()
     return [
         _model(t, catalog[name], status, tests.get(name), added=name in added)

@@ -45,7 +45,7 @@ _AS_OBJECT = {"application/json": {"schema": {"type": "object"}}}
 router = APIRouter(route_class=CheckedRoute, prefix="/runs", tags=["runs"])
 
 
-@router.post("", status_code=201, dependencies=[permits(AppService.start)])
+@router.post("", status_code=201, dependencies=[permits(evaluations.start_run)])
 def start_run(
     spec: Annotated[RunSpec, CheckedJson],
     response: Response,
@@ -57,15 +57,15 @@ def start_run(
 
     The same request with the same Idempotency-Key starts no second run within 24 hours.
     """
-    run_id = service.start(spec, _request_key(idempotency_key, spec))
+    run_id = evaluations.start_run(service, spec, _request_key(idempotency_key, spec))
     response.headers["Location"] = f"runs/{run_id}"
     return detail_of(service, t, run_id)
 
 
-@router.post("/plan", dependencies=[permits(AppService.plan)])
+@router.post("/plan", dependencies=[permits(evaluations.plan_run)])
 def plan_run(spec: Annotated[RunSpec, CheckedJson], service: Service, t: Words) -> RunPlan:
     """What a run would send and cost, and what it would wait for; nothing is started."""
-    planned = service.plan(spec)
+    planned = evaluations.plan_run(service, spec)
     ahead = evaluations.runs_ahead(service, planned)
     return RunPlan(
         cost=planned.cost,
@@ -232,6 +232,6 @@ def _lines(service: AppService, page: TrialPage) -> Iterator[bytes]:
 
     def shown() -> Iterable[CellResult]:
         for row, trials in page.parts:
-            yield replace(service.result(row), trials=trials)
+            yield replace(results.cell_result(service, row), trials=trials)
 
     return jsonl_parts(shown())

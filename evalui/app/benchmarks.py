@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from evalui.app.datasets import store_upload
 from evalui.app.permissions import requires
 from evalui.app.service import AppService
 from evalui.benchmarks.index import Benchmark, search
@@ -57,4 +58,4 @@ def take_benchmark(service: AppService, name: str) -> TakenBenchmark:
     """
     prepared = resolve(name, service.settings)
     files = [(path.name, path.read_bytes()) for path in prepared.paths]
-    return TakenBenchmark(service.store_upload(files), prepared.notes)
+    return TakenBenchmark(store_upload(service, files), prepared.notes)

@@ -83,7 +83,7 @@ def split_comparable(
 ) -> tuple[tuple[ComparedCell, ...], tuple[Incompatibility, ...]]:
     """Those of the cells that can be compared, and the others; nothing if one is unknown."""
     try:
-        chosen = compared_cells(offered, ids, service.baselines())
+        chosen = compared_cells(offered, ids, service.models.baselines())
     except EvaluiError:
         return (), ()
     refused = incompatible_cells(chosen)
@@ -100,7 +100,7 @@ def compare_cells(
         service.run(run_id)
     # Each filter and step requests the same comparison again.
     figures = service.cache.memoize(_compute)
-    return figures(service.database, service.kept_result, able, measure)
+    return figures(service.database, service.kept.result, able, measure)
 
 
 @requires("see")

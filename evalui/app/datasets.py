@@ -1,13 +1,21 @@
 """Datasets: uploads of a person, and the columns that are remembered for them."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 
+from evalui.accounts.uploads import check_may_upload, forget_upload, record_upload
 from evalui.app.column_memory import fitting_layout
-from evalui.app.permissions import requires
+from evalui.app.files.views import UploadView
+from evalui.app.permissions import checks, requires
 from evalui.app.service import AppService
-from evalui.app.uploads import UploadedFiles
+from evalui.app.uploads import UploadedFiles, open_sample, sample_archive
 from evalui.datasets.base import Layout
 from evalui.errors import DataError
+from evalui.runs.fair_queue.limits import usual_limits
+
+_NAMED_FILES = 3  # of an upload, in its name
 
 
 @requires("see")
@@ -25,10 +33,64 @@ def find_upload(service: AppService, upload: str) -> UploadedFiles:
         raise DataError("no-upload-id", upload=upload) from error
 
 
+@checks("that the upload is the person's own")
+def read_upload(service: AppService, upload: str, layout: Layout) -> UploadView:
+    """An upload as a dataset; raises as `FileReader.view`."""
+    return service.files.view(upload, layout)
+
+
+@checks("that the upload is the person's own")
+def upload_parts(service: AppService, upload: str) -> tuple[str, ...]:
+    """The datasets of an upload; raises as `FileReader.parts`."""
+    return service.files.parts(upload)
+
+
 @requires("start")
-def delete_dataset(service: AppService, upload: str) -> None:
+def store_upload(service: AppService, files: Sequence[tuple[str, bytes]]) -> str:
+    """Store uploaded files and return the id of the upload; raises `NotAllowed` to readers."""
+    return _recorded(service, service.uploads.store(service.owner, files))
+
+
+@requires("start")
+@contextmanager
+def receiving_folder(service: AppService, size: int) -> Generator[Path]:
+    """A folder for files on their way, of `size` bytes together.
+
+    Raises:
+        NotAllowed: the person may only read.
+        SpecError: they would store more than they may, with what else is on its way.
+        DataError: as `UploadStore.receiving`.
+    """
+    usual = usual_limits(service.settings)
+    admit = partial(check_may_upload, service.database, service.owner, usual)
+    with service.uploads.receiving(service.owner, size, admit) as folder:
+        yield folder
+
+
+@requires("start")
+def keep_upload(service: AppService, files: Sequence[tuple[str, Path]]) -> str:
+    """Store what that folder received; raises as `UploadStore.keep`."""
+    return _recorded(service, service.uploads.keep(service.owner, files))
+
+
+@requires("start")
+def delete_upload(service: AppService, upload: str) -> None:
     """Delete the files of an upload; runs that were made of it keep their questions."""
-    service.delete_upload(find_upload(service, upload).id)
+    upload = find_upload(service, upload).id
+    service.uploads.delete(service.owner, upload)
+    forget_upload(service.database, service.owner, upload)
+
+
+@requires("start")
+def store_sample(service: AppService) -> str:
+    """Store the shipped sample as if it had been uploaded, in an archive with a name."""
+    return store_upload(service, [sample_archive()])
+
+
+@requires("start")
+def store_open_sample(service: AppService) -> str:
+    """Store the shipped open questions as if they had been uploaded."""
+    return store_upload(service, [open_sample()])
 
 
 @requires("see")
@@ -41,3 +103,10 @@ def remembered_layout(service: AppService, upload: str) -> Layout | None:
 def remember_columns(service: AppService, headers: Sequence[str], layout: Layout | None) -> None:
     """Keep a choice of columns for other files with these headers; None forgets it."""
     service.column_memory.remember(headers, layout)
+
+
+def _recorded(service: AppService, upload: str) -> str:
+    about = service.uploads.about(service.owner, upload)
+    name = ", ".join(Path(file).name for file in about.files[:_NAMED_FILES])
+    record_upload(service.database, service.owner, upload, name, about.bytes)
+    return upload

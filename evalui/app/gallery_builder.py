@@ -8,6 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from urllib.parse import urlencode
 
+from evalui.app.datasets import store_open_sample, store_sample
+from evalui.app.evaluations import start_run
 from evalui.app.gallery import GALLERY_FILE, Gallery
 from evalui.app.service import AppService
 from evalui.errors import StoreError
@@ -69,7 +71,7 @@ def _filled(service: AppService) -> Gallery:
         RunSpec(
             version=VERSION,
             name="Option orders: who keeps to an answer?",
-            datasets=[DatasetSpec(upload=service.store_sample(), skip_faulty=True)],
+            datasets=[DatasetSpec(upload=store_sample(service), skip_faulty=True)],
             models=[*_MODELS, "always-A"],
             modes=[ModeSpec(mode="multiple_choice", pattern="circular"), ModeSpec(mode="cloze")],
         ),
@@ -79,7 +81,7 @@ def _filled(service: AppService) -> Gallery:
         RunSpec(
             version=VERSION,
             name="Open questions: judged in pairs",
-            datasets=[DatasetSpec(upload=service.store_open_sample(), skip_faulty=True)],
+            datasets=[DatasetSpec(upload=store_open_sample(service), skip_faulty=True)],
             models=[*_MODELS],
             modes=[ModeSpec(mode="question_answer")],
             judging=JudgingSpec(judges=[*_JUDGES]),
@@ -102,8 +104,8 @@ def _filled(service: AppService) -> Gallery:
 
 
 def _finished(service: AppService, spec: RunSpec) -> str:
-    run_id = service.start(spec)
-    Worker(service.database, service.catalog).run_once(run_id)
+    run_id = start_run(service, spec)
+    Worker(service.database, service.models.catalog).run_once(run_id)
     run = service.run(run_id)
     assert run.state == "done", f"scripted models cannot fail: {run.error}"
     return run_id

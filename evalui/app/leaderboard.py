@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
 from evalui.app.permissions import requires
+from evalui.app.results import run_report
 from evalui.app.service import AppService
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.people.figures import human_arenas
@@ -80,7 +81,7 @@ def _pool(judged: _JudgedRuns, chosen: PoolFilter) -> tuple[Arena, PoolChoices]:
     arenas = [
         arena
         for run_id, _ in judged.versions
-        for arena in run_arenas(judged.service.report(run_id, "en"))
+        for arena in run_arenas(run_report(judged.service, run_id, "en"))
     ]
     return pool_arenas(arenas, chosen), pool_choices(arenas)
 

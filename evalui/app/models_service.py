@@ -163,6 +163,17 @@ class ModelsService:
             if may(person, "see", entry.owned)
         }
 
+    @checks("nothing: names that decide how figures are drawn")
+    def baselines(self) -> frozenset[str]:
+        """The scripted models, which are drawn grey and never ranked."""
+        return frozenset(each.name for each in self.all_models().values() if each.baseline)
+
+    @checks("nothing: names that decide how figures are drawn")
+    def scripted(self) -> frozenset[str]:
+        """The models that follow a rule; a judge among them is marked as one."""
+        models = self.all_models().values()
+        return frozenset(entry.name for entry in models if traits_of(entry).rule_based)
+
     @checks("nothing: when the catalog was written")
     def catalog_stamp(self) -> tuple[tuple[int, int, int] | None, ...]:
         """Another value whenever one of the files that `catalog` reads was written."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property, partial
 
 from evalui.app.leaderboard import run_arenas
+from evalui.app.results import run_report
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.base import Report
@@ -47,7 +48,7 @@ class OpenRunView:
     @cached_property
     def report(self) -> Report:
         """All figures of the run."""
-        return self._service.report(self.run.id, self.t.language)
+        return run_report(self._service, self.run.id, self.t.language)
 
     @cached_property
     def parts(self) -> Sequence[OpenPart]:
@@ -82,8 +83,8 @@ class OpenRunView:
         return OpenContext(
             self.t.language,
             self.report.answerers,
-            self._service.baselines(),
-            rules=self._service.scripted(),
+            self._service.models.baselines(),
+            rules=self._service.models.scripted(),
             duels=partial(self.address, "duels"),
         )
 

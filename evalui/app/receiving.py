@@ -8,6 +8,7 @@ from anyio import to_thread
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
+from evalui.app.datasets import keep_upload, receiving_folder
 from evalui.app.permissions import requires
 from evalui.app.service import AppService
 from evalui.errors import DataError
@@ -26,7 +27,7 @@ async def receive_upload(
 
     Raises:
         DataError: it does not state how long it is, or is too long; and as `FormFiles` does.
-        NotAllowed, SpecError: as `AppService.receiving` does.
+        NotAllowed, SpecError: as `receiving_folder` does.
     """
     length = headers.get("content-length", "")
     if "transfer-encoding" in headers or not length.isdecimal():
@@ -34,9 +35,9 @@ async def receive_upload(
     if len(length) >= _MAX_DIGITS or int(length) > service.uploads.limit + _OVERHEAD:
         raise service.uploads.too_large
     size = int(length)
-    with service.receiving(size) as folder:
+    with receiving_folder(service, size) as folder:
         form = FormFiles(headers.get("content-type", ""), folder, size)
-        return await to_thread.run_sync(service.keep_upload, await form.read(body))
+        return await to_thread.run_sync(keep_upload, service, await form.read(body))
 
 
 class FormFiles:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from evalui.app.permissions import checks
+from evalui.app.results import may_repeat, run_report
 from evalui.app.run_labels import LIVE_STATES, mode_label, run_facts
 from evalui.app.service import AppService
 from evalui.messages import Messages
@@ -56,7 +57,7 @@ class RunView:
     def __init__(self, service: AppService, t: Messages, run_id: str) -> None:
         self.run: RunRow = service.run(run_id)
         self.cells: list[CellRow] = read_cells(service.database, run_id)
-        self.baselines = service.baselines()
+        self.baselines = service.models.baselines()
         self.service = service
         self.t = t
 
@@ -68,7 +69,7 @@ class RunView:
     @cached_property
     def report(self) -> Report:
         """All figures of the run."""
-        return self.service.report(self.run.id, self.t.language)
+        return run_report(self.service, self.run.id, self.t.language)
 
     @cached_property
     def summaries(self) -> Mapping[int, Summary]:
@@ -123,7 +124,7 @@ class RunView:
         """The same, and where the next steps begin that the person can take."""
         if not self.service.may_start:
             return self.places
-        repeat = f"evaluate?again={self.run.id}" if self.service.may_repeat(self.run) else ""
+        repeat = f"evaluate?again={self.run.id}" if may_repeat(self.service, self.run) else ""
         shots = min(_SHOTS, fewest_shots(self.service.database, self.run.id)) if repeat else 0
         examples = f"{repeat}&shots={shots}" if shots else ""
         return replace(self.places, repeat=repeat, examples=examples, sample="evaluate")

@@ -7,6 +7,7 @@ from evalui.accounts.audit import record_in
 from evalui.accounts.shares import Share, add_share, link_of, list_shares, new_share, revoke_share
 from evalui.accounts.uploads import check_may_upload
 from evalui.app.permissions import checks, requires
+from evalui.app.results import run_report
 from evalui.app.run_labels import day, run_facts
 from evalui.app.service import AppService
 from evalui.errors import AccountError
@@ -37,7 +38,7 @@ def share_run(service: AppService, run_id: str, days: int) -> str:
     moment = run.finished or run.started or run.created
 
     def content(t: Messages) -> FrozenContent:
-        report = service.report(run_id, t.language)
+        report = run_report(service, run_id, t.language)
         facts = run_facts(t, run, read_cells(service.database, run_id), day(t, moment))
         blocks = frozen_blocks(report, t.language)
         return FrozenContent(" · ".join(facts), blocks, meanings(report), report.signatures)

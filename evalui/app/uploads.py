@@ -11,10 +11,11 @@ import shutil
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from threading import Lock
 
 from evalui.accounts.belongings import folder_of
 from evalui.errors import DataError
@@ -45,6 +46,8 @@ class UploadStore:
         self.root = root
         self.limit = limit
         self._read_only = read_only
+        self._lock = Lock()  # protects the bytes on their way, by owner
+        self._on_their_way: Counter[str] = Counter()
 
     def store(self, owner: str, files: Sequence[tuple[str, bytes]]) -> str:
         """Store the named contents together and return the upload's id; the same again is free.
@@ -54,7 +57,7 @@ class UploadStore:
         """
         if sum(len(content) for _, content in files) > self.limit:
             raise self.too_large
-        with self.receiving(owner) as folder:
+        with self.receiving(owner, 0) as folder:
             paths = [folder / f"{number}" for number, _ in enumerate(files)]
             for path, (_, content) in zip(paths, files, strict=True):
                 path.write_bytes(content)
@@ -62,8 +65,12 @@ class UploadStore:
             return self.keep(owner, list(zip(names, paths, strict=True)))
 
     @contextmanager
-    def receiving(self, owner: str) -> Generator[Path]:
-        """An empty folder beside the owner's uploads, for files that are on their way.
+    def receiving(
+        self, owner: str, size: int, admit: Callable[[int], None] = lambda _bytes: None
+    ) -> Generator[Path]:
+        """An empty folder beside the owner's uploads, for files of `size` bytes on their way.
+
+        `admit` is told how many bytes of the owner's are on their way with these, and may raise.
 
         Raises:
             DataError: none may be added, or the disk does not take them.
@@ -71,12 +78,18 @@ class UploadStore:
         if self._read_only:
             raise DataError("read-only")
         own = self._folder(owner)
+        with self._lock:
+            admit(size + self._on_their_way[owner])
+            self._on_their_way[owner] += size
         try:
             own.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=own) as folder:
                 yield Path(folder)
         except OSError as error:
             raise DataError("upload-unwritten", reason=error.strerror or str(error)) from error
+        finally:
+            with self._lock:
+                self._on_their_way[owner] -= size
 
     def keep(self, owner: str, files: Sequence[tuple[str, Path]]) -> str:
         """Take the named files out of the folder that received them; as `store` does."""

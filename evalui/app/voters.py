@@ -8,6 +8,7 @@ from evalui.accounts.audit import record
 from evalui.accounts.guests import GUEST, read_guest_links
 from evalui.accounts.people import find_person, read_accounts
 from evalui.app.permissions import checks, requires
+from evalui.app.results import run_votes
 from evalui.app.service import AppService
 from evalui.errors import NotAllowed, SpecError
 from evalui.runs.database.voting import ballots
@@ -194,7 +195,7 @@ def vote_file(service: AppService, run_id: str, extension: str) -> Iterable[byte
     run = service.run(run_id)
     if is_voting_open(service.database, run.id, service.voter_pairs):
         raise NotAllowed("votes-open")
-    cast = service.votes(run.id)
+    cast = run_votes(service, run.id)
     if extension == "csv":
         return vote_sheet(cast)
     return (line.encode(errors="backslashreplace") for line in vote_lines(cast))

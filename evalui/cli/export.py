@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from evalui.app.results import export_run
 from evalui.errors import SpecError, StoreError
 from evalui.local_runs import bundle_of, load_settings
 from evalui.report.export.formats import BUNDLE, FORMATS, TRIAL_FORMATS, require_installed
@@ -87,4 +88,4 @@ def _pieces(
 
     # Who can read the store may see all of it.
     service = AppService(settings, database).acting_for(LOCAL_PERSON)
-    return service.export(given.run, given.format, given.language)[1]
+    return export_run(service, given.run, given.format, given.language)[1]

@@ -1,5 +1,6 @@
 """Which page an address of a language alone leads to: the first one, or that of an older link."""
 
+from evalui.app.evaluations import count_live_runs
 from evalui.app.run_labels import LIVE_STATES
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
@@ -13,7 +14,7 @@ def page_of(service: AppService, form: Form) -> str:
     Raises:
         StoreError: no page can be shown.
     """
-    service.queued_runs()  # reads the store: its fault is said before a page is opened
+    count_live_runs(service)  # reads the store: its fault is said before a page is opened
     requested, run = field_value(form, "tab"), field_value(form, "run")
     if requested == "arena" and run:
         return "results"  # where one judged run is read

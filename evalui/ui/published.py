@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
+from evalui.app.results import page_state
 from evalui.app.run_labels import LIVE_STATES
 from evalui.app.service import AppService
 
@@ -40,7 +41,7 @@ class PublishedRuns:
         Raises:
             UnknownRun: the person sees none of this id.
         """
-        _, version = service.state(run_id)
+        _, version = page_state(service, run_id)
         is_live = service.run(run_id).state in LIVE_STATES
         told = self.tell(run_id, _digest(version), at_once=not is_live)
         if not with_files:

@@ -6,6 +6,7 @@ from functools import partial
 from urllib.parse import urlencode
 
 from evalui.access import may
+from evalui.app.evaluations import count_live_runs
 from evalui.app.gallery import read_gallery
 from evalui.app.service import AppService
 from evalui.messages import LANGUAGES, Messages
@@ -72,7 +73,7 @@ def _offers(service: AppService, name: str) -> bool:
 def _place(service: AppService, name: str, form: Form) -> Place:
     run = field_value(form, "run") if name in _OF_RUN else ""
     address = f"{name}?{urlencode({'run': run})}" if run else name
-    return Place(name, address, service.queued_runs() if name == "runs" else None)
+    return Place(name, address, count_live_runs(service) if name == "runs" else None)
 
 
 def _in_language(shown: str, form: Form, language: Language, *, direct: bool = False) -> str:

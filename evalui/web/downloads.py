@@ -12,6 +12,7 @@ from fastapi.responses import Response, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Send
 
+from evalui.app.results import export_apart, export_run
 from evalui.app.run_labels import file_name
 from evalui.app.service import AppService
 from evalui.app.voters import VOTE_FILES, vote_file
@@ -27,16 +28,16 @@ def export_of(service: AppService, run_id: str, extension: str, language: Langua
 
     Raises:
         UnknownName: `extension` is none of `FORMATS`.
-        UnknownRun, SpecError: as `AppService.export` does.
+        UnknownRun, SpecError: as `export_run` does.
     """
     if extension not in FORMATS:
         raise UnknownName("no-export", kind=extension, known=", ".join(FORMATS))
     run = service.run(run_id)
     if run.done > _MOST_AT_ONCE:
-        pieces = service.export_apart(run_id, extension, language)
+        pieces = export_apart(service, run_id, extension, language)
         headers = _named(file_name(run, extension))
         return ExportResponse(pieces, media_type=FORMATS[extension], headers=headers)
-    name, content = service.export(run_id, extension, language)
+    name, content = export_run(service, run_id, extension, language)
     return download(b"".join(content), FORMATS[extension], name)
 
 
@@ -46,13 +47,13 @@ async def read_export(
     """The content of one of `FORMATS` of a run; of a larger one made in another process.
 
     Raises:
-        UnknownRun, SpecError: as `AppService.export` does.
+        UnknownRun, SpecError: as `export_run` does.
     """
     run = await run_in_threadpool(service.run, run_id)
     if run.done > _MOST_AT_ONCE:
-        pieces = service.export_apart(run.id, extension, language)
+        pieces = export_apart(service, run.id, extension, language)
         return b"".join([piece async for piece in pieces])
-    _, content = await run_in_threadpool(service.export, run.id, extension, language)
+    _, content = await run_in_threadpool(export_run, service, run.id, extension, language)
     return b"".join(content)
 
 

@@ -9,6 +9,8 @@ import pytest
 from browser_servers import started
 from playwright.sync_api import expect
 
+from evalui.app.datasets import store_sample
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.runs.database.connection import Database
 from evalui.runs.worker.worker import Worker
@@ -45,13 +47,13 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sampled]:
         settings = Settings(data_dir=opened.data, models=opened.models)
         service = AppService(settings, Database(settings.database))
         form = {
-            "uploads": [service.store_sample()],
+            "uploads": [store_sample(service)],
             "models": ["steady", "always-A"],
             "modes": ["multiple_choice", "cloze"],
             "pattern": "circular",
         }
-        run_id = service.start(form_to_spec(form))
-        Worker(service.database, service.catalog).run_once(run_id)
+        run_id = start_run(service, form_to_spec(form))
+        Worker(service.database, service.models.catalog).run_once(run_id)
         yield Sampled(opened.address, run_id)
         service.database.close()
 

@@ -10,6 +10,8 @@ from browser_examples import pick
 from browser_servers import started
 from playwright.sync_api import expect
 
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.runs.database.connection import Database
 from evalui.runs.worker.worker import Worker
@@ -55,7 +57,7 @@ class ReadingRoom:
 
     def work(self, run: str) -> None:
         """Answer all questions of a run."""
-        Worker(self.desk.database, self.desk.catalog).run_once(run)
+        Worker(self.desk.database, self.desk.models.catalog).run_once(run)
         assert self.desk.run(run).state == "done"
 
 
@@ -63,13 +65,13 @@ def start(
     desk: AppService, files: Sequence[tuple[str, str]], models: list[str], shots: str = "0"
 ) -> str:
     form: Form = {
-        "uploads": [desk.store_upload([(name, text.encode()) for name, text in files])],
+        "uploads": [store_upload(desk, [(name, text.encode()) for name, text in files])],
         "models": models,
         "modes": ["multiple_choice"],
         "pattern": "circular",
         "shots": shots,
     }
-    return desk.start(form_to_spec(form))
+    return start_run(desk, form_to_spec(form))
 
 
 def colours() -> str:

@@ -21,6 +21,9 @@ from ui_runs_screen import Screen as RunsScreen
 from evalui.access import Person
 from evalui.accounts.audit import read_audit
 from evalui.accounts.people import add_person
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import start_run
+from evalui.app.results import export_run
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.models.endpoint.keys import SECRET_VARIABLE
@@ -79,9 +82,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppService
 
 
 def started(desk: AppService, model: str) -> str:
-    upload = desk.store_upload([("sums.csv", QUESTIONS.encode())])
+    upload = store_upload(desk, [("sums.csv", QUESTIONS.encode())])
     chosen = {"uploads": [upload], "models": [model], "modes": ["generation"]}
-    return desk.start(form_to_spec(chosen))
+    return start_run(desk, form_to_spec(chosen))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -93,7 +96,7 @@ def test_a_key_is_sent_to_its_server_and_stands_nowhere(
         fields = {"add_place": "endpoint", "add_name": name, "add_path": "m", "add_chat": "yes"}
         sent = fields | {"add_address": address, "add_key": key}
         assert tab.act(Press("save", {}, sent))
-    assert list(desk.catalog()) == ["far", "wrong"]
+    assert list(desk.models.catalog()) == ["far", "wrong"]
     wait_until(lambda: not any(each.pending for each in desk.models.current_statuses().values()))
 
     run_id = started(desk, "far")
@@ -121,7 +124,9 @@ def test_a_key_is_sent_to_its_server_and_stands_nowhere(
     assert "***" in failed.error, "the server said which key it was given"
     seen += [tab.render(form).encode() for form in ({}, {"edit": "far"}, {"add": "endpoint"})]
     seen.append(runs_tab.render({"run": run_id}).encode())
-    seen += [b"".join(desk.export(run_id, kind, "en")[1]) for kind in ("json", "csv", "html", "md")]
+    seen += [
+        b"".join(export_run(desk, run_id, kind, "en")[1]) for kind in ("json", "csv", "html", "md")
+    ]
     seen += [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert len(seen) > 12
     for text in seen:
@@ -192,7 +197,7 @@ def test_who_is_named_uses_a_key_that_stands_nowhere(
     with acting_as(bob):
         seen.append(RunsScreen(box).render({"run": run_id}).encode())
         for kind in ("json", "csv", "html", "md", "xlsx", "zip"):
-            seen += unpacked(b"".join(box.export(run_id, kind, "en")[1]))
+            seen += unpacked(b"".join(export_run(box, run_id, kind, "en")[1]))
     seen.append(repr(read_audit(box.database)).encode())
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert {"evalui.sqlite", "evalui.sqlite-wal", "log"} <= {path.name for path in kept}

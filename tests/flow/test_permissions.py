@@ -28,6 +28,8 @@ from evalui.accounts.sessions import start_session
 from evalui.accounts.shares import revoke_share
 from evalui.accounts.tokens import add_token
 from evalui.api.application import PREFIX
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import start_run
 from evalui.app.samples import sample_run
 from evalui.app.service import AppService
 from evalui.app.sharing import share_run
@@ -126,7 +128,7 @@ class Box:
         """Another run of the owner's, on which the voter and the reader are named to vote."""
         owner = Person("owner", "annotator")
         with acting_as(owner):
-            run_id = self.service.start(sample_run(self.upload, self.service.states()))
+            run_id = start_run(self.service, sample_run(self.upload, self.service.models.states()))
         keep_plan(self.service.database, run_id, ["reader", "voter"], 1)
         return run_id
 
@@ -190,7 +192,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
         opened = Box(client, service, headers)
         opened.sign_in()
         with acting_as(Person("owner", "annotator")):
-            opened.upload = service.store_upload([("one.csv", ONE)])
+            opened.upload = store_upload(service, [("one.csv", ONE)])
         opened.run = opened.fresh_run()
         with acting_as(Person("owner", "annotator")):
             opened.share, opened.withdrawn = (share_run(service, opened.run, 30) for _ in range(2))
@@ -488,7 +490,7 @@ def test_each_route_for_programs_answers_those_it_is_for(box: Box, method: str, 
         upload = link = ""
         with acting_as(Person("owner", "annotator")):  # nobody else has stored the same
             if "{upload}" in path:
-                upload = box.service.store_upload([("own.csv", OWN)])
+                upload = store_upload(box.service, [("own.csv", OWN)])
             if "{link}" in path:
                 link = share_run(box.service, box.run, 30)
         if body == "files":

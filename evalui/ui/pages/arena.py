@@ -134,8 +134,8 @@ def read_pool(service: AppService, t: Messages, form: Form) -> Pool | None:
     context = OpenContext(
         t.language,
         [one.name for one in every.arena.contestants],  # a filter changes no model's colour
-        service.baselines(),
-        rules=service.scripted(),
+        service.models.baselines(),
+        rules=service.models.scripted(),
     )
     return Pool(board, context, _offered(t, board, chosen, days if since else None, context))
 

@@ -85,7 +85,7 @@ def spec(send: Callable[..., str]) -> dict[str, Any]:
 def finished(api: TestClient, desk: AppService, spec: dict[str, Any]) -> str:
     """The id of a run that is done."""
     run = api.post("/runs", json=spec).json()["id"]
-    Worker(desk.database, desk.catalog).run_once()
+    Worker(desk.database, desk.models.catalog).run_once()
     return run
 
 

@@ -222,7 +222,7 @@ def test_a_function_of_a_package_is_an_answer_key_of_an_upload(
     run = {"version": 3, "datasets": [dataset], "models": ["biased"], "mode": "multiple_choice"}
     started = api.post("/runs", json=run)
     assert started.status_code == 201, started.text
-    Worker(desk.database, desk.catalog).run_once()
+    Worker(desk.database, desk.models.catalog).run_once()
     (cell,) = api.get(f"/runs/{started.json()['id']}/figures").json()["cells"]
     assert "|plugins:their-keys 2.1|" in cell["signature"]
     assert cell["figures"]["n"] == 2

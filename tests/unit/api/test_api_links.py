@@ -48,7 +48,7 @@ def test_a_comparison_is_read_and_shared(
     api: TestClient, desk: AppService, spec: dict[str, Any], become: Callable[..., None]
 ) -> None:
     run = api.post("/runs", json={**spec, "models": ["biased", "always-A"]}).json()["id"]
-    Worker(desk.database, desk.catalog).run_once()
+    Worker(desk.database, desk.models.catalog).run_once()
     cells = [cell["id"] for cell in api.get(f"/runs/{run}").json()["cells"]]
     table = api.get("/comparisons.csv", params={"cells": cells})
     assert table.headers["content-type"].startswith("text/csv")
@@ -81,7 +81,7 @@ def test_only_who_may_change_each_run_shares_a_comparison(
     api: TestClient, desk: AppService, spec: dict[str, Any], become: Callable[..., None]
 ) -> None:
     run = api.post("/runs", json={**spec, "models": ["biased", "always-A"]}).json()["id"]
-    Worker(desk.database, desk.catalog).run_once()
+    Worker(desk.database, desk.models.catalog).run_once()
     cells = [cell["id"] for cell in api.get(f"/runs/{run}").json()["cells"]]
     assert api.put(f"/runs/{run}/voters", json={"people": ["eve"]}).status_code == 204
     become("eve")

@@ -85,7 +85,7 @@ def test_annotators_test_models_and_change_none(
         assert (answer.status_code, answer.json()["key"]) == (403, "not-allowed-add-models")
     tried = api.post("/models/biased/test")
     assert (tried.status_code, tried.json()["test"]["state"]) == (202, "queued")
-    assert Worker(desk.database, desk.catalog).run_test_once()
+    assert Worker(desk.database, desk.models.catalog).run_test_once()
     test = api.get("/models/biased").json()["test"]
     assert test["state"] == "done", test
     assert {each["ability"] for each in test["abilities"]} == {"generate", "loglik", "next_token"}

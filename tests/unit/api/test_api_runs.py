@@ -10,6 +10,9 @@ from starlette.testclient import TestClient
 from ui_examples import FAULTY, GOOD
 
 from evalui.access import Person
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import run_to_repeat
+from evalui.app.results import export_run
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
@@ -27,7 +30,7 @@ def test_a_run_is_started_from_uploads(
     assert (answer.status_code, answer.headers["location"]) == (201, f"runs/{run['id']}")
     assert (run["state"], run["total"], run["place"]) == ("queued", 16, 1)
     assert [cell["model"] for cell in run["cells"]] == ["biased"]
-    (dataset,) = desk.run_to_repeat(run["id"]).datasets  # the screen can repeat it
+    (dataset,) = run_to_repeat(desk, run["id"]).datasets  # the screen can repeat it
     assert (dataset.upload, dataset.name) == (spec["datasets"][0]["upload"], "capitals")
     assert dataset.paths == ()
 
@@ -123,7 +126,7 @@ def test_a_request_that_is_sent_twice_starts_one_run(
     assert bad.json()["key"] == "request-key-form"
     become("eve")
     eve = desk.acting_for(Person("eve", "annotator"))
-    eve.store_upload([("capitals.csv", GOOD.encode())])  # the same files, the same key
+    store_upload(eve, [("capitals.csv", GOOD.encode())])  # the same files, the same key
     assert api.post("/runs", json=spec, headers=once).status_code == 201
     assert len(api.get("/runs").json()["runs"]) == 1
 
@@ -146,7 +149,7 @@ def test_a_run_is_stopped_resumed_and_deleted(
     run = api.post("/runs", json=spec).json()["id"]
     assert api.post(f"/runs/{run}/stop").json()["state"] == "cancelled"
     assert api.post(f"/runs/{run}/resume").json()["state"] == "queued"
-    Worker(desk.database, desk.catalog).run_once()
+    Worker(desk.database, desk.models.catalog).run_once()
     done = api.get(f"/runs/{run}").json()
     assert (done["state"], done["done"], done["cells"][0]["accuracy"]) == ("done", 16, 0.75)
     assert (done["cells"][0]["width"], done["cells"][0]["max_width"]) == (0, 0)  # of no endpoint
@@ -211,7 +214,7 @@ def test_trials_come_in_pages_each_once(api: TestClient, finished: str, desk: Ap
         lines += page.text.splitlines()
         if (cursor := page.headers.get("next-cursor", "")) == "":
             break
-    _, whole = desk.export(finished, "trials.jsonl", "en")
+    _, whole = export_run(desk, finished, "trials.jsonl", "en")
     assert lines == b"".join(whole).decode().splitlines()
     assert len(lines) == 16
     for wrong in ("x", "1", "-1.0", "1.x", "9" * 30, "²."):
@@ -224,7 +227,7 @@ def test_a_page_of_a_run_that_goes_on_ends_where_it_is(
     run = api.post("/runs", json=spec).json()["id"]
     empty = api.get(f"/runs/{run}/trials")
     assert (empty.text, empty.headers["next-cursor"]) == ("", "0.0")
-    Worker(desk.database, desk.catalog).run_once()
+    Worker(desk.database, desk.models.catalog).run_once()
     rest = api.get(f"/runs/{run}/trials?cursor=0.0")
     assert len(rest.text.splitlines()) == 16
     assert "next-cursor" not in rest.headers
@@ -234,7 +237,7 @@ def test_the_report_and_its_figures_are_those_of_the_screen(
     api: TestClient, desk: AppService, finished: str
 ) -> None:
     figures = api.get(f"/runs/{finished}/figures")
-    name, content = desk.export(finished, "json", "en")
+    name, content = export_run(desk, finished, "json", "en")
     assert figures.content == b"".join(content)
     assert figures.json()["cells"][0]["figures"]["acc_origin"] == 75.0
     packed = api.get(f"/runs/{finished}/report.zip")
@@ -249,7 +252,7 @@ def test_votes_are_cast_on_ballots_without_names(
     upload = send(OPEN, "qa.jsonl")
     spec = {"version": 2, "datasets": [{"upload": upload}], "models": ["biased", "always-A"]}
     run = api.post("/runs", json={**spec, "mode": "question_answer"}).json()["id"]
-    Worker(desk.database, desk.catalog).run_once()
+    Worker(desk.database, desk.models.catalog).run_once()
     ballot = api.get(f"/runs/{run}/ballot").json()
     assert (ballot["voted"], ballot["pairs"]) == (0, 2)
     assert "biased" not in json.dumps(ballot)
@@ -272,7 +275,7 @@ def test_who_is_not_named_votes_on_no_pair(
     upload = send(OPEN, "qa.jsonl")
     spec = {"version": 2, "datasets": [{"upload": upload}], "models": ["biased", "always-A"]}
     run = api.post("/runs", json={**spec, "mode": "question_answer"}).json()["id"]
-    Worker(desk.database, desk.catalog).run_once()
+    Worker(desk.database, desk.models.catalog).run_once()
     pair = api.get(f"/runs/{run}/ballot").json()["pair"]
     named = {"people": ["ann", "ben"], "overlap": 2}
     assert api.put(f"/runs/{run}/voters", json=named).status_code == 204
@@ -298,7 +301,7 @@ def test_who_is_named_sees_and_votes_on_that_run_alone(
     spec["datasets"] = [{"upload": send(OPEN, "qa.jsonl")}]
     run, other = (api.post("/runs", json=spec).json()["id"] for _ in range(2))
     for _ in range(2):
-        Worker(desk.database, desk.catalog).run_once()
+        Worker(desk.database, desk.models.catalog).run_once()
     named = {"people": ["eve"], "overlap": 1}
     assert api.put(f"/runs/{run}/voters", json=named).status_code == 204
 
@@ -392,7 +395,7 @@ def test_groups_are_declared_in_the_specification_that_is_sent(
     wrong = api.post("/runs/plan", json={**spec, "summary_groups": "ceval"})
     assert (wrong.status_code, wrong.json()["key"]) == (422, "group-no-subject")
     run = api.post("/runs", json={**spec, "summary_groups": groups}).json()["id"]
-    Worker(desk.database, desk.catalog).run_once()
+    Worker(desk.database, desk.models.catalog).run_once()
     made = api.get(f"/runs/{run}/report.json").json()
     (group,) = made["summary_groups"]
     (cell,) = made["cells"]

@@ -20,7 +20,7 @@ def run(api: TestClient, desk: AppService, send: Callable[..., str]) -> str:
     upload = send(OPEN, "qa.jsonl")
     spec = {"version": 2, "datasets": [{"upload": upload}], "models": ["biased", "always-A"]}
     made = api.post("/runs", json={**spec, "mode": "question_answer"}).json()["id"]
-    Worker(desk.database, desk.catalog).run_once()
+    Worker(desk.database, desk.models.catalog).run_once()
     return made
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from evalui.access import Person
 from evalui.app.benchmarks import find_benchmarks, take_benchmark
+from evalui.app.datasets import read_upload
 from evalui.app.service import AppService
 from evalui.datasets.base import Layout
 from evalui.errors import DataError, NotAllowed, UnknownName
@@ -38,7 +39,7 @@ def test_what_hinders_a_set_is_said(desk: AppService):
 
 def test_a_set_becomes_an_upload_and_says_how_it_differs(desk: AppService):
     taken = take_benchmark(desk, "csqa")
-    view = desk.load(taken.upload, Layout())
+    view = read_upload(desk, taken.upload, Layout())
     assert (view.name, view.n_questions, view.n_shots) == ("commonsense_qa", 40, 5)
     assert "the published split has 1221" in str(taken.notes)
     assert take_benchmark(desk, "csqa") == taken

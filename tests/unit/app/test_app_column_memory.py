@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from evalui.app.column_memory import ColumnMemory, fitting_layout
+from evalui.app.datasets import store_upload
 from evalui.app.service import AppService
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import columns_of, with_columns
@@ -53,7 +54,7 @@ def test_a_gallery_keeps_no_choice(tmp_path: Path) -> None:
 def fitting(desk: AppService, rows: str, layout: Layout) -> Layout | None:
     """What is recalled for a file of these rows after the layout was used for another."""
     desk.column_memory.remember(OWN.strip().split(","), layout)
-    upload = desk.store_upload([("exam.csv", (OWN + rows).encode())])
+    upload = store_upload(desk, [("exam.csv", (OWN + rows).encode())])
     return fitting_layout(desk.column_memory, desk.files, upload)
 
 
@@ -80,10 +81,10 @@ def test_a_choice_that_reads_less_than_nobody_s_help_is_not_used(desk: AppServic
     chosen = with_columns(Layout(), {"question": "question", "A": "A", "B": "B", "answer": "vote"})
     assert columns_of(chosen)["answer"] == "vote"
     desk.column_memory.remember(headers.split(","), chosen)
-    upload = desk.store_upload([("known.csv", text.encode())])
+    upload = store_upload(desk, [("known.csv", text.encode())])
     assert fitting_layout(desk.column_memory, desk.files, upload) is None
 
 
 def test_nothing_is_recalled_for_a_file_without_columns(desk: AppService) -> None:
-    upload = desk.store_upload([("qa.jsonl", b'{"query": "Who?"}\n')])
+    upload = store_upload(desk, [("qa.jsonl", b'{"query": "Who?"}\n')])
     assert fitting_layout(desk.column_memory, desk.files, upload) is None

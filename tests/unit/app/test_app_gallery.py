@@ -11,8 +11,11 @@ from ui_annotate_screen import Screen
 from ui_compare_screen import CompareScreen
 
 from evalui.app import gallery as gallery_module
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import run_to_repeat, start_run
 from evalui.app.gallery import Gallery, gallery_settings, read_gallery
 from evalui.app.gallery_builder import build_gallery
+from evalui.app.results import run_report
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, StoreError
 from evalui.messages import messages
@@ -57,8 +60,8 @@ def service(settings: Settings, gallery: Gallery) -> AppService:
 
 def test_the_gallery_has_a_folder_and_models_of_its_own(settings: Settings, service: AppService):
     assert settings.data_dir.name == "demo"
-    assert {"steady", "wavering", "hasty"} <= service.catalog().keys()
-    assert all(entry.backend == "scripted" for entry in service.catalog().values())
+    assert {"steady", "wavering", "hasty"} <= service.models.catalog().keys()
+    assert all(entry.backend == "scripted" for entry in service.models.catalog().values())
 
 
 def test_it_has_a_circular_run_and_a_judged_one_with_votes(service: AppService, gallery: Gallery):
@@ -67,8 +70,8 @@ def test_it_has_a_circular_run_and_a_judged_one_with_votes(service: AppService, 
     judged = form_of(gallery.judged)["run"]
     votes = read_votes(service.database, str(judged))
     assert {vote.by for vote in votes} == {"Ann", "Ben", "Chao"}
-    assert service.report(str(judged), "en").people
-    orders = service.report(str(form_of(gallery.orders)["run"]), "en")
+    assert run_report(service, str(judged), "en").people
+    orders = run_report(service, str(form_of(gallery.orders)["run"]), "en")
     assert any(summary.robust for summary in orders.summaries)
 
 
@@ -118,7 +121,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path):
 
 
 def _start(service: AppService, run_id: str) -> None:
-    service.start(service.run_to_repeat(run_id))
+    start_run(service, run_to_repeat(service, run_id))
 
 
 def _vote(service: AppService, run_id: str) -> None:
@@ -128,7 +131,7 @@ def _vote(service: AppService, run_id: str) -> None:
 
 
 def _new_upload(service: AppService, run_id: str) -> None:
-    service.store_upload([(f"{run_id}.csv", b"question,A,B,answer\nWhy?,x,y,A\n")])
+    store_upload(service, [(f"{run_id}.csv", b"question,A,B,answer\nWhy?,x,y,A\n")])
 
 
 CHANGES: list[Callable[[AppService, str], object]] = [

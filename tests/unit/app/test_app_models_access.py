@@ -11,6 +11,8 @@ from ui_models_screen import Screen
 from evalui.access import LOCAL_PERSON, Person
 from evalui.accounts.audit import read_audit
 from evalui.accounts.people import add_person
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import plan_run, start_run
 from evalui.app.service import AppService
 from evalui.errors import ModelError, UnknownName
 from evalui.models.endpoint.http.addresses import check_url
@@ -47,8 +49,8 @@ def box(tmp_path: Path) -> Iterator[AppService]:
 
 def seen_by(box: AppService, person: Person) -> bool:
     with acting_as(person):
-        listed = "far" in box.catalog()
-        assert any(state.entry.name == "far" for state in box.states()) == listed
+        listed = "far" in box.models.catalog()
+        assert any(state.entry.name == "far" for state in box.models.states()) == listed
         assert ("far" in box.models.current_statuses()) == listed
         assert ("far" in Screen(box).render({})) == listed
         return listed
@@ -72,11 +74,11 @@ def test_a_model_of_another_is_planned_and_tested_as_if_unknown(box: AppService)
     with acting_as(ANN):
         box.models.add(MINE)
     with acting_as(EVE):
-        upload = box.store_upload([("a.csv", GOOD.encode())])
+        upload = store_upload(box, [("a.csv", GOOD.encode())])
         form = form_to_spec({"uploads": [upload], "models": ["far"], "modes": ["generation"]})
         for refused in (
-            lambda: box.plan(form),
-            lambda: box.start(form),
+            lambda: plan_run(box, form),
+            lambda: start_run(box, form),
             lambda: box.models.queue_test("far", "eve"),
             lambda: box.models.refresh("far"),
         ):
@@ -152,7 +154,7 @@ def test_the_form_says_who_may_use_a_model(box: AppService, act: Callable[..., A
         assert 'value="ann"' not in page
         fields = {"add_place": "endpoint", "add_path": "m", "add_address": "http://127.0.0.1:9/v1"}
         tab.act(act("save", {**fields, "add_name": "far", "add_people": ["bob"]}))
-        entry = box.catalog()["far"]
+        entry = box.models.catalog()["far"]
         assert (entry.everyone, entry.people) == (False, ["bob"])
         assert 'value="bob" checked' in tab.render({"edit": "far"})
 

@@ -192,7 +192,7 @@ def test_a_choice_of_models_shows_that_one_is_being_requested(
 ):
     monkeypatch.setattr("evalui.app.models_service._WAIT_S", 0.05)
     desk.settings.models.write_text(FAR, encoding="utf-8")
-    (state,) = desk.states()
+    (state,) = desk.models.states()
     assert state.problem == "It is still being tested. Look again in a few seconds."
     wait_for(lambda: slow.asked == 1)
 
@@ -205,7 +205,7 @@ def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one
     tab = Screen(desk)
     slow.open.set()
     slow.error = ModelError(Sentence("The key is wrong."))
-    desk.states()
+    desk.models.states()
     slow.open.clear()
     slow.error = None
     monkeypatch.setattr(status, "FAILURE_TTL_S", 0.0)

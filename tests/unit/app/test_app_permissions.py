@@ -22,7 +22,7 @@ from evalui.settings import Settings
 
 SERVICES = (AppService, ModelsService, FileReader, ColumnMemory)
 # They say for whom a service acts and what that person may do, and do nothing.
-ABOUT_THE_PERSON = {"acting_for", "with_sender", "require", "deeds", "may_repeat"}
+ABOUT_THE_PERSON = {"acting_for", "with_sender", "require", "deeds"}
 UseCase = Callable[..., Any]
 
 
@@ -75,7 +75,7 @@ def test_each_use_case_declares_what_it_requires(name: str):
 
 def test_the_use_cases_are_found():
     assert {"evalui.app.people.set_role", "evalui.app.sharing.share_run"} <= USE_CASES.keys()
-    assert {"AppService.start", "ModelsService.add", "FileReader.plan"} <= USE_CASES.keys()
+    assert {"AppService.run", "ModelsService.add", "FileReader.plan"} <= USE_CASES.keys()
     assert len(CHECKED) > 60
 
 

@@ -13,6 +13,8 @@ from ui_evaluate_screen import Screen
 from ui_examples import FAULTY, GOOD
 from ui_results_screen import ResultsScreen
 
+from evalui.app.datasets import read_upload, store_upload, upload_parts
+from evalui.app.evaluations import run_to_repeat, start_run
 from evalui.app.service import AppService
 from evalui.datasets.base import Layout
 from evalui.errors import DataError
@@ -57,19 +59,19 @@ def tab(desk: AppService) -> Screen:
 def started(desk: AppService, upload: str) -> str:
     """The id of a run of all parts of an upload, in a mode for each kind."""
     form: Form = {
-        "uploads": list(desk.parts(upload)),
+        "uploads": list(upload_parts(desk, upload)),
         "models": ["always-A"],
         "modes": ["multiple_choice", "question_answer"],
         "pattern": "origin",
     }
-    return desk.start(form_to_spec(form))
+    return start_run(desk, form_to_spec(form))
 
 
 @pytest.mark.parametrize("files", [LOOSE, [packed()]], ids=["files", "zip"])
 def test_each_entry_of_a_configuration_has_a_card_of_its_own(
     tab: Screen, desk: AppService, act: MakeAct, files: list[tuple[str, bytes]]
 ):
-    page = tab.act(act("uploaded", upload=desk.store_upload(files)))
+    page = tab.act(act("uploaded", upload=store_upload(desk, files)))
     assert page.count('name="uploads"') == 2
     written, chosen = page.index("<b>written</b>"), page.index("<b>chosen</b>")
     assert written < page.index("No faults") < chosen < page.index("2 rows are set aside")
@@ -77,14 +79,14 @@ def test_each_entry_of_a_configuration_has_a_card_of_its_own(
 
 
 def test_one_entry_can_be_removed_without_the_other(tab: Screen, desk: AppService, act: MakeAct):
-    parts = desk.parts(desk.store_upload(LOOSE))
+    parts = upload_parts(desk, store_upload(desk, LOOSE))
     page = tab.act(act("remove", {"uploads": list(parts)}, upload=parts[0]))
     assert "<b>written</b>" not in page
     assert "<b>chosen</b>" in page
 
 
 def test_both_entries_become_one_run_with_the_modes_that_fit(desk: AppService):
-    run_id = started(desk, desk.store_upload(LOOSE))
+    run_id = started(desk, store_upload(desk, LOOSE))
     cells = [(row.cell.dataset, row.cell.mode) for row in read_cells(desk.database, run_id)]
     assert cells == [("written", "question_answer"), ("chosen", "multiple_choice")]
     spec = read_spec(desk.run(run_id).spec)
@@ -95,17 +97,17 @@ def test_both_entries_become_one_run_with_the_modes_that_fit(desk: AppService):
 
 
 def test_the_run_can_be_repeated_from_its_page(tab: Screen, desk: AppService):
-    upload = desk.store_upload(LOOSE)
-    again = desk.run_to_repeat(started(desk, upload))
-    assert tuple(each.upload for each in again.datasets) == desk.parts(upload)
+    upload = store_upload(desk, LOOSE)
+    again = run_to_repeat(desk, started(desk, upload))
+    assert tuple(each.upload for each in again.datasets) == upload_parts(desk, upload)
     page = tab.render({"again": read_runs(desk.database)[0].id})
     assert "<b>written</b>" in page
     assert "<b>chosen</b>" in page
 
 
 def test_the_overview_lists_what_the_run_left_out(desk: AppService):
-    run_id = started(desk, desk.store_upload(LOOSE))
-    Worker(desk.database, desk.catalog).run_once()
+    run_id = started(desk, store_upload(desk, LOOSE))
+    Worker(desk.database, desk.models.catalog).run_once()
     page = ResultsScreen(desk, messages("en")).render({"run": run_id})
     assert "What to know" in page
     assert "Faulty rows left out of chosen: 2." in page
@@ -118,34 +120,34 @@ def test_the_overview_lists_what_the_run_left_out(desk: AppService):
 def test_the_faults_of_one_entry_are_a_file_of_their_own(desk: AppService):
     app = FastAPI()
     add_routes(app, desk, PublishedRuns())
-    written, chosen = desk.parts(desk.store_upload(LOOSE))
+    written, chosen = upload_parts(desk, store_upload(desk, LOOSE))
     client = TestClient(app)
     assert client.get(f"/faults/{written}.csv").text.count("\n") == 1
     assert client.get(f"/faults/{chosen}.csv").text.count("\n") == 3
 
 
 def test_other_uploads_are_one_dataset_each(desk: AppService):
-    upload = desk.store_upload([("capitals.csv", GOOD.encode())])
-    assert desk.parts(upload) == (upload,)
+    upload = store_upload(desk, [("capitals.csv", GOOD.encode())])
+    assert upload_parts(desk, upload) == (upload,)
     single = json.dumps(json.loads(CONFIG)[1:])
-    upload = desk.store_upload([("custom_config.json", single.encode()), *LOOSE[1:2]])
-    assert desk.parts(upload) == (upload,)
+    upload = store_upload(desk, [("custom_config.json", single.encode()), *LOOSE[1:2]])
+    assert upload_parts(desk, upload) == (upload,)
 
 
 @pytest.mark.parametrize("end", [".0", ".3", ".x", ".", ".1.1"])
 def test_a_part_that_does_not_exist_is_gone(desk: AppService, end: str):
-    upload = desk.store_upload(LOOSE)
+    upload = store_upload(desk, LOOSE)
     with pytest.raises(DataError, match="no longer here"):
-        desk.load(upload + end, Layout())
+        read_upload(desk, upload + end, Layout())
 
 
 def test_a_configuration_is_read_once_however_often_its_page_is_shown(
     desk: AppService,
 ):
-    upload = desk.store_upload(LOOSE)
+    upload = store_upload(desk, LOOSE)
     run_id = started(desk, upload)
     for path in desk.uploads.paths(desk.owner, upload):
         path.unlink()
-    assert len(desk.parts(upload)) == 2
-    assert desk.load(desk.parts(upload)[0], Layout()).name == "written"
+    assert len(upload_parts(desk, upload)) == 2
+    assert read_upload(desk, upload_parts(desk, upload)[0], Layout()).name == "written"
     assert desk.run(run_id).state == "queued"

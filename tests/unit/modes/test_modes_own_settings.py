@@ -491,7 +491,7 @@ def test_their_values_reach_the_server_through_the_interface(
     }
     started = api.post("/runs", json=spec)
     assert started.status_code == 201, started.text
-    assert Worker(service.database, service.catalog).run_once()
+    assert Worker(service.database, service.models.catalog).run_once()
     assert sorted(asked(server)) == [_TOLD + each["query"] for each in _QUESTIONS]
     bodies = [body for body in server.posts("chat/completions") if "What is" in str(body)]
     assert {(body["temperature"], body["max_tokens"]) for body in bodies} == {(0.5, 77)}

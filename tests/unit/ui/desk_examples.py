@@ -14,6 +14,8 @@ from store_examples import open_database
 from ui_examples import GOOD, MODELS
 
 from evalui.access import LOCAL, Person
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
@@ -44,7 +46,7 @@ def act() -> Callable[..., Press]:
 
 
 def _form(desk: AppService, text: str, file: str, fields: Mapping[str, str | list[str]]) -> Form:
-    upload = desk.store_upload([(file, text.encode())])
+    upload = store_upload(desk, [(file, text.encode())])
     chosen: Form = {
         "uploads": [upload],
         "models": ["biased", "always-A"],
@@ -64,8 +66,8 @@ def form_for(desk: AppService) -> Callable[..., dict[str, Any]]:
 
 
 def _finish(desk: AppService, form: Form) -> str:
-    run_id = desk.start(form_to_spec(form))
-    Worker(desk.database, desk.catalog).run_once()
+    run_id = start_run(desk, form_to_spec(form))
+    Worker(desk.database, desk.models.catalog).run_once()
     assert desk.run(run_id).state == "done"
     return run_id
 

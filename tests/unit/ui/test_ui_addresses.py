@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.ui.addresses import page_of
 from evalui.ui.components.form import Form
@@ -35,7 +36,7 @@ def test_an_address_leads_to_its_page(desk: AppService, form: Form, page: str):
 def test_a_run_that_goes_on_leads_to_its_progress_but_for_a_view_of_it(
     desk: AppService, form_for: Callable[..., Form]
 ):
-    run_id = desk.start(form_to_spec(form_for()))
+    run_id = start_run(desk, form_to_spec(form_for()))
     assert page_of(desk, {"run": run_id}) == "runs"
     assert page_of(desk, {"run": run_id, "sub": "samples"}) == "results"
 

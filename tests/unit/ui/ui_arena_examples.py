@@ -103,7 +103,7 @@ def add_run(desk: AppService, data: Dataset | None = None, **judging: object) ->
         }
     )
     return queue.create_run(
-        desk.database, spec, plan_run(spec, {"open.jsonl": data}, desk.catalog(), ())
+        desk.database, spec, plan_run(spec, {"open.jsonl": data}, desk.models.catalog(), ())
     )
 
 

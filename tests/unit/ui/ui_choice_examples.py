@@ -6,6 +6,8 @@ from pathlib import Path
 from store_examples import open_database
 from ui_examples import MODELS
 
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
@@ -42,12 +44,12 @@ def new_desk(folder: Path, models: str = MODELS) -> AppService:
 def ran(desk: AppService, *files: tuple[str, str], **fields: str | list[str]) -> str:
     """The id of a run over these files that has come to its end, good or bad."""
     form: Form = {
-        "uploads": [desk.store_upload([(name, text.encode()) for name, text in files])],
+        "uploads": [store_upload(desk, [(name, text.encode()) for name, text in files])],
         "models": ["biased", "always-A"],
         "modes": ["multiple_choice"],
         "pattern": "circular",
         "shots": "0",
     }
-    run_id = desk.start(form_to_spec(form | fields))
-    Worker(desk.database, desk.catalog).run_once()
+    run_id = start_run(desk, form_to_spec(form | fields))
+    Worker(desk.database, desk.models.catalog).run_once()
     return run_id

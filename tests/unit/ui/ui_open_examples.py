@@ -6,6 +6,8 @@ from pathlib import Path
 
 from store_examples import open_database
 
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
@@ -73,7 +75,7 @@ def open_desk(folder: Path, catalog: str = MODELS) -> AppService:
 
 def open_form(desk: AppService, content: bytes = b"", **fields: str | list[str]) -> Form:
     """A form with the open questions, both models and the judge."""
-    upload = desk.store_upload([("talk.jsonl", content or subjective())])
+    upload = store_upload(desk, [("talk.jsonl", content or subjective())])
     chosen: Form = {
         "uploads": [upload],
         "models": ["perfect", "noisy"],
@@ -88,14 +90,14 @@ def open_form(desk: AppService, content: bytes = b"", **fields: str | list[str])
 
 def given(desk: AppService, content: bytes = b"", name: str = "handmade") -> Form:
     """The fields of a form that bring a file of answers along."""
-    upload = desk.store_upload([(f"answers_{name}.jsonl", content or answers())])
+    upload = store_upload(desk, [(f"answers_{name}.jsonl", content or answers())])
     return {answer_field(f"{upload}.1"): name}
 
 
 def finish(desk: AppService, form: Form) -> str:
     """A finished run of the form."""
-    run_id = desk.start(desk.files.matched(form_to_spec(form)))
-    Worker(desk.database, desk.catalog).run_once()
+    run_id = start_run(desk, desk.files.matched(form_to_spec(form)))
+    Worker(desk.database, desk.models.catalog).run_once()
     run = desk.run(run_id)
     assert run.state == "done", run.error
     return run_id

@@ -7,6 +7,7 @@ import gradio as gr
 from gradio.blocks import Block as Component
 
 from evalui.app.ballots import VoterState, own_verdicts
+from evalui.app.results import run_report
 from evalui.messages import Messages
 from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, one_per_dataset
@@ -89,7 +90,7 @@ def result_blocks(t: Messages, visit: Visit, run: RunRow, state: VoterState) -> 
         if own:
             yield _tally_card(t, "", own, cells)
         return
-    people, baselines = _people(t, visit, run), visit.service.baselines()
+    people, baselines = _people(t, visit, run), visit.service.models.baselines()
     figures_of_each = one_per_dataset(people)
     for figures in figures_of_each:
         if own := _cast_by(figures, visit.voter.name):
@@ -110,7 +111,7 @@ def _own(t: Messages, visit: Visit, run: RunRow, state: VoterState) -> Sequence[
 
 
 def _people(t: Messages, visit: Visit, run: RunRow) -> Sequence[PeopleFigures]:
-    return visit.service.report(run.id, t.language).people
+    return run_report(visit.service, run.id, t.language).people
 
 
 def _cast_by(figures: PeopleFigures, voter: str) -> list[Verdict]:

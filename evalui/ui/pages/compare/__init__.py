@@ -180,7 +180,7 @@ class ComparePage:
                 held=runs,
             ),
             **self.models.shown(
-                model_words(shown.choice, service.baselines()),
+                model_words(shown.choice, service.models.baselines()),
                 map(str, shown.choice.picked),
                 query=query,
                 held=models,
@@ -335,7 +335,7 @@ class ComparePage:
         to = with_models(shown.choice, shown.query, wanted)
         if to is shown.query:
             return self._to(to) | {self.models.held: ""}  # it shows again what there was
-        words = model_words(shown.choice, service.baselines())
+        words = model_words(shown.choice, service.models.baselines())
         return self._to(to) | self.models.pressed(words, wanted, to.address)
 
     def _pick_measure(self, request: gr.Request, query: object, value: object) -> Updates:

@@ -14,6 +14,13 @@ from markupsafe import escape
 
 from evalui.app.benchmarks import find_benchmarks, take_benchmark
 from evalui.app.datasets import remember_columns, remembered_layout
+from evalui.app.evaluations import (
+    import_log,
+    run_to_repeat,
+    start_open_sample,
+    start_run,
+    start_sample,
+)
 from evalui.app.files.views import LogView, UploadPart, UploadView
 from evalui.app.samples import open_sample_size, sample_size
 from evalui.app.service import AppService
@@ -331,7 +338,7 @@ class EvaluatePage:
         if (again := field_value(form, "again")) and not uploads_of(form):
             try:
                 shots = {"shots": form["shots"]} if "shots" in form else {}
-                form = spec_to_form(service.run_to_repeat(again)) | shots
+                form = spec_to_form(run_to_repeat(service, again)) | shots
             except EvaluiError as error:
                 return merged(top, self._page(service, {}, {}, (), self._told(error)))
         has_answers = bool(read_answers(form)) or "earlier" in form
@@ -392,9 +399,8 @@ class EvaluatePage:
         """The way to the run of the form, or why it cannot start."""
 
         def start(service: AppService) -> str:
-            return (
-                f"runs?run={service.start(service.files.matched(form_to_spec(self._form(sent))))}"
-            )
+            spec = service.files.matched(form_to_spec(self._form(sent)))
+            return f"runs?run={start_run(service, spec)}"
 
         return self._left(request, sent, start)
 
@@ -405,17 +411,17 @@ class EvaluatePage:
             form = self._form(sent)
             upload = _opened_log(form)
             choices = read_choices(form, upload, service.files.log(upload))
-            return _overview(service.import_log(upload, choices).run_id)
+            return _overview(import_log(service, upload, choices).run_id)
 
         return self._left(request, sent, take)
 
     def _sample(self, request: gr.Request) -> Updates:
         """The way to the figures of the sample, which fill while it runs."""
-        return self._left(request, (), lambda service: _overview(service.start_sample()))
+        return self._left(request, (), lambda service: _overview(start_sample(service)))
 
     def _open_sample(self, request: gr.Request) -> Updates:
         """The same of the sample of open questions."""
-        return self._left(request, (), lambda service: _overview(service.start_open_sample()))
+        return self._left(request, (), lambda service: _overview(start_open_sample(service)))
 
     def _left(
         self, request: gr.Request, sent: Sequence[object], use: Callable[[AppService], str]
@@ -940,7 +946,7 @@ def _with_answers(service: AppService, form: Form, upload: str) -> Form:
 
 def _in_catalog(service: AppService, models: Sequence[str]) -> list[str]:
     try:
-        catalog = service.catalog() if models else {}
+        catalog = service.models.catalog() if models else {}
     except EvaluiError:
         return []  # the Models page states what is wrong with it
     return [name for name in models if name in catalog]

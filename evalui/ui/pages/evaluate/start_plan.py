@@ -1,6 +1,6 @@
 """The start card of a form, worked out: its cost, what hinders it, and what is to be known."""
 
-from evalui.app.evaluations import hindrance_of, kept_words, runs_ahead, warnings_of
+from evalui.app.evaluations import hindrance_of, kept_words, plan_run, runs_ahead, warnings_of
 from evalui.app.files.views import PlannedRun
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
@@ -20,11 +20,11 @@ from evalui.ui.pages.evaluate.start_card import (
 
 def start_plan(service: AppService, t: Messages, form: Form) -> StartCard:
     """The card of a form whose files can be read."""
-    away = remote_destinations(t, service.catalog(), form, service.settings)
+    away = remote_destinations(t, service.models.catalog(), form, service.settings)
     try:
         if missing := _missing(form):
             return start_card(t, StartNotes(away, hindrance=t(missing)))
-        planned = service.plan(service.files.matched(form_to_spec(form)))
+        planned = plan_run(service, service.files.matched(form_to_spec(form)))
     except EvaluiError as error:
         hindrance = t.translate(error.sentence)
         return start_card(t, StartNotes(away, hindrance=hindrance))

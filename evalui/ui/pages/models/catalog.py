@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from evalui.app.evaluations import count_live_runs
 from evalui.app.models_service import Hardware, ModelStatus, WorkerView
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
@@ -127,7 +128,7 @@ class CatalogReader:
             any(model.status.pending or (model.test and model.test.is_pending) for model in models)
             or any(worker.row.is_busy for worker in workers)
             or (not workers and self.service.settings.workers != 0)  # they come with the server
-            or self.service.queued_runs() > 0
+            or count_live_runs(self.service) > 0
         )
 
 

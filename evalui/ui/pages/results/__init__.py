@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import gradio as gr
 
-from evalui.app.results import list_runs
+from evalui.app.results import export_sizes, list_runs, page_state
 from evalui.app.run_view import RunView, still_there
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
@@ -352,10 +352,10 @@ class ResultsPage:
         if not run_id or field_value(form, "sub") == "report":
             return None
         if not version_in(sent):
-            audience, version = service.state(run_id)
+            audience, version = page_state(service, run_id)
             return SharedAnswer((audience, query), version)
         with service.runs.at(this_moment()):
-            audience, _ = service.state(run_id)
+            audience, _ = page_state(service, run_id)
         newest = self.context.published.newest(run_id)
         return SharedAnswer((audience, query, "news"), newest, {"version": newest})
 
@@ -391,7 +391,7 @@ class ResultsPage:
     def _weighed(self, view: RunView) -> Updates:
         """The files with about their sizes, while one is being sent with how far it is."""
         version = self.context.published.version(view.service, view.run.id, with_files=True)
-        sizes = view.service.export_sizes(view.run.id, view.language)
+        sizes = export_sizes(view.service, view.run.id, view.language)
         is_sent = bool(view.service.exports.progress(view.run.id))
         follows = followed(view.run.id, version, _WATCH_S, with_files=True)
         return self.files.shown(view, sizes) | {self.news: follows if is_sent else ""}

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from evalui.app.results import cell_result
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.messages import Messages
@@ -143,9 +144,9 @@ def _choice(view: RunView, chosen: BiasSelection, form: Form) -> BiasChoice:
         return BiasChoice(group=group)
     row = next(cell for cell in view.cells if cell.id == chosen.cell_id)
     places = view.service.cache.memoize(_read_places)(view.service, row, chosen.bias.n_options)
-    questions = questions_in(view.service.result(row).samples, places, grid_cell)
+    questions = questions_in(cell_result(view.service, row).samples, places, grid_cell)
     return BiasChoice(grid_cell, questions, group)
 
 
 def _read_places(service: AppService, row: CellRow, n_options: int) -> Mapping[str, GridCell]:
-    return grid_places(service.result(row), n_options)
+    return grid_places(cell_result(service, row), n_options)

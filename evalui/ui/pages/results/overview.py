@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalui.app.open_run_view import OpenRunView, part_document
+from evalui.app.results import may_repeat
 from evalui.app.run_view import RunView
 from evalui.app.sharing import run_address
 from evalui.report.analyses.chosen_metrics import chosen_blocks
@@ -85,7 +86,7 @@ def top(view: RunView, form: Form) -> Html:
         switch=switch,
         headline=render_headline(shown.headline),
         compare=f"compare?run={view.run.id}",
-        repeat=f"evaluate?again={view.run.id}" if view.service.may_repeat(view.run) else "",
+        repeat=f"evaluate?again={view.run.id}" if may_repeat(view.service, view.run) else "",
         export=view.address("report"),
         share=share_button(view.service, t, page, cls="btn" if is_plain else "btn pri"),
         read=view.address("samples") if shown.guessing else "",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalui.app.results import may_repeat
 from evalui.app.run_labels import owned_label
 from evalui.app.run_lists import EndedRuns, QueuedRun
 from evalui.app.service import AppService
@@ -140,7 +141,7 @@ class RunRows:
             details=tuple(filter(None, details)),
             has_answers=row.done > 0,
             may_resume=may_change and row.state in ("failed", "cancelled"),
-            may_repeat=may_change and service.may_repeat(row),
+            may_repeat=may_change and may_repeat(service, row),
             may_delete=may_change,
         )
 

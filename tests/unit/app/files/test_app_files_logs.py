@@ -12,9 +12,12 @@ import pytest
 from log_examples import CSV, HARNESSES, dropped, lone_samples, loose, lying_zip, zipped
 
 from evalui.access import Person
+from evalui.app.datasets import read_upload, store_upload
+from evalui.app.evaluations import import_log, import_log_from
 from evalui.app.files import logs
 from evalui.app.files.runners import FilesHere
 from evalui.app.files.views import LogChoices, LogView
+from evalui.app.results import export_run
 from evalui.app.service import AppService
 from evalui.datasets.base import Layout
 from evalui.errors import DataError, NotAllowed, SpecError
@@ -23,7 +26,7 @@ from evalui.runs.harnesses import LogPart
 
 
 def log_of(desk: AppService, *files: tuple[str, bytes]) -> LogView:
-    view = desk.files.log(desk.store_upload(files))
+    view = desk.files.log(store_upload(desk, files))
     assert view is not None
     return view
 
@@ -39,7 +42,8 @@ def test_a_dropped_folder_and_its_zip_are_the_same_run(desk: AppService, harness
     assert {run.harness.replace("-", "") for run in as_folder.runs} == {harness}
     assert as_folder.apart == ()
     runs = [
-        desk.import_log(desk.store_upload(files)) for files in (dropped(harness), [zipped(harness)])
+        import_log(desk, store_upload(desk, files))
+        for files in (dropped(harness), [zipped(harness)])
     ]
     assert runs[0].sources == runs[1].sources
     assert {cell.dataset.partition(" (")[0] for cell, _ in runs[0].sources} == {
@@ -58,7 +62,7 @@ def test_what_a_log_is_and_lacks(desk: AppService):
 
 
 def test_a_model_that_no_file_states_is_asked_for(desk: AppService):
-    upload = desk.store_upload([lone_samples()])
+    upload = store_upload(desk, [lone_samples()])
     view = desk.files.log(upload)
     assert view
     (unnamed,) = view.unnamed
@@ -66,30 +70,31 @@ def test_a_model_that_no_file_states_is_asked_for(desk: AppService):
     assert not view.has_folders
     for models in ((), ("",), ("  ",)):
         with pytest.raises(SpecError, match="which model"):
-            desk.import_log(upload, LogChoices(models=models))
+            import_log(desk, upload, LogChoices(models=models))
     assert read_runs(desk.database) == []
-    run = desk.import_log(upload, LogChoices("Mine", models=(" qwen ",)))
+    run = import_log(desk, upload, LogChoices("Mine", models=(" qwen ",)))
     assert run.name == "Mine"
     assert models_of(desk, run.run_id) == {"qwen"}
 
 
 def test_a_name_for_a_model_that_has_one_is_refused(desk: AppService):
-    upload = desk.store_upload(dropped("helm"))
+    upload = store_upload(desk, dropped("helm"))
     with pytest.raises(SpecError, match="1 names of models were given, and 0 models have none"):
-        desk.import_log(upload, LogChoices(models=("other",)))
+        import_log(desk, upload, LogChoices(models=("other",)))
 
 
 def test_models_that_no_file_states_are_asked_for_one_by_one(desk: AppService):
     text = lone_samples()[1]
-    upload = desk.store_upload(
-        [("samples_a.jsonl", text), ("samples_a.jsonl", text.replace(b"capital", b"main town"))]
+    upload = store_upload(
+        desk,
+        [("samples_a.jsonl", text), ("samples_a.jsonl", text.replace(b"capital", b"main town"))],
     )
     view = desk.files.log(upload)
     assert view
     assert [model.guess for model in view.unnamed] == ["", ""]  # not the numbers of the store
     with pytest.raises(SpecError, match="which model"):
-        desk.import_log(upload, LogChoices(models=("first",)))
-    run = desk.import_log(upload, LogChoices(models=("first", "second")))
+        import_log(desk, upload, LogChoices(models=("first",)))
+    run = import_log(desk, upload, LogChoices(models=("first", "second")))
     assert models_of(desk, run.run_id) == {"first", "second"}
 
 
@@ -110,13 +115,13 @@ def test_a_reader_of_another_package_names_no_model_after_an_upload(
     ids=["folder", "zip"],
 )
 def test_the_folder_of_answers_is_a_guess(desk: AppService, files: list[tuple[str, bytes]]):
-    upload = desk.store_upload(files)
+    upload = store_upload(desk, files)
     view = desk.files.log(upload)
     assert view
     (unnamed,) = view.unnamed
     assert unnamed.guess in ("qwen", "pick-a")
-    assert models_of(desk, desk.import_log(upload).run_id) == {unnamed.guess}
-    named = desk.import_log(upload, LogChoices(models=("Qwen2",)))
+    assert models_of(desk, import_log(desk, upload).run_id) == {unnamed.guess}
+    named = import_log(desk, upload, LogChoices(models=("Qwen2",)))
     assert models_of(desk, named.run_id) == {"Qwen2"}
 
 
@@ -124,11 +129,11 @@ def test_the_name_of_a_zip_is_no_guess(desk: AppService):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr(*lone_samples())
-    upload = desk.store_upload([("results.zip", packed.getvalue())])
+    upload = store_upload(desk, [("results.zip", packed.getvalue())])
     view = desk.files.log(upload)
     assert view
     assert [model.guess for model in view.unnamed] == [""]
-    run = desk.import_log(upload, LogChoices(models=("qwen",)))
+    run = import_log(desk, upload, LogChoices(models=("qwen",)))
     assert models_of(desk, run.run_id) == {"qwen"}
 
 
@@ -140,17 +145,17 @@ def test_files_one_by_one_lack_what_their_folders_tell(desk: AppService):
 
 
 def test_questions_beside_a_log_are_not_left_out_in_silence(desk: AppService):
-    upload = desk.store_upload([*loose("lmeval"), ("capitals.csv", CSV)])
+    upload = store_upload(desk, [*loose("lmeval"), ("capitals.csv", CSV)])
     view = desk.files.log(upload)
     assert view
     assert view.apart == ("capitals.csv",)
     assert view.beside == ("results_2026-11-23T19-16-34.858737.json",)
     with pytest.raises(SpecError, match=r"Not part of this run: capitals\.csv"):
-        desk.import_log(upload)
+        import_log(desk, upload)
     with pytest.raises(SpecError, match=r"capitals\.csv"):
-        desk.import_log(upload, LogChoices(without=("others.csv",)))
+        import_log(desk, upload, LogChoices(without=("others.csv",)))
     assert read_runs(desk.database) == []
-    assert desk.import_log(upload, LogChoices(without=("capitals.csv",))).sources
+    assert import_log(desk, upload, LogChoices(without=("capitals.csv",))).sources
 
 
 def test_questions_under_the_name_of_a_file_of_the_log_are_noticed(desk: AppService):
@@ -168,25 +173,25 @@ def test_what_a_harness_writes_beside_its_answers_is_named_and_no_hindrance(desk
 
 
 def test_a_dataset_is_no_log(desk: AppService):
-    assert desk.files.log(desk.store_upload([("capitals.csv", CSV)])) is None
+    assert desk.files.log(store_upload(desk, [("capitals.csv", CSV)])) is None
 
 
 def test_a_log_that_cannot_be_used_is_no_dataset(desk: AppService):
     results = [file for file in loose("lmeval") if file[0].startswith("results")]
     with pytest.raises(DataError, match="--log_samples"):
-        desk.files.log(desk.store_upload(results))
+        desk.files.log(store_upload(desk, results))
 
 
 def test_a_lying_zip_leaves_nothing(
     desk: AppService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    upload = desk.store_upload([lying_zip(2**22)])
+    upload = store_upload(desk, [lying_zip(2**22)])
     monkeypatch.setattr(tempfile, "tempdir", str(temporary_folder(tmp_path)))
     assert desk.files.log(upload) is None  # reading it as a dataset says why
     with pytest.raises(DataError, match=r"lying\.zip is no zip archive, or a damaged one"):
-        desk.load(upload, Layout())
+        read_upload(desk, upload, Layout())
     with pytest.raises(DataError, match=r"lying\.zip is damaged"):
-        desk.import_log(upload)
+        import_log(desk, upload)
     assert read_runs(desk.database) == []
     assert list((tmp_path / "temporary").iterdir()) == []
 
@@ -194,7 +199,7 @@ def test_a_lying_zip_leaves_nothing(
 def test_what_was_unpacked_is_removed_though_its_process_was_ended(
     desk: AppService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    upload = desk.store_upload([zipped("helm")])
+    upload = store_upload(desk, [zipped("helm")])
     monkeypatch.setattr(tempfile, "tempdir", str(temporary_folder(tmp_path)))
     unpacked: list[Path] = []
 
@@ -215,7 +220,7 @@ def test_what_was_unpacked_is_removed_though_its_process_was_ended(
 def test_a_log_is_unpacked_once_however_often_it_is_shown(
     desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
-    upload = desk.store_upload([zipped("helm")])
+    upload = store_upload(desk, [zipped("helm")])
     shown = desk.files.log(upload)
     monkeypatch.setattr(logs, "opened_files", None)
     assert desk.files.log(upload) is shown
@@ -225,14 +230,14 @@ def test_a_bundle_says_whose_run_it_is_and_comes_back_equal(
     desk: AppService, finished: Callable[..., str]
 ):
     run_id = finished()
-    bundle = b"".join(desk.export(run_id, "sqlite", "en")[1])
-    upload = desk.store_upload([("mine.sqlite", bundle)])
+    bundle = b"".join(export_run(desk, run_id, "sqlite", "en")[1])
+    upload = store_upload(desk, [("mine.sqlite", bundle)])
     view = desk.files.log(upload)
     assert view
     assert view.bundle == desk.run(run_id).name
     assert {run.harness for run in view.runs} == {"evalui"}
     assert {run.model for run in view.runs} == {"biased", "always-A"}
-    again = desk.import_log(upload).run_id
+    again = import_log(desk, upload).run_id
     assert again != run_id
     signatures = [
         [row.cell.signature for row in read_cells(desk.database, each)] for each in (run_id, again)
@@ -241,23 +246,23 @@ def test_a_bundle_says_whose_run_it_is_and_comes_back_equal(
 
 
 def test_a_zip_of_a_bundle_and_what_lies_beside_it(desk: AppService, finished: Callable[..., str]):
-    bundle = b"".join(desk.export(finished(), "sqlite", "en")[1])
+    bundle = b"".join(export_run(desk, finished(), "sqlite", "en")[1])
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("out/store.sqlite", bundle)
         archive.writestr("out/report.html", "<p>")
-    upload = desk.store_upload([("out.zip", packed.getvalue()), ("capitals.csv", CSV)])
+    upload = store_upload(desk, [("out.zip", packed.getvalue()), ("capitals.csv", CSV)])
     view = desk.files.log(upload)
     assert view
     assert (view.apart, view.beside) == (("capitals.csv",), ("report.html",))
     with pytest.raises(SpecError, match="Not part"):
-        desk.import_log(upload)
-    assert desk.import_log(upload, LogChoices(without=("capitals.csv",))).run_id
+        import_log(desk, upload)
+    assert import_log(desk, upload, LogChoices(without=("capitals.csv",))).run_id
 
 
 def test_two_bundles_are_refused(desk: AppService, finished: Callable[..., str]):
-    bundle = b"".join(desk.export(finished(), "sqlite", "en")[1])
-    upload = desk.store_upload([("a.sqlite", bundle), ("b.sqlite", bundle)])
+    bundle = b"".join(export_run(desk, finished(), "sqlite", "en")[1])
+    upload = store_upload(desk, [("a.sqlite", bundle), ("b.sqlite", bundle)])
     with pytest.raises(DataError, match=r"one by one"):
         desk.files.log(upload)
 
@@ -265,7 +270,7 @@ def test_two_bundles_are_refused(desk: AppService, finished: Callable[..., str])
 def test_a_bundle_beside_a_log_is_not_left_out_in_silence(
     desk: AppService, finished: Callable[..., str]
 ):
-    bundle = b"".join(desk.export(finished(), "sqlite", "en")[1])
+    bundle = b"".join(export_run(desk, finished(), "sqlite", "en")[1])
     assert log_of(desk, zipped("helm"), ("mine.sqlite", bundle)).apart == ("mine.sqlite",)
 
 
@@ -273,26 +278,27 @@ def test_a_store_of_another_program_is_refused(desk: AppService, tmp_path: Path)
     with sqlite3.connect(tmp_path / "x.sqlite") as other:
         other.execute("CREATE TABLE t (a)")
     other.close()
-    upload = desk.store_upload([("x.sqlite", (tmp_path / "x.sqlite").read_bytes())])
+    upload = store_upload(desk, [("x.sqlite", (tmp_path / "x.sqlite").read_bytes())])
     with pytest.raises(DataError, match="evalui"):
         desk.files.log(upload)
 
 
 def test_readers_import_nothing(desk: AppService):
-    upload = desk.store_upload(dropped("helm"))
+    upload = store_upload(desk, dropped("helm"))
     reader = desk.acting_for(Person("rob", "reader"))
     with pytest.raises(NotAllowed):
-        reader.import_log(upload)
+        import_log(reader, upload)
     with pytest.raises(NotAllowed):
-        reader.import_log_from("/tmp")
+        import_log_from(reader, "/tmp")
 
 
 def test_the_upload_of_another_person_is_none(desk: AppService):
-    upload = desk.store_upload(dropped("helm"))
+    upload = store_upload(desk, dropped("helm"))
     other = desk.acting_for(Person("eve", "annotator"))
-    for use_case in (other.files.log, other.import_log):
-        with pytest.raises(DataError, match="no longer here"):
-            use_case(upload)
+    with pytest.raises(DataError, match="no longer here"):
+        other.files.log(upload)
+    with pytest.raises(DataError, match="no longer here"):
+        import_log(other, upload)
 
 
 def temporary_folder(folder: Path) -> Path:

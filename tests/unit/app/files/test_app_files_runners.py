@@ -12,6 +12,8 @@ from log_examples import HARNESSES, zipped
 from ui_examples import FAULTY, GOOD, MODELS
 
 from evalui.access import LOCAL, LOCAL_PERSON, Person
+from evalui.app.datasets import delete_upload, read_upload, store_upload, upload_parts
+from evalui.app.evaluations import import_log, plan_run, start_run
 from evalui.app.files import runners
 from evalui.app.files.runners import FileProcesses
 from evalui.app.files.views import UploadPart
@@ -65,8 +67,8 @@ def samples_here() -> int:
 
 def test_a_large_file_leaves_no_dataset_in_the_server(service: AppService):
     before = samples_here()
-    upload = service.store_upload([("long_val.csv", LONG.encode())])
-    view, preview = service.load(upload, Layout()), service.files.preview(upload)
+    upload = store_upload(service, [("long_val.csv", LONG.encode())])
+    view, preview = read_upload(service, upload, Layout()), service.files.preview(upload)
     assert (view.n_questions, view.name, len(preview.questions)) == (20_000, "long", 3)
     assert samples_here() == before
     (pid,) = pids(service)
@@ -74,35 +76,37 @@ def test_a_large_file_leaves_no_dataset_in_the_server(service: AppService):
 
 
 def test_a_large_file_says_how_many_rows_are_read(service: AppService):
-    upload = service.store_upload([("long_val.csv", LONG.encode())])
-    other = service.store_upload([("capitals_val.csv", GOOD.encode())])
+    upload = store_upload(service, [("long_val.csv", LONG.encode())])
+    other = store_upload(service, [("capitals_val.csv", GOOD.encode())])
     assert service.files.rows_read(upload) is None
-    service.load(upload, Layout())
+    read_upload(service, upload, Layout())
     assert (service.files.rows_read(upload), service.files.rows_read(other)) == (10_000, None)
 
 
 def test_every_request_is_answered_by_the_same_process(service: AppService):
-    upload = service.store_upload([("capitals_val.csv", FAULTY.encode())])
+    upload = store_upload(service, [("capitals_val.csv", FAULTY.encode())])
     fields = {"uploads": [upload], "models": ["biased"], "modes": ["multiple_choice"]}
     form = form_to_spec(fields)
-    assert service.parts(upload) == (upload,)
-    assert len(service.load(upload, Layout()).faults) == 2
+    assert upload_parts(service, upload) == (upload,)
+    assert len(read_upload(service, upload, Layout()).faults) == 2
     (first, *_) = pids(service)
     table = service.files.columns(upload)
     assert table is not None
     assert table.headers[:2] == ("id", "question")
-    assert [(cell.model, cell.questions) for cell in service.plan(form).cells] == [("biased", 4)]
-    run = service.run(service.start(form))
+    assert [(cell.model, cell.questions) for cell in plan_run(service, form).cells] == [
+        ("biased", 4)
+    ]
+    run = service.run(start_run(service, form))
     assert (run.owner, run.total) == ("local", 16)
     assert pids(service) == [first]
 
 
 def test_answers_are_matched_and_found_by_the_process(service: AppService):
-    upload = service.store_upload([("ask.jsonl", OPEN.encode())])
+    upload = store_upload(service, [("ask.jsonl", OPEN.encode())])
     fields = {"uploads": [upload], "models": ["biased"], "modes": ["question_answer"]}
-    run = service.start(form_to_spec(fields))
-    Worker(service.database, service.catalog).run_once()
-    given = service.store_upload([("m.jsonl", b'{"index": 0, "answer": "It is."}\n')])
+    run = start_run(service, form_to_spec(fields))
+    Worker(service.database, service.models.catalog).run_once()
+    given = store_upload(service, [("m.jsonl", b'{"index": 0, "answer": "It is."}\n')])
     assert service.files.model_names(given) == ("m",)
     parts = [UploadPart(upload, Layout())]
     file = service.files.answers_file(f"{given}.1", "m", parts)
@@ -124,18 +128,18 @@ def test_a_log_is_recognised_and_imported_by_the_process(settings: Settings, har
 
 
 def import_by_process(service: AppService, harness: str) -> None:
-    upload = service.store_upload([zipped(harness)])
+    upload = store_upload(service, [zipped(harness)])
     view = service.files.log(upload)
     assert view
     (pid,) = pids(service)
-    run = service.run(service.import_log(upload).run_id)
+    run = service.run(import_log(service, upload).run_id)
     assert (run.owner, run.state) == ("local", "done")
     assert pids(service) == [pid]
     assert pid != os.getpid()
 
 
 def test_a_specification_is_started_by_the_process_once(service: AppService):
-    upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
+    upload = store_upload(service, [("capitals_val.csv", GOOD.encode())])
     spec = RunSpec.model_validate(
         {
             "version": VERSION,
@@ -145,7 +149,7 @@ def test_a_specification_is_started_by_the_process_once(service: AppService):
         }
     )
     key = RequestKey("again", "digest")
-    runs = {service.start(spec, key) for _ in range(2)}
+    runs = {start_run(service, spec, key) for _ in range(2)}
     assert [service.run(run).owner for run in runs] == ["local"]
     assert len(pids(service)) == 1
 
@@ -160,25 +164,25 @@ def test_a_model_that_is_named_often_is_described_once(
         return describe(entry)
 
     monkeypatch.setattr("evalui.app.service.describe", describe_once)
-    upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
+    upload = store_upload(service, [("capitals_val.csv", GOOD.encode())])
     named = {"models": ["biased"] * 3, "modes": [{"mode": "multiple_choice"}]}
     spec = RunSpec.model_validate(named | {"datasets": [{"upload": upload}]})
     with pytest.raises(SpecError):
-        service.start(spec)
+        start_run(service, spec)
     assert described == ["biased"]
 
 
 def test_an_upload_that_is_deleted_counts_no_more(service: AppService):
-    upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
-    service.delete_upload(upload)
+    upload = store_upload(service, [("capitals_val.csv", GOOD.encode())])
+    delete_upload(service, upload)
     assert service.database.rows("SELECT * FROM upload") == []
     with pytest.raises(DataError, match="no longer here"):
-        service.load(upload, Layout())
+        read_upload(service, upload, Layout())
 
 
 def test_votes_are_read_by_the_process(service: AppService):
     vote = b'{"model_a": "x", "model_b": "y", "winner": "model_a", "question": "1", "by": "ann"}\n'
-    votes = service.files.votes(service.store_upload([("votes.jsonl", vote * 2)]))
+    votes = service.files.votes(store_upload(service, [("votes.jsonl", vote * 2)]))
     assert [(name, len(cast)) for name, cast in votes.items()] == [("", 2)]
     assert len(pids(service)) == 1
 
@@ -187,11 +191,11 @@ def test_what_is_too_much_for_a_page_is_refused(settings: Settings):
     files = FileProcesses(settings.model_copy(update={"parse_memory_mb": 1024}))
     service = AppService(settings, Database(settings.database), files)
     line = f'{{"question": "{"x" * 1_800_000}", "answer": "a"}}\n'
-    few = service.store_upload([("few.jsonl", line.encode() * 2)])
+    few = store_upload(service, [("few.jsonl", line.encode() * 2)])
     assert [len(each.text) for each in service.files.preview(few).questions] == [1_800_000] * 2
     longer = f'{{"question": "{"x" * 6_000_000}", "answer": "a"}}\n'
-    many = service.store_upload([("many.jsonl", longer.encode() * 3)])
-    assert service.load(many, Layout()).n_questions == 3
+    many = store_upload(service, [("many.jsonl", longer.encode() * 3)])
+    assert read_upload(service, many, Layout()).n_questions == 3
     with pytest.raises(DataError, match="more than a page can take"):
         service.files.preview(many)
     files.close()
@@ -200,21 +204,21 @@ def test_what_is_too_much_for_a_page_is_refused(settings: Settings):
 
 def test_errors_come_back_in_words(service: AppService):
     with pytest.raises(DataError, match="no longer here"):
-        service.load("0123456789abcdef", Layout())
-    upload = service.store_upload([("ask.jsonl", OPEN.encode())])
+        read_upload(service, "0123456789abcdef", Layout())
+    upload = store_upload(service, [("ask.jsonl", OPEN.encode())])
     fields = {"uploads": [upload], "modes": ["question_answer"], "earlier": ["nowhere/m"]}
     with pytest.raises(UnknownRun):
-        service.start(form_to_spec(fields))
+        start_run(service, form_to_spec(fields))
 
 
 def test_a_process_over_its_memory_is_replaced(service: AppService):
-    small = service.store_upload([("capitals_val.csv", GOOD.encode())])
-    service.load(small, Layout())
+    small = store_upload(service, [("capitals_val.csv", GOOD.encode())])
+    read_upload(service, small, Layout())
     (first,) = pids(service)
-    large = service.store_upload([("large_val.csv", LONG.encode() * 8)])
+    large = store_upload(service, [("large_val.csv", LONG.encode() * 8)])
     with pytest.raises(DataError, match=r"more than 0\.25 GB of memory"):
-        service.load(large, Layout())
-    assert service.load(small, Layout(kind="multiple_choice")).n_questions == 4
+        read_upload(service, large, Layout())
+    assert read_upload(service, small, Layout(kind="multiple_choice")).n_questions == 4
     (second,) = pids(service)
     assert second != first
     with pytest.raises(ProcessLookupError):
@@ -224,14 +228,14 @@ def test_a_process_over_its_memory_is_replaced(service: AppService):
 def test_a_file_has_all_the_memory_whatever_was_read_before(service: AppService):
     for place in range(2):  # each takes most of it
         file = (f"long{place}_val.csv", LONG.replace("Q", f"{place}").encode())
-        assert service.load(service.store_upload([file]), Layout()).n_questions == 20_000
+        assert read_upload(service, store_upload(service, [file]), Layout()).n_questions == 20_000
 
 
 def test_a_request_over_its_memory_is_not_tried_again(
     service: AppService, monkeypatch: pytest.MonkeyPatch
 ):
-    service.load(service.store_upload([("capitals_val.csv", GOOD.encode())]), Layout())
-    large = service.store_upload([("large_val.csv", LONG.encode() * 8)])
+    read_upload(service, store_upload(service, [("capitals_val.csv", GOOD.encode())]), Layout())
+    large = store_upload(service, [("large_val.csv", LONG.encode() * 8)])
     started: list[object] = []
     start = runners.subprocess.Popen
     monkeypatch.setattr(
@@ -241,7 +245,7 @@ def test_a_request_over_its_memory_is_not_tried_again(
     )
     fields = {"uploads": [large], "models": ["biased"], "modes": ["multiple_choice"]}
     with pytest.raises(DataError, match=r"Working out the run took more than 0\.25 GB of memory"):
-        service.plan(form_to_spec(fields))
+        plan_run(service, form_to_spec(fields))
     assert started == []
 
 
@@ -249,21 +253,21 @@ def test_a_request_over_its_time_ends_the_process(settings: Settings):
     quick = settings.model_copy(update={"parse_seconds": 0.2})
     files = FileProcesses(quick)
     service = AppService(settings, Database(settings.database), files)
-    upload = service.store_upload([("long_val.csv", LONG.encode())])
+    upload = store_upload(service, [("long_val.csv", LONG.encode())])
     with pytest.raises(DataError, match=r"longer than 0\.2 seconds"):
-        service.load(upload, Layout())
+        read_upload(service, upload, Layout())
     assert pids(service) == []
     files.close()
     service.database.close()
 
 
 def test_a_process_that_was_ended_is_replaced_unnoticed(service: AppService):
-    upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
-    service.load(upload, Layout())
+    upload = store_upload(service, [("capitals_val.csv", GOOD.encode())])
+    read_upload(service, upload, Layout())
     (first,) = pids(service)
     os.kill(first, signal.SIGKILL)
     os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
-    assert service.load(upload, Layout(kind="multiple_choice")).n_questions == 4
+    assert read_upload(service, upload, Layout(kind="multiple_choice")).n_questions == 4
     assert pids(service) != [first]
 
 
@@ -279,7 +283,7 @@ def test_our_own_mistake_is_logged_and_stated(
 def test_one_file_is_read_once_for_all_who_wait_for_it(
     service: AppService, monkeypatch: pytest.MonkeyPatch
 ):
-    upload = service.store_upload([("long_val.csv", LONG.encode())])
+    upload = store_upload(service, [("long_val.csv", LONG.encode())])
     requests: list[str] = []
     ask = service.files.runner.ask
 
@@ -290,7 +294,9 @@ def test_one_file_is_read_once_for_all_who_wait_for_it(
     monkeypatch.setattr(service.files.runner, "ask", count)
     views: list[int] = []
     threads = [
-        threading.Thread(target=lambda: views.append(service.load(upload, Layout()).n_questions))
+        threading.Thread(
+            target=lambda: views.append(read_upload(service, upload, Layout()).n_questions)
+        )
         for _ in range(4)
     ]
     for thread in threads:
@@ -301,12 +307,12 @@ def test_one_file_is_read_once_for_all_who_wait_for_it(
 
 
 def test_a_small_file_does_not_wait_for_a_large_one(service: AppService):
-    large = service.store_upload([("long_val.csv", LONG.encode())])
-    small = service.store_upload([("capitals_val.csv", GOOD.encode())])
+    large = store_upload(service, [("long_val.csv", LONG.encode())])
+    small = store_upload(service, [("capitals_val.csv", GOOD.encode())])
     ended: list[str] = []
 
     def load(upload: str, name: str) -> None:
-        service.load(upload, Layout())
+        read_upload(service, upload, Layout())
         ended.append(name)
 
     threads = [
@@ -335,8 +341,8 @@ def test_one_person_of_several_holds_one_process(settings: Settings, owner: str,
 def test_who_waits_for_many_files_is_refused_more(
     service: AppService, monkeypatch: pytest.MonkeyPatch
 ):
-    upload = service.store_upload([("capitals_val.csv", GOOD.encode())])
-    service.load(upload, Layout())
+    upload = store_upload(service, [("capitals_val.csv", GOOD.encode())])
+    read_upload(service, upload, Layout())
     refused: list[str] = []
 
     def ask(*arguments: object) -> object:  # each waits for one more
@@ -350,19 +356,19 @@ def test_who_waits_for_many_files_is_refused_more(
     service.files.columns(upload, Layout(sheet="x"))
     assert len(refused) == 1
     assert "still being read" in refused[0]
-    assert service.load(upload, Layout()).n_questions == 4
+    assert read_upload(service, upload, Layout()).n_questions == 4
 
 
 def test_a_reading_process_has_no_key(service: AppService, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     monkeypatch.setenv("EVALUI_SECRET_KEY", "also-secret")
-    service.load(service.store_upload([("capitals_val.csv", GOOD.encode())]), Layout())
+    read_upload(service, store_upload(service, [("capitals_val.csv", GOOD.encode())]), Layout())
     (pid,) = pids(service)
     assert b"secret" not in Path(f"/proc/{pid}/environ").read_bytes()
 
 
 def test_a_reading_process_can_start_nothing_and_become_nobody_else(service: AppService):
-    service.load(service.store_upload([("capitals_val.csv", GOOD.encode())]), Layout())
+    read_upload(service, store_upload(service, [("capitals_val.csv", GOOD.encode())]), Layout())
     (pid,) = pids(service)
     process = Path(f"/proc/{pid}")
     assert "NoNewPrivs:\t1\n" in (process / "status").read_text()

@@ -8,6 +8,8 @@ import pytest
 from store_examples import open_database
 from ui_examples import MODELS
 
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import plan_run, start_run
 from evalui.app.service import AppService
 from evalui.errors import SpecError
 from evalui.runs.database.runs import read_run
@@ -30,7 +32,7 @@ def desk(tmp_path: Path) -> AppService:
 
 def of_uploads(desk: AppService) -> dict[str, Any]:
     sent = {"law_val.csv": GOOD, "qa.jsonl": OPEN, "x.jsonl": ANSWERS}
-    law, qa, x = (desk.store_upload([(name, text.encode())]) for name, text in sent.items())
+    law, qa, x = (store_upload(desk, [(name, text.encode())]) for name, text in sent.items())
     return {
         "version": 2,
         "datasets": [{"upload": law}, {"upload": qa}],
@@ -43,7 +45,7 @@ def of_uploads(desk: AppService) -> dict[str, Any]:
 
 def test_what_is_run_is_what_the_paths_would_give(desk: AppService, tmp_path: Path):
     values = of_uploads(desk)
-    run = read_run(desk.database, desk.start(parse_spec(json.dumps(values))))
+    run = read_run(desk.database, start_run(desk, parse_spec(json.dumps(values))))
     plain = read_spec(run.spec)
     for name, text in (("law_val.csv", GOOD), ("qa.jsonl", OPEN), ("x.jsonl", ANSWERS)):
         (tmp_path / name).write_text(text)
@@ -76,18 +78,18 @@ def test_what_is_run_is_what_the_paths_would_give(desk: AppService, tmp_path: Pa
 )
 def test_only_uploads_are_located(desk: AppService, changes: dict[str, Any], key: str):
     with pytest.raises(SpecError) as refused:
-        desk.plan(parse_spec(json.dumps(of_uploads(desk) | changes)))
+        plan_run(desk, parse_spec(json.dumps(of_uploads(desk) | changes)))
     assert refused.value.sentence.key == f"error.{key}"
 
 
 def test_a_file_of_several_that_were_uploaded_together_is_named_by_its_place(desk: AppService):
     values = of_uploads(desk)
-    both = desk.store_upload(
-        [("a.jsonl", b'{"index": 7, "answer": "?"}'), ("b.jsonl", ANSWERS.encode())]
+    both = store_upload(
+        desk, [("a.jsonl", b'{"index": 7, "answer": "?"}'), ("b.jsonl", ANSWERS.encode())]
     )
     (own,) = values["answers"]
     with pytest.raises(SpecError, match="one file"):
-        desk.plan(parse_spec(json.dumps(values | {"answers": [own | {"upload": both}]})))
+        plan_run(desk, parse_spec(json.dumps(values | {"answers": [own | {"upload": both}]})))
     second = values | {"answers": [own | {"upload": f"{both}.2"}], "name": "x" * 120}
-    spec = read_spec(read_run(desk.database, desk.start(parse_spec(json.dumps(second)))).spec)
+    spec = read_spec(read_run(desk.database, start_run(desk, parse_spec(json.dumps(second)))).spec)
     assert Path(spec.answers[0].path).name == "b.jsonl"

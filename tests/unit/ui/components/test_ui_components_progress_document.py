@@ -7,6 +7,8 @@ import pytest
 from ui_examples import HOSTILE
 from ui_runs_screen import Screen
 
+from evalui.app.evaluations import start_run
+from evalui.app.results import run_report
 from evalui.app.run_progress import progress_version, read_progress
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
@@ -49,7 +51,7 @@ WHY = sentence(
 @pytest.fixture
 def lease(desk: AppService, form_for: Callable[..., Form]) -> Lease:
     """A run with two cells, of biased (1) and always-A (2), whose first is at work."""
-    desk.start(form_to_spec(form_for(modes=["multiple_choice"], name="capitals")))
+    start_run(desk, form_to_spec(form_for(modes=["multiple_choice"], name="capitals")))
     run = queue.claim(desk.database, "worker-1")
     assert run
     queue.start_cell(desk.database, run.lease, 1, "f")
@@ -200,7 +202,7 @@ def test_the_rest_of_a_page_follows_when_a_run_comes_or_goes(
     desk: AppService, lease: Lease, form_for: Callable[..., Form]
 ):
     before = progress_version(desk, lease.run_id)
-    other = desk.start(form_to_spec(form_for(name="other")))
+    other = start_run(desk, form_to_spec(form_for(name="other")))
     queued = progress_version(desk, lease.run_id)
     assert queued.queue != before.queue
     queue.cancel(desk.database, other)
@@ -219,7 +221,7 @@ def test_a_broken_catalog_takes_the_prices_and_nothing_else(
     usage.add_usage(desk.database, lease, 1, Usage(counted, counted))
     desk.settings.models.write_text("[biased", encoding="utf-8")
     with pytest.raises(EvaluiError):
-        desk.catalog()
+        desk.models.catalog()
     told = page(desk)
     assert "capitals" in told
     assert ("1,200 tokens read, 1,200 written" in told) is bool(counted)
@@ -240,16 +242,16 @@ def test_the_report_tells_what_the_page_tells_at_the_prices_of_today(
     desk: AppService, lease: Lease
 ):
     usage.add_usage(desk.database, lease, 1, Usage(1_200_000, 300_000))
-    assert "no price given" in markdown(desk.report(lease.run_id, "en"), "en")
+    assert "no price given" in markdown(run_report(desk, lease.run_id, "en"), "en")
     price(desk)
-    told = markdown(desk.report(lease.run_id, "en"), "en")
+    told = markdown(run_report(desk, lease.run_id, "en"), "en")
     assert "| biased | 0 | 1,200,000 | 300,000 | US$ 0.25 / 0.40 | US$ 0.42 |" in told
     assert "US$ 0.42 at today&#x27;s prices" in page(desk)
 
 
 def test_a_chinese_report_tells_in_chinese_who_is_waited_for(desk: AppService, lease: Lease):
     usage.set_wait(desk.database, lease, 1, ModelWait(WHY, 1_700_000_000.0, 1_700_000_060.0))
-    assert "等了 30 分钟仍没有应答" in markdown(desk.report(lease.run_id, "zh"), "zh")
+    assert "等了 30 分钟仍没有应答" in markdown(run_report(desk, lease.run_id, "zh"), "zh")
 
 
 def test_verdicts_that_still_come_have_no_running_accuracy(desk: AppService, lease: Lease):

@@ -19,6 +19,8 @@ from annotate_examples import open_run
 from starlette.testclient import TestClient
 from ui_examples import GOOD, MODELS, served
 
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.runs.database.connection import Database
 from evalui.runs.database.voting.votes import MAX_COMMENT
@@ -114,13 +116,14 @@ def _site(folder: Path) -> Iterator[Site]:
     )
     settings.data_dir.mkdir()
     desk = AppService(settings, Database(settings.database))
-    upload = desk.store_upload([("capitals.csv", GOOD.encode())])
-    run = desk.start(
+    upload = store_upload(desk, [("capitals.csv", GOOD.encode())])
+    run = start_run(
+        desk,
         form_to_spec(
             {"uploads": [upload], "models": ["biased", "always-A"], "modes": ["multiple_choice"]}
-        )
+        ),
     )
-    Worker(desk.database, desk.catalog).run_once()
+    Worker(desk.database, desk.models.catalog).run_once()
     runs = (run, open_run(desk, judged=True), "nowhere00")
     desk.database.close()
     app = served(lambda: create_app(settings))

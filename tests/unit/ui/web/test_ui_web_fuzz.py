@@ -21,6 +21,8 @@ from test_ui_web_events import TEXTS
 from ui_examples import FAULTY, MODELS, served
 
 import evalui
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.runs.database.connection import Database
 from evalui.runs.worker.main import Worker
@@ -190,10 +192,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     )
     settings.data_dir.mkdir()
     service = AppService(settings, Database(settings.database))
-    upload = service.store_upload([("capitals_val.csv", FAULTY.encode())])
+    upload = store_upload(service, [("capitals_val.csv", FAULTY.encode())])
     form = {"uploads": [upload], "models": ["biased", "gone"], "modes": ["multiple_choice"]}
-    run = service.start(form_to_spec(form))
-    Worker(service.database, service.catalog).run_once()
+    run = start_run(service, form_to_spec(form))
+    Worker(service.database, service.models.catalog).run_once()
     service.database.close()
     token = access_token(settings.data_dir)
     app = served(lambda: create_app(settings))

@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from evalui.access import Person
+from evalui.app.evaluations import start_run
 from evalui.app.exports import ExportProgress
 from evalui.app.service import AppService
 from evalui.runs.database import queue
@@ -22,7 +23,7 @@ from evalui.ui.web.routes import add_routes
 
 @pytest.fixture
 def run_id(desk: AppService, form_for: Callable[..., Form]) -> str:
-    return desk.start(form_to_spec(form_for(name="Midterm")))
+    return start_run(desk, form_to_spec(form_for(name="Midterm")))
 
 
 @pytest.fixture

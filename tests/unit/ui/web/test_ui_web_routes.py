@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from starlette.types import Message
 from ui_examples import FAULTY, GOOD
 
+from evalui.app.datasets import store_upload
 from evalui.app.exports import ExportFailed
 from evalui.app.service import AppService
 from evalui.report.export.formats import FORMATS
@@ -55,7 +56,7 @@ def test_an_upload_says_how_far_its_reading_is(
     rows: int | None,
     told: str,
 ):
-    upload = desk.store_upload([("a.csv", GOOD.encode())])
+    upload = store_upload(desk, [("a.csv", GOOD.encode())])
     monkeypatch.setattr(desk.files.runner, "rows_read", lambda *_: rows)
     assert client.get(f"/upload/{upload}").json() == {"status": told}
 
@@ -88,7 +89,7 @@ def test_a_refusal_is_in_the_language_of_the_page(client: TestClient):
 
 
 def test_faults_come_as_a_sheet_without_formulas(client: TestClient, desk: AppService):
-    upload = desk.store_upload([("=bad.csv", (FAULTY + "7,=1+1,Paris,,,,A\n").encode())])
+    upload = store_upload(desk, [("=bad.csv", (FAULTY + "7,=1+1,Paris,,,,A\n").encode())])
     sheet = client.get(f"/faults/{upload}.csv")
     assert sheet.headers["content-disposition"].startswith("attachment")
     lines = sheet.content.decode("utf-8-sig").splitlines()
@@ -101,7 +102,7 @@ def test_the_sheet_of_faults_ends_with_how_many_more_there_are(
     client: TestClient, desk: AppService
 ):
     rows = "id,question,A,B,C,D,answer\n" + "1,,,,,,\n" * 1500
-    upload = desk.store_upload([("bad_val.csv", rows.encode())])
+    upload = store_upload(desk, [("bad_val.csv", rows.encode())])
     lines = client.get(f"/faults/{upload}.csv").content.decode("utf-8-sig").splitlines()
     assert len(lines) == 1 + 1000 + 1
     assert lines[-1] == '"and 3,500 more, which are not listed",,,,,'
@@ -128,7 +129,6 @@ def test_a_run_can_be_downloaded(client: TestClient, finished: Callable[..., str
 @pytest.mark.parametrize("extension", ["trials.jsonl", "json"])
 def test_a_larger_run_is_sent_as_another_process_makes_it(
     client: TestClient,
-    desk: AppService,
     finished: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
     extension: str,
@@ -136,7 +136,7 @@ def test_a_larger_run_is_sent_as_another_process_makes_it(
     run_id = finished(name="Midterm")
     small = client.get(f"/export/{run_id}.{extension}?lang=zh")
     monkeypatch.setattr("evalui.web.downloads._MOST_AT_ONCE", 0)
-    monkeypatch.setattr(desk, "export", None)  # nothing is written here
+    monkeypatch.setattr("evalui.web.downloads.export_run", None)  # nothing is written here
     large = client.get(f"/export/{run_id}.{extension}?lang=zh")
     assert large.content == small.content
     assert large.headers["content-disposition"] == small.headers["content-disposition"]

@@ -10,6 +10,8 @@ from ui_examples import GOOD, MODELS
 
 from evalui.access import LOCAL_PERSON, Person
 from evalui.accounts.people import add_person
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.settings import Settings
 from evalui.ui.current_person import acting_as, current_person
@@ -42,8 +44,8 @@ def queued(box: AppService) -> Callable[[str], str]:
 
     def queue(name: str) -> str:
         with acting_as(Person(name, "annotator") if name != "root" else ROOT):
-            upload = box.store_upload([("a.csv", GOOD.encode())])
+            upload = store_upload(box, [("a.csv", GOOD.encode())])
             form = {"uploads": [upload], "models": ["biased"], "modes": ["multiple_choice"]}
-            return box.start(form_to_spec(form))
+            return start_run(box, form_to_spec(form))
 
     return queue

@@ -8,6 +8,7 @@ from annotate_examples import NAMES, open_run, question
 from ui_annotate_screen import Screen
 from ui_examples import HOSTILE
 
+from evalui.app.results import run_report, run_votes
 from evalui.app.service import AppService
 from evalui.runs.database.voting.ballots import voting_pairs
 from evalui.runs.database.voting.votes import VoteInput, cast_vote, next_ballots, read_votes
@@ -273,14 +274,14 @@ def test_whoever_votes_is_shown_nothing_of_what_others_say(screen: Screen, desk:
         page = press(screen, "3")
     assert "others said" not in page
     assert "gree" not in page.replace("greet", "")
-    assert desk.votes(run_id) == {}
-    assert desk.report(run_id, "en").people == ()
+    assert run_votes(desk, run_id) == {}
+    assert run_report(desk, run_id, "en").people == ()
     for voter in ("bob", "ann"):  # one who has ended sees their own votes, and nobody's else
         opened(screen, run_id, voter)
         finished = screen.press("finish")
         assert ("once everybody has ended" in finished) == (voter == "bob")
-    assert len(desk.votes(run_id)["talk.jsonl"]) == 2
-    assert desk.report(run_id, "en").people
+    assert len(run_votes(desk, run_id)["talk.jsonl"]) == 2
+    assert run_report(desk, run_id, "en").people
 
 
 def test_without_a_run_those_with_pairs_are_offered(screen: Screen, desk: AppService):

@@ -11,6 +11,8 @@ from starlette.testclient import TestClient
 from ui_annotate_screen import Screen
 from ui_examples import HOSTILE
 
+from evalui.app.datasets import store_upload
+from evalui.app.results import export_run, run_report
 from evalui.app.service import AppService
 from evalui.runs.database.column_blocks import decode_columns, encode_columns, no_texts
 from evalui.runs.database.voting.ballots import voting_pairs
@@ -143,22 +145,22 @@ def test_votes_are_in_the_report_when_all_have_ended(desk: AppService, judged: b
     vote_all(desk, run_id, "bob", "skip", most=1)
     for _ in range(2):
         vote_all(desk, run_id, "ann", "Since", most=1)
-        assert desk.report(run_id, "en").people == ()
-        assert "People" not in b"".join(desk.export(run_id, "md", "en")[1]).decode()
+        assert run_report(desk, run_id, "en").people == ()
+        assert "People" not in b"".join(export_run(desk, run_id, "md", "en")[1]).decode()
     for person in ("ann", "bob"):
-        assert desk.report(run_id, "en").people == ()
+        assert run_report(desk, run_id, "en").people == ()
         finish_voting(desk.database, run_id, person)
-    (figures,) = desk.report(run_id, "en").people
+    (figures,) = run_report(desk, run_id, "en").people
     assert (figures.votes, figures.has_judge) == (2, judged)
-    assert "## People · talk" in b"".join(desk.export(run_id, "md", "en")[1]).decode()
+    assert "## People · talk" in b"".join(export_run(desk, run_id, "md", "en")[1]).decode()
 
 
 def test_a_vote_leaves_the_figures_of_judges_as_they_are(desk: AppService):
     run_id = open_run(desk, judged=True)
-    before = desk.report(run_id, "en")
+    before = run_report(desk, run_id, "en")
     vote_all(desk, run_id, "ann", "Since", most=1)
     finish_voting(desk.database, run_id, "ann")
-    after = desk.report(run_id, "en")
+    after = run_report(desk, run_id, "en")
     assert (before.people, len(after.people)) == ((), 1)
     assert after.arenas[0].battles is before.arenas[0].battles
     assert after.results is before.results
@@ -166,7 +168,7 @@ def test_a_vote_leaves_the_figures_of_judges_as_they_are(desk: AppService):
 
 def test_another_trial_makes_other_figures(desk: AppService):
     run_id = open_run(desk, judged=True)
-    before = desk.report(run_id, "en").arenas[0].done
+    before = run_report(desk, run_id, "en").arenas[0].done
     with desk.database.writing() as connection:
         last = "FROM trial_block WHERE first = (SELECT max(first) FROM trial_block)"
         (body,) = connection.execute(f"SELECT body {last}").fetchone()
@@ -177,7 +179,7 @@ def test_another_trial_makes_other_figures(desk: AppService):
         )
         connection.execute("UPDATE cell SET done = done - 1 WHERE mode = 'judge'")
         connection.execute("UPDATE run SET revision = revision + 1")
-    assert desk.report(run_id, "en").arenas[0].done == before - 1
+    assert run_report(desk, run_id, "en").arenas[0].done == before - 1
 
 
 def test_a_run_without_votes_is_reported_as_such(screen: Screen, desk: AppService):
@@ -200,7 +202,7 @@ def test_votes_leave_as_battles_and_come_back(screen: Screen, desk: AppService, 
     assert {row["dataset"] for row in rows} == {"talk.jsonl"}
     assert {row[f"{row['winner']}"] for row in rows} == {NAMES[0]}
     text_ = sent.text.replace('"ann"', '"zoe"')
-    upload = desk.store_upload([("votes.jsonl", text_.encode())])
+    upload = store_upload(desk, [("votes.jsonl", text_.encode())])
     for told in ("3 votes were new", "0 votes were new"):
         screen.render({"run": run_id}, kept="ann")
         assert told in screen.upload(upload)
@@ -219,7 +221,7 @@ def test_a_file_that_does_not_fit_is_reported_and_nothing_is_kept(
     screen: Screen, desk: AppService, line: str
 ):
     run_id = open_run(desk)
-    upload = desk.store_upload([("votes.jsonl", line.encode())])
+    upload = store_upload(desk, [("votes.jsonl", line.encode())])
     screen.render({"run": run_id}, kept="ann")
     assert 'class="note bad"' in screen.upload(upload)
     assert read_votes(desk.database, run_id) == ()

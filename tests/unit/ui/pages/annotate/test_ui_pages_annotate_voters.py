@@ -13,6 +13,8 @@ from evalui.access import Person
 from evalui.accounts.audit import read_audit
 from evalui.accounts.guests import read_guest_links, run_of_link
 from evalui.accounts.people import add_person
+from evalui.app.datasets import store_upload
+from evalui.app.results import run_report
 from evalui.app.service import AppService
 from evalui.app.voters import assign_people
 from evalui.errors import EvaluiError, NotAllowed, SpecError
@@ -202,7 +204,7 @@ def test_a_guest_votes_and_does_nothing_else(
         with pytest.raises(EvaluiError):
             shared.run(run_id)
         with pytest.raises(EvaluiError):
-            shared.report(run_id, "en")
+            run_report(shared, run_id, "en")
     assert [vote.by for vote in read_votes(shared.database, run_id)] == ["guest:Mia"]
 
 
@@ -217,7 +219,7 @@ def test_imported_votes_are_not_added_in_the_name_of_an_account(
     )
     with acting_as(OLGA):
         uploads = {
-            name: shared.store_upload([("votes.jsonl", (line % name).encode())])
+            name: store_upload(shared, [("votes.jsonl", (line % name).encode())])
             for name in ("ann", "Ann", "guest:Mia", "from elsewhere")
         }
     for name in ("ann", "Ann", "guest:Mia"):
@@ -303,7 +305,7 @@ def test_a_decision_is_made_without_names_and_counts(
     assert {vote.adjudicated is not None for vote in read_votes(shared.database, run_id)} == {True}
     assert pair_of(shown(shared, OLGA, run_id, sub="decide", pair=key)) == key  # decided again
     with acting_as(OLGA):
-        (figures,) = shared.report(run_id, "en").people
+        (figures,) = run_report(shared, run_id, "en").people
     assert figures.adjudicated == 1
 
 
@@ -343,7 +345,7 @@ def test_who_may_only_look_adds_no_vote(
     pair = next(iter(shared.voting_pairs.of_run(run_id)))
     with acting_as(OLGA):
         forged = {"by": "dora", "model_a": NAMES[0], "model_b": NAMES[1], "winner": "model_a"}
-        upload = shared.store_upload([("votes.jsonl", json.dumps(forged).encode())])
+        upload = store_upload(shared, [("votes.jsonl", json.dumps(forged).encode())])
     with acting_as(READER):
         assert shared.run(run_id).id == run_id
     answer = send(READER, do, run_id, pair=pair, choice="a", upload=upload)
@@ -373,7 +375,7 @@ def test_votes_of_too_many_people_are_not_imported(
     vote = {"model_a": left, "model_b": right, "winner": "model_a", "question": pair.sample_id}
     lines = "\n".join(json.dumps(vote | {"by": f"v{n}"}) for n in range(people))
     with acting_as(OLGA):
-        upload = shared.store_upload([("votes.jsonl", lines.encode())])
+        upload = store_upload(shared, [("votes.jsonl", lines.encode())])
     screen = Screen(shared, person=OLGA)
     screen.render({"run": run_id, "sub": "voters"})
     shown = screen.upload(upload)

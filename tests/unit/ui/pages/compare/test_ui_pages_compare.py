@@ -20,6 +20,9 @@ from evalui.app.comparisons import (
     incompatibilities,
     read_ids,
 )
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import start_run
+from evalui.app.results import cell_result, run_report
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database import queue, trials
@@ -75,14 +78,14 @@ def open_desk(folder: Path) -> AppService:
 def run(desk: AppService, file: str, models: Sequence[str], **fields: str | list[str]) -> str:
     """A finished run of the file, every order unless told otherwise."""
     form: Form = {
-        "uploads": [desk.store_upload([("quiz.csv", file.encode())])],
+        "uploads": [store_upload(desk, [("quiz.csv", file.encode())])],
         "models": list(models),
         "modes": ["multiple_choice"],
         "pattern": "circular",
         "shots": "0",
     }
-    run_id = desk.start(form_to_spec(form | fields))
-    Worker(desk.database, desk.catalog).run_once()
+    run_id = start_run(desk, form_to_spec(form | fields))
+    Worker(desk.database, desk.models.catalog).run_once()
     assert desk.run(run_id).state == "done"
     return run_id
 
@@ -492,11 +495,11 @@ def test_a_run_of_an_address_begins_with_its_first_group(
 
 def test_a_run_that_waits_is_reported(desk: AppService, screen: CompareScreen):
     form: Form = {
-        "uploads": [desk.store_upload([("later.csv", csv(4).encode())])],
+        "uploads": [store_upload(desk, [("later.csv", csv(4).encode())])],
         "models": ["perfect"],
         "modes": ["multiple_choice"],
     }
-    waiting = desk.start(form_to_spec(form))
+    waiting = start_run(desk, form_to_spec(form))
     said = screen.render({"run": waiting})
     queue.delete(desk.database, waiting)
     assert "This run has no finished answers yet." in said
@@ -560,10 +563,10 @@ def test_pairs_are_compared_by_what_is_kept_and_trials_read_of_the_opened_questi
 
 def test_cells_of_one_file_share_its_questions(desk: AppService, both: tuple[str, str]) -> None:
     rows = [row for run_id in both for row in read_cells(desk.database, run_id)]
-    first, *others = [desk.result(row).samples for row in rows]
+    first, *others = [cell_result(desk, row).samples for row in rows]
     assert others
     assert all(each is first for each in others)
-    assert desk.report(both[0], "en").results[0].samples is first
+    assert run_report(desk, both[0], "en").results[0].samples is first
 
 
 def test_more_orders_than_can_be_drawn_are_counted(desk: AppService) -> None:

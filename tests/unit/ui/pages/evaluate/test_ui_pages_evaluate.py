@@ -9,6 +9,7 @@ from ui_evaluate_screen import Screen
 from ui_examples import FAULTY, GOOD, HOSTILE
 
 from evalui.access import Person
+from evalui.app.datasets import read_upload, store_upload, upload_parts
 from evalui.app.run_view import RunView
 from evalui.app.samples import EXAMPLES
 from evalui.app.service import AppService
@@ -39,7 +40,7 @@ def test_the_empty_page_offers_a_file_and_the_sample(tab: Screen):
 
 
 def test_an_upload_is_checked_and_choices_appear(tab: Screen, desk: AppService, act: MakeAct):
-    upload = desk.store_upload([("capitals.csv", GOOD.encode())])
+    upload = store_upload(desk, [("capitals.csv", GOOD.encode())])
     page = tab.act(act("uploaded", upload=upload))
     assert "4 of 4 rows ready" in page
     assert "No faults" in page
@@ -49,7 +50,7 @@ def test_an_upload_is_checked_and_choices_appear(tab: Screen, desk: AppService, 
 def test_a_second_upload_joins_the_first(
     tab: Screen, desk: AppService, act: MakeAct, form_for: MakeForm
 ):
-    other = desk.store_upload([("more.csv", GOOD.replace("Capital", "Main town").encode())])
+    other = store_upload(desk, [("more.csv", GOOD.replace("Capital", "Main town").encode())])
     page = tab.act(act("uploaded", form_for(), upload=other))
     assert page.count('name="uploads"') == 2
     assert "<b>capitals</b>" in page
@@ -179,7 +180,7 @@ def test_every_order_is_announced_with_its_count(tab: Screen, form_for: MakeForm
 def test_the_questions_of_several_datasets_are_counted_together(
     tab: Screen, desk: AppService, form_for: MakeForm
 ):
-    other = desk.store_upload([("more.csv", GOOD.replace("Capital", "Main town").encode())])
+    other = store_upload(desk, [("more.csv", GOOD.replace("Capital", "Main town").encode())])
     form = form_for()
     page = tab.render(form | {"uploads": [*form["uploads"], other]})
     assert "With 8 questions" in page  # 4 of each, whichever models and modes answer them
@@ -213,7 +214,7 @@ def test_a_repetition_with_examples_opens_with_them_where_the_files_have_some(
     if examples:
         dev = "".join(rows[:examples]).replace("Capital", "Main town")
         files.append(("capitals_dev.csv", (head + dev).encode()))
-    tab.act(act("start", form_for() | {"uploads": [desk.store_upload(files)]}))
+    tab.act(act("start", form_for() | {"uploads": [store_upload(desk, files)]}))
     run_id = read_runs(desk.database)[0].id
     places = RunView(desk, messages("en"), run_id).places_with_steps
     assert (places.repeat, places.sample) == (f"evaluate?again={run_id}", "evaluate")
@@ -228,7 +229,7 @@ def test_a_repetition_with_examples_opens_with_them_where_the_files_have_some(
 def test_a_file_that_is_no_table_is_reported_on_the_empty_page(
     tab: Screen, desk: AppService, act: MakeAct
 ):
-    upload = desk.store_upload([("photo.csv", bytes(range(256)) * 40)])
+    upload = store_upload(desk, [("photo.csv", bytes(range(256)) * 40)])
     page = tab.act(act("uploaded", upload=upload))
     assert "photo.csv" in page
     assert "Drop a file of questions here" in page
@@ -254,7 +255,7 @@ def test_a_chinese_page_tells_in_chinese_why_a_file_is_refused(
     desk: AppService, act: MakeAct, file: str, content: bytes, told: str
 ):
     tab = Screen(desk, "zh")
-    assert told in tab.act(act("uploaded", upload=desk.store_upload([(file, content)])))
+    assert told in tab.act(act("uploaded", upload=store_upload(desk, [(file, content)])))
 
 
 @pytest.mark.parametrize(
@@ -298,7 +299,7 @@ def chosen_models(page: str) -> list[str]:
 def test_the_models_of_an_address_are_chosen_until_the_form_has_some(
     tab: Screen, desk: AppService, act: MakeAct
 ):
-    upload = desk.store_upload([("capitals.csv", GOOD.encode())])
+    upload = store_upload(desk, [("capitals.csv", GOOD.encode())])
     query: Form = {"models": ["always-A", "no-such-model"]}
     page = tab.act(act("uploaded", query, upload=upload))
     assert chosen_models(page) == ["always-A"]
@@ -331,7 +332,7 @@ def test_the_files_stand_in_the_address_and_come_back_from_it(
     tab: Screen, desk: AppService, act: MakeAct
 ):
     uploads = [
-        desk.store_upload([(f"{name}.csv", GOOD.replace("Capital", name).encode())])
+        store_upload(desk, [(f"{name}.csv", GOOD.replace("Capital", name).encode())])
         for name in ("one", "two")
     ]
     for upload in uploads:
@@ -359,9 +360,9 @@ def test_every_format_has_an_example_that_is_read(desk: AppService, tab: Screen)
     page = tab.render({})
     for name, content in EXAMPLES.items():
         assert f'href="../examples/{name}"' in page
-        upload = desk.store_upload([(name, content())])
-        for part in desk.parts(upload):
-            loaded = desk.load(part, Layout())
+        upload = store_upload(desk, [(name, content())])
+        for part in upload_parts(desk, upload):
+            loaded = read_upload(desk, part, Layout())
             assert (loaded.n_questions > 1, loaded.faults) == (True, ())
 
 

@@ -9,6 +9,7 @@ import pytest
 from press import Press
 from ui_evaluate_screen import Screen
 
+from evalui.app.datasets import store_upload
 from evalui.app.service import AppService
 from evalui.datasets import ANSWER_KEYS
 from evalui.datasets.columns import COLUMN_ROLES
@@ -57,7 +58,7 @@ def roles_form(page: str, upload: str) -> Form:
 def test_unknown_headers_lead_to_a_mapping_filled_with_a_guess(
     tab: Screen, desk: AppService, act: MakeAct
 ):
-    upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
+    upload = store_upload(desk, [("my-exam.csv", EXAM.encode())])
     page = tab.act(act("uploaded", upload=upload))
     assert "Which column is what?" in page
     assert "my-exam.csv · 4 rows · 8 columns" in page
@@ -85,7 +86,7 @@ def test_unknown_headers_lead_to_a_mapping_filled_with_a_guess(
 def test_columns_that_are_used_become_a_run_and_are_remembered(
     tab: Screen, desk: AppService, act: MakeAct
 ):
-    upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
+    upload = store_upload(desk, [("my-exam.csv", EXAM.encode())])
     form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
     page = tab.act(act("set", form | {f"key_{upload}": "index1"}))
     page = tab.act(act("columns", roles_form(page, upload), upload=upload))
@@ -101,30 +102,30 @@ def test_columns_that_are_used_become_a_run_and_are_remembered(
     tab.act(act("start", chosen))
     (dataset,) = read_spec(read_runs(desk.database)[0].spec).datasets
     assert (dataset.columns["answer"], dataset.answer_key) == ("label", "index1")
-    other = desk.store_upload([("second.csv", EXAM.replace("Capital", "Main town").encode())])
+    other = store_upload(desk, [("second.csv", EXAM.replace("Capital", "Main town").encode())])
     assert "4 of 4 rows ready" in tab.act(act("uploaded", upload=other))
     repeated = tab.render({"again": read_runs(desk.database)[0].id})
     assert "4 of 4 rows ready" in repeated
 
 
 def test_what_is_not_to_be_remembered_is_forgotten(tab: Screen, desk: AppService, act: MakeAct):
-    upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
+    upload = store_upload(desk, [("my-exam.csv", EXAM.encode())])
     form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
     tab.act(act("columns", form, upload=upload))
     tab.act(act("columns", form | {f"remember_{upload}": ""}, upload=upload))
-    other = desk.store_upload([("second.csv", EXAM.replace("Capital", "Main town").encode())])
+    other = store_upload(desk, [("second.csv", EXAM.replace("Capital", "Main town").encode())])
     assert "Which column is what?" in tab.act(act("uploaded", upload=other))
 
 
 def test_a_remembered_mapping_that_does_not_fit_asks_again(
     tab: Screen, desk: AppService, act: MakeAct
 ):
-    upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
+    upload = store_upload(desk, [("my-exam.csv", EXAM.encode())])
     form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
     tab.act(act("columns", form, upload=upload))
     # The same headers; here the last option shows that the places count from 1.
     from_one = EXAM.replace("Bern,3", "Bern,4")
-    other = desk.store_upload([("second.csv", from_one.encode())])
+    other = store_upload(desk, [("second.csv", from_one.encode())])
     page = tab.act(act("uploaded", upload=other))
     assert "4 of 4 rows ready" in page
     assert "columns you chose for these headers" not in page
@@ -133,17 +134,17 @@ def test_a_remembered_mapping_that_does_not_fit_asks_again(
 
 
 def test_a_remembered_mapping_is_stated(tab: Screen, desk: AppService, act: MakeAct):
-    upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
+    upload = store_upload(desk, [("my-exam.csv", EXAM.encode())])
     form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
     used = tab.act(act("columns", form, upload=upload))
     assert "columns you chose for these headers" not in used
-    other = desk.store_upload([("second.csv", EXAM.replace("Capital", "Main town").encode())])
+    other = store_upload(desk, [("second.csv", EXAM.replace("Capital", "Main town").encode())])
     page = tab.act(act("uploaded", upload=other))
     assert "Read with the columns you chose for these headers." in page
 
 
 def test_the_kind_can_be_changed(tab: Screen, desk: AppService, act: MakeAct):
-    upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
+    upload = store_upload(desk, [("my-exam.csv", EXAM.encode())])
     form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
     changed = f"read_kind_{upload}"
     page = tab.act(act("set", form | {changed: "general_qa"}, name=changed))
@@ -161,7 +162,7 @@ def test_another_answer_column_brings_its_own_answer_key(
     tab: Screen, desk: AppService, act: MakeAct
 ):
     exam = EXAM.replace("history", "A").replace("tax law", "B")
-    upload = desk.store_upload([("my-exam.csv", exam.encode())])
+    upload = store_upload(desk, [("my-exam.csv", exam.encode())])
     form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
     assert form[f"key_{upload}"] == "index0"
     form |= {f"role_{upload}_5": "", f"role_{upload}_6": "answer"}
@@ -178,7 +179,7 @@ def test_a_function_of_a_package_is_among_the_answer_keys_and_needs_no_column_of
     function = AnswerFunction(lambda _: "B", label={"en": "always B"})
     entries = {**ANSWER_KEYS._entries, "always_b": function}
     exam = EXAM.replace("label", "checked by").replace(",1,", ",me,").replace(",2,", ",us,")
-    upload = desk.store_upload([("my-exam.csv", exam.encode())])
+    upload = store_upload(desk, [("my-exam.csv", exam.encode())])
     form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
     assert f"key_{upload}" not in form
     monkeypatch.setattr(ANSWER_KEYS, "_entries", entries)
@@ -192,7 +193,7 @@ def test_a_function_of_a_package_is_among_the_answer_keys_and_needs_no_column_of
 
 
 def test_the_card_can_be_left_and_opened_again(tab: Screen, desk: AppService, act: MakeAct):
-    upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
+    upload = store_upload(desk, [("my-exam.csv", EXAM.encode())])
     page = tab.act(act("uploaded", upload=upload))
     cancel = page.partition("Cancel</button>")[0].rpartition("<button")[2]
     assert 'data-do="open"' in cancel
@@ -209,7 +210,7 @@ def test_leaving_the_card_of_a_file_that_was_read_changes_nothing(
     tab: Screen, desk: AppService, act: MakeAct
 ):
     text = "question,A,B,answer,vote\nCapital of France?,Paris,Rome,A,B\nOf Italy?,Paris,Rome,B,A\n"
-    upload = desk.store_upload([("known.csv", text.encode())])
+    upload = store_upload(desk, [("known.csv", text.encode())])
     page = tab.act(act("open", {"uploads": [upload]}, upload=upload, part="columns"))
     form = roles_form(page, upload) | {f"role_{upload}_3": "", f"role_{upload}_4": "answer"}
     page = tab.act(act("open", form, upload=upload, part="left"))
@@ -223,7 +224,7 @@ def test_the_questions_are_shown_on_request_and_by_pages(
     tab: Screen, desk: AppService, act: MakeAct
 ):
     rows = "".join(f"Question {n}?,yes,no,A\n" for n in range(1, 8))
-    upload = desk.store_upload([("known.csv", f"question,A,B,answer\n{rows}".encode())])
+    upload = store_upload(desk, [("known.csv", f"question,A,B,answer\n{rows}".encode())])
     assert "Questions as a model" not in tab.act(act("uploaded", upload=upload))
     page = tab.act(act("preview", upload=upload))
     assert "1–3 of 7" in page
@@ -242,8 +243,8 @@ def test_several_datasets_show_their_questions_on_request(
     tab: Screen, desk: AppService, act: MakeAct
 ):
     text = "question,A,B,answer\nCapital of France?,Paris,Rome,A\n"
-    one = desk.store_upload([("one.csv", text.encode())])
-    two = desk.store_upload([("two.csv", text.encode())])
+    one = store_upload(desk, [("one.csv", text.encode())])
+    two = store_upload(desk, [("two.csv", text.encode())])
     page = tab.act(act("uploaded", {"uploads": [one]}, upload=two))
     assert "Questions as a model sees them" not in page
     page = tab.act(act("preview", {"uploads": [one, two]}, upload=two))
@@ -253,7 +254,7 @@ def test_several_datasets_show_their_questions_on_request(
 def test_a_head_row_that_is_chosen_is_kept_with_the_dataset(
     tab: Screen, desk: AppService, act: MakeAct
 ):
-    upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
+    upload = store_upload(desk, [("my-exam.csv", EXAM.encode())])
     page = tab.act(act("uploaded", upload=upload))
     assert "row 1, detected" in page
     page = tab.act(act("set", roles_form(page, upload) | {f"read_row_{upload}": "1"}))
@@ -272,7 +273,7 @@ def test_a_head_row_that_is_chosen_is_kept_with_the_dataset(
 def test_the_answer_key_of_the_guess_is_shown_and_used(tab: Screen, desk: AppService, act: MakeAct):
     row = '{"question": "What melts at %d?", "distractor1": "iron", "distractor2": "zinc", '
     rows = (row % n + '"correct_answer": "ice"}\n' for n in range(4))
-    upload = desk.store_upload([("apart.jsonl", "".join(rows).encode())])
+    upload = store_upload(desk, [("apart.jsonl", "".join(rows).encode())])
     page = tab.act(act("open", {"uploads": [upload]}, upload=upload, part="columns"))
     assert 'value="apart" selected' in page
     page = tab.act(act("columns", roles_form(page, upload), upload=upload))
@@ -282,7 +283,7 @@ def test_the_answer_key_of_the_guess_is_shown_and_used(tab: Screen, desk: AppSer
 
 def test_sheets_name_their_questions_without_the_file(tab: Screen, desk: AppService, act: MakeAct):
     book = (SHAPES / "m08_two_sheets_hidden_rows.xlsx").read_bytes()
-    upload = desk.store_upload([("exam.xlsx", book)])
+    upload = store_upload(desk, [("exam.xlsx", book)])
     tab.act(act("uploaded", upload=upload))
     page = tab.act(act("preview", upload=upload))
     assert "<b>line 2</b><div>第一章</div>" in page
@@ -294,7 +295,7 @@ def test_sheets_name_their_questions_without_the_file(tab: Screen, desk: AppServ
 def test_a_place_without_a_table_is_refused_on_the_card(
     tab: Screen, desk: AppService, act: MakeAct, row: str, why: str
 ):
-    upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
+    upload = store_upload(desk, [("my-exam.csv", EXAM.encode())])
     page = tab.act(act("uploaded", upload=upload))
     form = roles_form(page, upload) | {f"role_{upload}_7": "explanation"}
     page = tab.act(act("set", form | {f"read_row_{upload}": row}))
@@ -310,7 +311,7 @@ def test_commas_in_texts_are_accepted_where_no_row_can_be_read(
     tab: Screen, desk: AppService, act: MakeAct
 ):
     text = "question,A,B,answer\nIs it, then?,yes,no,A\nIs it, now?,yes,no,B\n"
-    upload = desk.store_upload([("my-exam.csv", text.encode())])
+    upload = store_upload(desk, [("my-exam.csv", text.encode())])
     page = tab.act(act("uploaded", upload=upload))
     assert "A comma before a blank" in page
     assert "2 of 2 rows are read" in page
@@ -329,7 +330,7 @@ def test_every_role_has_a_word_in_both_languages():
 
 def test_long_texts_are_cut_with_their_length(tab: Screen, desk: AppService, act: MakeAct):
     text = f"question,A,B,answer\n{'long ' * 1000},yes,no,A\n"
-    upload = desk.store_upload([("long.csv", text.encode())])
+    upload = store_upload(desk, [("long.csv", text.encode())])
     tab.act(act("uploaded", upload=upload))
     page = tab.act(act("preview", upload=upload))
     assert "… (+2,999 characters)" in page or "… (+3,000 characters)" in page
@@ -350,7 +351,7 @@ def test_columns_that_cannot_be_read_say_why_and_are_not_used(
     changes: dict[str, str],
     verdict: str,
 ):
-    upload = desk.store_upload([("my-exam.csv", EXAM.encode())])
+    upload = store_upload(desk, [("my-exam.csv", EXAM.encode())])
     form = roles_form(tab.act(act("uploaded", upload=upload)), upload)
     form |= {f"role_{upload}_{column}": name for column, name in changes.items()}
     page = tab.act(act("set", form))
@@ -363,7 +364,7 @@ def test_the_columns_of_a_known_file_can_be_changed_too(
     tab: Screen, desk: AppService, act: MakeAct
 ):
     text = "question,A,B,answer,vote\nCapital of France?,Paris,Rome,A,B\nOf Italy?,Paris,Rome,B,A\n"
-    upload = desk.store_upload([("known.csv", text.encode())])
+    upload = store_upload(desk, [("known.csv", text.encode())])
     page = tab.act(act("open", {"uploads": [upload]}, upload=upload, part="columns"))
     assert "This file is read without help." in page
     assert "Use these columns, or cancel, first." in page
@@ -380,8 +381,8 @@ def test_the_columns_of_a_known_file_can_be_changed_too(
 def test_a_replaced_file_takes_the_place_of_the_only_one(
     tab: Screen, desk: AppService, act: MakeAct
 ):
-    first = desk.store_upload([("my-exam.csv", EXAM.encode())])
-    second = desk.store_upload([("good.csv", EXAM.replace("prompt", "question").encode())])
+    first = store_upload(desk, [("my-exam.csv", EXAM.encode())])
+    second = store_upload(desk, [("good.csv", EXAM.replace("prompt", "question").encode())])
     page = tab.act(act("replaced", {"uploads": [first]}, upload=second))
     assert f'value="{second}"' in page
     assert f'value="{first}"' not in page
@@ -392,7 +393,7 @@ def test_a_file_that_is_no_dataset_says_so_and_offers_nothing_else(
     tab: Screen, desk: AppService, act: MakeAct, name: str
 ):
     letter = b"Dear all,\nplease find below, as agreed, the minutes, and more.\nYours\nA. B.\n"
-    page = tab.act(act("uploaded", upload=desk.store_upload([(name, letter)])))
+    page = tab.act(act("uploaded", upload=store_upload(desk, [(name, letter)])))
     assert f"{name} is no dataset: no table of questions is in it." in page
     assert "Drop a file of questions here" in page
     assert "Which column is what?" not in page
@@ -400,7 +401,7 @@ def test_a_file_that_is_no_dataset_says_so_and_offers_nothing_else(
 
 def test_nothing_in_a_header_becomes_markup(tab: Screen, desk: AppService, act: MakeAct):
     text = EXAM.replace("prompt", "<img src=x onerror=1>").replace("history", "<script>1</script>")
-    page = tab.act(act("uploaded", upload=desk.store_upload([("x.csv", text.encode())])))
+    page = tab.act(act("uploaded", upload=store_upload(desk, [("x.csv", text.encode())])))
     assert "Which column is what?" in page
     assert "<img" not in page
     assert "<script" not in page
@@ -412,7 +413,7 @@ def test_other_choices_are_kept_while_columns_are_chosen(
     known = EXAM.replace("prompt", "question")
     for column, letter in enumerate("ABCD", 1):
         known = known.replace(f"opt{column}", letter)
-    upload = desk.store_upload([("known.csv", known.replace("label", "answer").encode())])
+    upload = store_upload(desk, [("known.csv", known.replace("label", "answer").encode())])
     chosen: Form = {
         "uploads": [upload],
         "kinds": ["multiple_choice"],

@@ -11,6 +11,8 @@ from ui_evaluate_screen import Screen
 from ui_examples import GOOD, HOSTILE
 
 from evalui.access import Person
+from evalui.app.datasets import store_upload
+from evalui.app.results import export_run
 from evalui.app.service import AppService
 from evalui.errors import NotAllowed
 from evalui.runs.database.runs import read_cells, read_runs
@@ -31,7 +33,7 @@ def drop(tab: Screen, desk: AppService, act: MakeAct) -> Callable[[Files], tuple
     """The page after files were dropped, and their upload."""
 
     def dropped_files(files: Files) -> tuple[str, str]:
-        upload = desk.store_upload(files)
+        upload = store_upload(desk, files)
         return str(tab.act(act("uploaded", upload=upload))), upload
 
     return dropped_files
@@ -127,7 +129,7 @@ def test_questions_beside_a_log_need_a_tick(
 def test_a_log_joins_the_datasets_of_the_page_and_starts_with_none_of_them(
     tab: Screen, desk: AppService, act: MakeAct, form_for: Callable[..., Form]
 ):
-    form, log = form_for(), desk.store_upload([zipped("helm")])
+    form, log = form_for(), store_upload(desk, [zipped("helm")])
     page = str(tab.act(act("uploaded", form, upload=log)))
     assert "<b>capitals</b>" in page
     assert "<b>geography</b>" in page
@@ -145,7 +147,7 @@ def test_a_log_stays_beside_a_file_whose_columns_are_chosen(
     tab: Screen, desk: AppService, act: MakeAct
 ):
     unclear = GOOD.replace("id,question,A,B,C,D,answer", "u,v,w,x,y,z,k").encode()
-    log, file = desk.store_upload([zipped("helm")]), desk.store_upload([("unclear.csv", unclear)])
+    log, file = store_upload(desk, [zipped("helm")]), store_upload(desk, [("unclear.csv", unclear)])
     page = str(tab.act(act("uploaded", {"logs": [log]}, upload=file)))
     assert 'data-do="columns"' in page
     assert page.count('name="logs"') == 1
@@ -178,7 +180,7 @@ def test_names_of_files_are_texts(drop: Callable[[Files], tuple[str, str]]):
 
 
 def test_a_chinese_page_asks_in_chinese(desk: AppService, act: MakeAct):
-    upload = desk.store_upload([lone_samples(), ("capitals.csv", CSV)])
+    upload = store_upload(desk, [lone_samples(), ("capitals.csv", CSV)])
     page = Screen(desk, "zh").act(act("uploaded", upload=upload))
     for text in ("已完成的运行", "模型名称", "导入时不含 capitals.csv", "导入这次运行"):
         assert text in str(page)
@@ -193,7 +195,7 @@ def test_a_bundle_of_another_evalui_is_imported_from_the_page(
     drop: Callable[[Files], tuple[str, str]],
 ):
     run_id = finished()
-    page, upload = drop([("mine.sqlite", b"".join(desk.export(run_id, "sqlite", "en")[1]))])
+    page, upload = drop([("mine.sqlite", b"".join(export_run(desk, run_id, "sqlite", "en")[1]))])
     assert "run of evalui" in page
     assert f"<b>{desk.run(run_id).name}</b>" in page
     again = led_to(desk, str(tab.act(act("import", {"logs": [upload]}, upload=upload))))
@@ -201,7 +203,7 @@ def test_a_bundle_of_another_evalui_is_imported_from_the_page(
 
 
 def test_a_reader_imports_nothing(desk: AppService, act: MakeAct):
-    upload, tab = desk.store_upload([zipped("helm")]), Screen(desk)
+    upload, tab = store_upload(desk, [zipped("helm")]), Screen(desk)
     wanted = act("import", {"logs": [upload]}, upload=upload)
     with acting_as(Person("rob", "reader")):
         assert "Your role lets you look" in tab.act(wanted)

@@ -10,6 +10,7 @@ import pytest
 from ui_evaluate_screen import Screen
 from ui_open_examples import MODELS, open_desk, open_form, subjective
 
+from evalui.app.datasets import store_upload
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.models.base import ModelEntry
@@ -134,7 +135,7 @@ def test_nothing_is_sent_elsewhere_unless_a_person_chooses_it(
     desk = open_desk(tmp_path, _ELSEWHERE)
     ready = _reachable(desk)
     monkeypatch.setattr(desk.models, "states", lambda: ready)
-    upload = desk.store_upload([("talk.jsonl", subjective())])
+    upload = store_upload(desk, [("talk.jsonl", subjective())])
     page = _page(desk, {"uploads": [upload]})
     assert _STAYS["en"] in page
     assert re.search(r'<input[^>]*value="remote-chat"[^>]* checked', page) is None
@@ -221,7 +222,7 @@ def test_a_model_too_large_for_its_device_stays_with_the_reason():
 
 def test_only_models_of_ones_own_are_chosen_for_real_questions(tmp_path: Path):
     desk = open_desk(tmp_path, (ASSETS / "models.toml").read_text(encoding="utf-8"))
-    upload = desk.store_upload([("talk.jsonl", subjective())])
+    upload = store_upload(desk, [("talk.jsonl", subjective())])
     page = _page(desk, {"uploads": [upload]})
     assert re.search(r'name="models"[^>]* checked', page) is None
     assert "Choose a model." in page

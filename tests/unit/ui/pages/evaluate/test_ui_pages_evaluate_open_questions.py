@@ -20,6 +20,8 @@ from ui_open_examples import (
     subjective,
 )
 
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import plan_run, run_to_repeat, start_run
 from evalui.app.service import AppService
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
@@ -57,7 +59,7 @@ def start_button(page: str) -> str:
 def test_open_questions_are_shown_with_their_references(
     tab: Screen, desk: AppService, act: MakeAct
 ):
-    upload = desk.store_upload([("talk.jsonl", subjective())])
+    upload = store_upload(desk, [("talk.jsonl", subjective())])
     page = tab.act(act("uploaded", upload=upload))
     assert "open questions" in page
     assert "3 with a reference" in page
@@ -91,7 +93,7 @@ def test_the_judge_is_on_for_open_questions_with_references(tab: Screen, desk: A
 
 
 def test_the_judge_is_off_for_questions_and_answers(tab: Screen, desk: AppService):
-    page = tab.render({"uploads": [desk.store_upload([("qa.jsonl", lines(QA))])]})
+    page = tab.render({"uploads": [store_upload(desk, [("qa.jsonl", lines(QA))])]})
     assert "question and answer" in page
     assert "checked" not in box(page, "judging", "yes")
     assert tab.form()["judging.template"] == "score10-en.2"
@@ -102,7 +104,7 @@ def test_marks_that_nobody_chose_give_way_to_duels(
     tab: Screen, desk: AppService, act: MakeAct, judging: list[str]
 ):
     shown: Form = {
-        "uploads": [desk.store_upload([("qa.jsonl", lines(QA))])],
+        "uploads": [store_upload(desk, [("qa.jsonl", lines(QA))])],
         "kinds": ["general_qa"],
         "modes": ["question_answer"],
         "judging": judging,
@@ -114,7 +116,7 @@ def test_marks_that_nobody_chose_give_way_to_duels(
 
 
 def test_a_file_of_each_kind_offers_the_modes_of_both(tab: Screen, desk: AppService, act: MakeAct):
-    choice = desk.store_upload([("capitals.csv", GOOD.encode())])
+    choice = store_upload(desk, [("capitals.csv", GOOD.encode())])
     first = tab.act(act("uploaded", upload=choice))
     assert 'name="judging"' not in first
     form: Form = {
@@ -137,7 +139,7 @@ def test_a_mode_that_was_switched_off_stays_off(tab: Screen, desk: AppService):
 
 
 def test_answers_find_their_questions(tab: Screen, desk: AppService, act: MakeAct):
-    upload = desk.store_upload([("answers_handmade.jsonl", answers(ANSWERS | {"en-9": "?"}))])
+    upload = store_upload(desk, [("answers_handmade.jsonl", answers(ANSWERS | {"en-9": "?"}))])
     page = tab.act(act("answered", open_form(desk, models=[]), upload=upload))
     assert 'value="handmade"' in page
     assert "4 of 4 questions answered" in page
@@ -209,7 +211,7 @@ def test_the_answers_of_an_earlier_run_take_part(tab: Screen, desk: AppService):
     assert "4 answers in “Monday”" in page
     assert f'name="earlier" value="{earlier}/noisy"' in page
     form = open_form(desk, models=["perfect"], earlier=[f"{earlier}/noisy"])
-    intent = desk.plan(form_to_spec(form))
+    intent = plan_run(desk, form_to_spec(form))
     assert [cell.model for cell in intent.cells] == ["perfect", "noisy", "reference-judge"]
 
 
@@ -383,15 +385,15 @@ def test_the_sample_of_open_questions_starts_at_once_with_its_judge(
 
 def test_a_run_with_answers_and_a_judge_can_be_repeated(tab: Screen, desk: AppService):
     form = open_form(desk, judging__conflict="drop", judging__sample="2") | given(desk)
-    run_id = desk.start(desk.files.matched(form_to_spec(form)))
+    run_id = start_run(desk, desk.files.matched(form_to_spec(form)))
     page = tab.render({"again": run_id})
     assert 'value="handmade"' in page
     assert "4 of 4 questions answered" in page
     assert "checked" in box(page, "judging", "yes")
     assert '<option value="drop" selected>' in page
-    again = spec_to_form(desk.run_to_repeat(run_id))
+    again = spec_to_form(run_to_repeat(desk, run_id))
     assert form.items() <= (again | {"kinds": form["kinds"]}).items()
-    started = desk.start(desk.files.matched(form_to_spec(again)))
+    started = start_run(desk, desk.files.matched(form_to_spec(again)))
     assert desk.run(started).spec == desk.run(run_id).spec
 
 
@@ -405,7 +407,7 @@ def test_a_sheet_can_be_chosen(tab: Screen, desk: AppService, act: MakeAct, tmp_
         sheet.append([f"Question of {name}?", "yes", "facts"])
     del book["Sheet"]
     book.save(tmp_path / "book.xlsx")
-    upload = desk.store_upload([("book.xlsx", (tmp_path / "book.xlsx").read_bytes())])
+    upload = store_upload(desk, [("book.xlsx", (tmp_path / "book.xlsx").read_bytes())])
     page = tab.render(open_form(desk) | {"uploads": [upload]})
     assert f'data-name="datasets.{upload}.sheet" data-value="second" aria-pressed="false"' in page
     assert "Question of first?" in tab.act(act("preview", upload=upload))

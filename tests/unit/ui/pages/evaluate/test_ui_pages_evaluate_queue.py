@@ -6,6 +6,7 @@ import pytest
 from ui_evaluate_screen import Screen
 
 from evalui.access import Person
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.errors import SpecError
 from evalui.runs.database.runs import read_runs
@@ -33,7 +34,7 @@ def test_runs_of_all_people_come_before_a_new_one_by_turns(
     with acting_as(ADA):
         for name in ("a secret", "another"):
             form = form_for(models=["biased"], modes=["multiple_choice"], name=name)
-            desk.start(form_to_spec(form))
+            start_run(desk, form_to_spec(form))
     with desk.database.writing() as connection:
         connection.execute("INSERT INTO turn VALUES ('ada', 5.0)")
     assert ahead(tab.render(form_for())) == "none"
@@ -55,9 +56,9 @@ def test_a_limit_that_would_hold_the_run_is_stated_before_the_start(
 
 def test_no_more_runs_are_queued_than_a_person_may(desk: AppService, form_for: MakeForm):
     desk.settings.limit_queued = 1
-    desk.start(form_to_spec(form_for()))
+    start_run(desk, form_to_spec(form_for()))
     with pytest.raises(SpecError, match="1 of your runs wait already"):
-        desk.start(form_to_spec(form_for()))
+        start_run(desk, form_to_spec(form_for()))
     with acting_as(ADA):
-        desk.start(form_to_spec(form_for()))
+        start_run(desk, form_to_spec(form_for()))
         assert len(read_runs(desk.database, ADA)) == 1

@@ -6,6 +6,8 @@ from press import Press
 from ui_evaluate_screen import Screen
 from ui_examples import MODELS
 
+from evalui.app.evaluations import start_run
+from evalui.app.results import run_report
 from evalui.app.service import AppService
 from evalui.report.compile import markdown
 from evalui.runs.fair_queue.limits import UserLimits
@@ -27,7 +29,7 @@ def test_a_run_that_would_wait_is_announced_and_can_start(
     desk: AppService, form_for: Callable[..., Form]
 ):
     form = form_for()
-    run_id = desk.start(form_to_spec(form))
+    run_id = start_run(desk, form_to_spec(form))
     limit(desk, UserLimits(tokens_day=1))
     with desk.database.writing() as connection:
         add_spending(connection, run_id, Spending(tokens=1), time.time())
@@ -42,7 +44,7 @@ def test_a_limit_that_is_reached_is_stated_before_the_start(
     desk: AppService, form_for: Callable[..., Form]
 ):
     form = form_for()
-    desk.start(form_to_spec(form))
+    start_run(desk, form_to_spec(form))
     limit(desk, UserLimits(queued=1))
     tab = Screen(desk, "en")
     page = tab.render(form)
@@ -59,8 +61,8 @@ def test_replies_of_a_server_that_has_moved_are_offered_and_used_if_somebody_say
     form = form_for(models=["moved"], modes=["generation"], kinds=["multiple_choice"])
     with ToyServer() as before, ToyServer() as after:
         _serve(desk, before)
-        first = desk.start(form_to_spec(form))
-        Worker(desk.database, desk.catalog).run_once()
+        first = start_run(desk, form_to_spec(form))
+        Worker(desk.database, desk.models.catalog).run_once()
         _serve(desk, after)
         page = Screen(desk, "en")
         assert "Already answered" not in page.render(form)
@@ -68,9 +70,9 @@ def test_replies_of_a_server_that_has_moved_are_offered_and_used_if_somebody_say
         assert f"are kept from run {first} of" in words
         chosen = form | {"replies_of": [value]}
         assert "Already answered" in page.render(chosen)
-        second = desk.start(form_to_spec(chosen))
-        Worker(desk.database, desk.catalog).run_once()
-        text = markdown(desk.report(second, "en"), "en")
+        second = start_run(desk, form_to_spec(chosen))
+        Worker(desk.database, desk.models.catalog).run_once()
+        text = markdown(run_report(desk, second, "en"), "en")
         assert "0 replies were made in this run." in text
         assert f"kept from run {first} of" in text.replace("\\", "")
         # Who repeats the run finds it chosen, and other models take it away.

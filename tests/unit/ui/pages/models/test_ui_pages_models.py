@@ -16,6 +16,7 @@ from ui_examples import HOSTILE, MODELS
 from ui_models_screen import Screen
 
 from evalui.app import models_service
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.models.base import BACKENDS, Backend, Model, ModelEntry, ProbeStatus
 from evalui.models.endpoint.backend import OpenAIBackend
@@ -201,7 +202,7 @@ def test_an_unreadable_folder_is_reported_and_the_page_stands(
     told = row(tab, "half")
     assert "Cannot be used" in told
     assert "model.safetensors cannot be read: No such file or directory." in told
-    assert "half" in {state.entry.name for state in desk.states()}
+    assert "half" in {state.entry.name for state in desk.models.states()}
 
 
 @pytest.mark.usefixtures("far")
@@ -437,7 +438,7 @@ def test_without_a_worker_the_page_says_what_to_do(tab: Screen):
 def test_a_worker_shows_its_run_and_its_model(
     tab: Screen, desk: AppService, form_for: Callable[..., Form]
 ):
-    run_id = desk.start(form_to_spec(form_for(name="Midterm")))
+    run_id = start_run(desk, form_to_spec(form_for(name="Midterm")))
     WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
     assert f'<a href="runs?run={run_id}">Midterm</a>' in page(tab)
     assert "In use now" in row(tab, "biased")
@@ -458,7 +459,7 @@ def test_a_model_on_a_device_is_loaded_now(tab: Screen, desk: AppService):
 def test_the_run_of_another_user_is_busy_and_nothing_more(
     tab: Screen, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
 ):
-    run_id = desk.start(form_to_spec(form_for(name="Secret")))
+    run_id = start_run(desk, form_to_spec(form_for(name="Secret")))
     WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
     become("bob")
     told = page(tab)
@@ -471,7 +472,7 @@ def test_a_worker_shows_all_of_its_runs(
     tab: Screen, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
 ):
     names = ("First", "Second", "Third")
-    runs = [desk.start(form_to_spec(form_for(name=name))) for name in names]
+    runs = [start_run(desk, form_to_spec(form_for(name=name))) for name in names]
     for run in runs:
         assert queue.claim(desk.database, "host:4711", run)
     status = WorkerStatus(desk.database, "host:4711")
@@ -481,7 +482,7 @@ def test_a_worker_shows_all_of_its_runs(
     assert re.findall(r"\?run=([\w-]+)", line) == [runs[2], *runs[:2]], "what it computes is first"
     assert "somebody else" not in line
     become("bob")
-    own = desk.start(form_to_spec(form_for(name="Bob's")))
+    own = start_run(desk, form_to_spec(form_for(name="Bob's")))
     assert queue.claim(desk.database, "host:4711", own)
     shown = page(tab)
     line = shown[shown.index('<span class="mono">4711</span>') :].partition("</tr>")[0]
@@ -514,7 +515,7 @@ def test_a_test_whose_owner_is_not_known_yet_is_hidden(tab: Screen, desk: AppSer
 def test_a_test_is_queued_and_shows_its_outcome(tab: Screen, desk: AppService, act: MakeAct):
     shown = acted(tab, act("test", model="biased"))
     assert "Test is queued" in shown
-    Worker(desk.database, desk.catalog).run_test_once()
+    Worker(desk.database, desk.models.catalog).run_test_once()
     shown = page(tab)
     assert "<b>Paris</b>" in shown
     assert "requests per s" in shown
@@ -533,7 +534,7 @@ def test_a_queued_test_says_what_it_waits_for(
     presence.update(model="always-A", device="rule")
     assert "It waits for another test to end." in row(tab, "biased")
     presence.update()
-    presence.update(run=desk.start(form_to_spec(form_for(name="Midterm"))))
+    presence.update(run=start_run(desk, form_to_spec(form_for(name="Midterm"))))
     assert "It waits for the run Midterm to end." in row(tab, "biased")
     become("bob")
     desk.models.queue_test("biased", "bob")
@@ -543,7 +544,7 @@ def test_a_queued_test_says_what_it_waits_for(
 def test_a_failed_test_says_why(tab: Screen, desk: AppService):
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
     desk.models.queue_test("odd", "local")
-    Worker(desk.database, desk.catalog).run_test_once()
+    Worker(desk.database, desk.models.catalog).run_test_once()
     assert "failed." in row(tab, "odd")
     assert "&#39;odd&#39; is unknown" in row(tab, "odd").partition("tried")[2]
 
@@ -569,7 +570,7 @@ def test_what_a_model_writes_never_becomes_markup(tab: Screen, desk: AppService)
 def test_the_test_of_a_model_that_was_changed_since_is_not_its_own(tab: Screen, desk: AppService):
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
     desk.models.queue_test("odd", "local")
-    Worker(desk.database, desk.catalog).run_test_once()
+    Worker(desk.database, desk.models.catalog).run_test_once()
     assert "tried" in row(tab, "odd")
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "noisy" }\n')
     assert "tried" not in row(tab, "odd")
@@ -629,13 +630,13 @@ def test_a_model_is_added_tested_and_removed(tab: Screen, desk: AppService, act:
     assert "late is in the catalog." in shown
     assert 'data-address=""' in shown
     assert "added here" in shown
-    assert desk.catalog()["late"].path == LATE
+    assert desk.models.catalog()["late"].path == LATE
     shown = acted(tab, act("ask", model="late"))
     assert "Remove from the catalog" in shown
-    assert "late" in desk.catalog()
+    assert "late" in desk.models.catalog()
     assert "Its files stay where they are." in shown
     assert "late is removed." in acted(tab, act("remove", model="late"))
-    assert "late" not in desk.catalog()
+    assert "late" not in desk.models.catalog()
 
 
 def test_a_wrong_field_is_reported_and_the_form_keeps_the_rest(tab: Screen, act: MakeAct):
@@ -666,7 +667,7 @@ def test_an_endpoint_is_added(tab: Screen, desk: AppService, act: MakeAct):
         tab, act("save", form)
     )
     assert "Its key goes with it." in acted(tab, act("ask", model="far"))
-    entry = desk.catalog()["far"]
+    entry = desk.models.catalog()["far"]
     assert (entry.backend, entry.chat) == ("openai", True)
     assert entry.options == {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "FAR_API_KEY"}
 
@@ -694,7 +695,7 @@ def test_prices_and_length_are_added_and_shown(
 ):
     assert not moody.problem_now
     tab.act(act("save", PRICED))
-    entry = desk.catalog()["far"]
+    entry = desk.models.catalog()["far"]
     assert (entry.input_price, entry.output_price, entry.max_length) == (0.15, 0.6, 8192)
     settled(tab)
     assert "US$ 0.15 per million tokens read, 0.60 written" in row(tab, "far")
@@ -714,7 +715,7 @@ def test_a_fault_stands_beside_its_field_and_the_rest_is_kept(
     key = form.partition('name="add_variable"')[2].partition("</label>")[0]
     assert "must end in _API_KEY" in key
     assert form.count("aria-invalid") == 2
-    assert "far" not in desk.catalog()
+    assert "far" not in desk.models.catalog()
 
 
 def test_a_name_that_is_taken_is_reported_beside_it(tab: Screen, act: MakeAct):
@@ -804,7 +805,7 @@ def changed(**fields: str) -> Form:
 def test_a_key_is_kept_and_never_comes_back_to_a_page(tab: Screen, desk: AppService, act: MakeAct):
     pages = [acted(tab, act("save", KEYED | {"add_max_length": "x"}))]  # refused: shown again
     pages.append(acted(tab, act("save", KEYED)))
-    assert read_endpoint(desk.catalog()["far"]).key == "sk-secret-one"
+    assert read_endpoint(desk.models.catalog()["far"]).key == "sk-secret-one"
     assert "A key is kept for it" in row_of(pages[-1], "far")
     pages += [tab.render({"edit": "far"}), acted(tab, act("set", KEYED, name="add_place"))]
     assert "a key is kept; fill in to replace it" in pages[2]
@@ -826,7 +827,7 @@ def test_a_model_is_changed_and_keeps_its_key(tab: Screen, desk: AppService, act
     tab.act(act("save", KEYED))
     shown = acted(tab, act("save", changed(add_path="gpt-2")))
     assert "far is changed." in shown
-    entry = desk.catalog()["far"]
+    entry = desk.models.catalog()["far"]
     assert entry.path == "gpt-2"
     assert read_endpoint(entry).key == "sk-secret-one"
 
@@ -840,16 +841,16 @@ def test_a_changed_address_needs_the_key_again_beside_its_field(
     key = form.partition('name="add_key"')[2].partition("</label>")[0]
     assert "The key was entered for another address." in key
     tab.act(act("save", moved | {"add_key": "sk-secret-two"}))
-    assert read_endpoint(desk.catalog()["far"]).key == "sk-secret-two"
+    assert read_endpoint(desk.models.catalog()["far"]).key == "sk-secret-two"
     tab.act(act("save", moved | {"add_drop_key": "yes"}))
-    assert read_endpoint(desk.catalog()["far"]).key == ""
+    assert read_endpoint(desk.models.catalog()["far"]).key == ""
 
 
 def test_an_endpoint_without_a_name_is_called_as_its_server_calls_it(
     tab: Screen, desk: AppService, act: MakeAct
 ):
     tab.act(act("save", PRICED | {"add_name": "", "add_path": "org/gpt-9"}))
-    assert desk.catalog()["gpt-9"].path == "org/gpt-9"
+    assert desk.models.catalog()["gpt-9"].path == "org/gpt-9"
 
 
 def test_what_was_not_added_here_has_no_form(tab: Screen, act: MakeAct):
@@ -866,7 +867,7 @@ def test_what_a_worker_waits_for_is_out_of_reach_everywhere(
 ):
     assert not moody.problem_now
     assert "Answers" in settled(tab)
-    desk.start(form_to_spec(form_for(models=["gpt"], modes=["generation"])))
+    start_run(desk, form_to_spec(form_for(models=["gpt"], modes=["generation"])))
     run = queue.claim(desk.database, "worker-1")
     assert run
     (cell,) = read_cells(desk.database, run.id)
@@ -876,7 +877,7 @@ def test_what_a_worker_waits_for_is_out_of_reach_everywhere(
     assert "it is full" in told
     assert "Answers" not in told
     assert "1 out of reach" in page(tab)
-    (state,) = [each for each in desk.states() if each.entry.name == "gpt"]
+    (state,) = [each for each in desk.models.states() if each.entry.name == "gpt"]
     assert state.is_endpoint_down
     clear_wait(desk.database, run.lease, cell.id)
     assert "Answers" in row(tab, "gpt")
@@ -970,7 +971,7 @@ def test_what_is_added_to_requests_is_typed_as_json_and_shown_again(
     wrong = PRICED | extras | {"add_query": "api-version"}
     assert "This is no JSON object" in acted(tab, act("save", wrong))
     tab.act(act("save", PRICED | extras | {"add_query": '{"api-version": "1"}'}))
-    options = desk.catalog()["far"].options
+    options = desk.models.catalog()["far"].options
     assert (options["extra_body"], options["query"]) == ({"a": {"b": False}}, {"api-version": "1"})
     form = tab.render({"edit": "far"})
     assert "{&quot;a&quot;: {&quot;b&quot;: false}}" in form

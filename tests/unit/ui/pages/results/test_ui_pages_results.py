@@ -10,6 +10,7 @@ from ui_examples import HOSTILE
 from ui_open_examples import finish, open_desk, open_form
 from ui_results_screen import ResultsScreen
 
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database import queue
@@ -53,7 +54,7 @@ def test_an_unknown_view_is_the_overview(tab: ResultsScreen, finished: Finished)
 def test_a_run_without_answers_has_every_view(
     tab: ResultsScreen, desk: AppService, form_for: Callable[..., Form]
 ):
-    run_id = desk.start(form_to_spec(form_for()))
+    run_id = start_run(desk, form_to_spec(form_for()))
     shown = {view: tab.render({"run": run_id, "sub": view}) for view in (*VIEWS, *WITHIN)}
     assert "Nothing to test yet" in shown["statistics"]
     assert "No probabilities to judge" in shown["calibration"]
@@ -102,7 +103,7 @@ def test_nothing_in_questions_or_replies_becomes_markup(tab: ResultsScreen, fini
 def test_a_waiting_run_says_that_it_has_not_begun(
     tab: ResultsScreen, desk: AppService, form_for: Callable[..., Form]
 ):
-    run_id = desk.start(form_to_spec(form_for()))
+    run_id = start_run(desk, form_to_spec(form_for()))
     page = tab.render({"run": run_id})
     assert "Not begun: this run waits for its turn." in page
     assert f'href="runs?run={run_id}"' in page
@@ -111,7 +112,7 @@ def test_a_waiting_run_says_that_it_has_not_begun(
 def test_a_live_run_fills_in_place(
     tab: ResultsScreen, desk: AppService, form_for: Callable[..., Form]
 ):
-    run_id = desk.start(form_to_spec(form_for(models=["biased"], modes=["multiple_choice"])))
+    run_id = start_run(desk, form_to_spec(form_for(models=["biased"], modes=["multiple_choice"])))
     assert queue.claim(desk.database, "worker-1")
     page = tab.render({"run": run_id})
     assert "0 of 16 answers are in. The verdict comes with the last one." in page

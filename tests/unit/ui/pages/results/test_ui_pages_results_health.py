@@ -5,6 +5,7 @@ from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD
 from ui_results_screen import view_of
 
+from evalui.app.datasets import store_upload
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.messages import messages
@@ -40,7 +41,7 @@ def test_a_run_with_the_question_only_shows_what_is_missing(room: AppService):
 
 def test_each_dataset_has_its_own_health(room: AppService):
     one, two = ("one.csv", questions(8)), ("two.csv", questions(12))
-    uploads = [room.store_upload([(name, rows.encode())]) for name, rows in (one, two)]
+    uploads = [store_upload(room, [(name, rows.encode())]) for name, rows in (one, two)]
     page = shown(room, ran(room, one, models=["always-A"], uploads=uploads))
     assert ">one</p>" in page
     assert "12 questions, as this run asked them" in page

@@ -9,6 +9,7 @@ from ui_choice_examples import new_desk
 from ui_compare_screen import CompareScreen
 from ui_results_screen import ResultsScreen
 
+from evalui.app.results import may_repeat
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database.runs import read_cells
@@ -97,7 +98,7 @@ def test_statistics_pair_the_models(room: AppService, both: str):
 
 
 def test_an_imported_run_is_not_repeated(room: AppService, both: str):
-    assert room.may_repeat(room.run(both)) is False
+    assert may_repeat(room, room.run(both)) is False
 
 
 def test_a_marked_answer_shows_what_the_harness_read(room: AppService):

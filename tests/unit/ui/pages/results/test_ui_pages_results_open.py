@@ -18,6 +18,8 @@ from ui_open_examples import (
 )
 from ui_results_screen import ResultsScreen
 
+from evalui.app.datasets import store_upload
+from evalui.app.results import export_run
 from evalui.app.run_labels import mode_label
 from evalui.app.run_progress import progress_version, read_progress
 from evalui.app.service import AppService
@@ -51,7 +53,7 @@ def test_beside_multiple_choice_the_written_answers_name_their_dataset(
     form = open_form(desk, judging=[], modes=["question_answer", "multiple_choice"])
     alone, dataset = finish(desk, form), ">talk</h2>"
     assert dataset not in shown(tab, alone)
-    form["uploads"] = [*form["uploads"], desk.store_upload([("towns.csv", GOOD.encode())])]
+    form["uploads"] = [*form["uploads"], store_upload(desk, [("towns.csv", GOOD.encode())])]
     page = shown(tab, finish(desk, form))
     assert dataset in page
     assert page.count("<h1") == 1
@@ -61,7 +63,7 @@ def test_beside_multiple_choice_the_duels_are_reached_from_the_written_part(
     tab: ResultsScreen, desk: AppService
 ):
     form = open_form(desk, modes=["question_answer", "multiple_choice"])
-    form["uploads"] = [*form["uploads"], desk.store_upload([("towns.csv", GOOD.encode())])]
+    form["uploads"] = [*form["uploads"], store_upload(desk, [("towns.csv", GOOD.encode())])]
     page = shown(tab, finish(desk, form), sub="duels")
     assert "4 duels" in page
     assert 'aria-current="page">Overview</a>' in page
@@ -97,7 +99,7 @@ def test_a_run_without_choices_has_duels_and_votes_in_place_of_bias(
 
 
 def test_a_run_of_both_kinds_shows_both(tab: ResultsScreen, desk: AppService):
-    choice = desk.store_upload([("capitals.csv", GOOD.encode())])
+    choice = store_upload(desk, [("capitals.csv", GOOD.encode())])
     form = open_form(desk, modes=["cloze", "question_answer"], models=["perfect"], judging=[])
     run_id = finish(desk, form | {"uploads": [choice, str(form["uploads"][0])]})
     page = shown(tab, run_id)
@@ -178,7 +180,7 @@ def test_the_matrix_calls_nothing_accuracy_that_is_none(desk: AppService):
 def test_every_export_holds_the_run(desk: AppService):
     run_id = finish(desk, open_form(desk))
     for extension in ("md", "json"):
-        name, pieces = desk.export(run_id, extension, "en")
+        name, pieces = export_run(desk, run_id, extension, "en")
         assert name == f"talk.{extension}"
         assert b"rouge-l-f" in b"".join(pieces)
 

@@ -12,6 +12,7 @@ from ui_open_examples import QUESTIONS, finish, open_desk, open_form, subjective
 from ui_results_screen import ResultsScreen
 from ui_samples_examples import ShownSamples
 
+from evalui.app.datasets import store_upload
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.messages import messages
@@ -138,7 +139,7 @@ def test_a_mode_of_texts_is_graded_shown_exported_and_compared(desk: AppService)
 
 def test_a_mode_of_choices_is_graded_shown_exported_and_compared(desk: AppService):
     assert modes_for(("multiple_choice",))[-1] == "first_letter"
-    upload = desk.store_upload([("towns.csv", GOOD.encode())])
+    upload = store_upload(desk, [("towns.csv", GOOD.encode())])
     run_id = finish(
         desk,
         {

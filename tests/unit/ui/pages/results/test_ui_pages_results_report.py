@@ -8,6 +8,7 @@ import pytest
 from ui_results_screen import ResultsScreen
 
 from evalui.app.exports import ExportProgress
+from evalui.app.results import export_run, export_sizes, run_report
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.export.formats import ON_PAGE
@@ -44,10 +45,10 @@ def test_the_sizes_come_after_the_page(desk: AppService, finished: Callable[...,
 def test_sizes_are_about_those_of_the_files(desk: AppService, finished: Callable[..., str]):
     rows = [f"{n},Capital of {n}?,Paris,Rome,Oslo,Bern,A" for n in range(400)]
     run_id = finished("\n".join(["id,question,A,B,C,D,answer", *rows]))
-    sizes = desk.export_sizes(run_id, "en")
+    sizes = export_sizes(desk, run_id, "en")
     assert set(sizes) == set(ON_PAGE)
     for extension, size in sizes.items():
-        whole = sum(map(len, desk.export(run_id, extension, "en")[1]))
+        whole = sum(map(len, export_run(desk, run_id, extension, "en")[1]))
         assert size == pytest.approx(whole, rel=0.15), extension
 
 
@@ -56,11 +57,11 @@ def test_sizes_are_known_without_reading_every_trial(
 ):
     rows = [f"{n},Capital of {n}?,Paris,Rome,Oslo,Bern,A" for n in range(400)]
     run_id = finished("\n".join(["id,question,A,B,C,D,answer", *rows]))
-    assert desk.report(run_id, "en").summaries
+    assert run_report(desk, run_id, "en").summaries
     read: list[int] = []
     decoded = "evalui.runs.database.trials.decode_turns"
     monkeypatch.setattr(decoded, lambda _: (read.append(1), ())[1])
-    desk.export_sizes(run_id, "en")
+    export_sizes(desk, run_id, "en")
     cells_with_answers = 3
     assert len(read) == cells_with_answers * 1024 // 4  # of 3,600, each once
 

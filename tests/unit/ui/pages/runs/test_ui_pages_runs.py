@@ -10,6 +10,9 @@ from ui_results_screen import ResultsScreen
 from ui_runs_screen import Screen
 
 from evalui.access import Person
+from evalui.app.datasets import delete_upload
+from evalui.app.evaluations import start_run
+from evalui.app.results import run_report
 from evalui.app.run_labels import run_label
 from evalui.app.service import AppService
 from evalui.messages import messages
@@ -29,7 +32,7 @@ def tab(desk: AppService) -> Screen:
 
 @pytest.fixture
 def queued(desk: AppService, form_for: Callable[..., Form]) -> Callable[..., str]:
-    return lambda **fields: desk.start(form_to_spec(form_for(**fields)))
+    return lambda **fields: start_run(desk, form_to_spec(form_for(**fields)))
 
 
 def test_an_empty_page_tells_the_next_step(tab: Screen):
@@ -77,7 +80,7 @@ def test_a_chinese_page_tells_in_chinese_how_a_run_failed(
     Worker(desk.database, dict).run_once()  # a server that has lost its models
     told = "没有名为 &#39;biased&#39; 的模型。"
     assert told in Screen(desk, "zh").render({"run": run_id})
-    figures = desk.report(run_id, "zh").summaries
+    figures = run_report(desk, run_id, "zh").summaries
     assert figures[0].error.startswith("没有名为 'biased' 的模型。")
 
 
@@ -323,7 +326,7 @@ def test_a_run_is_repeated_by_its_owner_while_its_files_are_there(
     with acting_as(Person("eve", "admin")):
         assert offered() == [False, False]
     assert offered() == [True, True]
-    desk.delete_upload(desk.uploads.uploaded(desk.owner)[0].id)
+    delete_upload(desk, desk.uploads.uploaded(desk.owner)[0].id)
     assert offered() == [False, False]
 
 

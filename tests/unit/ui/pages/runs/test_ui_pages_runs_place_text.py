@@ -8,6 +8,7 @@ import pytest
 from ui_runs_screen import Screen
 
 from evalui.access import LOCAL_PERSON, Person
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database import queue
@@ -24,7 +25,7 @@ from evalui.ui.pages.runs.place_text import held_text, place_text
 
 @pytest.fixture
 def queued(desk: AppService, form_for: Callable[..., Form]) -> Callable[..., str]:
-    return lambda **fields: desk.start(form_to_spec(form_for(**fields)))
+    return lambda **fields: start_run(desk, form_to_spec(form_for(**fields)))
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from ui_choice_examples import questions
 from ui_examples import GOOD, HOSTILE
 from ui_samples_examples import ShownSamples
 
+from evalui.app.datasets import store_upload
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.runs.database.runs import read_cells
 from evalui.ui.pages.evaluate.spec import form_to_spec
@@ -228,8 +230,8 @@ def test_the_link_of_a_model_keeps_the_question(samples: ShownSamples, finished:
 def test_the_scored_question_is_visible_and_worked_examples_are_folded(
     samples: ShownSamples, desk: AppService, finished: Finished
 ):
-    upload = desk.store_upload(
-        [("capitals_val.csv", GOOD.encode()), ("capitals_dev.csv", EXAMPLES.encode())]
+    upload = store_upload(
+        desk, [("capitals_val.csv", GOOD.encode()), ("capitals_dev.csv", EXAMPLES.encode())]
     )
     run_id = finished(uploads=[upload], shots="1", **LETTERS_ONLY)
     page = samples.show(run_id, {"q": "capitals/2"})
@@ -394,7 +396,7 @@ def test_an_unknown_question_is_reported(samples: ShownSamples, finished: Finish
 def test_a_run_without_answers_says_so(
     samples: ShownSamples, desk: AppService, form_for: Callable[..., Any]
 ):
-    page = samples.show(desk.start(form_to_spec(form_for())))
+    page = samples.show(start_run(desk, form_to_spec(form_for())))
     assert "No answer yet." in page
 
 

@@ -6,6 +6,7 @@ import pytest
 from ui_examples import HOSTILE
 from ui_results_screen import ResultsScreen
 
+from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.runs.database import queue
@@ -34,13 +35,13 @@ def test_the_samples_stand_in_the_frame_of_the_run(tab: ResultsScreen, finished:
 def test_new_answers_of_a_live_run_appear_and_leave_the_search(
     tab: ResultsScreen, desk: AppService, form_for: Callable[..., Form]
 ):
-    run_id = desk.start(form_to_spec(form_for(models=["biased"], modes=["multiple_choice"])))
+    run_id = start_run(desk, form_to_spec(form_for(models=["biased"], modes=["multiple_choice"])))
     samples = tab.page.lists["samples"]
     assert "No answer yet." in tab.render({"run": run_id, "sub": "samples"})
     assert tab.is_looking()
     assert not tab.look()
     lines = tab.update(samples.list)["value"]
-    Worker(desk.database, desk.catalog).run_once(run_id)
+    Worker(desk.database, desk.models.catalog).run_once(run_id)
     tab.shown.pop(samples.filters.find)
     assert tab.look()
     assert "4 of 4" in tab.around()
@@ -50,7 +51,7 @@ def test_new_answers_of_a_live_run_appear_and_leave_the_search(
 
 
 def test_a_run_that_goes_on_says_so_in_chinese(desk: AppService, form_for: Callable[..., Form]):
-    run_id = desk.start(form_to_spec(form_for(models=["biased"], modes=["multiple_choice"])))
+    run_id = start_run(desk, form_to_spec(form_for(models=["biased"], modes=["multiple_choice"])))
     assert queue.claim(desk.database, "worker-1")
     page = ResultsScreen(desk, messages("zh")).render({"run": run_id, "sub": "samples"})
     assert "仍在运行：已完成 0 / 16。" in page
