@@ -117,7 +117,7 @@ def _reachable(desk: AppService) -> list[ModelState]:
     """The models as if every endpoint answered."""
     return [
         replace(state, problem="", abilities=frozenset({"generate"}))
-        for state in AppService(desk.settings, desk.database).states()
+        for state in AppService(desk.settings, desk.database).models.states()
     ]
 
 
