@@ -115,7 +115,7 @@ def test_choices_change_the_cost_at_once(page: Any):
     expect(cost).to_contain_text("Requests40")
     page.get_by_label("Worked examples").fill("many")
     page.get_by_label("Worked examples").press("Tab")
-    expect(cost).to_contain_text("is not a number")
+    expect(cost).to_contain_text("is not a whole number")
 
 
 def test_start_is_in_sight_without_scrolling(page: Any):
