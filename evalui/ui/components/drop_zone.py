@@ -74,9 +74,9 @@ const send = (zone, files) => {
   };
   // The server says how many rows it has read, until the page shows them.
   const follow = async place => {
-    const answer = await fetch(place).catch(() => null);
-    if (!word.isConnected) return;
-    if (answer?.ok) word.textContent = (await answer.json()).status;
+    if (!word.checkVisibility()) return;
+    const answer = await fetch(place).then(each => each.json()).catch(() => null);
+    if (answer?.status) word.textContent = answer.status;
     setTimeout(follow, 1000, place);
   };
   request.onerror = () => say(zone.dataset.lost);

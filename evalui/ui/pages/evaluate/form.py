@@ -139,10 +139,11 @@ class RunFields:
         self, name: str, before: Form, after: Form, shown: Collection[str]
     ) -> Form | None:
         """What a list of choices is to hold, None if it does already."""
-        held = {each: value for each, value in after.items() if _list_of(each) == name}
-        held = held or {name: []}
-        is_same = all(before.get(each, []) == value for each, value in held.items())
-        return None if is_same and self.lists[name][1] in shown else held
+        held, was = (
+            {each: value for each, value in form.items() if _list_of(each) == name and value != []}
+            for form in (after, before)
+        )
+        return None if held == was and self.lists[name][1] in shown else held or {name: []}
 
     # What there is to choose ---------------------------------------------------------------------
 
