@@ -13,7 +13,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from evalui.app.results import export_run
 from evalui.errors import SpecError, StoreError
 from evalui.local_runs import bundle_of, load_settings
 from evalui.report.export.formats import BUNDLE, FORMATS, TRIAL_FORMATS, require_installed
@@ -84,6 +83,7 @@ def _pieces(
     if given.format == BUNDLE:
         return bundle_of(database, given.run)
     from evalui.access import LOCAL_PERSON
+    from evalui.app.results import export_run
     from evalui.app.service import AppService
 
     # Who can read the store may see all of it.
