@@ -163,7 +163,7 @@ def test_a_model_that_is_named_often_is_described_once(
         described.append(entry.name)
         return describe(entry)
 
-    monkeypatch.setattr("evalui.app.service.describe", describe_once)
+    monkeypatch.setattr("evalui.app.evaluations.describe", describe_once)
     upload = store_upload(service, [("capitals_val.csv", GOOD.encode())])
     named = {"models": ["biased"] * 3, "modes": [{"mode": "multiple_choice"}]}
     spec = RunSpec.model_validate(named | {"datasets": [{"upload": upload}]})
