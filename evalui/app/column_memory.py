@@ -42,7 +42,7 @@ class ColumnMemory:
     @checks("nothing: the person's own choices")
     def recall(self, headers: Sequence[str]) -> Layout | None:
         """The columns and the kind that were remembered for these headers, if any were."""
-        text = self._read().get(_key(headers), "")
+        text = self._read().get(headers_key(headers), "")
         return _read_columns(text) if text else None
 
     @checks("nothing: the person's own choices")
@@ -54,7 +54,7 @@ class ColumnMemory:
         """
         if self._read_only:
             raise DataError("read-only")
-        kept = self._read() | {_key(headers): _write_columns(layout) if layout else ""}
+        kept = self._read() | {headers_key(headers): _write_columns(layout) if layout else ""}
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, unfinished = tempfile.mkstemp(dir=self._folder)
@@ -112,5 +112,6 @@ def _read_columns(text: str) -> Layout:
     return with_columns(layout, {role: columns[role] for role in COLUMN_ROLES if role in columns})
 
 
-def _key(headers: Sequence[str]) -> str:
+def headers_key(headers: Sequence[str]) -> str:
+    """What files with the same headers share."""
     return hashlib.sha256(json.dumps(list(headers)).encode()).hexdigest()[:16]

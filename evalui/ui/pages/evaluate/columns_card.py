@@ -4,13 +4,12 @@ What is changed on the card counts when its button is pressed; before, its field
 leaving the card forgets it.
 """
 
-import hashlib
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from evalui.app.column_memory import headers_key
 from evalui.app.files.reader import FileReader
 from evalui.datasets.base import Layout
 from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
@@ -145,7 +144,7 @@ def column_choice_fields(choice: ColumnChoice, form: Form) -> Form:
         f"read_commas_{upload}": "text" if choice.placed.commas_in_text else "",
         **{f"role_{upload}_{at}": column.role for at, column in enumerate(reading.columns)},
         f"key_{upload}": str(reading.answer_key.value),
-        f"heads_{upload}": _digest(reading.headers),
+        f"heads_{upload}": headers_key(reading.headers),
         f"drawn_{upload}": f"{reading.detected_key} {choice.detected_kind}",
         kept: ["yes"] if first or "yes" in field_values(form, kept) else [],
     }
@@ -178,7 +177,7 @@ def column_card(t: Messages, choice: ColumnChoice) -> Html:
             reason=_reason(t, choice),
             remember=t("mapping.remember"),
             hidden={
-                f"heads_{upload}": _digest(reading.headers),
+                f"heads_{upload}": headers_key(reading.headers),
                 f"drawn_{upload}": f"{reading.detected_key} {choice.detected_kind}",
             }
             | ({} if len(reading.sheets) > 1 else {f"read_sheet_{upload}": choice.placed.sheet}),
@@ -263,7 +262,7 @@ def _draft(form: Form, upload: str, placed: Layout, reading: FileReading) -> Lay
 
     An answer key or a kind that is still the one detected follows the columns.
     """
-    is_drawn = field_value(form, f"heads_{upload}") == _digest(reading.headers)
+    is_drawn = field_value(form, f"heads_{upload}") == headers_key(reading.headers)
     if not is_drawn or f"role_{upload}_0" not in form:
         return None
     drawn_key = field_value(form, f"drawn_{upload}").partition(" ")[0]
@@ -276,10 +275,6 @@ def _draft(form: Form, upload: str, placed: Layout, reading: FileReading) -> Lay
     key = field_value(form, f"key_{upload}")
     key = key if key != drawn_key and key in ANSWER_KEYS else _ANY_KEY
     return with_columns(replace(placed, answer_key=key, kind=_chosen_kind(form, upload)), named)
-
-
-def _digest(headers: Sequence[str]) -> str:
-    return hashlib.sha256(json.dumps(list(headers)).encode()).hexdigest()[:16]
 
 
 def _state(t: Messages, choice: ColumnChoice) -> str:
