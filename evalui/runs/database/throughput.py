@@ -18,7 +18,6 @@ from evalui.runs.database.response_cache import (
     known_responses,
     reply_sources,
 )
-from evalui.runs.database.runs import read_run
 from evalui.types import Dataset
 
 # Making the prompts of more than this takes longer than a person waits for an estimate.
@@ -164,12 +163,6 @@ def _hits(database: Database, plan: CellPlan, dataset: Dataset, fingerprint: str
     keys = [request_key(fingerprint, each) for each in some if is_deterministic(each)]
     known = known_responses(database, dict.fromkeys(keys))
     return round(sum(key in known for key in keys) * plan.requests / len(some))
-
-
-def remaining_seconds(database: Database, run_id: str) -> float | None:
-    """Seconds until the run is done, see `remaining_seconds_of`; raises `UnknownRun`."""
-    read_run(database, run_id)
-    return remaining_seconds_of(database, [run_id])[run_id]
 
 
 def remaining_seconds_of(database: Database, run_ids: Sequence[str]) -> dict[str, float | None]:

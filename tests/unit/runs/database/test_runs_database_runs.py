@@ -4,7 +4,7 @@ from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import count_runs, read_cells, read_cells_of, read_run
-from evalui.runs.database.throughput import remaining_seconds, store_throughput
+from evalui.runs.database.throughput import remaining_seconds_of, store_throughput
 from evalui.runs.database.trials import read_results, write_trials
 from evalui.runs.worker.worker import Worker
 
@@ -12,14 +12,14 @@ from evalui.runs.worker.worker import Worker
 def test_a_run_that_is_done_has_nothing_left(database: Database) -> None:
     run_id = add_run(database)
     Worker(database, lambda: CATALOG).run_once()
-    assert remaining_seconds(database, run_id) == 0
+    assert remaining_seconds_of(database, [run_id])[run_id] == 0
 
 
 def test_a_cell_that_waits_is_timed_by_its_model(database: Database) -> None:
     run_id = add_run(database, spec(pattern="circular"))
-    assert remaining_seconds(database, run_id) is None
+    assert remaining_seconds_of(database, [run_id])[run_id] is None
     store_throughput(database, "perfect", "multiple_choice", 0, fingerprint="f", rate=12.0)
-    assert remaining_seconds(database, run_id) == 2.0
+    assert remaining_seconds_of(database, [run_id])[run_id] == 2.0
 
 
 def test_a_run_counts_the_trials_of_its_cells(database: Database, lease: Lease) -> None:

@@ -12,7 +12,7 @@ from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_cells, read_run
-from evalui.runs.database.throughput import remaining_seconds, store_throughput
+from evalui.runs.database.throughput import remaining_seconds_of, store_throughput
 from evalui.runs.database.trials import write_trials
 from evalui.runs.database.usage import ModelWait, TokenCost
 from evalui.types import Usage
@@ -85,11 +85,11 @@ def test_a_wait_is_read_as_it_was_written(database: Database, lease: Lease) -> N
 
 def test_the_time_of_a_run_whose_model_is_gone_is_unknown(database: Database, lease: Lease) -> None:
     store_throughput(database, "perfect", "multiple_choice", 0, fingerprint="f", rate=12.0)
-    assert remaining_seconds(database, lease.run_id) == 2.0
+    assert remaining_seconds_of(database, [lease.run_id])[lease.run_id] == 2.0
     usage.set_wait(database, lease, 1, ModelWait(WHY, 1.0, 2.0))
-    assert remaining_seconds(database, lease.run_id) is None
+    assert remaining_seconds_of(database, [lease.run_id])[lease.run_id] is None
     usage.clear_wait(database, lease, 1)
-    assert remaining_seconds(database, lease.run_id) == 2.0
+    assert remaining_seconds_of(database, [lease.run_id])[lease.run_id] == 2.0
 
 
 @pytest.mark.parametrize("end", ["start", "finish", "stop", "fail", "release", "lose"])
