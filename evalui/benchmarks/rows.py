@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from evalui.benchmarks.places import DataFile
-from evalui.datasets.base import Limits
 from evalui.datasets.files.encoding import decode
+from evalui.datasets.model import Limits
 from evalui.datasets.tables.parquet import read_parquet
 from evalui.errors import DataError
 

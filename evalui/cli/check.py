@@ -21,7 +21,7 @@ from evalui.errors import DataError, SpecError
 from evalui.types import DatasetKind, Language, has_options
 
 if TYPE_CHECKING:
-    from evalui.datasets.base import Layout, LoadResult
+    from evalui.datasets.model import Layout, LoadResult
     from evalui.datasets.preview import FileReading, Preview, QuestionPreview
     from evalui.messages import Messages
 
@@ -103,7 +103,7 @@ def _check(given: argparse.Namespace) -> int:
 
 def _print_log(t: "Messages", files: Sequence[Path]) -> bool:
     """Whether the files are the log of a harness; then say so, and what reads it."""
-    from evalui.datasets.base import Limits
+    from evalui.datasets.model import Limits
     from evalui.runs.harnesses.files import MAX_FILES, opened_files
     from evalui.runs.harnesses.importing import find_parts
 
@@ -131,8 +131,8 @@ def _layout(given: argparse.Namespace) -> "Layout":
     Raises:
         SpecError: a role or an answer key is none of those there are, or the head row is no row.
     """
-    from evalui.datasets.base import Layout
     from evalui.datasets.columns import COLUMN_ROLES, with_columns
+    from evalui.datasets.model import Layout
     from evalui.datasets.questions.answers import ANSWER_KEYS
 
     columns: dict[str, str] = {}

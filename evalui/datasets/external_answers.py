@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from evalui.datasets.base import (
+from evalui.datasets.files.archive import collect_files, is_json
+from evalui.datasets.model import (
     FaultList,
     Layout,
     Limits,
@@ -21,7 +22,6 @@ from evalui.datasets.base import (
     shorten,
     sort_by_line,
 )
-from evalui.datasets.files.archive import collect_files, is_json
 from evalui.datasets.questions.open import normalise_index
 from evalui.datasets.reading import open_file, role_of
 from evalui.datasets.tables.records import Record, Records, read_records

@@ -14,7 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from evalui.datasets.base import (
+from evalui.datasets.columns import is_known_name
+from evalui.datasets.files.archive import SourceFile, is_optional
+from evalui.datasets.model import (
     COMMAS_RULE,
     DATASET_FORMATS,
     DatasetFormat,
@@ -24,8 +26,6 @@ from evalui.datasets.base import (
     Source,
     UploadNote,
 )
-from evalui.datasets.columns import is_known_name
-from evalui.datasets.files.archive import SourceFile, is_optional
 from evalui.datasets.recognition import Recognition, recognise, recognise_as
 from evalui.datasets.tables import quizzes
 from evalui.datasets.tables.containers import Part, open_container

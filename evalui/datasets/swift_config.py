@@ -13,9 +13,9 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
-from evalui.datasets.base import Limits
 from evalui.datasets.files.archive import SourceFile, files_in_folder, is_json
 from evalui.datasets.files.encoding import decode
+from evalui.datasets.model import Limits
 from evalui.datasets.tables.json_documents import check_json_size
 from evalui.datasets.tables.table import has_lone_surrogate
 from evalui.errors import DataError

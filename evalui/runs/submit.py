@@ -10,10 +10,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from evalui.access import LOCAL, LOCAL_PERSON, Person, may
-from evalui.datasets.base import COMMAS_RULE, Layout, Limits, LoadResult
 from evalui.datasets.bundle import config_entries, load, read_columns
 from evalui.datasets.columns import with_columns
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
+from evalui.datasets.model import COMMAS_RULE, Layout, Limits, LoadResult
 from evalui.datasets.preview import is_misread, layout_fields, pin, read_choices
 from evalui.datasets.swift_config import EntryFiles
 from evalui.errors import FaultyRows, SpecError, UnknownRun

@@ -19,7 +19,7 @@ from types import TracebackType
 
 from evalui.app.files.messages import FileAnswer, FileRequest
 from evalui.app.files.work import FileWork
-from evalui.datasets.base import ON_ROWS
+from evalui.datasets.model import ON_ROWS
 from evalui.errors import DataError, EvaluiError
 from evalui.logs import configure_log
 from evalui.runs.database.connection import Database

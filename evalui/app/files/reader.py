@@ -23,8 +23,8 @@ from evalui.app.files.views import (
 )
 from evalui.app.permissions import checks
 from evalui.app.uploads import UploadStore, dataset_ids, part_of, upload_of
-from evalui.datasets.base import Layout
 from evalui.datasets.columns import ColumnTable
+from evalui.datasets.model import Layout
 from evalui.datasets.preview import Preview
 from evalui.errors import DataError
 from evalui.runs.contest import AnswersSpec

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from evalui.datasets.base import Limits, UploadNote
+from evalui.datasets.model import Limits, UploadNote
 from evalui.errors import DataError
 from evalui.messages import sentence
 

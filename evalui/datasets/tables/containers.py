@@ -6,9 +6,9 @@ The name of a file decides only what its content leaves open. Every part becomes
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evalui.datasets.base import Layout, Limits, RawTable, UploadNote
 from evalui.datasets.files.archive import SourceFile, is_workbook
 from evalui.datasets.files.encoding import decode
+from evalui.datasets.model import Layout, Limits, RawTable, UploadNote
 from evalui.datasets.tables import json_documents, markdown_tables, quizzes
 from evalui.datasets.tables.delimited import read_delimited
 from evalui.datasets.tables.head import IsKnownName

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from evalui.datasets.base import FaultList, RawRow, RawTable
+from evalui.datasets.model import FaultList, RawRow, RawTable
 from evalui.datasets.tables import pictures
 from evalui.datasets.tables.head import IsKnownName, find_head
 from evalui.datasets.tables.rows import RowTable, check_width, cut_table

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
-from evalui.datasets.base import Limits, RawRow, UploadNote
+from evalui.datasets.model import JsonNumber, Limits, RawRow, UploadNote
 from evalui.datasets.tables import pictures
 from evalui.datasets.tables.head import IsKnownName
 from evalui.datasets.tables.rows import RowTable, cut_table
 from evalui.datasets.tables.table import (
-    JsonNumber,
     JsonRows,
     cell_text,
     collect_json_rows,

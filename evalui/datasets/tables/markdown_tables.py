@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from evalui.datasets.base import FaultList, RawRow, RawTable
+from evalui.datasets.model import FaultList, RawRow, RawTable
 from evalui.datasets.tables.head import IsKnownName
 from evalui.datasets.tables.pictures import picture_fault
 from evalui.datasets.tables.rows import RowTable, check_width, cut_table

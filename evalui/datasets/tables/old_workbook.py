@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from evalui.datasets.base import Limits
+from evalui.datasets.model import Limits
 from evalui.datasets.tables.number_formats import (
     BUILTIN_FORMATS,
     FormatNumber,

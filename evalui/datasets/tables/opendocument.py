@@ -7,8 +7,8 @@ only: they are counted before they are made.
 import io
 import zipfile
 
-from evalui.datasets.base import Limits
 from evalui.datasets.files.archive import check_archive, read_all, read_chunks
+from evalui.datasets.model import Limits
 from evalui.datasets.tables.sheets import (
     ERROR_VALUES,
     FORMULA_WITHOUT_VALUE,

@@ -14,10 +14,10 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, NamedTuple, cast
 
-from evalui.datasets.base import Limits
+from evalui.datasets.model import JsonNumber, Limits
 from evalui.datasets.tables.number_formats import plain_number
 from evalui.datasets.tables.rows import check_width
-from evalui.datasets.tables.table import JsonNumber, JsonRows, collect_json_rows
+from evalui.datasets.tables.table import JsonRows, collect_json_rows
 from evalui.errors import DataError
 
 MAGIC = b"PAR1"

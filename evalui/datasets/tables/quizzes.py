@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from evalui.datasets.base import FaultList, Limits, UploadNote, sort_by_line
+from evalui.datasets.model import FaultList, Limits, UploadNote, sort_by_line
 from evalui.datasets.tables.html_text import html_text
 from evalui.datasets.tables.pictures import picture_fault
 from evalui.datasets.tables.table import JsonRows, collect_json_rows

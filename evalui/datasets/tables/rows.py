@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalui.datasets.base import RawRow, RawTable, UploadNote, collapse_whitespace, shorten
+from evalui.datasets.model import RawRow, RawTable, UploadNote, collapse_whitespace, shorten
 from evalui.datasets.tables.head import (
     HEAD_SEARCH_ROWS,
     HeadRows,

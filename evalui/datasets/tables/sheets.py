@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from evalui.datasets.base import FaultList, Limits, RawRow, RawTable, UploadNote
+from evalui.datasets.model import FaultList, Limits, RawRow, RawTable, UploadNote
 from evalui.datasets.tables.head import IsKnownName
 from evalui.datasets.tables.pictures import picture_fault
 from evalui.datasets.tables.rows import RowTable, check_width, cut_table

@@ -11,19 +11,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, cast
 
-from evalui.datasets.base import FaultList, JsonRow, RawRow, RawTable, Source
+from evalui.datasets.model import FaultList, JsonNumber, JsonRow, RawRow, RawTable, Source
 from evalui.datasets.tables import delimited, pictures
 from evalui.datasets.tables.head import known_names
 from evalui.datasets.tables.rows import check_width
 from evalui.types import Fault
 
 _NESTED_TOO_DEEPLY = "JSON nested too deeply"
-
-
-class JsonNumber(str):
-    """A number of a JSON line, as it is written there."""
-
-    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

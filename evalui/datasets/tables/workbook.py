@@ -20,8 +20,8 @@ from datetime import date, datetime, time, timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 
-from evalui.datasets.base import Limits
 from evalui.datasets.files.archive import ARCHIVE_ERRORS, check_archive, read_chunks
+from evalui.datasets.model import Limits
 from evalui.datasets.tables.number_formats import (
     BUILTIN_FORMATS,
     FormatNumber,

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
-from evalui.datasets.base import Source
 from evalui.datasets.files.encoding import decode
+from evalui.datasets.model import Source
 from evalui.datasets.tables.table import json_objects
 from evalui.errors import DataError
 from evalui.modes.prompts.rubrics import SINGLE_ANSWER_FORMATS, VERDICT_FORMATS

@@ -12,9 +12,9 @@ from openpyxl import Workbook
 from pyarrow import parquet
 
 from evalui.datasets import Layout, Limits, load
-from evalui.datasets.base import Source
 from evalui.datasets.columns import is_known_name
 from evalui.datasets.files.archive import SourceFile
+from evalui.datasets.model import Source
 from evalui.datasets.reading import DecodedFile, open_file, role_of
 from evalui.datasets.tables.containers import Container, open_container
 from evalui.datasets.tables.records import read_records

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from evalui.datasets.base import Limits
 from evalui.datasets.columns import is_known_name
+from evalui.datasets.model import Limits
 from evalui.datasets.tables.json_documents import JsonDocument, read_json
 from evalui.errors import DataError
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evalui.datasets.base import Layout, Limits
 from evalui.datasets.files.archive import SourceFile
+from evalui.datasets.model import Layout, Limits
 from evalui.datasets.reading import open_file, role_of
 from evalui.datasets.tables import old_workbook
 from evalui.datasets.tables.old_workbook import read_old_workbook

@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from evalui.datasets.base import Limits
 from evalui.datasets.columns import is_known_name
+from evalui.datasets.model import Limits
 from evalui.datasets.tables.opendocument import read_opendocument
 from evalui.datasets.tables.sheets import CellBudget, SheetGrid, Workbook, sheet_table
 from evalui.errors import DataError

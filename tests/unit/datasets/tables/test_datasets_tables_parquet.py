@@ -9,7 +9,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from evalui.datasets.base import Limits
+from evalui.datasets.model import Limits
 from evalui.datasets.tables.parquet import read_parquet
 from evalui.datasets.tables.table import JsonRows
 from evalui.errors import DataError

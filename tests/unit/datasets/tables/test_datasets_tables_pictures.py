@@ -10,7 +10,7 @@ import pytest
 from openpyxl import Workbook
 
 from evalui.datasets import LoadResult, load
-from evalui.datasets.base import MAX_FAULTS
+from evalui.datasets.model import MAX_FAULTS
 from evalui.datasets.tables.pictures import picture_column
 from evalui.errors import DataError
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evalui.datasets.base import Limits
+from evalui.datasets.model import Limits
 from evalui.datasets.tables.quizzes import (
     Quiz,
     is_aiken,

@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.datasets.base import Source
+from evalui.datasets.model import Source
 from evalui.datasets.tables.table import read_header, read_table
 from evalui.errors import DataError
 

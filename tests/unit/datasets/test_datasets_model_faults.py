@@ -4,8 +4,8 @@ import pytest
 from hostile_files import faulty_rows, workbook
 
 from evalui.datasets import bundle
-from evalui.datasets.base import MAX_FAULTS, FaultList, LoadResult, sort_by_line
 from evalui.datasets.external_answers import read_answers
+from evalui.datasets.model import MAX_FAULTS, FaultList, LoadResult, sort_by_line
 from evalui.types import Fault
 
 

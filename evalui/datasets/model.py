@@ -1,4 +1,4 @@
-"""What every format shares: how columns are named, what a file yields, and the registries."""
+"""What goes into reading files and what comes out, as plain data, and the registry of formats."""
 
 import unicodedata
 from collections import Counter
@@ -32,6 +32,58 @@ MAX_FAULTS = 1000  # more than a user reads; a file may have a million
 _ROWS_A_STEP = 10_000
 # Told how many rows of a large file have become questions by now.
 ON_ROWS: ContextVar[Callable[[int], object]] = ContextVar("ON_ROWS", default=id)
+
+
+Cell = Any  # a str, int, float, bool, None, list or dict: what the container has there
+
+
+class JsonNumber(str):
+    """A number of a JSON text, as it is written there."""
+
+    __slots__ = ()
+
+
+class Row(NamedTuple):
+    """The cells of a row under the heads of its table; a shorter row lacks its last ones.
+
+    `line` is the physical line on which it begins, the row of the sheet or the place in a list, as
+    a person counts, from 1.
+    """
+
+    line: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Heads and rows of a text, a sheet or a list; `name` is that of its file.
+
+    `title` is that of a sheet or a list, "" for the whole file. `head_line` is the line of the
+    heads, 0 where the file has none and the columns are "#1", "#2" and so on. `typed`: values have
+    types, as in JSON; else all cells are texts. `delimiter` and `encoding` are those of a text.
+    `faults` are the rows that could not be read, `unlisted` counts more of them by their rule.
+    """
+
+    name: str
+    heads: tuple[str, ...]
+    rows: Sequence[Row]
+    title: str = ""
+    head_line: int = 1
+    typed: bool = False
+    delimiter: str = ""
+    encoding: str = "utf-8"
+    faults: tuple[Fault, ...] = ()
+    unlisted: Counter[str] = field(default_factory=Counter[str])
+    notes: tuple["UploadNote", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables of a file, notes on it as a whole, and the titles that can be chosen."""
+
+    tables: tuple[Table, ...]
+    notes: tuple["UploadNote", ...] = ()
+    titles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
