@@ -1,6 +1,7 @@
 """Files become samples."""
 
 from evalui.datasets import formats
+from evalui.datasets.answers import ANSWER_KEYS
 from evalui.datasets.bundle import config_entries, load, read_columns
 from evalui.datasets.columns import COLUMN_ROLES
 from evalui.datasets.model import (
@@ -11,7 +12,6 @@ from evalui.datasets.model import (
     LoadResult,
     UploadNote,
 )
-from evalui.datasets.questions.answers import ANSWER_KEYS
 
 __all__ = [
     "ANSWER_KEYS",

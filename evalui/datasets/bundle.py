@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalui.datasets import swift_config
+from evalui.datasets.answers import ANSWER_KEYS, answer_function
 from evalui.datasets.columns import ColumnTable, columns_of
 from evalui.datasets.files.archive import SourceFile, collect_files, is_text
 from evalui.datasets.model import (
@@ -26,7 +27,6 @@ from evalui.datasets.model import (
     UploadNote,
     sort_by_line,
 )
-from evalui.datasets.questions.answers import ANSWER_KEYS, answer_function
 from evalui.datasets.reading import (
     LEFT_OUT_RULE,
     NO_ROWS_RULE,

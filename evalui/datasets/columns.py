@@ -18,8 +18,8 @@ from evalui.datasets.column_roles import (
 from evalui.datasets.guessing.choice import guess_choice, guess_without_options
 from evalui.datasets.guessing.open_questions import guess_open, holds_replies
 from evalui.datasets.guessing.profile import TableProfile
-from evalui.datasets.heads import is_known_name
 from evalui.datasets.model import Layout
+from evalui.datasets.names import is_known_name
 
 __all__ = [
     "COLUMN_ROLES",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
+from evalui.datasets.answers import by_letter
 from evalui.datasets.columns import (
     ColumnGuess,
     ColumnTable,
@@ -21,7 +22,6 @@ from evalui.datasets.columns import (
 )
 from evalui.datasets.formats import choices, general_qa, subjective
 from evalui.datasets.guessing.profile import FITTING_SHARE
-from evalui.datasets.heads import MODEL_NAMES, fold_head, is_known_name, read_head
 from evalui.datasets.model import (
     DATASET_FORMATS,
     DatasetFormat,
@@ -32,7 +32,7 @@ from evalui.datasets.model import (
     UploadNote,
     shorten,
 )
-from evalui.datasets.questions.answers import by_letter
+from evalui.datasets.names import MODEL_NAMES, fold_head, is_known_name, read_head
 from evalui.datasets.questions.open import OpenColumnNames
 from evalui.datasets.questions.reshaping import split_passages
 from evalui.datasets.tables.records import (

@@ -12,6 +12,12 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
+from evalui.datasets.answers import (
+    answer_function,
+    answer_letters,
+    by_letter,
+    truth_of,
+)
 from evalui.datasets.model import (
     DATASET_FORMATS,
     DatasetFormat,
@@ -21,12 +27,6 @@ from evalui.datasets.model import (
     RawTable,
     Source,
     sort_by_line,
-)
-from evalui.datasets.questions.answers import (
-    answer_function,
-    answer_letters,
-    by_letter,
-    truth_of,
 )
 from evalui.datasets.questions.choice import ParsedQuestion, validate
 from evalui.datasets.questions.passages import with_passage

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, cast
 
+from evalui.datasets.answers import answer_function
 from evalui.datasets.model import (
     DATASET_FORMATS,
     DatasetFormat,
@@ -21,15 +22,14 @@ from evalui.datasets.model import (
     collapse_whitespace,
     shorten,
 )
-from evalui.datasets.questions.answers import answer_function
-from evalui.datasets.questions.choice import ParsedQuestion, validate
-from evalui.datasets.questions.option_lists import (
+from evalui.datasets.options import (
     OptionList,
     find_separator,
     read_options,
     split_cell,
     split_question,
 )
+from evalui.datasets.questions.choice import ParsedQuestion, validate
 from evalui.datasets.questions.passages import passage_text, with_passage
 from evalui.datasets.questions.reshaping import join_option_rows, split_passages
 from evalui.datasets.tables.records import Record, Records, fold_name, no_rows_fault, read_records

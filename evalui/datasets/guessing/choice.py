@@ -9,15 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from evalui.datasets.column_roles import ColumnGuess, Doubt
-from evalui.datasets.guessing.profile import (
-    FITTING_SHARE,
-    MIN_OPTIONS,
-    ColumnProfile,
-    TableProfile,
-)
-from evalui.datasets.heads import CORRECT_NAMES, HeadSeries, find_series
-from evalui.datasets.questions.answers import (
+from evalui.datasets.answers import (
     CELL_KEYS,
     AnswerFit,
     RawAnswer,
@@ -27,7 +19,15 @@ from evalui.datasets.questions.answers import (
     fit_answers,
     truth_of,
 )
-from evalui.datasets.questions.option_lists import (
+from evalui.datasets.column_roles import ColumnGuess, Doubt
+from evalui.datasets.guessing.profile import (
+    FITTING_SHARE,
+    MIN_OPTIONS,
+    ColumnProfile,
+    TableProfile,
+)
+from evalui.datasets.names import CORRECT_NAMES, HeadSeries, find_series
+from evalui.datasets.options import (
     find_separator,
     read_options,
     split_cell,

@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+from evalui.datasets.answers import truth_of
 from evalui.datasets.column_roles import ColumnGuess, Doubt
 from evalui.datasets.guessing.profile import (
     ColumnProfile,
@@ -9,13 +10,12 @@ from evalui.datasets.guessing.profile import (
     are_labels,
     is_number,
 )
-from evalui.datasets.heads import (
+from evalui.datasets.names import (
     CHOICE_ANSWER_NAMES,
     LABEL_NAMES,
     MODEL_NAMES,
     REFERENCE_NAMES,
 )
-from evalui.datasets.questions.answers import truth_of
 
 _JUDGE_NAMES = frozenset(("capability", "evaluatingguidance", "referenceanswer", "turns"))
 _KEY_NAMES = frozenset(("questionid", "qid"))  # of a question that stands in another file

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from evalui.datasets.column_roles import ColumnGuess, ColumnTable, Doubt, columns_of
-from evalui.datasets.heads import (
+from evalui.datasets.model import Layout
+from evalui.datasets.names import (
     INSTRUCTION_NAMES,
     PAIR_STEMS,
     Head,
@@ -12,9 +13,8 @@ from evalui.datasets.heads import (
     is_known_name,
     read_head,
 )
-from evalui.datasets.model import Layout
+from evalui.datasets.options import OptionList, read_options
 from evalui.datasets.questions.open import are_messages
-from evalui.datasets.questions.option_lists import OptionList, read_options
 from evalui.types import DatasetKind
 
 FITTING_SHARE = 0.9  # of a column's cells that must agree for it to be what it looks like

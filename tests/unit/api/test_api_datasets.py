@@ -17,7 +17,7 @@ from evalui.api.application import PREFIX, create_api
 from evalui.app.service import AppService
 from evalui.client import Client
 from evalui.datasets import ANSWER_KEYS
-from evalui.datasets.questions.answer_functions import AnswerFunction, AnswerRow
+from evalui.datasets.answers import AnswerFunction, AnswerRow
 from evalui.runs.worker.worker import Worker
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import evalui.datasets
 from evalui.datasets import ANSWER_KEYS, DATASET_FORMATS, UploadNote
-from evalui.datasets.questions.answers import answer_letters
+from evalui.datasets.answers import answer_letters
 from evalui.errors import UnknownName
 from evalui.messages import messages
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalui.datasets.questions.answers import RawAnswer, detect_answer_key
+from evalui.datasets.answers import RawAnswer, detect_answer_key
 
 ABCD = ("w", "x", "y", "z")
 SUMS = ("3", "1", "2", "0")

@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.datasets.questions.option_references import refers_to_other_options
+from evalui.datasets.option_references import refers_to_other_options
 
 _NAMING = [
     "all of the above",

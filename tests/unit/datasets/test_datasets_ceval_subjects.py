@@ -1,6 +1,6 @@
 from collections import Counter
 
-from evalui.datasets.questions.ceval_subjects import CATEGORIES, SUBJECTS, subject_metadata
+from evalui.datasets.ceval_subjects import CATEGORIES, SUBJECTS, subject_metadata
 
 
 def test_the_categories_have_their_published_sizes() -> None:

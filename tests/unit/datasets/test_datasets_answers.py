@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalui.datasets.questions.answers import (
+from evalui.datasets.answers import (
     RawAnswer,
     answer_letters,
     by_letter,

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from evalui.datasets.heads import find_series
 from evalui.datasets.model import normalise_cell
+from evalui.datasets.names import LETTER_PLACES, OTHER_LETTERS, find_series
 from evalui.datasets.tables.table import cell_text, parse_json
 from evalui.types import LETTERS
 
@@ -34,10 +34,11 @@ _NUMPY_ARRAYS = re.compile(rf"\{{{_NUMPY_ARRAY}, {_NUMPY_ARRAY}\}}", re.DOTALL)
 _OPTION_LABEL = re.compile(r"[A-Za-z]|[0-9]{1,2}")
 # A letter with what sets it apart from the text behind it: "A." "A、" "(A)" "【A】" "A) ".
 _LETTER_MARK = (
-    r"(?:[(（\[【](?:选项)?(?P<wrapped>[A-ZＡ-Ｚa-zａ-ｚ])[)）\]】]\s*[.．、:：]?"
-    r"|(?:选项)?(?P<bare>[A-ZＡ-Ｚ])\s*[.．、:：)）]|(?P<small>[a-zａ-ｚ])\s*[.．、)）])\s*"
+    rf"(?:[(（\[【](?:选项)?(?P<wrapped>[A-ZＡ-Ｚa-zａ-ｚ{OTHER_LETTERS}])[)）\]】]\s*[.．、:：]?"
+    r"|(?:选项)?(?P<bare>[A-ZＡ-Ｚ])\s*[.．、:：)）]|(?P<small>[a-zａ-ｚ])\s*[.．、)）]"
+    rf"|(?<!\w)(?P<other>[{OTHER_LETTERS}])(?:\s*[.．、:：)）]|\s?[-–]\s))\s*"
 )
-_OWN_LETTER = re.compile(_LETTER_MARK)
+_OWN_LETTER = re.compile(rf"{_LETTER_MARK}|(?P<circled>[①-⑩])[.．、]?\s*")
 # Not inside a word or an abbreviation ("U.S.A."), and not before a number ("A.5").
 _MARK_IN_TEXT = re.compile(rf"(?<![A-Za-z0-9])(?<![A-Za-z]\.){_LETTER_MARK}")
 _NUMBER_LINE = re.compile(r"^[ \t]*[(（]?(\d{1,2})[.．、:：)）]\s*(?=\S)", re.MULTILINE)
@@ -186,8 +187,7 @@ def _own_letter(text: str, place: int) -> int:
 
 
 def _letter_of(match: re.Match[str]) -> str:
-    letter = match["wrapped"] or match["bare"] or match["small"]
-    return normalise_cell(letter).upper()
+    return LETTERS[LETTER_PLACES[next(filter(None, match.groupdict().values()))]]
 
 
 def _parse_cell(cell: str) -> Any:
@@ -218,9 +218,18 @@ def _parse_value(text: str) -> Any:
 def _from_list(items: Sequence[Any]) -> OptionList | None:
     if all(isinstance(item, dict) for item in items):
         return _from_objects([cast(dict[str, Any], item) for item in items])
+    pairs = [cast(list[Any], item) for item in items if isinstance(item, list)]
+    if pairs and len(pairs) == len(items) and all(map(_is_marked_text, pairs)):
+        marks = [_as_text(mark).casefold() for _, mark in pairs]
+        return OptionList(strip_letters([_as_text(text) for text, _ in pairs]), (), _marked(marks))
     if any(isinstance(item, list | dict) for item in items):
         return None
     return OptionList(strip_letters([_as_text(item) for item in items]))
+
+
+def _is_marked_text(pair: Sequence[Any]) -> bool:
+    """Whether a pair is a text and whether it is right."""
+    return len(pair) == 2 and isinstance(pair[0], str) and isinstance(pair[1], bool)
 
 
 def _from_objects(objects: Sequence[Mapping[str, Any]]) -> OptionList | None:

@@ -1,40 +1,39 @@
 """What an answer says: a letter in any dress, the place or the text of an option, true or false.
 
 One cell rarely decides what numbers count or whether a letter is a text: the answers of a column do
-so together.
+so together. Where a file does not write the answer as any of these, a function of a package may
+find it in the row, as OpenCompass's `switch` methods do.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
-from evalui.datasets.model import UploadNote, collapse_whitespace, normalise_cell
-from evalui.datasets.questions.answer_functions import AnswerFunction
+from evalui.datasets.model import UploadNote, collapse_whitespace, normalise_cell, shorten
+from evalui.datasets.names import LETTER_PLACES, OTHER_LETTERS
 from evalui.registry import Registry
 from evalui.text_tokenizers.han import contains_han, is_chinese
-from evalui.types import LETTERS
+from evalui.types import LETTERS, Language
 
 # (cell text, the options that are not empty) -> index of the right option, None if it names none
 CellAnswerKey = Callable[[str, Sequence[str]], int | None]
 
 MIN_LETTERS = 10  # letters that may name an option, however few there are
-# The places of bare letters: A, a and the full-width form.
-LETTER_PLACES: Mapping[str, int] = {
-    form: place
-    for place, letter in enumerate(LETTERS)
-    for form in (letter, letter.lower(), chr(ord(letter) + 0xFEE0))
-}
 _CUE = (
     r"(?:the\s+)?(?:(?:correct|right|best|final)\s+)?(?:answer|option|choice|key)(?:\s+is)?"
     r"|(?:正确|标准|参考)?(?:答案|选项)(?:是|为|选)?|(?:应该?|故|因此)?选择?"
+    r"|(?:правильный\s+|верный\s+)?ответ|정답|답|正解|答え|respuesta(?:\s+correcta)?"
+    r"|resposta(?:\s+correta)?|réponse|antwort|الإجابة(?:\s+الصحيحة)?"
 )
+_ANY_LETTER = rf"[a-z{OTHER_LETTERS}]"
 _LETTER = re.compile(
-    rf"(?:(?:{_CUE})\s*[:：]?\s*)?[(\[【「]?\s*(?:(?:选项|option|choice)\s*)?(?P<letter>[a-z])"
+    rf"(?:(?:{_CUE})\s*[:：]?\s*)?[(\[【「]?\s*(?:(?:选项|option|choice)\s*)?(?P<letter>{_ANY_LETTER})"
     r"\s*[)\]】」]?\s*(?:选?项)?[.、,:;。]?",
     re.IGNORECASE,
 )
 _LETTER_AND_TEXT = re.compile(
-    rf"(?:(?:{_CUE})\s*[:：]?\s*)?[(\[【「]?(?P<letter>[a-z])(?:[)\]】」]\s*[.、:]?|\s*[.、,:\-–—]|\s)"
+    rf"(?:(?:{_CUE})\s*[:：]?\s*)?[(\[【「]?(?P<letter>{_ANY_LETTER})(?:[)\]】」]\s*[.、:]?|\s*[.、,:\-–—]|\s)"
     r"\s*(?P<text>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -46,8 +45,14 @@ _MAX_NEAR_CHARS = 8  # characters by which two spellings of a text differ in len
 _MAX_LETTER_CHARS = 60  # characters of a cell that holds letters and nothing else
 _MAX_ANSWER_CHARS = 5_000  # characters of a cell that begins with a letter
 _NUMBER = re.compile(r"([0-9]{1,3})(?:\.0+)?")
-_TRUE = "true t yes y right correct 对 正确 是 真 √ ✓ ✔ 正确的 对的 是的 ☑ 〇"
-_FALSE = "false f no n wrong incorrect 错 错误 否 假 × ✗ ✘ x ✕ ❌ 错误的 错的 不是 不对 不正确 ╳"
+_TRUE = """
+    true t yes y right correct 对 正确 是 真 √ ✓ ✔ 正确的 对的 是的 ☑ 〇 對 正確 ○ ◯ はい 正しい
+    참 맞음 예 vrai oui verdadero sí verdadeiro sim wahr richtig ja vero верно да правда صحيح صح نعم
+"""
+_FALSE = """
+    false f no n wrong incorrect 错 错误 否 假 × ✗ ✘ x ✕ ❌ 错误的 错的 不是 不对 不正确 ╳ 錯 錯誤
+    いいえ 誤り 거짓 틀림 아니요 아니오 faux non falso não falsch nein неверно нет ложь خطأ خاطئ لا
+"""
 _TRUTH: Mapping[str, bool] = {
     **dict.fromkeys(_TRUE.split(), True),
     **dict.fromkeys(_FALSE.split(), False),
@@ -57,6 +62,15 @@ _PAIRS: tuple[tuple[frozenset[str], tuple[str, str]], ...] = (
     (frozenset(("正确", "错误")), ("正确", "错误")),
     (frozenset(("是", "否", "不是")), ("是", "否")),
     (frozenset(("yes", "no", "y", "n")), ("Yes", "No")),
+    *(
+        (frozenset((true.casefold(), false.casefold())), (true, false))
+        for true, false in (
+            *(("はい", "いいえ"), ("正しい", "誤り"), ("○", "×"), ("참", "거짓"), ("예", "아니요")),
+            *(("Vrai", "Faux"), ("Oui", "Non"), ("Verdadero", "Falso"), ("Sí", "No")),
+            *(("Verdadeiro", "Falso"), ("Sim", "Não"), ("Wahr", "Falsch"), ("Richtig", "Falsch")),
+            *(("Ja", "Nein"), ("Верно", "Неверно"), ("Да", "Нет"), ("صح", "خطأ"), ("نعم", "لا")),
+        )
+    ),
 )
 _TRAILING_PUNCTUATION = " .。!！,，;；、"
 
@@ -103,6 +117,43 @@ def by_text(cell: str, options: Sequence[str]) -> int | None:
 def by_text_apart(cell: str, options: Sequence[str]) -> int | None:
     """The text of the right option, while the columns of options have the wrong ones alone."""
     return options.index(cell.strip()) if options.count(cell.strip()) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """A question as its file has it.
+
+    `options` are the texts that models are shown, in the order of the file. `answer` is the cell of
+    the column of answers, "" where there is none. `columns` holds every cell of the row by the name
+    that the file gives its column: texts, and of JSON also lists and objects; numbers are texts.
+    """
+
+    question: str
+    options: tuple[str, ...]
+    answer: str
+    columns: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFunction:
+    """An answer key of a package: `compute` returns the letter of the right option, "A" the first.
+
+    What it raises, and what is no letter of an option, is a fault of that row.
+    """
+
+    compute: Callable[[AnswerRow], str]
+    label: Mapping[Language, str] = field(default_factory=dict[Language, str])
+
+    def find_target(self, row: AnswerRow) -> int | str:
+        """The place of the right option, or what the function did instead."""
+        try:
+            letter: Any = self.compute(row)
+        except Exception as error:  # noqa: BLE001 (other people's code; the fault reports it)
+            return shorten(collapse_whitespace(f"{type(error).__name__}: {error}"), 200)
+        known = LETTERS[: len(row.options)]
+        if isinstance(letter, str) and len(letter) == 1 and letter in known:
+            return known.index(letter)
+        return shorten(f"it gave {letter!r}")
 
 
 # What one cell can be written as.
@@ -165,11 +216,11 @@ def _dressed_letter(cell: str, options: Sequence[str]) -> int | None:
         text = boxed[1]
     text = text.strip(_QUOTES).replace("_", " ").strip()
     if len(text) <= _MAX_LETTER_CHARS and (match := _LETTER.fullmatch(text)):
-        return LETTERS.index(match["letter"].upper())
+        return LETTER_PLACES[match["letter"]]
     match = _LETTER_AND_TEXT.fullmatch(text)
     if not match:
         return None
-    place = LETTERS.index(match["letter"].upper())
+    place = LETTER_PLACES[match["letter"]]
     same = place < len(options) and _fold_text(match["text"]) == _fold_text(options[place])
     return place if same else None
 
@@ -205,54 +256,6 @@ class DetectedAnswerKey:
 
     key: str
     notes: tuple[UploadNote, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerFit:
-    """How well answers name the options beside them under the best answer key.
-
-    `hits` of `n` answers name an option, or several by letters. `assumed`: nothing decides whether
-    numbers count from 0 or from 1. `rival` is another key that explains as many and means others.
-    """
-
-    key: str
-    hits: int
-    n: int
-    assumed: bool = False
-    rival: str = ""
-
-    @property
-    def share(self) -> float:
-        """The share of the answers that name an option; 0 without answers."""
-        return self.hits / self.n if self.n else 0.0
-
-
-def fit_answers(answers: Sequence[RawAnswer]) -> AnswerFit:
-    """The answer key that explains most of the answers, and what speaks against it."""
-    base, assumed = _index_base(answers)
-    keys = ("letter", base, "text")
-    targets = {key: _targets(key, answers) for key in keys}
-    several = sum(map(_names_several, answers))
-    hits = {key: sum(target is not None for target in targets[key]) for key in keys}
-    hits["letter"] += several
-    best = max(keys, key=lambda key: hits[key])
-    rivals = [
-        key
-        for key in keys
-        if key != best and hits[key] == hits[best] and _differ(targets[key], targets[best])
-    ]
-    return AnswerFit(
-        best,
-        hits[best],
-        len(answers),
-        assumed=best == base and assumed,
-        rival=rivals[0] if rivals else "",
-    )
-
-
-def _names_several(answer: RawAnswer) -> bool:
-    letters = answer_letters(answer.cell, len(answer.options))
-    return bool(letters) and LETTERS.index(max(letters)) < len(answer.options)
 
 
 def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> DetectedAnswerKey:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import cache, partial
 
+from evalui.datasets.answers import MIN_LETTERS
 from evalui.datasets.model import normalise_cell
-from evalui.datasets.questions.answers import MIN_LETTERS
 from evalui.types import LETTERS
 
 _LETTER = r"[(\[]?[A-Z][)\]]?"

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from evalui.datasets.questions.option_lists import OptionList, read_options
+from evalui.datasets.options import OptionList, read_options
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalui.datasets.heads import find_series, fold_head, is_known_name, read_head
+from evalui.datasets.names import find_series, fold_head, is_known_name, read_head
 
 
 @pytest.mark.parametrize(
