@@ -18,13 +18,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from layouts import GOLDEN, cases
 from made_files import Made, made
 
 from evalui.datasets import Layout, Limits, LoadResult, load
 from evalui.errors import EvaluiError
 from evalui.types import Sample
 
-GOLDEN = Path(__file__).parent / "golden"
 FROZEN = GOLDEN / "readings"
 LIMITS = Limits(bytes=2**22, unpacked=2**23)
 WHOLE = 8  # samples of an input that are told; of more only a digest
@@ -44,11 +44,8 @@ def inputs() -> Iterator[Made]:
         for path in sorted((GOLDEN / "mmlu").rglob("*.csv"))
     }
     yield Made("mmlu", mmlu)
-    for path in sorted((GOLDEN / "layouts").glob("*.txt")):
-        for block in path.read_text(encoding="utf-8").split("=== ")[1:]:
-            head, text = block.split("\n", 1)
-            name, file, _ = head.split(" | ", 2)
-            yield Made(f"layout {name}", {file: text.encode()})
+    for case in cases("layouts"):
+        yield Made(f"layout {case.name}", {case.file: case.content})
     stored = json.loads((FROZEN / "inputs.json").read_text(encoding="utf-8"))
     for name, each in stored.items():
         files = {file: content_of(text) for file, text in each["files"].items()}
