@@ -1,17 +1,19 @@
 """What is read of each of some 500 inputs, as it was written down in tests/golden/readings.
 
-    python tests/readings.py            compare, a line for each difference; exit code 1 if any
-    python tests/readings.py --write    write anew what is read today; look through the diff
+    PYTHONPATH=.:tests .venv/bin/python tests/readings.py
+
+compares, with a line for each difference and exit code 1 if there is any; EVALUI_RECORD=1 before it
+writes down anew what is read: look through the diff.
 
 An input is a file of tests/golden, a block of tests/golden/layouts, files that were written for
 single tests (inputs.json), or made by `made_files`. Of these some are known to be read rightly or
 asked about; only the former are written down. The digests (`sha256`) name results, so they stay.
 """
 
-import argparse
 import base64
 import hashlib
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -194,11 +196,8 @@ def read_all(some: Iterable[Made]) -> dict[str, dict[str, Any]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true")
-    given = parser.parse_args()
     now = read_all(inputs())
-    if given.write:
+    if os.environ.get("EVALUI_RECORD"):
         # Which of the others are read and which asked about is not promised.
         known = {
             each.name for each in inputs() if each.right and each.right != right(now[each.name])
