@@ -90,6 +90,9 @@ kahoot with several right
 blooket
 quizizz
 places from 0 under a name
+a pointer of Git LFS
+a row for each option, with a column of contents
+tagged lists of the instruction tuning kind
 """.strip().splitlines()
 CASES = {case.name: case for case in cases("families")}
 
