@@ -4,6 +4,7 @@ Each container has seeds, and each mutant is drawn by its number, so that it can
 EVALUI_FUZZ is how many there are in all, EVALUI_FUZZ_FIRST the first number.
 """
 
+import faulthandler
 import os
 import random
 import signal
@@ -146,6 +147,7 @@ def mistake_apart(path: Path) -> str:
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
+        faulthandler.disable()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         os.write(writer, mistake(path).encode())
         os._exit(0)
