@@ -4,6 +4,8 @@ import struct
 from pathlib import Path, PurePosixPath
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from evalui.datasets.base import Layout, Limits
 from evalui.datasets.files.archive import SourceFile
@@ -93,3 +95,19 @@ def test_a_locked_or_too_old_workbook_is_refused():
         count(begin + record(0x2F, bytes(6)), Limits())
     with pytest.raises(old_workbook.XmlDamage, match="older than Excel 5"):
         count(record(0x809, struct.pack("<HH", 0x0400, 5) + bytes(2)), Limits())
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(place=st.integers(0, len(OLD) - 1), value=st.integers(0, 255), cut=st.integers(0, 4000))
+def test_a_damaged_workbook_is_read_or_refused(place: int, value: int, cut: int):
+    data = bytearray(OLD)
+    data[place] = value
+    try:
+        read_old_workbook(
+            bytes(data[: len(data) - (cut if cut % 3 == 0 else 0)]),
+            "x.xls",
+            sheet="",
+            limits=Limits(),
+        )
+    except DataError:
+        return  # every other error is a bug

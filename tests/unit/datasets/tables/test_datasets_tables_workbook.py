@@ -11,6 +11,8 @@ from typing import Any
 
 import openpyxl
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from openpyxl import Workbook
 
 from evalui.datasets import Layout, Limits, load
@@ -687,6 +689,68 @@ def test_what_is_no_workbook_is_told(tmp_path: Path, data: bytes, reason: str) -
     path.write_bytes(data)
     with pytest.raises(DataError, match=reason):
         load([path])
+
+
+def sample_book() -> bytes:
+    stream = io.BytesIO()
+    made = Workbook()
+    sheet: Any = made.active
+    for row in (HEADER, ROW, ["=A2", 2, 0.5, True, datetime(2024, 1, 31)]):  # noqa: DTZ001
+        sheet.append(row)
+    sheet.merge_cells("D2:D3")
+    made.save(stream)
+    return stream.getvalue()
+
+
+BOOK = sample_book()
+PARTS = {
+    name: zipfile.ZipFile(io.BytesIO(BOOK)).read(name)
+    for name in zipfile.ZipFile(io.BytesIO(BOOK)).namelist()
+}
+FUZZ = settings(
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def loads_or_refuses(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+    try:
+        loaded = load([path])
+    except DataError:
+        return  # every other error is a bug
+    assert loaded.n_rows >= len(loaded.dataset.samples)
+
+
+@FUZZ
+@given(place=st.integers(0, len(BOOK) - 1), value=st.integers(0, 255), cut=st.integers(0, 900))
+def test_a_damaged_workbook_loads_or_is_refused(
+    tmp_path: Path, place: int, value: int, cut: int
+) -> None:
+    data = bytearray(BOOK)
+    data[place] = value
+    loads_or_refuses(tmp_path / "s.xlsx", bytes(data[: len(data) - (cut if cut % 3 == 0 else 0)]))
+
+
+@FUZZ
+@given(
+    part=st.sampled_from(sorted(PARTS)),
+    place=st.integers(0, 5000),
+    piece=st.one_of(
+        st.binary(max_size=4),
+        st.sampled_from([b"", b"<c/>", b'"', b"99999999999999999999", b"<row", b"-1", b"</v>"]),
+    ),
+    length=st.integers(0, 12),
+)
+def test_a_workbook_with_damaged_parts_loads_or_is_refused(
+    tmp_path: Path, part: str, place: int, piece: bytes, length: int
+) -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, data in PARTS.items():
+            at = place % (len(data) + 1)
+            changed = data[:at] + piece + data[at + length :]
+            archive.writestr(name, changed if name == part else data)
+    loads_or_refuses(tmp_path / "s.xlsx", stream.getvalue())
 
 
 @pytest.mark.slow
