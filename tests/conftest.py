@@ -41,6 +41,7 @@ SLOW = {
     "test_scoring_position_bias_golden.py",
     "test_cli_main.py",
     "test_datasets_bundle.py",
+    "test_datasets_fuzz.py",
     "test_text_tokenizers_chinese.py",
     "test_text_tokenizers_english.py",
     "test_datasets_files_archive_unpacking.py",
