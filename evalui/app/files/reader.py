@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from evalui.access import Person
 from evalui.app.files.runners import FileRunner
@@ -21,6 +21,7 @@ from evalui.app.files.views import (
     UploadPart,
     UploadView,
 )
+from evalui.app.files.work import FileWork
 from evalui.app.permissions import checks
 from evalui.app.uploads import UploadStore, dataset_ids, part_of, upload_of
 from evalui.datasets.base import Layout
@@ -33,6 +34,8 @@ from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec
 from evalui.types import Verdict
+
+T = TypeVar("T")
 
 # Requests that may wait for files: each takes a thread, of which a server has some 40.
 _MAX_WAITING, _MAX_WAITING_OF_ONE = 24, 8
@@ -71,8 +74,7 @@ class FileReader:
         Raises:
             DataError: it is none, or reading it takes too much time or memory.
         """
-        with self._turn() as person:
-            return self._ask_once(person, upload, "view", upload, layout)
+        return self._once(FileWork.view, upload, layout)
 
     @checks("that the upload is the person's own")
     def rows_read(self, upload: str) -> int | None:
@@ -82,20 +84,17 @@ class FileReader:
     @checks("that the upload is the person's own")
     def columns(self, upload: str, layout: Layout = _NO_LAYOUT) -> ColumnTable | None:
         """The columns of an upload, None if it is no table; raises `DataError` as `view` does."""
-        with self._turn() as person:
-            return self._ask_once(person, upload, "columns", upload, layout)
+        return self._once(FileWork.columns, upload, layout)
 
     @checks("that the upload is the person's own")
     def preview(self, upload: str, layout: Layout = _NO_LAYOUT, start: int = 0) -> Preview:
         """Questions of an upload, and how it is read; raises as `FileWork.preview`."""
-        with self._turn() as person:
-            return self._ask_once(person, upload, "preview", upload, layout, start)
+        return self._once(FileWork.preview, upload, layout, start)
 
     @checks("that the upload is the person's own")
     def parts(self, upload: str) -> tuple[str, ...]:
         """The datasets of an upload, see `dataset_ids`; raises `DataError` if it cannot be read."""
-        with self._turn() as person:
-            return dataset_ids(upload, self._names(person, upload))
+        return dataset_ids(upload, self._once(FileWork.names, upload_of(upload)))
 
     @checks("that the upload is the person's own")
     def unlocated(self, spec: RunSpec) -> RunSpec:
@@ -104,8 +103,7 @@ class FileReader:
         Raises:
             DataError: one did not come from this person, or is no longer here.
         """
-        with self._turn() as person:
-            datasets = [self._of_upload(person, source) for source in spec.datasets]
+        datasets = [self._of_upload(source) for source in spec.datasets]
         answers = [
             each if each.run else each.model_copy(update={"path": "", "upload": self._file(each)})
             for each in spec.answers
@@ -134,29 +132,23 @@ class FileReader:
     @checks("that the upload is the person's own")
     def answers_file(self, file: str, model: str, parts: Sequence[UploadPart]) -> AnswersFile:
         """What a file of answers holds of a model for the open questions it fits best."""
-        with self._turn() as person:
-            upload, given = parts[0].upload, tuple(parts)
-            return self._ask_once(person, upload, "answers_file", file, model, given)
+        given = tuple(parts)
+        return self._once(FileWork.answers_file, file, model, given, near=parts[0].upload)
 
     @checks("that the upload is the person's own")
     def matched(self, run: RunSpec) -> RunSpec:
         """The run whose answers name the dataset that they are to; raises as `FileWork.matched`."""
-        if not run.answers:
-            return run
-        with self._turn() as person:
-            return self.runner.ask(person, _first(run), "matched", run)
+        return self._anew(FileWork.matched, run, near=_first(run)) if run.answers else run
 
     @checks("which runs the person may see")
     def earlier_runs(self, parts: Sequence[UploadPart]) -> tuple[EarlierRun, ...]:
         """The runs whose models answered the same questions in writing, newest first."""
-        with self._turn() as person:
-            return self.runner.ask(person, parts[0].upload, "earlier_runs", tuple(parts))
+        return self._anew(FileWork.earlier_runs, tuple(parts), near=parts[0].upload)
 
     @checks("that the upload is the person's own")
     def votes(self, upload: str) -> Mapping[str, Sequence[Verdict]]:
         """The votes of an upload by dataset; raises `DataError` if it is no file of votes."""
-        with self._turn() as person:
-            return self.runner.ask(person, upload, "votes", upload)
+        return self._anew(FileWork.votes, upload, near=upload)
 
     @checks("that the upload is the person's own")
     def log(self, upload: str) -> LogView | None:
@@ -179,25 +171,24 @@ class FileReader:
         # Whoever names columns says that it is a table.
         view = None if choices.mapping else self.log(upload)
         models = view.named_models(choices) if view else {}
-        with self._turn() as person, TemporaryDirectory(prefix="evalui-") as folder:
-            return self._ask(person, upload, "import_log", upload, choices, models, Path(folder))
+        with TemporaryDirectory(prefix="evalui-") as folder:
+            given = upload, choices, models, Path(folder)
+            return self._anew(FileWork.import_log, *given, near=upload)
 
     @checks("that the upload is the person's own")
     def plan(self, run: RunSpec, models: KnownModels) -> PlannedRun:
         """What a run would start; raises as `FileWork.plan`."""
-        with self._turn() as person:
-            return self.runner.ask(person, _first(run), "plan", run, models)
+        return self._anew(FileWork.plan, run, models, near=_first(run))
 
     @checks("that the upload is the person's own")
     def start(self, run: RunSpec, models: KnownModels, once: RequestKey | None) -> str:
         """Queue a run and return its id; raises as `FileWork.plan`."""
-        with self._turn() as person:
-            return self.runner.ask(person, _first(run), "start", run, models, once)
+        return self._anew(FileWork.start, run, models, once, near=_first(run))
 
-    def _of_upload(self, person: Person, source: DatasetSpec) -> DatasetSpec:
+    def _of_upload(self, source: DatasetSpec) -> DatasetSpec:
         upload = self._upload_of(source)
         if source.entry:
-            upload = part_of(upload, source.entry, self._names(person, upload))
+            upload = part_of(upload, source.entry, self._once(FileWork.names, upload))
         return source.model_copy(update={"path": "", "upload": upload})
 
     def _file(self, answers: AnswersSpec) -> str:
@@ -212,16 +203,25 @@ class FileReader:
         self._uploads.paths(owner, upload)  # raises where the files are gone
         return upload
 
-    def _names(self, person: Person, upload: str) -> tuple[str, ...]:
-        return self._ask_once(person, upload, "names", upload_of(upload))
+    def _once(
+        self, function: Callable[..., T], upload: str, *arguments: object, near: str = ""
+    ) -> T:
+        """What was returned before for the same arguments, else as `_anew`."""
+        with self._turn() as person:
+            return self._ask_once(person, near or upload, function, upload, *arguments)
 
-    def _ask(self, person: Person, upload: str, method: str, *arguments: object) -> Any:
-        return self.runner.ask(person, upload, method, *arguments)
+    def _anew(self, function: Callable[..., T], *arguments: object, near: str) -> T:
+        """What a method of `FileWork` returns; `near` is the upload that it reads most."""
+        with self._turn() as person:
+            return self.runner.ask(person, near, function, *arguments)
+
+    def _ask(self, person: Person, near: str, function: Callable[..., Any], *given: object) -> Any:
+        return self.runner.ask(person, near, function, *given)
 
     def _view_log(self, person: Person, upload: str) -> LogView | None:
         # Removed here: a process that is ended for its time leaves what it has unpacked.
         with TemporaryDirectory(prefix="evalui-") as folder:
-            return self._ask(person, upload, "log", upload, Path(folder))
+            return self.runner.ask(person, upload, FileWork.log, upload, Path(folder))
 
     @contextmanager
     def _turn(self) -> Generator[Person]:

@@ -1,8 +1,9 @@
 """The work on uploaded files: reading them, planning and starting runs on them.
 
-It holds whole datasets, so a server has it done by processes of its own, see `processes`.
+It holds whole datasets, so a server has it done by processes of its own, see `runners`.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -37,6 +38,7 @@ from evalui.datasets.health import (
 from evalui.datasets.preview import Preview, preview, with_detected_key
 from evalui.errors import DataError, SpecError
 from evalui.imports import uncollected
+from evalui.logs import configure_log
 from evalui.modes import MODES
 from evalui.modes.prompts.rubrics import language_of
 from evalui.report.imports.battles import read_votes
@@ -318,6 +320,12 @@ class FileWork:
     def _read_names(self, owner: str, upload: str) -> tuple[str, ...]:
         paths = self._uploads.paths(owner, upload)
         return tuple(each.name for each in bundle.config_entries(paths, limits=self._limits))
+
+
+def open_work(settings: Settings) -> FileWork:
+    """The work of a process of its own: with its log, and the store of the settings."""
+    configure_log(logging.WARNING, settings.log)
+    return FileWork(settings, Database(settings.database, read_only=settings.read_only))
 
 
 def _check_names(spec: RunSpec) -> None:

@@ -28,8 +28,7 @@ UseCase = Callable[..., Any]
 
 def modules() -> Iterator[Any]:
     for each in pkgutil.walk_packages(evalui.app.__path__, "evalui.app."):
-        if not each.name.endswith(".process"):  # it begins to work when it is imported
-            yield import_module(each.name)
+        yield import_module(each.name)
 
 
 def takes_a_service(function: UseCase) -> bool:
