@@ -11,7 +11,6 @@ from pathlib import Path
 
 from evalui.datasets.base import ON_ROWS, Layout
 from evalui.errors import SpecError
-from evalui.messages import Sentence
 from evalui.types import Sample
 
 _kept: list[bytes] = []
@@ -134,7 +133,7 @@ def modules() -> tuple[str, ...]:
     return tuple(sys.modules)
 
 
-def sentence_within() -> Sentence:
+def sentence_within() -> str:
     return SpecError("file-unread", path="x", reason="closed").sentence
 
 
