@@ -24,14 +24,14 @@ _OF_JSON = (NoneType, str, bool, int, float, dict, list)
 
 
 class Misfit(ValueError):
-    """What came does not have the type that was declared."""
+    """What came does not have the type that was declared; others raise its parent."""
 
 
 def encode(value: object) -> bytes:
     """A value as JSON without a line break."""
     try:
         return orjson.dumps(value, default=_plain, option=orjson.OPT_PASSTHROUGH_SUBCLASS)
-    except orjson.JSONEncodeError:  # halves of characters, and very large numbers
+    except orjson.JSONEncodeError:  # halves of characters, very large numbers, numbers as keys
         return json.dumps(_plain_within(value)).encode()
 
 
@@ -102,7 +102,8 @@ def decoder_of(hint: Any) -> Decoder:
     if origin in (Union, UnionType):
         return _union(tuple(map(decoder_of, arguments)))
     if origin in (dict, Mapping):
-        return _mapping(decoder_of(arguments[1]))
+        key: Decoder = int if arguments[0] is int else decoder_of(arguments[0])
+        return _mapping(key, decoder_of(arguments[1]))
     if is_dataclass(origin):
         return _dataclass(cast("type", origin))
     if hasattr(origin, "model_validate"):  # of pydantic, which not every process imports
@@ -243,16 +244,17 @@ def _tuple(kinds: tuple[Decoder, ...]) -> Decoder:
     return read
 
 
-def _mapping(element: Decoder) -> Decoder:
+def _mapping(key: Decoder, element: Decoder) -> Decoder:
     # Rows that follow one another have the same file and subject: they share one text.
-    last: dict[str, Any] = {}
+    last: dict[Any, Any] = {}
 
-    def read(value: Any) -> dict[str, Any]:
+    def read(value: Any) -> dict[Any, Any]:
         nonlocal last
         if type(value) is not dict:
             raise Misfit("no object")
-        made: dict[str, Any] = {}
-        for name, each in cast("dict[str, Any]", value).items():
+        made: dict[Any, Any] = {}
+        for text, each in cast("dict[str, Any]", value).items():
+            name = key(text)
             held = last.get(name)
             made[name] = held if type(held) is str and held == each else element(each)
         last = made

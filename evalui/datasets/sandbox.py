@@ -61,11 +61,11 @@ _PREFIXES = ("LC_", "PYTHON")
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 _SLOWEST = 5  # times as long as it computes may a request take: others keep the machine busy
 _PATIENCE_S = 60.0  # more, after which whoever waits ends a process that does not end itself
-_IDLE_S = 300.0  # after which the memory of the files that were read is given back
+# After which the memory of the files that were read is given back: of a server, and of others.
+_IDLE_S, _SHORT_IDLE_S = 300.0, 20.0
 _RESERVE_BYTES = 2**25  # for saying that all other memory is used up
 _NICENESS = 5  # pages come first
 _MAX_OPEN = 256  # files and connections
-_MAX_LINE = 2**29  # bytes of what is sent together
 _MAX_FILE = 2**28  # bytes of one that an archive is unpacked to
 _DEFAULT_LIMITS = Limits()
 _PR_SET_NO_NEW_PRIVS = 38  # of linux/prctl.h: a program with more rights gives none
@@ -84,7 +84,7 @@ class Bounds:
 
     memory_mb: int = 4096
     seconds: float = 120.0
-    answer_mb: int = 4096
+    answer_mb: int = 1024
 
 
 class Sandbox:
@@ -201,9 +201,9 @@ class Sandbox:
         overdue.start()
         try:
             self._send(request)
-            while not answer.is_over and (line := process.stdout.readline(_MAX_LINE)):
+            while not answer.is_over and (line := process.stdout.readline(answer.left + 1)):
                 answer.add(line)
-        except Misfit as misfit:
+        except ValueError as misfit:  # of `plain_data`, or of pydantic
             _log.error("A process that reads files has sent what is no answer: %s", misfit)
             answer.error = DataError("reading-failed")
         except BaseException:
@@ -229,16 +229,17 @@ class Sandbox:
     def _problem(self, work: Work, answer: "_Answer", code: int) -> DataError:
         """Why there is no answer."""
         seconds = self._bounds.seconds
-        if answer.is_late or code == -getattr(signal, "SIGALRM", 0):
+        cause = signal.Signals(-code).name if code < 0 else ""
+        if answer.is_late or cause == "SIGALRM":
             return DataError(f"{work}-too-slow", n=f"{seconds * _SLOWEST:g}")
-        if code == -getattr(signal, "SIGPROF", 0):
+        if cause == "SIGPROF":
             return DataError(f"{work}-too-long", n=f"{seconds:g}")
         # Libraries in C++ and Rust abort where there is no memory left.
-        if answer.is_out_of_memory or code == -signal.SIGABRT:
+        if answer.is_out_of_memory or cause == "SIGABRT":
             return DataError(f"{work}-too-much", gb=f"{self._bounds.memory_mb / 1024:g}")
         if answer.failure:
             _log.error("Reading a file failed: %s", answer.failure)
-        elif code == -getattr(signal, "SIGKILL", 0):
+        elif cause == "SIGKILL":
             return DataError("reading-killed")
         else:
             _log.error("A process that reads files ended with %d.", code)
@@ -331,7 +332,7 @@ class _Answer:
         self.was_full = False  # earlier requests had left the process little memory
         self._kind = kind
         self._on_rows = on_rows
-        self._left = most
+        self.left = most  # bytes that may follow
         self._parts: dict[Place, list[Any]] = {}
 
     @property
@@ -341,8 +342,8 @@ class _Answer:
 
     def add(self, line: bytes) -> None:
         """Take one message; raises `Misfit` if it is none."""
-        self._left -= len(line)
-        if self._left < 0:
+        self.left -= len(line)
+        if self.left < 0:
             self.error = DataError("file-shows-too-much")
             return
         tag, _, content = line.partition(b" ")
@@ -424,7 +425,7 @@ def _serve(
         sink.flush()
 
     ON_ROWS.set(lambda rows: send(b"rows", encode(rows)))
-    while _is_requested(source):
+    while _is_requested(source, _IDLE_S if given else _SHORT_IDLE_S):
         folder, function, arguments, named = pickle.load(source)
         was_full = _address_space() - at_first > free / 2
         with suppress(OSError):  # a folder that is gone matters to those paths alone that are in it
@@ -479,15 +480,15 @@ def _address_space() -> int:
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
-def _is_requested(source: BufferedReader) -> bool:
-    """Wait for a request; False if none comes for long, or none will ever come."""
+def _is_requested(source: BufferedReader, seconds: float) -> bool:
+    """Wait so long for a request; False if none comes, or none will ever come."""
 
     def give_up(*_: object) -> None:
         raise TimeoutError
 
     if sys.platform != "win32":
         signal.signal(signal.SIGALRM, give_up)
-    _set_timer("ITIMER_REAL", _IDLE_S)
+    _set_timer("ITIMER_REAL", seconds)
     try:
         return bool(source.peek(1))
     except TimeoutError:

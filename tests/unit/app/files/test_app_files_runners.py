@@ -21,6 +21,7 @@ from evalui.datasets.base import Layout
 from evalui.errors import DataError, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, describe
+from evalui.runs.contest import AnswersSpec
 from evalui.runs.database.connection import Database
 from evalui.runs.request_key import RequestKey
 from evalui.runs.spec import VERSION, RunSpec
@@ -102,6 +103,26 @@ def test_every_request_is_answered_by_the_same_process(service: AppService):
     run = service.run(start_run(service, form))
     assert (run.owner, run.total) == ("local", 16)
     assert pids(service) == before
+
+
+def test_what_the_process_answers_is_what_is_worked_out_here(
+    service: AppService, settings: Settings
+):
+    here = AppService(settings, service.database)
+    choices = store_upload(service, [("capitals_val.csv", FAULTY.encode())])
+    written = store_upload(service, [("ask.jsonl", OPEN.encode())])
+    log = store_upload(service, [zipped("helm")])
+    for upload in (choices, written):
+        assert read_upload(service, upload, Layout()) == read_upload(here, upload, Layout())
+        assert service.files.columns(upload) == here.files.columns(upload)
+        assert service.files.preview(upload) == here.files.preview(upload)
+    assert service.files.log(log) == here.files.log(log)
+    fields = {"uploads": [choices, written], "models": ["biased"], "modes": ["multiple_choice"]}
+    form = form_to_spec(fields)
+    assert plan_run(service, form) == plan_run(here, form)
+    given = store_upload(service, [("m.jsonl", b'{"index": 0, "answer": "It is."}\n')])
+    spec = form.model_copy(update={"answers": [AnswersSpec(upload=f"{given}.1", model="m")]})
+    assert service.files.matched(spec) == here.files.matched(spec)
 
 
 def test_answers_are_matched_and_found_by_the_process(service: AppService):
