@@ -41,6 +41,7 @@ from evalui.datasets.plain_data import (
 from evalui.datasets.swift_config import EntryFiles
 from evalui.errors import DataError, EvaluiError
 from evalui.imports import uncollected
+from evalui.messages import Sentence
 
 try:
     import resource
@@ -82,8 +83,8 @@ class Bounds:
     `answer_mb` limits what comes back.
     """
 
-    memory_mb: int = 4096
-    seconds: float = 120.0
+    memory_mb: int
+    seconds: float
     answer_mb: int = 1024
 
 
@@ -364,7 +365,8 @@ class _Answer:
                 error = getattr(errors, name, None)
                 if not (inspect.isclass(error) and issubclass(error, EvaluiError)):
                     raise Misfit(f"no error is called {name}")
-                self.error, self.is_whole = error(text), True
+                sentence = text if isinstance(text, Sentence) else Sentence(text)
+                self.error, self.is_whole = error(sentence), True
             case b"memory":
                 self.was_full, self.is_out_of_memory = decode(content, bool), True
             case b"failure":

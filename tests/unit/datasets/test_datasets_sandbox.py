@@ -10,6 +10,7 @@ from pathlib import Path
 
 import hostile_readings as hostile
 import pytest
+from hostile_files import lying_workbook, lying_zip, wide_workbook
 
 from evalui.datasets import bundle, sandbox
 from evalui.datasets.base import Layout, Limits, LoadResult
@@ -194,6 +195,12 @@ def test_what_is_no_answer_is_refused(box: Sandbox, lie: bytes, caplog: pytest.L
     assert box.process is None
 
 
+def test_a_sentence_that_is_made_up_is_passed_on_as_a_text(box: Sandbox):
+    with pytest.raises(DataError) as refused:
+        box.ask(hostile.say, b'error ["DataError", "no-such-key"]\n')
+    assert (refused.value.sentence, refused.value.sentence.key) == ("no-such-key", "")
+
+
 def test_an_answer_of_another_type_is_refused(box: Sandbox):
     with pytest.raises(DataError, match="The log has the reason"):
         box.ask(hostile.lie_about_the_type)
@@ -242,7 +249,7 @@ from evalui.datasets import sandbox
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
 del resource.RLIMIT_AS
 sys.platform = "darwin"
-sandbox._confine(sandbox.Bounds(), writes=False)
+sandbox._confine(sandbox.Bounds(1024, 1.0), writes=False)
 print(*map(resource.getrlimit, (resource.RLIMIT_NOFILE, resource.RLIMIT_CORE)))
 """
     command = (sys.executable, "-c", script)
@@ -302,6 +309,25 @@ def test_a_closed_box_ends_the_reading_under_way():
     assert len(ended) == 1
     with pytest.raises(DataError):
         box.ask(hostile.take, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("lying.zip", lying_zip(40, 2**20)),
+        ("cut.zip", lying_zip(40, 2**20, checked=2**20)),
+        ("lying.xlsx", lying_workbook(40, 2**20, "xl/worksheets/sheet1.xml")),
+        ("wide.xlsx", wide_workbook(100_000)),
+        ("deep.json", b"[" * 10**6),
+        ("many.jsonl", b"{" + b",".join(b'"k%d":1' % n for n in range(50_000)) + b"}"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_hostile_file_ends_in_a_sentence(tmp_path: Path, box: Sandbox, name: str, content: bytes):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=rf"{name}|of memory"):
+        box.ask(bundle.load, [path])
 
 
 def test_limits_of_one_upload_are_passed_on(tmp_path: Path):
