@@ -68,6 +68,7 @@ from evalui.runs.submit import (
 from evalui.settings import Settings
 from evalui.types import Dataset, Verdict
 
+_NO_LAYOUT = Layout()
 _CACHE_BYTES = 3 * 2**27  # of files that were read; the newest stays whatever its size
 _MAX_CELL_CHARS = 1000  # of a table that is shown
 _SHOWN_GROUPS = 1000  # subjects or capabilities
@@ -100,7 +101,9 @@ class FileWork:
         """What pages show of an upload; raises `DataError` if it is no dataset."""
         return _view(self._load(person.name, upload, layout))
 
-    def columns(self, person: Person, upload: str, layout: Layout) -> ColumnTable | None:
+    def columns(
+        self, person: Person, upload: str, layout: Layout = _NO_LAYOUT
+    ) -> ColumnTable | None:
         """The columns of an upload with the beginnings of its cells, None if it is no table.
 
         Raises:
@@ -112,7 +115,9 @@ class FileWork:
         rows = (tuple(shorten(cell, _MAX_CELL_CHARS) for cell in row) for row in table.rows)
         return replace(table, rows=tuple(rows))
 
-    def preview(self, person: Person, upload: str, layout: Layout, start: int) -> Preview:
+    def preview(
+        self, person: Person, upload: str, layout: Layout = _NO_LAYOUT, start: int = 0
+    ) -> Preview:
         """Questions of an upload from `start` on, and how it is read.
 
         With the `answer_key` "" that which the columns show is taken.
@@ -203,12 +208,6 @@ class FileWork:
             describe=models.describe,
         )
 
-    def _collect(
-        self, person: Person, spec: RunSpec, loaded: Mapping[str, LoadResult]
-    ) -> tuple[CollectedAnswers, ...]:
-        datasets = {key: result.dataset for key, result in loaded.items()}
-        return collect_answers(self._database, spec, datasets, limits=self._limits, person=person)
-
     def matched(self, person: Person, run: RunSpec) -> RunSpec:
         """The run whose answers name the dataset that most of them are to.
 
@@ -229,7 +228,10 @@ class FileWork:
         """The specification of a run, its data by source, and the answers that are there."""
         spec, loaded = self._read_uploads(person.name, self._located(person.name, run))
         spec, loaded = with_answered_datasets(self._database, spec, loaded, person=person)
-        return spec, loaded, self._collect(person, spec, loaded)
+        datasets = {key: result.dataset for key, result in loaded.items()}
+        limits = self._limits
+        collected = collect_answers(self._database, spec, datasets, limits=limits, person=person)
+        return spec, loaded, collected
 
     def _located(self, owner: str, spec: RunSpec) -> RunSpec:
         """The specification with the paths of its uploads, and nothing that a client may not say.
