@@ -20,6 +20,7 @@ Place = tuple[str, ...]  # the fields that lead from a value to a tuple in it
 
 _LONG = 1000  # elements of a tuple that stays in its place
 _PORTION_BYTES = 2**20
+_TEXTS = frozenset((str,))
 _OF_JSON = (NoneType, str, bool, int, float, dict, list)
 
 
@@ -230,7 +231,10 @@ def _sequence(collection: Callable[[Iterable[Any]], Any], element: Decoder) -> D
     def read(value: Any) -> Any:
         if type(value) is not list:
             raise Misfit("no list")
-        return collection([element(each) for each in cast("list[Any]", value)])
+        elements = cast("list[Any]", value)
+        if element is _text and _TEXTS.issuperset(map(type, elements)):
+            return collection(elements)
+        return collection(list(map(element, elements)))
 
     return read
 
@@ -246,19 +250,24 @@ def _tuple(kinds: tuple[Decoder, ...]) -> Decoder:
 
 def _mapping(key: Decoder, element: Decoder) -> Decoder:
     # Rows that follow one another have the same file and subject: they share one text.
-    last: dict[Any, Any] = {}
+    last: dict[str, Any] = {}
 
     def read(value: Any) -> dict[Any, Any]:
         nonlocal last
         if type(value) is not dict:
             raise Misfit("no object")
-        made: dict[Any, Any] = {}
-        for text, each in cast("dict[str, Any]", value).items():
-            name = key(text)
-            held = last.get(name)
-            made[name] = held if type(held) is str and held == each else element(each)
-        last = made
-        return made
+        pairs = cast("dict[str, Any]", value)
+        if (
+            key is not _text
+            or element is not _text
+            or not _TEXTS.issuperset(map(type, pairs.values()))
+        ):
+            return {key(name): element(each) for name, each in pairs.items()}
+        for name, text in pairs.items():
+            if last.get(name) == text:
+                pairs[name] = last[name]
+        last = pairs
+        return pairs
 
     return read
 
@@ -272,9 +281,15 @@ def _dataclass(kind: type) -> Decoder:
             hints = get_type_hints(kind)
             # At once, for another thread may be here.
             within[:] = [(name, decoder_of(hints[name])) for name in names]
-        if type(value) is not dict or cast("dict[str, Any]", value).keys() != names:
+        if type(value) is not dict:
             raise Misfit(f"no {kind.__name__}")
-        return kind(**{name: element(value[name]) for name, element in within})
+        held = cast("dict[str, Any]", value)
+        if held.keys() != names:
+            raise Misfit(f"no {kind.__name__}")
+        for name, element in within:
+            if element is not _text or type(held[name]) is not str:
+                held[name] = element(held[name])
+        return kind(**held)
 
     return read
 
