@@ -11,10 +11,10 @@ from pydantic import BaseModel
 
 from evalui.access import LOCAL, LOCAL_PERSON, Person, may
 from evalui.datasets.base import COMMAS_RULE, Layout, Limits, LoadResult
-from evalui.datasets.bundle import config_entries, load, read_columns
 from evalui.datasets.columns import with_columns
-from evalui.datasets.external_answers import ExternalAnswers, read_answers
+from evalui.datasets.external_answers import ExternalAnswers
 from evalui.datasets.preview import is_misread, layout_fields, pin, read_choices
+from evalui.datasets.sandbox import config_entries, load, read_answers, read_columns
 from evalui.datasets.swift_config import EntryFiles
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
