@@ -1,11 +1,12 @@
 """What goes into reading files and what comes out, as plain data, and the registry of formats."""
 
+import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from evalui.messages import Sentence, sentence
 from evalui.registry import Registry
@@ -24,12 +25,14 @@ ASSUMPTION_NOTES = (
     "text-or-place",
     "duplicate-options",
     "number-formats",
+    "plain-values",
 )
 
 COMMAS_RULE = "commas-in-text"  # of the note on rows that `Layout.commas_in_text` makes readable
 PANDAS_EMPTY = "nan"  # what pandas makes of an empty cell that it writes as a text
 MAX_FAULTS = 1000  # more than a user reads; a file may have a million
 _ROWS_A_STEP = 10_000
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 # Told how many rows of a large file have become questions by now.
 ON_ROWS: ContextVar[Callable[[int], object]] = ContextVar("ON_ROWS", default=id)
 
@@ -132,8 +135,7 @@ class Limits:
 
     `bytes` of one file as it comes and `unpacked` of all together, `files` and `lines` of all
     together; `ratio` is how many times its packed size a file in an archive may have. A workbook
-    is such an archive; it may have `lines` rows and `cells` cells. JSON may have `values` values,
-    of which a small one takes a hundred bytes of memory.
+    is such an archive; it may have `lines` rows and `cells` cells.
     """
 
     bytes: int = 50 * 2**20
@@ -142,7 +144,6 @@ class Limits:
     files: int = 2000
     lines: int = 1_000_000
     cells: int = 10_000_000
-    values: int = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +309,28 @@ def counted(rows: Iterable[T]) -> Iterator[T]:
         yield row
 
 
+def row_numbers(table: Table) -> Iterator[int]:
+    """The number of each row, counted from 1 with those that could not be read."""
+    lines = iter(sorted({fault.line for fault in table.faults}) if table.typed else ())
+    number, broken = 0, next(lines, 0)
+    for row in table.rows:
+        while 0 < broken < row.line:
+            number, broken = number + 1, next(lines, 0)
+        number += 1
+        yield number
+
+
+def cell_text(value: Cell) -> str:
+    """A value as the cell of a table: a list has its items joined, null is empty."""
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n").replace("\r", "\n") if "\r" in value else value
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(map(cell_text, cast(list[Any], value)))
+    return _ENCODER.encode(value)
+
+
 def normalise_cell(text: str) -> str:
     """The text with full-width forms made ASCII and the blanks around it removed."""
     return unicodedata.normalize("NFKC", text).strip()
@@ -328,6 +351,16 @@ def pandas_empty_fault(file: str, line: int, column: str) -> Fault:
     return Fault(
         file, line, column, "pandas-empty", f"“{PANDAS_EMPTY}”", "an empty cell, or a text"
     )
+
+
+def fold_name(name: str) -> str:
+    """A column's name as it is looked for."""
+    return name.strip().casefold()
+
+
+def duplicate_column_fault(file: str, line: int, name: str, count: int) -> Fault:
+    """The fault of a name that several columns have."""
+    return Fault(file, line, name, "duplicate-column", f"{count} columns “{name}”", "one")
 
 
 class FaultList:

@@ -47,7 +47,6 @@ _NOTE_PARAMETERS: Mapping[str, tuple[str, str]] = {
     "hidden-sheets": ("file", "sheets"),
     "rows-below": ("file", "text"),
     "json-lists-unread": ("file", "others"),
-    "quiz-texts": ("file", "lines"),
     "pictures": ("file", "column"),
     "train-unused": ("file", ""),
     "duplicate-options-left-out": ("file", "where"),
