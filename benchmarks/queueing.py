@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from evalui.datasets.base import LoadResult
+from evalui.datasets.model import LoadResult
 from evalui.models import read_catalog
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from evalui.errors import Cancelled, ModelError, StoreError
 
 if TYPE_CHECKING:
-    from evalui.datasets.base import LoadResult
+    from evalui.datasets.model import LoadResult
     from evalui.models.base import ModelEntry
     from evalui.report.analyses.base import Report
     from evalui.report.analyses.people.figures import Votes
@@ -66,7 +66,7 @@ class PreparedRun:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What was assumed of the files where they do not say it, a sentence each."""
-        from evalui.datasets.base import ASSUMPTION_NOTES
+        from evalui.datasets.model import ASSUMPTION_NOTES
 
         notes = (note for upload in self.loaded.values() for note in upload.notes)
         return (

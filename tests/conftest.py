@@ -46,7 +46,7 @@ SLOW = {
     "test_text_tokenizers_english.py",
     "test_datasets_files_archive_unpacking.py",
     "test_text_tokenizers.py",
-    "test_datasets_tables_workbook.py",
+    "test_datasets_containers_workbook.py",
     "test_models_local_forward.py",
     "test_models_endpoint_backend.py",
     "test_models_endpoint_backend_transformers.py",

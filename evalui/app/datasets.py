@@ -11,7 +11,7 @@ from evalui.app.files.views import UploadView
 from evalui.app.permissions import checks, requires
 from evalui.app.service import AppService
 from evalui.app.uploads import UploadedFiles, open_sample, sample_archive
-from evalui.datasets.base import Layout
+from evalui.datasets.model import Layout
 from evalui.errors import DataError
 from evalui.runs.fair_queue.limits import usual_limits
 

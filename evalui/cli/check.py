@@ -23,8 +23,8 @@ from evalui.messages import Sentence
 from evalui.types import DatasetKind, Language, has_options
 
 if TYPE_CHECKING:
-    from evalui.datasets.base import Layout, LoadResult
     from evalui.datasets.examination import Examination
+    from evalui.datasets.model import Layout, LoadResult
     from evalui.datasets.preview import FileReading, Preview, QuestionPreview
     from evalui.messages import Messages
 
@@ -116,7 +116,7 @@ def find_log(files: Sequence[Path], folder: Path) -> str:
 
     Archives are unpacked within a folder.
     """
-    from evalui.datasets.base import Limits
+    from evalui.datasets.model import Limits
     from evalui.runs.harnesses.files import MAX_FILES, opened_files
     from evalui.runs.harnesses.importing import find_parts
 
@@ -139,8 +139,8 @@ def _layout(given: argparse.Namespace) -> "Layout":
     Raises:
         SpecError: a role or an answer key is none of those there are, or the head row is no row.
     """
-    from evalui.datasets.base import Layout
     from evalui.datasets.columns import COLUMN_ROLES, with_columns
+    from evalui.datasets.model import Layout
     from evalui.datasets.questions.answers import ANSWER_KEYS
 
     columns: dict[str, str] = {}

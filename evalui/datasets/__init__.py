@@ -1,7 +1,9 @@
 """Files become samples."""
 
 from evalui.datasets import formats
-from evalui.datasets.base import (
+from evalui.datasets.bundle import config_entries, load, read_columns
+from evalui.datasets.columns import COLUMN_ROLES
+from evalui.datasets.model import (
     DATASET_FORMATS,
     DatasetFormat,
     Layout,
@@ -9,8 +11,6 @@ from evalui.datasets.base import (
     LoadResult,
     UploadNote,
 )
-from evalui.datasets.bundle import config_entries, load, read_columns
-from evalui.datasets.columns import COLUMN_ROLES
 from evalui.datasets.questions.answers import ANSWER_KEYS
 
 __all__ = [

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Literal
 
 from evalui.datasets import swift_config
-from evalui.datasets.base import (
+from evalui.datasets.columns import ColumnTable, columns_of
+from evalui.datasets.files.archive import SourceFile, collect_files, is_text
+from evalui.datasets.model import (
     DATASET_FORMATS,
     FaultList,
     Layout,
@@ -24,8 +26,6 @@ from evalui.datasets.base import (
     UploadNote,
     sort_by_line,
 )
-from evalui.datasets.columns import ColumnTable, columns_of
-from evalui.datasets.files.archive import SourceFile, collect_files, is_text
 from evalui.datasets.questions.answers import ANSWER_KEYS, answer_function
 from evalui.datasets.reading import (
     LEFT_OUT_RULE,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evalui.datasets.base import Layout, shorten
+from evalui.datasets.model import Layout, shorten
 from evalui.types import LETTERS, DatasetKind
 
 # What a column may be; the letters are the options in order, `options` is a list of them and

@@ -7,7 +7,6 @@ are shown with it, and nothing is read until a person has confirmed it.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalui.datasets.base import Layout
 from evalui.datasets.column_roles import (
     COLUMN_ROLES,
     ColumnGuess,
@@ -20,6 +19,7 @@ from evalui.datasets.guessing.choice import guess_choice, guess_without_options
 from evalui.datasets.guessing.open_questions import guess_open, holds_replies
 from evalui.datasets.guessing.profile import TableProfile
 from evalui.datasets.heads import is_known_name
+from evalui.datasets.model import Layout
 
 __all__ = [
     "COLUMN_ROLES",

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evalui.datasets.base import Layout, LoadResult
 from evalui.datasets.bundle import load, read_columns
+from evalui.datasets.model import Layout, LoadResult
 from evalui.datasets.plain_data import encode
 from evalui.datasets.preview import (
     Preview,

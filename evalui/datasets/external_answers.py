@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from evalui.datasets.base import (
+from evalui.datasets.files.archive import collect_files, is_json
+from evalui.datasets.model import (
     FaultList,
     Layout,
     Limits,
@@ -21,7 +22,6 @@ from evalui.datasets.base import (
     shorten,
     sort_by_line,
 )
-from evalui.datasets.files.archive import collect_files, is_json
 from evalui.datasets.questions.open import normalise_index
 from evalui.datasets.reading import open_file, role_of
 from evalui.datasets.tables.records import Record, Records, read_records
@@ -256,7 +256,10 @@ def _turns_of_run(row: Record) -> tuple[str, ...] | None:
 
 
 def _turns_of_row(row: Record) -> tuple[str, ...] | None:
-    column = next((name for name in ANSWER_COLUMNS if name in row.values), "")
+    present = [name for name in ANSWER_COLUMNS if name in row.values]
+    column = next(
+        (name for name in present if row.values[name] is not None), present[0] if present else ""
+    )
     value = row.values.get(column)
     return _first_choice(value) if column == "choices" else _texts(value) if column else None
 

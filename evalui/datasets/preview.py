@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from evalui.datasets.base import COMMAS_RULE, MAX_FAULTS, Layout, LoadResult, shorten
 from evalui.datasets.columns import (
     COLUMN_ROLES,
     ColumnGuess,
@@ -21,6 +20,7 @@ from evalui.datasets.columns import (
     is_known_name,
     with_columns,
 )
+from evalui.datasets.model import COMMAS_RULE, MAX_FAULTS, Layout, LoadResult, shorten
 from evalui.datasets.questions.answers import answer_function
 from evalui.datasets.tables.records import fold_name
 from evalui.types import LETTERS, DatasetKind, Fault, Message, Sample

@@ -11,15 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from evalui.datasets.base import (
-    DATASET_FORMATS,
-    DatasetFormat,
-    Layout,
-    ParsedRows,
-    Source,
-    UploadNote,
-    shorten,
-)
 from evalui.datasets.columns import (
     ColumnGuess,
     ColumnTable,
@@ -31,6 +22,16 @@ from evalui.datasets.columns import (
 from evalui.datasets.formats import choices, general_qa, subjective
 from evalui.datasets.guessing.profile import FITTING_SHARE
 from evalui.datasets.heads import MODEL_NAMES, fold_head, is_known_name, read_head
+from evalui.datasets.model import (
+    DATASET_FORMATS,
+    DatasetFormat,
+    JsonNumber,
+    Layout,
+    ParsedRows,
+    Source,
+    UploadNote,
+    shorten,
+)
 from evalui.datasets.questions.answers import by_letter
 from evalui.datasets.questions.open import OpenColumnNames
 from evalui.datasets.questions.reshaping import split_passages
@@ -42,7 +43,6 @@ from evalui.datasets.tables.records import (
     read_records,
 )
 from evalui.datasets.tables.table import (
-    JsonNumber,
     cell_text,
     is_json_lines,
     read_header,

@@ -27,7 +27,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, get_type_hints
 
 from evalui import errors
 from evalui.datasets import bundle, examination, external_answers
-from evalui.datasets.base import ON_ROWS, Limits
+from evalui.datasets.model import ON_ROWS, Limits
 from evalui.datasets.plain_data import (
     Misfit,
     Place,

@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 from source_trees import tree_of
 
-from evalui.datasets.base import DATASET_FORMATS
+from evalui.datasets.model import DATASET_FORMATS
 from evalui.datasets.questions.answers import ANSWER_KEYS
 from evalui.models import BACKENDS
 from evalui.modes import MODES

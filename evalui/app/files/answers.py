@@ -7,8 +7,8 @@ from pathlib import Path
 from evalui.access import Person, may
 from evalui.app.files.views import AnswersFile, EarlierRun
 from evalui.app.uploads import UploadStore, is_whole, upload_of
-from evalui.datasets.base import Limits
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
+from evalui.datasets.model import Limits
 from evalui.errors import DataError, EvaluiError, SpecError, UnknownRun
 from evalui.runs.contest import AnswersSpec
 from evalui.runs.database.connection import Database

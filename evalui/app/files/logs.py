@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from evalui.app.files.views import LogChoices, LoggedRun, LogView, UnnamedModel
 from evalui.app.uploads import UploadStore
 from evalui.datasets import bundle as datasets
-from evalui.datasets.base import Limits
+from evalui.datasets.model import Limits
 from evalui.errors import DataError, EvaluiError
 from evalui.runs.bundle import is_store, opened_bundle
 from evalui.runs.database.connection import Database

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evalui.datasets.base import Layout, UploadNote
 from evalui.datasets.health import ChoiceHealth, OpenHealth
+from evalui.datasets.model import Layout, UploadNote
 from evalui.errors import SpecError
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState

@@ -27,7 +27,6 @@ from evalui.app.files.views import (
 )
 from evalui.app.uploads import UploadStore, entry_of, is_whole, upload_of
 from evalui.datasets import bundle
-from evalui.datasets.base import Layout, Limits, LoadResult, shorten
 from evalui.datasets.columns import ColumnTable
 from evalui.datasets.health import (
     ChoiceHealth,
@@ -35,6 +34,7 @@ from evalui.datasets.health import (
     check_choices,
     check_open_questions,
 )
+from evalui.datasets.model import Layout, Limits, LoadResult, shorten
 from evalui.datasets.preview import Preview, preview, with_detected_key
 from evalui.errors import DataError, SpecError
 from evalui.imports import uncollected

@@ -12,7 +12,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
-from evalui.datasets.base import (
+from evalui.datasets.model import (
     DATASET_FORMATS,
     DatasetFormat,
     Layout,

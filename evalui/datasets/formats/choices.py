@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, cast
 
-from evalui.datasets.base import (
+from evalui.datasets.model import (
     DATASET_FORMATS,
     DatasetFormat,
+    JsonNumber,
     Layout,
     ParsedRows,
     Source,
@@ -33,7 +34,6 @@ from evalui.datasets.questions.passages import passage_text, with_passage
 from evalui.datasets.questions.reshaping import join_option_rows, split_passages
 from evalui.datasets.tables.records import Record, Records, fold_name, no_rows_fault, read_records
 from evalui.datasets.tables.table import (
-    JsonNumber,
     cell_text,
     is_json_lines,
     json_objects,
@@ -79,11 +79,7 @@ def recognises(source: Source, layout: Layout) -> bool:
         return fold_name(layout.option_list) in _folded_names(source, layout)
     if is_json_lines(source):
         records = (record for _, record in islice(json_objects(source), _ROWS_INSPECTED))
-        folded = (
-            {fold_name(name): value for name, value in record.items()}
-            for record in records
-            if isinstance(record, dict)
-        )
+        folded = ({fold_name(name): value for name, value in record.items()} for record in records)
         return any(_has_options(values, layout) for values in folded)
     names = _folded_names(source, layout)
     if names.isdisjoint(_OPTION_COLUMNS) or names.isdisjoint(_question_names(layout)):

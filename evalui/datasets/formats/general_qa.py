@@ -4,8 +4,8 @@
 are `history`, `system`, `messages` and an `id`. A file without references is fine.
 """
 
-from evalui.datasets.base import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, Source
 from evalui.datasets.formats import subjective
+from evalui.datasets.model import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, Source
 from evalui.datasets.questions.open import OpenColumnNames, column_names, read_open
 
 COLUMNS = OpenColumnNames(

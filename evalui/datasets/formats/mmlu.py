@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalui.datasets.base import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, RawRow, Source
 from evalui.datasets.formats import ceval
+from evalui.datasets.model import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, RawRow, Source
 from evalui.datasets.questions.answers import by_letter
 from evalui.datasets.tables.records import COLUMN_NAMES
 from evalui.datasets.tables.table import is_json_lines, read_headerless

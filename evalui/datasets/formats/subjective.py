@@ -4,7 +4,7 @@ The columns of OpenCompass's subjective workbooks, of which only the question is
 MT-bench's questions of several `turns`.
 """
 
-from evalui.datasets.base import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, Source
+from evalui.datasets.model import DATASET_FORMATS, DatasetFormat, Layout, ParsedRows, Source
 from evalui.datasets.questions.open import OpenColumnNames, column_names, read_open
 
 COLUMNS = OpenColumnNames(

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from evalui.datasets.base import Layout
 from evalui.datasets.column_roles import ColumnGuess, ColumnTable, Doubt, columns_of
 from evalui.datasets.heads import (
     INSTRUCTION_NAMES,
@@ -13,6 +12,7 @@ from evalui.datasets.heads import (
     is_known_name,
     read_head,
 )
+from evalui.datasets.model import Layout
 from evalui.datasets.questions.open import are_messages
 from evalui.datasets.questions.option_lists import OptionList, read_options
 from evalui.types import DatasetKind

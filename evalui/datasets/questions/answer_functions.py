@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evalui.datasets.base import collapse_whitespace, shorten
+from evalui.datasets.model import collapse_whitespace, shorten
 from evalui.types import LETTERS, Language
 
 

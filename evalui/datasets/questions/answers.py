@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.datasets.base import UploadNote, collapse_whitespace, normalise_cell
+from evalui.datasets.model import UploadNote, collapse_whitespace, normalise_cell
 from evalui.datasets.questions.answer_functions import AnswerFunction
 from evalui.registry import Registry
 from evalui.text_tokenizers.han import contains_han, is_chinese

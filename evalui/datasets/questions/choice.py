@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
-from evalui.datasets.base import (
+from evalui.datasets.model import (
     PANDAS_EMPTY,
     FaultList,
     Layout,

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, cast, get_args
 
-from evalui.datasets.base import (
+from evalui.datasets.heads import INSTRUCTION_NAMES, fold_head
+from evalui.datasets.model import (
     PANDAS_EMPTY,
     FaultList,
     Layout,
@@ -23,7 +24,6 @@ from evalui.datasets.base import (
     shorten,
     sort_by_line,
 )
-from evalui.datasets.heads import INSTRUCTION_NAMES, fold_head
 from evalui.datasets.questions.passages import passage_text, with_instruction, with_passage
 from evalui.datasets.questions.reshaping import split_passages
 from evalui.datasets.tables.records import (

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from evalui.datasets.base import normalise_cell
 from evalui.datasets.heads import find_series
+from evalui.datasets.model import normalise_cell
 from evalui.datasets.tables.table import cell_text, parse_json
 from evalui.types import LETTERS
 

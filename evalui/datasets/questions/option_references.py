@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import cache, partial
 
-from evalui.datasets.base import normalise_cell
+from evalui.datasets.model import normalise_cell
 from evalui.datasets.questions.answers import MIN_LETTERS
 from evalui.types import LETTERS
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, cast
 
-from evalui.datasets.base import Layout
 from evalui.datasets.heads import read_head
+from evalui.datasets.model import Layout
 from evalui.datasets.questions.answers import truth_of
 from evalui.datasets.tables.records import Record, Records, fold_name
 from evalui.datasets.tables.table import cell_text

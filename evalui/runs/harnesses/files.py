@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import orjson
 
-from evalui.datasets.base import Limits
 from evalui.datasets.files.archive import ARCHIVE_ERRORS, read_chunks
+from evalui.datasets.model import Limits
 from evalui.errors import DataError
 
 JsonObject = Mapping[str, Any]

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from evalui.access import LOCAL
-from evalui.datasets.base import Limits
+from evalui.datasets.model import Limits
 from evalui.errors import DataError, joined_reasons
 from evalui.messages import sentence
 from evalui.modes import MODES, grader_of

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evalui.datasets.base import shorten
+from evalui.datasets.model import shorten
 from evalui.runs.harnesses.base import Evidence, FlawedAnswer, LoggedAnswer, LogPart
 from evalui.runs.harnesses.options import before_options
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from evalui.datasets.base import DatasetFormat, Layout, ParsedRows, Source
+from evalui.datasets.model import DatasetFormat, Layout, ParsedRows, Source
 from evalui.datasets.questions.choice import ParsedQuestion, validate
 
 _OPTION = re.compile(r"([A-J])[.)] (.+)")

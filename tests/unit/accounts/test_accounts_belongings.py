@@ -11,7 +11,7 @@ from evalui.access import Person
 from evalui.accounts.people import add_person, read_account, remove_person
 from evalui.app.column_memory import ColumnMemory
 from evalui.app.uploads import UploadStore
-from evalui.datasets.base import Layout
+from evalui.datasets.model import Layout
 from evalui.errors import AccountError, DataError, UnknownRun
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database

@@ -8,7 +8,7 @@ from evalui.access import Person
 from evalui.app.benchmarks import find_benchmarks, take_benchmark
 from evalui.app.datasets import read_upload
 from evalui.app.service import AppService
-from evalui.datasets.base import Layout
+from evalui.datasets.model import Layout
 from evalui.errors import DataError, NotAllowed, UnknownName
 
 HUB = Path(__file__).parents[2] / "golden" / "benchmarks" / "hub"

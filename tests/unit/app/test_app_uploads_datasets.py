@@ -16,7 +16,7 @@ from ui_results_screen import ResultsScreen
 from evalui.app.datasets import read_upload, store_upload, upload_parts
 from evalui.app.evaluations import run_to_repeat, start_run
 from evalui.app.service import AppService
-from evalui.datasets.base import Layout
+from evalui.datasets.model import Layout
 from evalui.errors import DataError
 from evalui.messages import messages
 from evalui.runs.database.runs import read_cells, read_runs

@@ -9,7 +9,7 @@ import threading
 import time
 from pathlib import Path
 
-from evalui.datasets.base import ON_ROWS, Layout
+from evalui.datasets.model import ON_ROWS, Layout
 from evalui.errors import SpecError
 from evalui.types import Sample
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evalui.datasets.base import Layout
 from evalui.datasets.bundle import load, read_columns
 from evalui.datasets.columns import ColumnTable, columns_of, guess_columns, with_columns
+from evalui.datasets.model import Layout
 
 EXAM = """prompt,opt1,opt2,opt3,opt4,label,topic,note
 Capital of France?,Paris,Rome,Oslo,Bern,1,history,2024 spring

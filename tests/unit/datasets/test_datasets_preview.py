@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from evalui.datasets.base import Layout, LoadResult
 from evalui.datasets.bundle import load, read_columns
 from evalui.datasets.columns import ColumnTable, with_columns
+from evalui.datasets.model import Layout, LoadResult
 from evalui.datasets.preview import (
     FileReading,
     Preview,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalui.datasets import load
-from evalui.datasets.base import Layout, Source
+from evalui.datasets.model import Layout, Source
 from evalui.datasets.questions.answers import ANSWER_KEYS
 from evalui.datasets.questions.choice import ParsedQuestion, validate
 from evalui.datasets.reading import equal_letters

@@ -7,9 +7,9 @@ from typing import Any, get_args
 import pytest
 
 from evalui.datasets import Layout, LoadResult, UploadNote, load, read_columns
-from evalui.datasets.base import Source
 from evalui.datasets.column_roles import Doubt
 from evalui.datasets.columns import ColumnTable, guess_columns, with_columns
+from evalui.datasets.model import Source
 from evalui.datasets.recognition import column_table, recognise
 from evalui.errors import DataError
 from evalui.messages import messages

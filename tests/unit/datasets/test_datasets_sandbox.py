@@ -13,7 +13,7 @@ import pytest
 from hostile_files import lying_workbook, lying_zip, wide_workbook
 
 from evalui.datasets import bundle, sandbox
-from evalui.datasets.base import Layout, Limits, LoadResult
+from evalui.datasets.model import Layout, Limits, LoadResult
 from evalui.datasets.sandbox import Bounds, Sandbox
 from evalui.errors import DataError, SpecError
 from evalui.messages import Sentence

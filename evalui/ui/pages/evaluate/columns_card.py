@@ -11,8 +11,8 @@ from typing import Literal, get_args
 
 from evalui.app.column_memory import headers_key
 from evalui.app.files.reader import FileReader
-from evalui.datasets.base import Layout
 from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
+from evalui.datasets.model import Layout
 from evalui.datasets.preview import ColumnUse, FileReading, Preview, pin
 from evalui.datasets.questions.answers import ANSWER_KEYS, answer_function
 from evalui.errors import DataError

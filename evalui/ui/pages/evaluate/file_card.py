@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from evalui.app.files.views import UploadHealth, UploadView
-from evalui.datasets.base import COMMAS_RULE
 from evalui.datasets.health import ChoiceHealth
+from evalui.datasets.model import COMMAS_RULE
 from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, OTHER_SPLIT_RULE
 from evalui.messages import Messages
 from evalui.report.analyses.health import letter_balance

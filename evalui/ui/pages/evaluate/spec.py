@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from evalui.datasets.base import Layout
 from evalui.datasets.columns import columns_of
+from evalui.datasets.model import Layout
 from evalui.errors import SpecError
 from evalui.generation import (
     OF_RUN,

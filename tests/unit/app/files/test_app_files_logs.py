@@ -19,7 +19,7 @@ from evalui.app.files.runners import FilesHere
 from evalui.app.files.views import LogChoices, LogView
 from evalui.app.results import export_run
 from evalui.app.service import AppService
-from evalui.datasets.base import Layout
+from evalui.datasets.model import Layout
 from evalui.errors import DataError, NotAllowed, SpecError
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.harnesses import LogPart

@@ -17,7 +17,7 @@ from evalui.app.files.runners import FileProcesses
 from evalui.app.files.views import UploadPart
 from evalui.app.files.work import FileWork
 from evalui.app.service import AppService
-from evalui.datasets.base import Layout
+from evalui.datasets.model import Layout
 from evalui.errors import DataError, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, describe

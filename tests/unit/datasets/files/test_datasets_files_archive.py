@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evalui.datasets.base import Limits
 from evalui.datasets.files.archive import collect_files
+from evalui.datasets.model import Limits
 from evalui.errors import DataError
 
 LIMITS = Limits()

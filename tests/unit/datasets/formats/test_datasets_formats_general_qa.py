@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evalui.datasets import DATASET_FORMATS, Layout, LoadResult, load
-from evalui.datasets.base import Source
+from evalui.datasets.model import Source
 from evalui.shipped_files import ASSETS
 from evalui.types import DatasetKind, Message, Sample
 

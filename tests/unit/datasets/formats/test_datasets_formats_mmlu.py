@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from evalui.datasets import Layout, LoadResult, load, read_columns
-from evalui.datasets.base import Source
 from evalui.datasets.columns import guess_columns
 from evalui.datasets.formats.mmlu import recognises
+from evalui.datasets.model import Source
 from evalui.types import Sample
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "mmlu"

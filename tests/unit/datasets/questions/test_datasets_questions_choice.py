@@ -2,7 +2,7 @@ import tracemalloc
 
 import pytest
 
-from evalui.datasets.base import MAX_FAULTS, Layout, Source
+from evalui.datasets.model import MAX_FAULTS, Layout, Source
 from evalui.datasets.questions.choice import ParsedQuestion, validate
 from evalui.types import Fault
 

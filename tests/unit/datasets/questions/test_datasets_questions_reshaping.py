@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evalui.datasets.base import Layout
+from evalui.datasets.model import Layout
 from evalui.datasets.questions.reshaping import join_option_rows, split_passages
 from evalui.datasets.tables.records import Record, Records
 from evalui.datasets.tables.table import cell_text

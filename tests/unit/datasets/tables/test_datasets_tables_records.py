@@ -1,4 +1,4 @@
-from evalui.datasets.base import Layout
+from evalui.datasets.model import Layout
 from evalui.datasets.tables.records import HeaderColumns, find_columns
 
 

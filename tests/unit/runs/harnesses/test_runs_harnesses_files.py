@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.datasets.base import Limits
+from evalui.datasets.model import Limits
 from evalui.errors import DataError
 from evalui.runs.harnesses import files as harness_files
 from evalui.runs.harnesses.files import opened_files

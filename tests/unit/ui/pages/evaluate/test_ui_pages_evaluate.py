@@ -13,7 +13,7 @@ from evalui.app.datasets import read_upload, store_upload, upload_parts
 from evalui.app.run_view import RunView
 from evalui.app.samples import EXAMPLES
 from evalui.app.service import AppService
-from evalui.datasets.base import Layout
+from evalui.datasets.model import Layout
 from evalui.messages import messages
 from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec

@@ -1,0 +1,406 @@
+"""What goes into reading files and what comes out, as plain data, and the registry of formats."""
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeVar, cast
+
+from evalui.messages import Sentence, sentence
+from evalui.registry import Registry
+from evalui.types import Dataset, DatasetKind, Fault, Sample, Split
+
+T = TypeVar("T")
+DuplicatePolicy = Literal["keep", "skip"]
+
+# The notes on what was assumed of a file: they belong to all figures made of it.
+ASSUMPTION_NOTES = (
+    "dev-scored",
+    "across-files",
+    "counts-from-0",
+    "counts-from-1",
+    "place-or-text",
+    "text-or-place",
+    "duplicate-options",
+    "number-formats",
+    "plain-values",
+)
+
+COMMAS_RULE = "commas-in-text"  # of the note on rows that `Layout.commas_in_text` makes readable
+PANDAS_EMPTY = "nan"  # what pandas makes of an empty cell that it writes as a text
+MAX_FAULTS = 1000  # more than a user reads; a file may have a million
+_ROWS_A_STEP = 10_000
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+# Told how many rows of a large file have become questions by now.
+ON_ROWS: ContextVar[Callable[[int], object]] = ContextVar("ON_ROWS", default=id)
+
+
+Cell = Any  # a str, int, float, bool, None, list or dict: what the container has there
+
+
+class JsonNumber(str):
+    """A number of a JSON text, as it is written there."""
+
+    __slots__ = ()
+
+
+class Row(NamedTuple):
+    """The cells of a row under the heads of its table; a shorter row lacks its last ones.
+
+    `line` is the physical line on which it begins, the row of the sheet or the place in a list, as
+    a person counts, from 1.
+    """
+
+    line: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Heads and rows of a text, a sheet or a list; `name` is that of its file.
+
+    `title` is that of a sheet or a list, "" for the whole file. `head_line` is the line of the
+    heads, 0 where the file has none and the columns are "#1", "#2" and so on. `typed`: values have
+    types, as in JSON; else all cells are texts. `delimiter` and `encoding` are those of a text.
+    `faults` are the rows that could not be read, `unlisted` counts more of them by their rule.
+    """
+
+    name: str
+    heads: tuple[str, ...]
+    rows: Sequence[Row]
+    title: str = ""
+    head_line: int = 1
+    typed: bool = False
+    delimiter: str = ""
+    encoding: str = "utf-8"
+    faults: tuple[Fault, ...] = ()
+    unlisted: Counter[str] = field(default_factory=Counter[str])
+    notes: tuple["UploadNote", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables of a file, notes on it as a whole, and the titles that can be chosen."""
+
+    tables: tuple[Table, ...]
+    notes: tuple["UploadNote", ...] = ()
+    titles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Columns under names of the user's own; what is empty keeps the format's name.
+
+    `options` are the option columns in order, `answer_key` is a name in `ANSWER_KEYS`. `answer`
+    is the column of references where there are no options. `sheet` of a workbook and `kind` of
+    question are chosen where there are several; empty, the first that fits counts. `entry` names
+    the one dataset of a SWIFT configuration that is meant; empty, all files of a kind together.
+    `duplicate_options` decides whether rows whose options share a text stay or are left out.
+    `option_list` is the one column of a list of options, `passage` that of a text which a question
+    is about and which stands before it. `columns.with_columns` sets all that name columns from what
+    each column is. `explanation` is the column of why the answer is right, `row_option` that of the
+    options where each has a row of its own. `head_row` is the row of the column names, counted from
+    1 as a person sees it; 0 looks for it, -1 says that there is none. `split` is the one whose
+    questions are scored; empty, val where it is there, else test. `cluster` is the column of what
+    several questions share, which are then no independent evidence. `commas_in_text`: in delimited
+    text a comma before a blank separates no cells.
+    """
+
+    options: tuple[str, ...] = ()
+    answer: str = ""
+    answer_key: str = "letter"
+    question: str = ""
+    sheet: str = ""
+    kind: DatasetKind | Literal[""] = ""
+    duplicate_options: DuplicatePolicy = "keep"
+    entry: str = ""
+    subject: str = ""
+    id: str = ""
+    option_list: str = ""
+    capability: str = ""
+    passage: str = ""
+    head_row: int = 0
+    explanation: str = ""
+    row_option: str = ""
+    split: Split | Literal[""] = ""
+    cluster: str = ""
+    commas_in_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is too much for one upload.
+
+    `bytes` of one file as it comes and `unpacked` of all together, `files` and `lines` of all
+    together; `ratio` is how many times its packed size a file in an archive may have. A workbook
+    is such an archive; it may have `lines` rows and `cells` cells.
+    """
+
+    bytes: int = 50 * 2**20
+    unpacked: int = 200 * 2**20
+    ratio: int = 100
+    files: int = 2000
+    lines: int = 1_000_000
+    cells: int = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class UploadNote:
+    """Something the user should know about an upload that is no fault."""
+
+    rule: str
+    params: Mapping[str, str]
+
+    def __str__(self) -> str:
+        """The note as one English sentence."""
+        return self.sentence
+
+    @property
+    def sentence(self) -> Sentence:
+        """The note with what its translation needs."""
+        return sentence(f"note.{self.rule}", **self.params)
+
+
+class RawRow(NamedTuple):
+    """The cells of one row and the physical line on which it begins, counted from 1."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+class JsonRow(NamedTuple):
+    """A row whose values have types, and the same as cells of a table.
+
+    `line` is the physical line on which it begins, or its place, counted from 1, where several rows
+    share a line. `number` counts the rows from 1, those too that cannot be read.
+    """
+
+    line: int
+    number: int
+    values: dict[str, Any]
+    texts: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RawTable:
+    """A header and its rows; `faults` are the rows that could not even be cut into cells.
+
+    `delimiter` is "" for rows whose values have types, of which each has a cell for each key of the
+    file, and for a sheet of a workbook, where lines are the sheet's row numbers. The header is
+    empty if it could not be read, and then there are no rows. `header_line` is 0 where the file has
+    none; its columns are then "#1", "#2" and so on. `unlisted` counts more faults by their rule.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[RawRow, ...]
+    delimiter: str
+    faults: tuple[Fault, ...] = ()
+    header_line: int = 1
+    unlisted: Counter[str] = field(default_factory=Counter[str])
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One table of a file: the file as a whole, a sheet of a workbook, a list of a JSON document.
+
+    `subject` and `split` are those of its name. Line breaks are "\\n" whatever the file had, so
+    that a question means the same to a model on each system; the lines keep their numbers. `prefix`
+    begins the ids of its samples. What is no plain text has a `table`, or `records` whose values
+    have types, and then `faults` are the rows that could not be read and `unlisted` counts more of
+    them; delimited text has both its text and its `table`. `sheet` is the title of one of several
+    sheets or lists. `own_subjects`: they are not C-Eval's, though some may have the same names.
+    """
+
+    name: str
+    text: str
+    subject: str = ""
+    split: Split | None = None
+    encoding: str = "utf-8"
+    table: RawTable | None = None
+    own_subjects: bool = False
+    records: tuple[JsonRow, ...] | None = None
+    faults: tuple[Fault, ...] = ()
+    unlisted: Counter[str] = field(default_factory=Counter[str])
+    sheet: str = ""
+
+    @property
+    def prefix(self) -> str:
+        """The beginning of each sample's id; test rows must not collide with val rows."""
+        return f"{self.subject}_test" if self.split == "test" else self.subject
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedRows:
+    """What one file yields: its usable rows, everything wrong with the others, all counted.
+
+    `unanswered`: the file has no answer at all, as the test files that benchmarks publish.
+    `answer_key` is that of the answers where the layout leaves it to the file.
+    `skipped` counts usable rows that were left out by choice.
+    `unlisted` counts more faults by their rule.
+    """
+
+    samples: tuple[Sample, ...]
+    faults: tuple[Fault, ...] = ()
+    n_rows: int = 0
+    unanswered: bool = False
+    answer_key: str = ""
+    notes: tuple[UploadNote, ...] = ()
+    skipped: int = 0
+    unlisted: Counter[str] = field(default_factory=Counter[str])
+
+
+@dataclass(frozen=True, slots=True)
+class LoadResult:
+    """An upload as a whole.
+
+    `dataset` has the usable rows only and `faults` all that is wrong with the others. `n_rows`
+    counts the rows of the scored files, `skipped` the usable ones among them that were left out by
+    choice, `files` names what was read. `sheets` are the visible
+    sheets of the workbooks, `kinds` the kinds of question among all files, in their order.
+    `unlisted` faults are only counted; then `rows_unusable` is in how many rows there are any.
+    `unused_columns` are the columns of text that nothing of the dataset uses.
+    """
+
+    dataset: Dataset
+    faults: tuple[Fault, ...]
+    n_rows: int
+    files: tuple[str, ...]
+    notes: tuple[UploadNote, ...] = field(default=())
+    sheets: tuple[str, ...] = ()
+    kinds: tuple[DatasetKind, ...] = ()
+    skipped: int = 0
+    unlisted: int = 0
+    rows_unusable: int = 0
+    unused_columns: tuple[str, ...] = ()
+
+    @property
+    def n_faults(self) -> int:
+        """All faults, those too that are only counted."""
+        return len(self.faults) + self.unlisted
+
+    @property
+    def n_unusable_rows(self) -> int:
+        """The rows that cannot be used; what is wrong with a whole file is in none."""
+        if self.unlisted:
+            return self.rows_unusable
+        return len({(fault.file, fault.line) for fault in self.faults if fault.line})
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFormat:
+    """One format: `recognises` looks at the beginning of a file, `read` reads all of it."""
+
+    kind: DatasetKind
+    recognises: Callable[[Source, Layout], bool]
+    read: Callable[[Source, Layout], ParsedRows]
+
+
+DATASET_FORMATS: Registry[DatasetFormat] = Registry("dataset format")
+
+
+def counted(rows: Iterable[T]) -> Iterator[T]:
+    """The same rows; `ON_ROWS` is told how far they are."""
+    on_rows = ON_ROWS.get()
+    for n, row in enumerate(rows):
+        if n and n % _ROWS_A_STEP == 0:
+            on_rows(n)
+        yield row
+
+
+def row_numbers(table: Table) -> Iterator[int]:
+    """The number of each row, counted from 1 with those that could not be read."""
+    lines = iter(sorted({fault.line for fault in table.faults}) if table.typed else ())
+    number, broken = 0, next(lines, 0)
+    for row in table.rows:
+        while 0 < broken < row.line:
+            number, broken = number + 1, next(lines, 0)
+        number += 1
+        yield number
+
+
+def cell_text(value: Cell) -> str:
+    """A value as the cell of a table: a list has its items joined, null is empty."""
+    if isinstance(value, str):
+        return value.replace("\r\n", "\n").replace("\r", "\n") if "\r" in value else value
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(map(cell_text, cast(list[Any], value)))
+    return _ENCODER.encode(value)
+
+
+def normalise_cell(text: str) -> str:
+    """The text with full-width forms made ASCII and the blanks around it removed."""
+    return unicodedata.normalize("NFKC", text).strip()
+
+
+def collapse_whitespace(text: str) -> str:
+    """The text on one line, with single spaces."""
+    return " ".join(text.split())
+
+
+def shorten(text: str, limit: int = 40) -> str:
+    """The text, cut to `limit` characters with an ellipsis at its end."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def pandas_empty_fault(file: str, line: int, column: str) -> Fault:
+    """The fault of a cell that may be empty, or mean what it says."""
+    return Fault(
+        file, line, column, "pandas-empty", f"“{PANDAS_EMPTY}”", "an empty cell, or a text"
+    )
+
+
+def fold_name(name: str) -> str:
+    """A column's name as it is looked for."""
+    return name.strip().casefold()
+
+
+def duplicate_column_fault(file: str, line: int, name: str, count: int) -> Fault:
+    """The fault of a name that several columns have."""
+    return Fault(file, line, name, "duplicate-column", f"{count} columns “{name}”", "one")
+
+
+class FaultList:
+    """The first `MAX_FAULTS` faults in the order in which they are added.
+
+    `kept` are those, `unlisted` counts the others by their rule, and `rows` the lines that have
+    any, if the faults of a line are added one after another.
+    """
+
+    def __init__(
+        self, faults: Iterable[Fault] = (), *, unlisted: Counter[str] | None = None
+    ) -> None:
+        self._kept: list[Fault] = []
+        self._last = ("", -1)
+        self.unlisted: Counter[str] = Counter(unlisted or {})
+        self.rows = 0
+        self.add(*faults)
+
+    @property
+    def kept(self) -> tuple[Fault, ...]:
+        """The faults that can be shown."""
+        return tuple(self._kept)
+
+    @property
+    def total(self) -> int:
+        """How many faults there are."""
+        return len(self._kept) + self.unlisted.total()
+
+    def add(self, *faults: Fault) -> None:
+        """Keep the faults as long as there is room."""
+        for fault in faults:
+            if (fault.file, fault.line) != self._last:
+                self._last = fault.file, fault.line
+                self.rows += 1
+            if len(self._kept) < MAX_FAULTS:
+                self._kept.append(fault)
+            else:
+                self.unlisted[fault.rule] += 1
+
+
+def sort_by_line(*faults: Sequence[Fault]) -> list[Fault]:
+    """The faults of one file in the order of its lines."""
+    return sorted((fault for some in faults for fault in some), key=lambda fault: fault.line)
