@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalui.errors import Cancelled, ModelError, SpecError, StoreError
+from evalui.errors import Cancelled, ModelError, StoreError
 
 if TYPE_CHECKING:
     from evalui.datasets.model import LoadResult
@@ -28,20 +28,9 @@ STORE_NAME = "evalui.sqlite"  # in the folder of a run
 
 def load_settings() -> "Settings":
     """The settings of this process; raises `SpecError` where they are wrong."""
-    import tomllib
+    from evalui.settings import read_settings
 
-    from pydantic import ValidationError
-
-    from evalui.settings import Settings
-
-    try:
-        return Settings()
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = "_".join(str(part) for part in first["loc"])
-        raise SpecError("setting", name=name.upper(), reason=first["msg"]) from error
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError("setting-file", reason=str(error)) from error
+    return read_settings()
 
 
 def read_model_entries(

@@ -1,9 +1,10 @@
 """What the administrator decides: EVALUI_* environment variables, then evalui.toml."""
 
+import tomllib
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import ByteSize, Field, IPvAnyNetwork, model_validator
+from pydantic import ByteSize, Field, IPvAnyNetwork, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -12,6 +13,7 @@ from pydantic_settings import (
 )
 
 from evalui.access import Role
+from evalui.errors import SpecError
 from evalui.shipped_files import ASSETS
 
 
@@ -107,3 +109,15 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments win over the environment, the environment over the file."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def read_settings() -> Settings:
+    """The settings of this process; raises `SpecError` where they are wrong."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "_".join(str(part) for part in first["loc"])
+        raise SpecError("setting", name=name.upper(), reason=first["msg"]) from error
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError("setting-file", reason=str(error)) from error

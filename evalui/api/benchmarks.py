@@ -1,12 +1,10 @@
 """Published sets by name: what there is, what is on this server, and getting what is not."""
 
-from dataclasses import asdict
-
 from fastapi import APIRouter, Response
 
 from evalui.api.datasets import GOES_ON, Describe
 from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
-from evalui.api.schemas import BenchmarkShown, PublishedShown, UploadedDatasets
+from evalui.api.schemas import BenchmarkShown, UploadedDatasets
 from evalui.app import benchmarks
 from evalui.benchmarks.hub import fetch
 from evalui.benchmarks.index import Benchmark, find, search
@@ -86,5 +84,5 @@ def _shown(benchmark: Benchmark, data: TaskData, t: Messages) -> BenchmarkShown:
         files=list(here.files),
         bytes=here.bytes,
         advice=t.translate(advice),
-        published=[PublishedShown(**asdict(each)) for each in published_figures(benchmark.name)],
+        published=list(published_figures(benchmark.name)),
     )

@@ -16,6 +16,7 @@ from evalui.app.files.views import PlannedCell
 from evalui.datasets.columns import ColumnGuess, ColumnTable
 from evalui.datasets.preview import FileReading, QuestionPreview
 from evalui.messages import Messages
+from evalui.published_figures import PublishedFigure
 from evalui.runs.estimate import Estimate
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.turns import QueueAhead
@@ -119,16 +120,6 @@ class UploadedDatasets(Answered):
     problem: str = ""
 
 
-class PublishedShown(Answered):
-    """A figure in percent that others have published of a model on a set."""
-
-    benchmark: str
-    model: str
-    value: float
-    setting: str
-    source: str
-
-
 class BenchmarkShown(Answered):
     """A published set. `origin` is where its scored split is on this server ("given", "fetched",
     "cache", "" nowhere), `advice` what to do where it is not, or why no model is asked.
@@ -151,7 +142,7 @@ class BenchmarkShown(Answered):
     files: list[str]
     bytes: int
     advice: str
-    published: list[PublishedShown]
+    published: list[PublishedFigure]
 
 
 class CellProgress(Answered):

@@ -7,16 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from evalui.benchmarks.places import DataFile
+from evalui.datasets.containers.parquet import read_parquet
 from evalui.datasets.files.encoding import decode
 from evalui.datasets.model import Limits
-from evalui.datasets.tables.parquet import read_parquet
 from evalui.errors import DataError
 
 Row = Mapping[str, Any]
 # A published set may be larger than what people may upload.
-_LIMITS = Limits(
-    bytes=2 * 2**30, unpacked=4 * 2**30, lines=2_000_000, cells=100_000_000, values=100_000_000
-)
+_LIMITS = Limits(bytes=2 * 2**30, unpacked=4 * 2**30, lines=2_000_000, cells=100_000_000)
 
 
 def read_rows(file: DataFile, columns: Sequence[str] = ()) -> Iterator[Row]:
@@ -27,7 +25,8 @@ def read_rows(file: DataFile, columns: Sequence[str] = ()) -> Iterator[Row]:
     """
     data, suffix = file.read(), file.path.rpartition(".")[2].lower()
     if suffix == "parquet":
-        yield from (row.values for row in read_parquet(data, file.path, _LIMITS).rows)
+        table = read_parquet(data, file.path, _LIMITS)
+        yield from (dict(zip(table.heads, row.cells, strict=True)) for row in table.rows)
         return
     text = decode(data, file.path).text
     if suffix in ("csv", "tsv"):

@@ -14,13 +14,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, get_args
 
 from evalui.cli.parser import number
 from evalui.errors import DataError, SpecError
+from evalui.messages import Sentence
 from evalui.types import DatasetKind, Language, has_options
 
 if TYPE_CHECKING:
+    from evalui.datasets.examination import Examination
     from evalui.datasets.model import Layout, LoadResult
     from evalui.datasets.preview import FileReading, Preview, QuestionPreview
     from evalui.messages import Messages
@@ -81,48 +84,53 @@ def add_check_command(commands: Any) -> None:
 
 
 def _check(given: argparse.Namespace) -> int:
-    from evalui.datasets.bundle import config_entries
+    from evalui.datasets.sandbox import config_entries, confined
     from evalui.messages import messages
 
     t = messages(given.language)
     layout = _layout(given)
-    is_log = _print_log(t, given.files)
+    with TemporaryDirectory(prefix="evalui-") as folder:
+        log = confined(find_log)(given.files, Path(folder))
+    if isinstance(log, Sentence):
+        print(t.translate(log))
+    elif log:
+        paths = " ".join(shlex.quote(str(path)) for path in given.files)
+        key = f"harness.{log}"
+        print(t("check.log", harness=t(key) if key in t else log, paths=paths))
     codes: list[int] = []
     try:
         entries = [each.name for each in config_entries(given.files)] or [""]
         for entry in [given.entry] if given.entry else entries:
             if codes:
                 print()
-            codes.append(_check_dataset(t, given, replace(layout, entry=entry), is_log=is_log))
+            codes.append(_check_dataset(t, given, replace(layout, entry=entry), is_log=bool(log)))
     except DataError:
-        if not is_log:
+        if not log:
             raise
         return 2  # why a log is no dataset helps nobody
     return max(codes)
 
 
-def _print_log(t: "Messages", files: Sequence[Path]) -> bool:
-    """Whether the files are the log of a harness; then say so, and what reads it."""
+def find_log(files: Sequence[Path], folder: Path) -> str:
+    """The harness whose log the files are, or the sentence on what such a log lacks, or "".
+
+    Archives are unpacked within a folder.
+    """
     from evalui.datasets.model import Limits
     from evalui.runs.harnesses.files import MAX_FILES, opened_files
     from evalui.runs.harnesses.importing import find_parts
 
     with ExitStack() as stack:
         try:
-            opened = stack.enter_context(opened_files(files, Limits(files=MAX_FILES)))
+            limits = Limits(files=MAX_FILES)
+            opened = stack.enter_context(opened_files(files, limits, within=folder))
         except DataError:
-            return False  # what reads it as a dataset says why
+            return ""  # what reads it as a dataset says why
         try:
             parts = find_parts(opened)
-        except DataError as error:  # a log that lacks something
-            print(t.translate(error.sentence))
-            return True
-    if parts:
-        paths = " ".join(shlex.quote(str(path)) for path in files)
-        key = f"harness.{parts[0].harness}"
-        harness = t(key) if key in t else parts[0].harness
-        print(t("check.log", harness=harness, paths=paths))
-    return bool(parts)
+        except DataError as error:
+            return error.sentence
+    return parts[0].harness if parts else ""
 
 
 def _layout(given: argparse.Namespace) -> "Layout":
@@ -159,36 +167,23 @@ def _check_dataset(
     t: "Messages", given: argparse.Namespace, layout: "Layout", *, is_log: bool
 ) -> int:
     """Print what one dataset is read as; the exit code. Of a log only what can be read counts."""
-    from evalui.datasets.bundle import read_columns
-    from evalui.datasets.preview import PAGE, layout_fields, pin, preview, with_detected_key
+    from evalui.datasets.preview import PAGE
+    from evalui.datasets.sandbox import examine
 
-    table = read_columns(given.files, layout=layout)
-    if table:
-        layout = with_detected_key(layout, table)
-    elif not layout.answer_key:
-        layout = replace(layout, answer_key="letter")
     size, start = max(given.questions or PAGE, 1), max(given.first, 1) - 1
-    loaded = _load(given.files, layout)
-    if isinstance(loaded, DataError) and table is None:
-        raise loaded
-    shown = preview(_result(loaded), table, layout, start=start, size=size)
-    if is_log and not shown.total:
+    found = examine(given.files, layout, start=start, size=size)
+    if is_log and not found.shown.total:
         return 2
-    pinned = pin(shown.reading, layout) if shown.reading else layout
-    again = _load(given.files, pinned)
-    cured = not shown.total and bool(_samples(again))
-    _print_lines(_about(t, shown, loaded, cured=cured))
-    if cured:
-        print(t("check.guess", why=_doubt(t, shown)))
-        shown = preview(_result(again), table, pinned, start=start, size=size)
-    _print_lines(_questions(t, shown))
-    if cured or (shown.total and _samples(loaded) == _samples(again)):
+    _print_lines(_about(t, found))
+    if found.cure:
+        print(t("check.guess", why=_doubt(t, found.shown)))
+    _print_lines(_questions(t, found.cure or found.shown))
+    if found.pinned is not None:
         path = [str(file) for file in given.files]
-        entry = {"path": path[0] if len(path) == 1 else path} | layout_fields(pinned)
+        entry = {"path": path[0] if len(path) == 1 else path} | found.pinned
         print(t("check.pin"))
         print(json.dumps(entry, ensure_ascii=False))
-    refused = isinstance(loaded, DataError) or loaded.faults or not loaded.dataset.samples
-    return 2 if refused else 0
+    return 2 if found.is_refused else 0
 
 
 def _doubt(t: "Messages", shown: "Preview") -> str:
@@ -197,51 +192,32 @@ def _doubt(t: "Messages", shown: "Preview") -> str:
     return t(f"fault.confirm-{doubt}.what") if doubt else t("check.unread")
 
 
-def _load(files: Sequence[Path], layout: "Layout") -> "LoadResult | DataError":
-    from evalui.datasets.bundle import load
-
-    try:
-        return load(files, layout=layout)
-    except DataError as error:
-        return error
-
-
-def _result(loaded: "LoadResult | DataError") -> "LoadResult | str":
-    return loaded.sentence if isinstance(loaded, DataError) else loaded
-
-
-def _samples(loaded: "LoadResult | DataError") -> Sequence[Any]:
-    return () if isinstance(loaded, DataError) else loaded.dataset.samples
-
-
 def _print_lines(lines: Iterator[str]) -> None:
     for line in lines:
         print(line)
 
 
-def _about(
-    t: "Messages", shown: "Preview", loaded: "LoadResult | DataError", *, cured: bool
-) -> Iterator[str]:
-    if isinstance(loaded, DataError):
-        yield t.translate(loaded.sentence)
-    else:
+def _about(t: "Messages", found: "Examination") -> Iterator[str]:
+    shown, loaded = found.shown, found.loaded
+    if loaded:
         more = len(loaded.files) - _SHOWN_FILES
         files = ", ".join(loaded.files[:_SHOWN_FILES]) + (f" (+{more})" if more > 0 else "")
         counts = {"n": f"{shown.total:,}", "total": f"{shown.n_rows:,}"}
         kind = t(f"kind.{loaded.dataset.kind}")
         yield t("check.dataset", name=loaded.dataset.name, files=files, kind=kind, **counts)
+    else:
+        yield t.translate(found.problem)
     if shown.reading:
         yield from _reading(t, shown.reading)
     if shown.unused:
         yield t("file.unused", names=t("list.comma").join(shown.unused))
-    if not isinstance(loaded, DataError):
+    if loaded:
         stated = ("columns-read", "unused-columns")
         notes = (note for note in loaded.notes if note.rule not in stated)
         yield from (t.translate(note.sentence) for note in notes)
-        samples = loaded.dataset.samples
-        if repeated := len(samples) - len({sample.content for sample in samples}):
-            yield t("check.repeated", k=f"{repeated:,}", n=f"{len(samples):,}")
-        yield from () if cured else _faults(t, loaded)
+        if found.n_repeated:
+            yield t("check.repeated", k=f"{found.n_repeated:,}", n=f"{shown.total:,}")
+        yield from () if found.cure else _faults(t, loaded, is_misread=found.is_misread)
 
 
 def _reading(t: "Messages", reading: "FileReading") -> Iterator[str]:
@@ -271,10 +247,8 @@ def _origin(t: "Messages", origin: str) -> str:
     return f"  [{t(f'check.{origin}')}]" if origin in ("content", "person") else ""
 
 
-def _faults(t: "Messages", loaded: "LoadResult") -> Iterator[str]:
+def _faults(t: "Messages", loaded: "LoadResult", *, is_misread: bool) -> Iterator[str]:
     """The first faults, and what helps."""
-    from evalui.datasets.preview import is_misread
-
     if not loaded.faults:
         return
     yield t("check.faults", n=f"{loaded.n_faults:,}")
@@ -284,7 +258,7 @@ def _faults(t: "Messages", loaded: "LoadResult") -> Iterator[str]:
         yield "  " + t("preview.more", n=f"{rest:,}")
     rules = {note.rule for note in loaded.notes} | {fault.rule for fault in loaded.faults}
     if rules.isdisjoint(("commas-in-text", "confirm-outputs")):  # they say what helps
-        yield t("check.misread" if is_misread(loaded) else "check.rows")
+        yield t("check.misread" if is_misread else "check.rows")
 
 
 def _questions(t: "Messages", shown: "Preview") -> Iterator[str]:

@@ -490,7 +490,7 @@ def _repeated_across_files(files: Sequence[ParsedFile]) -> Iterator[UploadNote]:
     The health of the data counts what is repeated among the questions of all subjects.
     """
     files_of: defaultdict[object, set[str]] = defaultdict(set)
-    for file in files:
+    for file in files if len(files) > 1 else ():
         for sample in file.parsed.samples:
             files_of[sample.subject, sample.content].add(file.source.name)
     repeated = [names for names in files_of.values() if len(names) > 1]

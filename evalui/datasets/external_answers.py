@@ -256,7 +256,10 @@ def _turns_of_run(row: Record) -> tuple[str, ...] | None:
 
 
 def _turns_of_row(row: Record) -> tuple[str, ...] | None:
-    column = next((name for name in ANSWER_COLUMNS if name in row.values), "")
+    present = [name for name in ANSWER_COLUMNS if name in row.values]
+    column = next(
+        (name for name in present if row.values[name] is not None), present[0] if present else ""
+    )
     value = row.values.get(column)
     return _first_choice(value) if column == "choices" else _texts(value) if column else None
 

@@ -25,6 +25,7 @@ ASSUMPTION_NOTES = (
     "text-or-place",
     "duplicate-options",
     "number-formats",
+    "plain-values",
 )
 
 COMMAS_RULE = "commas-in-text"  # of the note on rows that `Layout.commas_in_text` makes readable
@@ -245,8 +246,7 @@ class Limits:
 
     `bytes` of one file as it comes and `unpacked` of all together, `files` and `lines` of all
     together; `ratio` is how many times its packed size a file in an archive may have. A workbook
-    is such an archive; it may have `lines` rows and `cells` cells. JSON may have `values` values,
-    of which a small one takes a hundred bytes of memory.
+    is such an archive; it may have `lines` rows and `cells` cells.
     """
 
     bytes: int = 50 * 2**20
@@ -255,7 +255,6 @@ class Limits:
     files: int = 2000
     lines: int = 1_000_000
     cells: int = 10_000_000
-    values: int = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)

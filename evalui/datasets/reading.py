@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from evalui.datasets.columns import is_known_name
+from evalui.datasets.containers.delimited import read_delimited
+from evalui.datasets.containers.pictures import PICTURE_RULE
 from evalui.datasets.files.archive import SourceFile, is_optional
 from evalui.datasets.model import (
     COMMAS_RULE,
@@ -27,10 +28,7 @@ from evalui.datasets.model import (
     UploadNote,
 )
 from evalui.datasets.recognition import Recognition, recognise, recognise_as
-from evalui.datasets.tables import quizzes
-from evalui.datasets.tables.containers import Part, open_container
-from evalui.datasets.tables.delimited import read_delimited
-from evalui.datasets.tables.pictures import PICTURE_RULE
+from evalui.datasets.tables.containers import Part, open_container, to_part
 from evalui.errors import DataError
 from evalui.types import LETTERS, DatasetKind, Sample, Split
 
@@ -222,7 +220,7 @@ def open_file(
     the others. Each has a role of its own if there are still several.
     """
     digest = hashlib.sha256(member.data).digest()
-    container = open_container(member, layout, limits, is_known_name)
+    container = open_container(member, layout, limits)
     candidates = [
         (part, recognise(_to_source(member, role, part), layout)) for part in container.parts
     ]
@@ -371,14 +369,8 @@ def comma_notes(files: Sequence[ParsedFile], layout: Layout) -> Iterator[UploadN
             continue
         if layout.commas_in_text or len(text) > _MAX_CHARS_TRIED:
             continue
-        again = read_delimited(
-            text,
-            file.source.name,
-            is_known_name=is_known_name,
-            head_row=layout.head_row,
-            commas_in_text=True,
-        ).table
         wanted = replace(layout, commas_in_text=True)
+        again = to_part(read_delimited(text, file.source.name, wanted)).table
         source = replace(file.source, table=again)
         found = recognise(source, wanted)
         if found.dataset_format is None or found.way == "unconfirmed":
@@ -419,8 +411,6 @@ def _part_role(role: FileRole, title: str) -> FileRole:
     name = f"{role.name}/{title}"
     if split := _SPLITS.get(title.strip().lower()):
         return FileRole(role.subject, role.split or split, name, is_new=True)
-    if title in (quizzes.CHOICES, quizzes.ANSWERS):
-        return FileRole(role.subject, role.split, name, is_new=True)  # questions of two kinds
     own = role_of(PurePosixPath(title.replace("/", " ").strip() or "sheet"))
     split = role.split or own.split
     subject = own.subject if own.split else title

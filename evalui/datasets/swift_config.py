@@ -13,11 +13,10 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
+from evalui.datasets.containers.json import has_lone_surrogate
 from evalui.datasets.files.archive import SourceFile, files_in_folder, is_json
 from evalui.datasets.files.encoding import decode
 from evalui.datasets.model import Limits
-from evalui.datasets.tables.json_documents import check_json_size
-from evalui.datasets.tables.table import has_lone_surrogate
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence
 from evalui.types import DatasetKind
@@ -145,7 +144,6 @@ def read_config(member: SourceFile) -> tuple[SwiftEntry, ...]:
 
 
 def _parse(text: str, file: str) -> Any:
-    check_json_size(text, file, _LIMITS)
     text = _COMMENT.sub(lambda found: found["text"] or "", text)
     try:
         # Python refuses to read thousands of digits; no number here means anything.

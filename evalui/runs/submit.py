@@ -10,11 +10,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from evalui.access import LOCAL, LOCAL_PERSON, Person, may
-from evalui.datasets.bundle import config_entries, load, read_columns
 from evalui.datasets.columns import with_columns
-from evalui.datasets.external_answers import ExternalAnswers, read_answers
+from evalui.datasets.external_answers import ExternalAnswers
 from evalui.datasets.model import COMMAS_RULE, Layout, Limits, LoadResult
 from evalui.datasets.preview import is_misread, layout_fields, pin, read_choices
+from evalui.datasets.sandbox import config_entries, load, read_answers, read_columns
 from evalui.datasets.swift_config import EntryFiles
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
@@ -47,7 +47,6 @@ _NOTE_PARAMETERS: Mapping[str, tuple[str, str]] = {
     "hidden-sheets": ("file", "sheets"),
     "rows-below": ("file", "text"),
     "json-lists-unread": ("file", "others"),
-    "quiz-texts": ("file", "lines"),
     "pictures": ("file", "column"),
     "train-unused": ("file", ""),
     "duplicate-options-left-out": ("file", "where"),

@@ -1,6 +1,7 @@
 """What each command imports when it really runs: a start pays for every package."""
 
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -23,14 +24,16 @@ WITHOUT_SCIPY = " ".join({*LIGHT.split()} - {"scipy", "unittest"})
 WITHOUT_NLTK = " ".join({*LIGHT.split()} - {"nltk", "scipy", "scipy.stats", "sqlite3", "unittest"})
 # What shows figures, of which files of trials have none.
 FIGURES = "scipy evalui.report.compile evalui.app.service"
+# Commands of one process, one after the other: those that may import more come later.
 PROGRAM = """
-import sys
+import json, sys
 from evalui.cli.main import main
-try:
-    code = main(sys.argv[2:])
-except SystemExit as end:
-    code = end.code
-print(code, *sorted(set(sys.argv[1].split()) & set(sys.modules)), file=sys.stderr)
+for arguments, unwanted in json.loads(sys.argv[1]):
+    try:
+        code = main(arguments)
+    except SystemExit as end:
+        code = end.code
+    print(code, *sorted(set(unwanted.split()) & set(sys.modules)), file=sys.stderr)
 """
 
 
@@ -62,16 +65,20 @@ ENGLISH = _pair("Mr. Smith's cat can't sit. (It's \"late\".)", "Dr. Smith said i
 CHINESE = _pair("今天天气很好，我们去公园玩。", "今天天气不错，我们去公园。")
 
 
-def _run(arguments: list[str], unwanted: str, *, folder: Path) -> tuple[str, str]:
-    """What the command prints, then its exit code and the unwanted modules it has imported."""
+def _run(*commands: tuple[list[str], str], folder: Path) -> tuple[str, list[str]]:
+    """What the commands print, then of each its exit code and which of its unwanted modules have
+    been imported.
+    """
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, unwanted, *arguments],
+        [sys.executable, "-c", PROGRAM, json.dumps(commands)],
         capture_output=True,
         text=True,
         check=True,
         cwd=folder,
     )
-    return done.stdout, done.stderr.strip().splitlines()[-1]
+    lines = [line for line in done.stderr.splitlines() if re.match(r"\d( |$)", line)]
+    assert len(lines) == len(commands), done.stderr
+    return done.stdout, lines
 
 
 @pytest.mark.parametrize(
@@ -92,21 +99,19 @@ def test_scoring_imports_no_more_than_it_needs(
 ):
     file = tmp_path / "rows.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    printed, imported = _run(["score", *arguments, str(file)], unwanted, folder=tmp_path)
+    printed, imported = _run((["score", *arguments, str(file)], unwanted), folder=tmp_path)
     assert expected in printed
-    assert imported == "0"
+    assert imported == ["0"]
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--version"], ["--help"], ["score", "texts", "--help"], ["models", "--help"]]
-)
-def test_help_imports_nothing_that_computes(arguments: list[str], tmp_path: Path):
-    printed, imported = _run(arguments, f"{LIGHT} numpy", folder=tmp_path)
-    assert "evalui" in printed
-    assert imported == "0"
+def test_help_imports_nothing_that_computes(tmp_path: Path):
+    commands = [["--version"], ["--help"], ["score", "texts", "--help"], ["models", "--help"]]
+    printed, imported = _run(*((each, f"{LIGHT} numpy") for each in commands), folder=tmp_path)
+    assert printed.count("usage: evalui") == 3
+    assert imported == ["0"] * 4
 
 
-def _scripted_run(folder: Path) -> tuple[str, str]:
+def _scripted_run(folder: Path) -> tuple[str, list[str]]:
     questions = "".join(f"{n},What is {n} plus {n}?,{2 * n},x,y,z,A\n" for n in range(8))
     (folder / "sums_val.csv").write_text("id,question,A,B,C,D,answer\n" + questions)
     (folder / "models.toml").write_text(
@@ -115,26 +120,25 @@ def _scripted_run(folder: Path) -> tuple[str, str]:
     spec = {"datasets": ["sums_val.csv"], "models": ["biased"], "mode": "generation"}
     (folder / "spec.json").write_text(json.dumps(spec | {"pattern": "circular"}))
     given = ["run", "spec.json", "--out", "out", "--models-file", "models.toml"]
-    return _run(given, NEVER.replace("pandas ", ""), folder=folder)
+    return _run((given, NEVER.replace("pandas ", "")), folder=folder)
 
 
-def test_a_run_of_a_scripted_model_imports_no_library_of_models(tmp_path: Path):
+def test_a_run_and_its_exports_import_no_more_than_they_need(tmp_path: Path):
     printed, imported = _scripted_run(tmp_path)
     assert "biased is right on 88 %" in printed
-    assert imported == "0"
-
-
-def test_exports_import_no_more_than_they_need(tmp_path: Path):
-    _scripted_run(tmp_path)
+    assert imported == ["0"]
     with closing(sqlite3.connect(tmp_path / "out" / "evalui.sqlite")) as store:
         ((run_id,),) = store.execute("SELECT id FROM run")
-    for extension in FORMATS:
-        given = ["export", run_id, extension, "--database", "out/evalui.sqlite"]
-        unwanted = f"{NEVER} {FIGURES}" if extension in TRIAL_FORMATS else NEVER
-        # Charts, which Plotly makes, and the DataFrame of metrics.
-        if extension in ("html", "zip", "metrics.csv", "metrics.json"):
-            unwanted = unwanted.replace(" pandas", "")
-        file = f"report.{extension}"
-        _, imported = _run([*given, "--output", file], unwanted, folder=tmp_path)
-        assert (extension, imported) == (extension, "0")
-        assert (tmp_path / file).stat().st_size
+    unwanted = dict.fromkeys(FORMATS, NEVER) | dict.fromkeys(TRIAL_FORMATS, f"{NEVER} {FIGURES}")
+    # Charts, which Plotly makes, and the DataFrame of metrics.
+    for extension in ("html", "zip", "metrics.csv", "metrics.json"):
+        unwanted[extension] = NEVER.replace(" pandas", "")
+    wanted = sorted(FORMATS, key=lambda extension: -len(unwanted[extension]))
+    options = ["--database", "out/evalui.sqlite", "--output"]
+    commands = [
+        (["export", run_id, extension, *options, f"report.{extension}"], unwanted[extension])
+        for extension in wanted
+    ]
+    _, imported = _run(*commands, folder=tmp_path)
+    assert dict(zip(wanted, imported, strict=True)) == dict.fromkeys(FORMATS, "0")
+    assert all((tmp_path / f"report.{extension}").stat().st_size for extension in FORMATS)

@@ -73,6 +73,12 @@ def server(tmp_path_factory: pytest.TempPathFactory, models: Path) -> Iterator[A
 
 
 @pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory, models: Path) -> Path:
+    """The report of the run, done in this process."""
+    return run_here(SPEC, tmp_path_factory.mktemp("here"), models)
+
+
+@pytest.fixture(scope="module")
 def client(server: ApiServer) -> Client:
     return Client(server.url, server.token)
 
@@ -92,7 +98,7 @@ def run_here(spec: dict[str, Any], folder: Path, models: Path) -> Path:
 
 
 def test_a_client_uploads_starts_follows_and_takes_the_report(
-    client: Client, tmp_path: Path, models: Path
+    client: Client, tmp_path: Path, here: Path
 ) -> None:
     uploaded = client.upload([SAMPLE])
     (part,) = uploaded.parts
@@ -108,7 +114,7 @@ def test_a_client_uploads_starts_follows_and_takes_the_report(
     trials = list(client.trials(run))
     assert len(trials) == run.total
     client.report(run, tmp_path / "there")
-    assert cells_of(tmp_path / "there") == cells_of(run_here(SPEC, tmp_path, models))
+    assert cells_of(tmp_path / "there") == cells_of(here)
     lines = (tmp_path / "there" / "trials.jsonl").read_text().splitlines()
     by_text = sorted(json.dumps(trial, sort_keys=True) for trial in trials)
     assert by_text == sorted(json.dumps(json.loads(line), sort_keys=True) for line in lines)
@@ -141,11 +147,9 @@ def test_models_have_their_states(client: Client) -> None:
 
 
 def test_the_same_files_and_figures_come_from_the_server_as_from_here(
-    server: ApiServer, tmp_path: Path, models: Path, capsys: pytest.CaptureFixture[str]
+    server: ApiServer, tmp_path: Path, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    here = run_here(SPEC, tmp_path, models)
-    capsys.readouterr()
-    arguments = ["run", str(tmp_path / "here.json"), "--out", str(tmp_path / "there")]
+    arguments = ["run", str(here.parent / "here.json"), "--out", str(tmp_path / "there")]
     arguments += ["--server", server.url, "--token-file", str(server.token_file)]
     assert main(arguments) == 0
     printed = capsys.readouterr().err

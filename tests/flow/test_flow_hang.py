@@ -18,7 +18,7 @@ from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.runs.worker.worker import worker_name
 from evalui.types import Trial
 
-HANG_S = 3.0
+HANG_S = 2.0
 FOR_EVER = 3600.0  # seconds a request takes
 
 
@@ -73,7 +73,7 @@ def test_a_model_that_always_hangs_fails_with_a_sentence_and_keeps_the_other_cel
     assert (done.state, done.done, len(office.answered())) == ("done", TRIALS, TRIALS)
     assert (stuck.state, stuck.done) == ("failed", 0)
     assert failed.attempt == MAX_LOSSES
-    for said in ("no progress for 0.05 minutes", "3 times in a row", "EVALUI_HANG_S"):
+    for said in ("no progress for 0.0333 minutes", "3 times in a row", "EVALUI_HANG_S"):
         assert said in stuck.error
     # The queue is free again.
     other = office.queue("biased", pattern="origin")
@@ -81,10 +81,19 @@ def test_a_model_that_always_hangs_fails_with_a_sentence_and_keeps_the_other_cel
     assert read_run(office.database, run_id).state == "failed"
 
 
+BY_HAND = """
+import sys
+from evalui.cli.main import main
+from evalui.runs.worker import supervisor
+supervisor._GRACE_S, supervisor._RESTART_DELAY_S, supervisor._WATCH_INTERVAL_S = 0.5, 0.05, 0.1
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 def test_a_worker_that_was_started_by_hand_is_ended_as_well(office: Office) -> None:
     office.hire("stuck", delay=FOR_EVER)
     run_id = office.queue("stuck")
-    command = [sys.executable, "-m", "evalui.cli", "worker", "--device", "cpu"]
+    command = [sys.executable, "-c", BY_HAND, "worker", "--device", "cpu"]
     command += ["--database", str(office.database.path), "--models-file", str(office.models)]
     process = subprocess.Popen(
         command, env=os.environ | {"EVALUI_HANG_S": str(HANG_S)}, stderr=subprocess.DEVNULL

@@ -3,6 +3,7 @@
 import json
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from gradio_client import Client as GradioClient
 from gradio_client.exceptions import AppError
 
 from evalui.client import Client
+from evalui.runs.database.connection import Database
 
 pytestmark = pytest.mark.slow
 
@@ -29,54 +31,57 @@ def _connect(server: ApiServer, language: str = "en") -> Any:
         return GradioClient(address, headers=headers, verbose=False, analytics_enabled=False)
 
 
-def test_a_run_is_started_followed_and_read(tmp_path: Path):
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    with api_server(tmp_path_factory.mktemp("data")) as running:
+        yield running
+
+
+def test_a_run_is_started_followed_and_read(server: ApiServer, tmp_path: Path):
     (tmp_path / "letters.csv").write_text(QUESTIONS)
-    with api_server(tmp_path / "data") as server:
-        rest = Client(server.url, server.token)
-        upload = rest.upload([tmp_path / "letters.csv"])
-        client = _connect(server)
-        try:
-            spec: dict[str, Any] = {
-                "datasets": [{"upload": upload.id}],
-                "models": ["perfect", "noisy"],
-                "modes": [{"mode": "multiple_choice", "pattern": "circular"}],
-            }
-            run = client.predict(spec, api_name="/evaluate")
-            assert run["cells"], "the answer is a run in full"
-            deadline = time.monotonic() + 100
-            while (told := client.predict(run["id"], api_name="/status"))["state"] != "done":
-                assert time.monotonic() < deadline, told
-                time.sleep(0.2)  # the worker is another process
-            assert told == rest.run(run["id"]).model_dump(mode="json")
-            rows = client.predict(run["id"], api_name="/results")
-            file = f"{server.url}/api/v1/runs/{run['id']}/report.metrics.json"
-            token = {"Authorization": f"Bearer {server.token}"}
-            with urllib.request.urlopen(urllib.request.Request(file, headers=token)) as sent:
-                assert rows == json.load(sent)
-            assert {row["value"] for row in rows if row["metric"] == "acc_origin"} >= {100.0}
-        finally:
-            client.close()
+    rest = Client(server.url, server.token)
+    upload = rest.upload([tmp_path / "letters.csv"])
+    client = _connect(server)
+    try:
+        spec: dict[str, Any] = {
+            "datasets": [{"upload": upload.id}],
+            "models": ["perfect", "noisy"],
+            "modes": [{"mode": "multiple_choice", "pattern": "circular"}],
+        }
+        run = client.predict(spec, api_name="/evaluate")
+        assert run["cells"], "the answer is a run in full"
+        deadline = time.monotonic() + 100
+        while (told := client.predict(run["id"], api_name="/status"))["state"] != "done":
+            assert time.monotonic() < deadline, told
+            time.sleep(0.2)  # the worker is another process
+        assert told == rest.run(run["id"]).model_dump(mode="json")
+        rows = client.predict(run["id"], api_name="/results")
+        file = f"{server.url}/api/v1/runs/{run['id']}/report.metrics.json"
+        token = {"Authorization": f"Bearer {server.token}"}
+        with urllib.request.urlopen(urllib.request.Request(file, headers=token)) as sent:
+            assert rows == json.load(sent)
+        assert {row["value"] for row in rows if row["metric"] == "acc_origin"} >= {100.0}
+    finally:
+        client.close()
 
 
-def test_what_cannot_be_done_is_said_in_the_language_of_the_address(tmp_path: Path):
-    with api_server(tmp_path / "data") as server:
-        client = _connect(server, "zh")
-        try:
-            with pytest.raises(AppError, match="没有任务"):
-                client.predict("nobody's", api_name="/status")
-            with pytest.raises(AppError, match="modes"):
-                client.predict({"datasets": [{"upload": "x"}]}, api_name="/evaluate")
-            # An object with a path might be taken for a file by Gradio, so none gets there.
-            with pytest.raises(httpx.HTTPStatusError, match="404"):
-                client.predict({"datasets": [{"path": "/etc/hostname"}]}, api_name="/evaluate")
-        finally:
-            client.close()
+def test_what_cannot_be_done_is_said_in_the_language_of_the_address(server: ApiServer):
+    client = _connect(server, "zh")
+    try:
+        with pytest.raises(AppError, match="没有任务"):
+            client.predict("nobody's", api_name="/status")
+        with pytest.raises(AppError, match="modes"):
+            client.predict({"datasets": [{"upload": "x"}]}, api_name="/evaluate")
+        # An object with a path might be taken for a file by Gradio, so none gets there.
+        with pytest.raises(httpx.HTTPStatusError, match="404"):
+            client.predict({"datasets": [{"path": "/etc/hostname"}]}, api_name="/evaluate")
+    finally:
+        client.close()
 
 
 def test_a_server_that_only_shows_starts_nothing(tmp_path: Path):
-    with api_server(tmp_path / "data"):
-        pass  # a store has to be there
-    with api_server(tmp_path / "data", read_only="1") as server:
+    Database(tmp_path / "evalui.sqlite").close()  # a store has to be there
+    with api_server(tmp_path, read_only="1") as server:
         client = _connect(server)
         try:
             spec = {"datasets": [{"entry": "x"}], "models": ["perfect"]}

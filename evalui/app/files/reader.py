@@ -1,42 +1,101 @@
 """The uploads of a person, as pages see them: some kB of each, kept for the next."""
 
+import inspect
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from copy import copy
+from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from evalui.access import Person
 from evalui.app.files.runners import FileRunner
-from evalui.app.files.views import (
-    AnswersFile,
-    EarlierRun,
-    KnownModels,
-    LogChoices,
-    LogView,
-    PlannedRun,
-    UploadPart,
-    UploadView,
-)
+from evalui.app.files.views import LogChoices, LogView, UploadPart
+from evalui.app.files.work import FileWork
 from evalui.app.permissions import checks
 from evalui.app.uploads import UploadStore, dataset_ids, part_of, upload_of
-from evalui.datasets.columns import ColumnTable
-from evalui.datasets.model import Layout
-from evalui.datasets.preview import Preview
 from evalui.errors import DataError
 from evalui.runs.contest import AnswersSpec
 from evalui.runs.harnesses.importing import ImportedRun
-from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec
-from evalui.types import Verdict
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_OWN = "that the upload is the person's own"
 # Requests that may wait for files: each takes a thread, of which a server has some 40.
 _MAX_WAITING, _MAX_WAITING_OF_ONE = 24, 8
-_NO_LAYOUT = Layout()
+
+
+class _Requests:
+    """The requests of everybody: who waits, and what was worked out before."""
+
+    def __init__(self, runner: FileRunner, cache: ResultCache) -> None:
+        self.runner = runner
+        self._lock = threading.Lock()  # protects the next
+        self._waiting: Counter[str] = Counter()
+        # An upload cannot change. Of requests for the same file, one waits for a process.
+        self._ask_once = cache.memoize(self._ask)
+        self._view_log_once = cache.memoize(self._view_log)
+
+    def ask(
+        self, person: Person, method: Callable[..., Any], *arguments: object, is_kept: bool
+    ) -> Any:
+        """What a method of `FileWork` returns; what `is_kept` is not worked out again.
+
+        Raises:
+            DataError: too many wait; and as `FileProcesses.ask` does.
+        """
+        with self._turn(person.name):
+            asked = self._ask_once if is_kept else self._ask
+            return asked(person, method, *map(_hashable, arguments))
+
+    def view_log(self, person: Person, upload: str) -> LogView | None:
+        """As `FileWork.log`, and what it unpacks is removed."""
+        with self._turn(person.name):
+            return self._view_log_once(person, upload)
+
+    def _ask(self, person: Person, method: Callable[..., Any], *arguments: object) -> Any:
+        return self.runner.ask(person, _most_read(arguments), method, *arguments)
+
+    def _view_log(self, person: Person, upload: str) -> LogView | None:
+        # Removed here: a process that is ended for its time leaves what it has unpacked.
+        with TemporaryDirectory(prefix="evalui-") as folder:
+            return self._ask(person, FileWork.log, upload, Path(folder))
+
+    @contextmanager
+    def _turn(self, owner: str) -> Generator[None]:
+        with self._lock:
+            of_one = self._waiting[owner]
+            if self._waiting.total() >= _MAX_WAITING or of_one >= _MAX_WAITING_OF_ONE:
+                raise DataError("files-busy")
+            self._waiting[owner] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting[owner] -= 1
+
+
+def _by_work(
+    method: Callable[Concatenate[FileWork, Person, P], T], *, is_kept: bool, by: str = _OWN
+) -> Callable[Concatenate["FileReader", P], T]:
+    """The method of `FileWork`, for the person of a reader; as `_Requests.ask`."""
+    signature = inspect.signature(method)
+
+    @checks(by)
+    @wraps(method)
+    def ask(self: "FileReader", *arguments: P.args, **named: P.kwargs) -> T:
+        bound = signature.bind(None, self.person(), *arguments, **named)
+        bound.apply_defaults()
+        _, person, *given = bound.args
+        return self.requests.ask(person, method, *given, is_kept=is_kept)
+
+    return ask
 
 
 class FileReader:
@@ -49,70 +108,54 @@ class FileReader:
         cache: ResultCache,
         person: Callable[[], Person],
     ) -> None:
+        self.requests = _Requests(runner, cache)
         self.runner = runner
+        self.person = person
         self._uploads = uploads
-        self._person = person
-        self._lock = threading.Lock()  # protects the next
-        self._waiting: Counter[str] = Counter()
-        # An upload cannot change. Of requests for the same file, one waits for a process.
-        self._ask_once = cache.memoize(self._ask)
-        self._view_log_once = cache.memoize(self._view_log)
 
     def with_sender(self, person: Callable[[], Person]) -> Self:
         """The same reader, with the same turns and kept answers, for another person."""
         other = copy(self)
-        other._person = person
+        other.person = person
         return other
 
-    @checks("that the upload is the person's own")
-    def view(self, upload: str, layout: Layout) -> UploadView:
-        """An upload as a dataset.
+    view = _by_work(FileWork.view, is_kept=True)
+    columns = _by_work(FileWork.columns, is_kept=True)
+    preview = _by_work(FileWork.preview, is_kept=True)
+    answers_file = _by_work(FileWork.answers_file, is_kept=True)
+    earlier_runs = _by_work(FileWork.earlier_runs, is_kept=False, by="which runs they may see")
+    votes = _by_work(FileWork.votes, is_kept=False)
+    plan = _by_work(FileWork.plan, is_kept=False)
+    start = _by_work(FileWork.start, is_kept=False)
+    _names = _by_work(FileWork.names, is_kept=True)
+    _matched = _by_work(FileWork.matched, is_kept=False)
+    _import_log = _by_work(FileWork.import_log, is_kept=False)
 
-        Raises:
-            DataError: it is none, or reading it takes too much time or memory.
-        """
-        with self._turn() as person:
-            return self._ask_once(person, upload, "view", upload, layout)
-
-    @checks("that the upload is the person's own")
+    @checks(_OWN)
     def rows_read(self, upload: str) -> int | None:
         """How many rows of an upload are read by now; None while it waits for its turn."""
-        return self.runner.rows_read(self._person(), upload)
+        return self.runner.rows_read(self.person(), upload)
 
-    @checks("that the upload is the person's own")
-    def columns(self, upload: str, layout: Layout = _NO_LAYOUT) -> ColumnTable | None:
-        """The columns of an upload, None if it is no table; raises `DataError` as `view` does."""
-        with self._turn() as person:
-            return self._ask_once(person, upload, "columns", upload, layout)
-
-    @checks("that the upload is the person's own")
-    def preview(self, upload: str, layout: Layout = _NO_LAYOUT, start: int = 0) -> Preview:
-        """Questions of an upload, and how it is read; raises as `FileWork.preview`."""
-        with self._turn() as person:
-            return self._ask_once(person, upload, "preview", upload, layout, start)
-
-    @checks("that the upload is the person's own")
+    @checks(_OWN)
     def parts(self, upload: str) -> tuple[str, ...]:
         """The datasets of an upload, see `dataset_ids`; raises `DataError` if it cannot be read."""
-        with self._turn() as person:
-            return dataset_ids(upload, self._names(person, upload))
+        return dataset_ids(upload, self._names(upload_of(upload)))
 
-    @checks("that the upload is the person's own")
+    @checks(_OWN)
     def unlocated(self, spec: RunSpec) -> RunSpec:
         """A run of files as one of the uploads that these files came from.
 
         Raises:
             DataError: one did not come from this person, or is no longer here.
         """
-        with self._turn() as person:
-            datasets = [self._of_upload(person, source) for source in spec.datasets]
+        datasets = [self._of_upload(source) for source in spec.datasets]
         answers = [
             each if each.run else each.model_copy(update={"path": "", "upload": self._file(each)})
             for each in spec.answers
         ]
         return spec.model_copy(update={"datasets": datasets, "answers": answers})
 
-    @checks("that the upload is the person's own")
+    @checks(_OWN)
     def has_sources(self, spec: RunSpec) -> bool:
         """Whether all files of a run are of the person's uploads."""
         try:
@@ -125,40 +168,18 @@ class FileReader:
             return False
         return True
 
-    @checks("that the upload is the person's own")
+    @checks(_OWN)
     def model_names(self, upload: str) -> tuple[str, ...]:
         """What the models are called whose answers an upload holds: the files' own names."""
-        paths = self._uploads.paths(self._person().name, upload)
+        paths = self._uploads.paths(self.person().name, upload)
         return tuple(path.stem.removeprefix("answers_") or path.stem for path in paths)
 
-    @checks("that the upload is the person's own")
-    def answers_file(self, file: str, model: str, parts: Sequence[UploadPart]) -> AnswersFile:
-        """What a file of answers holds of a model for the open questions it fits best."""
-        with self._turn() as person:
-            upload, given = parts[0].upload, tuple(parts)
-            return self._ask_once(person, upload, "answers_file", file, model, given)
-
-    @checks("that the upload is the person's own")
+    @checks(_OWN)
     def matched(self, run: RunSpec) -> RunSpec:
         """The run whose answers name the dataset that they are to; raises as `FileWork.matched`."""
-        if not run.answers:
-            return run
-        with self._turn() as person:
-            return self.runner.ask(person, _first(run), "matched", run)
+        return self._matched(run) if run.answers else run
 
-    @checks("which runs the person may see")
-    def earlier_runs(self, parts: Sequence[UploadPart]) -> tuple[EarlierRun, ...]:
-        """The runs whose models answered the same questions in writing, newest first."""
-        with self._turn() as person:
-            return self.runner.ask(person, parts[0].upload, "earlier_runs", tuple(parts))
-
-    @checks("that the upload is the person's own")
-    def votes(self, upload: str) -> Mapping[str, Sequence[Verdict]]:
-        """The votes of an upload by dataset; raises `DataError` if it is no file of votes."""
-        with self._turn() as person:
-            return self.runner.ask(person, upload, "votes", upload)
-
-    @checks("that the upload is the person's own")
+    @checks(_OWN)
     def log(self, upload: str) -> LogView | None:
         """An upload as the finished run of a harness, None if it is none.
 
@@ -166,10 +187,9 @@ class FileReader:
             DataError: it is one that cannot be used, or reading it takes too much time or memory.
             StoreError: it is a bundle of another version of evalui.
         """
-        with self._turn() as person:
-            return self._view_log_once(person, upload)
+        return self.requests.view_log(self.person(), upload)
 
-    @checks("that the upload is the person's own")
+    @checks(_OWN)
     def import_log(self, upload: str, choices: LogChoices) -> ImportedRun:
         """Keep the finished run of an upload.
 
@@ -179,69 +199,37 @@ class FileReader:
         # Whoever names columns says that it is a table.
         view = None if choices.mapping else self.log(upload)
         models = view.named_models(choices) if view else {}
-        with self._turn() as person, TemporaryDirectory(prefix="evalui-") as folder:
-            return self._ask(person, upload, "import_log", upload, choices, models, Path(folder))
+        with TemporaryDirectory(prefix="evalui-") as folder:
+            return self._import_log(upload, choices, models, Path(folder))
 
-    @checks("that the upload is the person's own")
-    def plan(self, run: RunSpec, models: KnownModels) -> PlannedRun:
-        """What a run would start; raises as `FileWork.plan`."""
-        with self._turn() as person:
-            return self.runner.ask(person, _first(run), "plan", run, models)
-
-    @checks("that the upload is the person's own")
-    def start(self, run: RunSpec, models: KnownModels, once: RequestKey | None) -> str:
-        """Queue a run and return its id; raises as `FileWork.plan`."""
-        with self._turn() as person:
-            return self.runner.ask(person, _first(run), "start", run, models, once)
-
-    def _of_upload(self, person: Person, source: DatasetSpec) -> DatasetSpec:
+    def _of_upload(self, source: DatasetSpec) -> DatasetSpec:
         upload = self._upload_of(source)
         if source.entry:
-            upload = part_of(upload, source.entry, self._names(person, upload))
+            upload = part_of(upload, source.entry, self._names(upload))
         return source.model_copy(update={"path": "", "upload": upload})
 
     def _file(self, answers: AnswersSpec) -> str:
         """The file of an upload that the answers are in."""
-        owner, path = self._person().name, Path(answers.path)
+        owner, path = self.person().name, Path(answers.path)
         upload = self._uploads.id_of(owner, [path])
         return f"{upload}.{self._uploads.paths(owner, upload).index(path) + 1}"
 
     def _upload_of(self, source: DatasetSpec) -> str:
-        owner = self._person().name
+        owner = self.person().name
         upload = self._uploads.id_of(owner, [Path(path) for path in source.paths])
         self._uploads.paths(owner, upload)  # raises where the files are gone
         return upload
 
-    def _names(self, person: Person, upload: str) -> tuple[str, ...]:
-        return self._ask_once(person, upload, "names", upload_of(upload))
 
-    def _ask(self, person: Person, upload: str, method: str, *arguments: object) -> Any:
-        return self.runner.ask(person, upload, method, *arguments)
-
-    def _view_log(self, person: Person, upload: str) -> LogView | None:
-        # Removed here: a process that is ended for its time leaves what it has unpacked.
-        with TemporaryDirectory(prefix="evalui-") as folder:
-            return self._ask(person, upload, "log", upload, Path(folder))
-
-    @contextmanager
-    def _turn(self) -> Generator[Person]:
-        """Whoever sends the request, as one of those that wait.
-
-        Raises:
-            DataError: too many do.
-        """
-        person = self._person()
-        with self._lock:
-            of_one = self._waiting[person.name]
-            if self._waiting.total() >= _MAX_WAITING or of_one >= _MAX_WAITING_OF_ONE:
-                raise DataError("files-busy")
-            self._waiting[person.name] += 1
-        try:
-            yield person
-        finally:
-            with self._lock:
-                self._waiting[person.name] -= 1
+def _hashable(value: object) -> object:
+    return tuple(cast("list[object]", value)) if type(value) is list else value
 
 
-def _first(run: RunSpec) -> str:
-    return next((each.upload for each in run.datasets), "")
+def _most_read(arguments: tuple[object, ...]) -> str:
+    """The upload that a request reads most: that of the questions."""
+    first, last = arguments[0], arguments[-1]
+    if isinstance(first, RunSpec):
+        return next((each.upload for each in first.datasets), "")
+    if isinstance(last, tuple):
+        return cast("tuple[UploadPart, ...]", last)[0].upload
+    return str(first)

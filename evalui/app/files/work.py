@@ -1,8 +1,9 @@
 """The work on uploaded files: reading them, planning and starting runs on them.
 
-It holds whole datasets, so a server has it done by processes of its own, see `processes`.
+It holds whole datasets, so a server has it done by processes of its own, see `runners`.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -37,6 +38,7 @@ from evalui.datasets.model import Layout, Limits, LoadResult, shorten
 from evalui.datasets.preview import Preview, preview, with_detected_key
 from evalui.errors import DataError, SpecError
 from evalui.imports import uncollected
+from evalui.logs import configure_log
 from evalui.modes import MODES
 from evalui.modes.prompts.rubrics import language_of
 from evalui.report.imports.battles import read_votes
@@ -66,6 +68,7 @@ from evalui.runs.submit import (
 from evalui.settings import Settings
 from evalui.types import Dataset, Verdict
 
+_NO_LAYOUT = Layout()
 _CACHE_BYTES = 3 * 2**27  # of files that were read; the newest stays whatever its size
 _MAX_CELL_CHARS = 1000  # of a table that is shown
 _SHOWN_GROUPS = 1000  # subjects or capabilities
@@ -98,7 +101,9 @@ class FileWork:
         """What pages show of an upload; raises `DataError` if it is no dataset."""
         return _view(self._load(person.name, upload, layout))
 
-    def columns(self, person: Person, upload: str, layout: Layout) -> ColumnTable | None:
+    def columns(
+        self, person: Person, upload: str, layout: Layout = _NO_LAYOUT
+    ) -> ColumnTable | None:
         """The columns of an upload with the beginnings of its cells, None if it is no table.
 
         Raises:
@@ -110,7 +115,9 @@ class FileWork:
         rows = (tuple(shorten(cell, _MAX_CELL_CHARS) for cell in row) for row in table.rows)
         return replace(table, rows=tuple(rows))
 
-    def preview(self, person: Person, upload: str, layout: Layout, start: int) -> Preview:
+    def preview(
+        self, person: Person, upload: str, layout: Layout = _NO_LAYOUT, start: int = 0
+    ) -> Preview:
         """Questions of an upload from `start` on, and how it is read.
 
         With the `answer_key` "" that which the columns show is taken.
@@ -201,12 +208,6 @@ class FileWork:
             describe=models.describe,
         )
 
-    def _collect(
-        self, person: Person, spec: RunSpec, loaded: Mapping[str, LoadResult]
-    ) -> tuple[CollectedAnswers, ...]:
-        datasets = {key: result.dataset for key, result in loaded.items()}
-        return collect_answers(self._database, spec, datasets, limits=self._limits, person=person)
-
     def matched(self, person: Person, run: RunSpec) -> RunSpec:
         """The run whose answers name the dataset that most of them are to.
 
@@ -227,7 +228,10 @@ class FileWork:
         """The specification of a run, its data by source, and the answers that are there."""
         spec, loaded = self._read_uploads(person.name, self._located(person.name, run))
         spec, loaded = with_answered_datasets(self._database, spec, loaded, person=person)
-        return spec, loaded, self._collect(person, spec, loaded)
+        datasets = {key: result.dataset for key, result in loaded.items()}
+        limits = self._limits
+        collected = collect_answers(self._database, spec, datasets, limits=limits, person=person)
+        return spec, loaded, collected
 
     def _located(self, owner: str, spec: RunSpec) -> RunSpec:
         """The specification with the paths of its uploads, and nothing that a client may not say.
@@ -318,6 +322,12 @@ class FileWork:
     def _read_names(self, owner: str, upload: str) -> tuple[str, ...]:
         paths = self._uploads.paths(owner, upload)
         return tuple(each.name for each in bundle.config_entries(paths, limits=self._limits))
+
+
+def open_work(settings: Settings) -> FileWork:
+    """The work of a process of its own: with its log, and the store of the settings."""
+    configure_log(logging.WARNING, settings.log)
+    return FileWork(settings, Database(settings.database, read_only=settings.read_only))
 
 
 def _check_names(spec: RunSpec) -> None:

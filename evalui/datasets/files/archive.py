@@ -28,16 +28,14 @@ from evalui.messages import sentence
 if TYPE_CHECKING:
     from backports.zstd import ZstdDecompressor
 
-_TEXT_SUFFIXES = (
-    *(".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"),
-    *(".md", ".markdown", ".gift", ".xml"),
-)
-_WORKBOOK_SUFFIXES = (".xlsx", ".xlsm", ".xls", ".ods")
+_TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson")
+_PLUGIN_SUFFIXES = (".md", ".markdown", ".gift", ".xml", ".html")  # of texts that packages read
+_WORKBOOK_SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _BINARY_SUFFIXES = (".parquet",)
 _JSON_SUFFIXES = (".json",)
-_OTHER_NAMES = (".ndjson", ".markdown", ".xlsm")  # of kinds that have a name above
+_OTHER_NAMES = (".ndjson", ".xlsm")  # of kinds that have a name above
 # What lies beside questions and is none of them as often as not.
-_OPTIONAL_SUFFIXES = (".txt", ".json", ".md", ".markdown", ".xml")
+_OPTIONAL_SUFFIXES = (".txt", ".json", *_PLUGIN_SUFFIXES)
 _UTF8_NAME_FLAG = 0x800  # zip flag: the name is UTF-8
 _ENCRYPTED_FLAG = 0x1  # zip flag
 _MIN_BOMB_BYTES = 2**20  # bytes; below this no ratio is a bomb
@@ -246,7 +244,8 @@ def _entry_name(info: zipfile.ZipInfo) -> str:
 
 
 def _is_supported(place: PurePosixPath) -> bool:
-    return place.suffix.lower() in (*_TEXT_SUFFIXES, *_WORKBOOK_SUFFIXES, *_BINARY_SUFFIXES)
+    suffixes = (*_TEXT_SUFFIXES, *_PLUGIN_SUFFIXES, *_WORKBOOK_SUFFIXES, *_BINARY_SUFFIXES)
+    return place.suffix.lower() in suffixes
 
 
 def _is_visible(parts: Sequence[str]) -> bool:

@@ -1,7 +1,12 @@
-"""Bytes become text, without losing a character, or the file is refused with a reason."""
+"""Bytes become text, without losing a character, or the file is refused with a reason.
+
+Nearly every string of bytes is a text in some encoding: what the text then is decides. Each older
+encoding has signs that a text is really written in it.
+"""
 
 import codecs
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from evalui.errors import DataError
@@ -21,14 +26,31 @@ _MAGIC = (
     (b"\x1f\x8b", "error.magic-gzip"),
     (b"SQLite format 3\x00", "error.magic-sqlite"),
 )
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _SNIFF_BYTES = (
     4096  # bytes in which UTF-16 without a mark is detected: the header's ASCII names are there
 )
+_LOOKED_AT_CHARS = 200_000  # of a text, for those beyond ASCII
+_JUDGED_CHARS = 20_000  # by which an encoding is judged
+_MIN_FIT = 0.7  # share of these that are usual in a text of the encoding
+_TRADITIONAL_SHARE = 0.2  # of the characters of a traditional Chinese text are in no GB2312
+_VOWEL_SHARE = 0.32  # of the letters of Cyrillic texts, at least
 _MIN_SYLLABLES = 16  # characters
 _SYLLABLE_SHARE = 0.95  # of the characters; the others are Chinese ones in a Korean text
 _ASCII_COMPATIBLE = ("utf-8", "gb18030")  # no other character has a byte below the space in it
 # Control characters that no text has; tab, line breaks and form feed are text.
 _CONTROL = bytes((*range(9), *range(14, 32)))
+# Letters beyond ASCII of languages that the code page of Western Europe writes. Texts in other code
+# pages come out as letters of several of them.
+_WESTERN = tuple(
+    frozenset(letters + letters.upper())
+    for letters in (
+        *("äöüß", "àâæçéèêëîïôœùûü", "áéíñóúü", "áâãàçéêíóôõú", "àèéìòóù"),
+        *("åäöé", "æøåé"),
+    )
+)
+_WESTERN_SIGNS = frozenset("«»„“”‚‘’–—…•¿¡°€£§²³½ªº·×")
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 class DecodedText(NamedTuple):
@@ -45,6 +67,8 @@ def decode(data: bytes, name: str) -> DecodedText:
     for magic, kind in _MAGIC:
         if data.startswith(magic):
             raise DataError("not-text", file=name, what=sentence(kind))
+    if data.startswith(_LFS_POINTER):
+        raise DataError("lfs-pointer", file=name)
     decoded = _detect_and_decode(data)
     if decoded is None:
         raise DataError("unknown-encoding", file=name)
@@ -66,8 +90,29 @@ def _detect_and_decode(data: bytes) -> DecodedText | None:
         return _decode_strict(data, unmarked)
     if utf8 := _decode_strict(data, "utf-8"):
         return utf8
-    chinese = _decode_strict(data, "gb18030")
-    return chinese if chinese and _is_chinese(chinese.text) else None
+    fit, best = max(_fits(data), key=lambda each: each[0], default=(0, None))
+    return best if fit >= _MIN_FIT else None
+
+
+def _fits(data: bytes) -> Iterator[tuple[float, DecodedText]]:
+    """The text in each encoding in which it is one, with how usual such a text is.
+
+    Of a few characters that are as usual in several, the first is the likeliest.
+    """
+    for encoding, fit in (
+        ("gb18030", _fit_chinese),
+        ("cp950", _fit_traditional),
+        ("cp932", _fit_japanese),
+        ("euc_jp", _fit_japanese),
+        ("cp949", _fit_korean),
+        ("cp1251", _fit_cyrillic),
+        ("cp1252", _fit_western),
+    ):
+        if read := _decode_strict(data, encoding):
+            by_words = encoding.startswith("cp125")
+            beginning = read.text[:_LOOKED_AT_CHARS]
+            judged = beginning if by_words else _foreign(beginning)
+            yield fit(judged[:_JUDGED_CHARS]) if judged else 0, read
 
 
 def _decode_strict(data: bytes, encoding: str) -> DecodedText | None:
@@ -87,23 +132,67 @@ def _utf16_by_zeros(head: bytes) -> str:
     return ""
 
 
-def _is_chinese(text: str) -> bool:
-    # GB18030 gives nearly every byte string a meaning: Latin-1 and Big5 come out as rare
-    # characters or private ones, real Chinese is mostly within the old GB2312.
-    foreign = [char for char in text if char > "\x7f"]
-    if any("\ue000" <= char <= "\uf8ff" for char in foreign) or _is_korean(foreign):
-        return False
-    common = len("".join(foreign).encode("gb2312", "ignore")) // 2
-    return 2 * common >= len(foreign)
+def _fit_chinese(foreign: str) -> float:
+    # Latin-1 and Big5 come out as rare characters or private ones, real Chinese is mostly within
+    # the old GB2312, whose usual characters stand first. EUC-KR's syllables stand among them, from
+    # B0A1 to C8FE, where 58 % of the characters of Chinese texts are.
+    codes = [char.encode("gb2312", "ignore")[:1] for char in foreign]
+    written = [code for code in codes if code >= b"\xb0"]
+    syllables = sum(code < b"\xc9" for code in written)
+    if len(written) >= _MIN_SYLLABLES and syllables >= _SYLLABLE_SHARE * len(written):
+        return 0
+    if any("\ue000" <= char <= "\uf8ff" for char in foreign) or _has_kana(foreign):
+        return 0  # the kana of EUC-JP have the same bytes as GB2312's
+    # Traditional characters are in GB18030 alone.
+    return min(1, sum(map(bool, codes)) / len(codes) + _TRADITIONAL_SHARE)
 
 
-def _is_korean(foreign: Sequence[str]) -> bool:
-    # EUC-KR's syllables are GB2312's characters from B0A1 to C8FE, of which 58 % of the characters
-    # of Chinese texts are.
-    codes = [char.encode("gb2312", "ignore").hex() for char in foreign]
-    written = [code for code in codes if code >= "b0"]
-    syllables = sum(code < "c9" for code in written)
-    return len(written) >= _MIN_SYLLABLES and syllables >= _SYLLABLE_SHARE * len(written)
+def _fit_traditional(foreign: str) -> float:
+    codes = [char.encode("cp950", "ignore")[:1] for char in foreign]
+    return sum(b"\xa1" <= code <= b"\xc6" for code in codes) / len(codes)
+
+
+def _fit_japanese(foreign: str) -> float:
+    usual = sum(b"\x81" <= char.encode("cp932", "ignore")[:1] <= b"\x97" for char in foreign)
+    return usual / len(foreign) if _has_kana(foreign) else 0
+
+
+def _has_kana(foreign: str) -> bool:
+    return 10 * sum("぀" <= char <= "ヿ" for char in foreign) >= len(foreign)
+
+
+def _fit_korean(foreign: str) -> float:
+    syllables = sum("가" <= char <= "힣" for char in foreign)
+    return syllables / len(foreign) if syllables >= _MIN_SYLLABLES else 0
+
+
+def _fit_cyrillic(text: str) -> float:
+    # The letters of Hebrew have the same bytes, and other shares.
+    foreign = _foreign(text).casefold()
+    if sum(map(foreign.count, "аеиоуыэюяіїє")) < _VOWEL_SHARE * len(foreign):
+        return 0
+    return _share_in_words(text, lambda word: all("Ѐ" <= char <= "џ" for char in word))
+
+
+def _fit_western(text: str) -> float:
+    foreign = {char for char in _foreign(text) if char.isalpha()}
+    if not any(foreign <= letters for letters in _WESTERN):
+        return 0
+    return _share_in_words(text, lambda word: 2 * len(_foreign(word)) <= len(word) + 1)
+
+
+def _share_in_words(text: str, is_word: Callable[[str], bool]) -> float:
+    """The share of the characters beyond ASCII that stand in words, or are signs beside them."""
+    good = sum(char in _WESTERN_SIGNS for char in text)
+    for word in _WORD.findall(text):
+        foreign = len(_foreign(word))
+        if foreign and is_word(word) and (word[1:].islower() or word.isupper() or len(word) == 1):
+            good += foreign
+    return good / max(1, len(_foreign(text)))
+
+
+def _foreign(text: str) -> str:
+    return "".join(char for char in text if char > "\x7f")
 
 
 def _is_binary(text: str, encoded: bytes) -> bool:

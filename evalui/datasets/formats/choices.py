@@ -79,11 +79,7 @@ def recognises(source: Source, layout: Layout) -> bool:
         return fold_name(layout.option_list) in _folded_names(source, layout)
     if is_json_lines(source):
         records = (record for _, record in islice(json_objects(source), _ROWS_INSPECTED))
-        folded = (
-            {fold_name(name): value for name, value in record.items()}
-            for record in records
-            if isinstance(record, dict)
-        )
+        folded = ({fold_name(name): value for name, value in record.items()} for record in records)
         return any(_has_options(values, layout) for values in folded)
     names = _folded_names(source, layout)
     if names.isdisjoint(_OPTION_COLUMNS) or names.isdisjoint(_question_names(layout)):

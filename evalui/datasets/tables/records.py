@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from evalui.datasets.containers.heads import check_width
 from evalui.datasets.model import FaultList, Layout, RawRow, Source, shorten, sort_by_line
-from evalui.datasets.tables.rows import check_width
 from evalui.datasets.tables.table import is_json_lines, json_rows, read_table
 from evalui.types import LETTERS, Fault
 

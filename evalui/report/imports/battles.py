@@ -8,9 +8,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
+from evalui.datasets.containers.json import parse_lines
 from evalui.datasets.files.encoding import decode
-from evalui.datasets.model import Source
-from evalui.datasets.tables.table import json_objects
 from evalui.errors import DataError
 from evalui.modes.prompts.rubrics import SINGLE_ANSWER_FORMATS, VERDICT_FORMATS
 from evalui.report.export.encoder import WINNERS, JsonObject
@@ -149,7 +148,7 @@ def read_votes(path: Path) -> dict[str, list[Verdict]]:
     """
     decoded = decode(path.read_bytes(), path.name)
     votes: dict[str, list[Verdict]] = defaultdict(list)
-    for line, values in json_objects(Source(path.name, decoded.text)):
+    for line, values in parse_lines(decoded.text):
         row = _VoteRow(path.name, line, values)
         votes[_vote_text(row, "dataset", "")].append(_vote(row))
     return dict(votes)

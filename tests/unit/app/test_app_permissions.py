@@ -28,8 +28,7 @@ UseCase = Callable[..., Any]
 
 def modules() -> Iterator[Any]:
     for each in pkgutil.walk_packages(evalui.app.__path__, "evalui.app."):
-        if not each.name.endswith(".process"):  # it begins to work when it is imported
-            yield import_module(each.name)
+        yield import_module(each.name)
 
 
 def takes_a_service(function: UseCase) -> bool:
@@ -176,8 +175,6 @@ def test_a_parameter_that_is_not_there_is_noticed_at_once():
 def test_a_service_for_one_person_leaves_that_for_another(box: AppService):
     ann, bob = (box.acting_for(Person(name, "annotator")) for name in ("ann", "bob"))
     assert [each.owner for each in (ann, bob, box)] == ["ann", "bob", ""]
-    assert ann.files.runner is bob.files.runner
+    assert ann.files.requests is bob.files.requests  # they wait for the same processes
     assert ann.cache is bob.cache
-    with ann.files._turn() as first, bob.files._turn() as second:
-        assert [first.name, second.name] == ["ann", "bob"]
-        assert box.files._waiting == {"ann": 1, "bob": 1}  # they wait for the same processes
+    assert [each.files.person().name for each in (ann, bob, box)] == ["ann", "bob", ""]

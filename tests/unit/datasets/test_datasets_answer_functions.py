@@ -161,11 +161,6 @@ def test_a_test_split_without_answers_is_scored(give: Give, read: Read):
     assert targets(read(text, "law_test.csv")) == [1]
 
 
-def test_questions_of_a_quiz_are_seen_too(give: Give, read: Read):
-    give(longest)
-    assert targets(read("Which?\nA. one\nB. three\nANSWER: A\n", "quiz.txt")) == [1]
-
-
 def test_a_table_without_a_header_has_nothing_that_a_function_could_name(give: Give, read: Read):
     give(longest)
     loaded = read("Which?,one,three,B\nWhat?,four,six,A\n", "mmlu.csv")

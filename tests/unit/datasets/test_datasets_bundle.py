@@ -511,21 +511,3 @@ def test_whatever_the_bytes_they_load_or_are_refused(
     assert loaded.n_rows >= len(loaded.dataset.samples)
     for sample in loaded.dataset.samples:
         check(sample)
-
-
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(place=st.integers(0, 400), value=st.integers(0, 255), cut=st.integers(0, 400))
-def test_a_damaged_archive_loads_or_is_refused(
-    tmp_path: Path, place: int, value: int, cut: int
-) -> None:
-    path = tmp_path / "set.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.writestr("law_val.csv", ROWS)
-        packed.writestr("法学_dev.csv", DEV)
-    data = bytearray(path.read_bytes())
-    data[place % len(data)] = value
-    path.write_bytes(data[: len(data) - (cut if cut % 3 == 0 else 0)])
-    loaded = outcome(path)
-    assert isinstance(loaded, str) or loaded.files

@@ -1,43 +1,22 @@
 """Layouts of published sets and office files: read rightly, asked about or refused, never wrong.
 
-Each block of tests/golden/layouts begins with `=== name | file | expectation` and holds a file. The
-questions are invented. An expectation has the right options, or the first references, under `read`;
-where the file `asks` for a confirmation, they are what is read with the columns that are proposed.
+The questions of tests/golden/layouts are invented. An expectation has the right options, or the
+first references, under `read`; where the file `asks` for a confirmation, they are what is read with
+the columns that are proposed.
 """
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from layouts import Case, cases, right
 
 from evalui.datasets import Layout, LoadResult, load, read_columns
 from evalui.datasets.columns import guess_columns, with_columns
-from evalui.types import Sample
 
-GOLDEN = Path(__file__).parents[2] / "golden"
-
-
-@dataclass(frozen=True)
-class Case:
-    """A file by its name and text, and what is to come of it."""
-
-    name: str
-    file: str
-    text: str
-    expected: dict[str, Any]
-
-
-def cases(path: Path) -> list[Case]:
-    blocks = path.read_text(encoding="utf-8").split("=== ")[1:]
-    heads_and_texts = (block.split("\n", 1) for block in blocks)
-    parts = ((*head.split(" | ", 2), text) for head, text in heads_and_texts)
-    return [Case(name, file, text, json.loads(wanted)) for name, file, wanted, text in parts]
-
-
-CASES = [case for path in sorted((GOLDEN / "layouts").glob("*.txt")) for case in cases(path)]
+CASES = list(cases("layouts"))
 READ = [case for case in CASES if "read" in case.expected and "asks" not in case.expected]
 ASKS = [case for case in CASES if "asks" in case.expected]
 REFUSED = [case for case in CASES if "refused" in case.expected]
@@ -45,18 +24,6 @@ REFUSED = [case for case in CASES if "refused" in case.expected]
 
 def named(some: Sequence[Case]) -> Any:
     return pytest.mark.parametrize("case", some, ids=[case.name for case in some])
-
-
-def written(folder: Path, case: Case) -> Path:
-    path = folder / case.file
-    path.write_text(case.text, encoding="utf-8", newline="")
-    return path
-
-
-def right(sample: Sample) -> str | None:
-    if isinstance(sample.target, int):
-        return sample.choices[sample.target]
-    return next(iter(sample.references), None)
 
 
 def confirmed(path: Path, key: str = "") -> Layout:
@@ -84,12 +51,12 @@ def test_there_are_enough_of_them() -> None:
 
 @named(READ)
 def test_what_is_clear_is_read_without_help(tmp_path: Path, case: Case) -> None:
-    check(load([written(tmp_path, case)]), case.expected)
+    check(load([case.written(tmp_path)]), case.expected)
 
 
 @named(ASKS)
 def test_what_is_not_clear_is_read_after_one_confirmation(tmp_path: Path, case: Case) -> None:
-    path = written(tmp_path, case)
+    path = case.written(tmp_path)
     waiting = load([path])
     assert waiting.dataset.samples == ()
     assert [fault.rule for fault in waiting.faults] == [f"confirm-{case.expected['asks']}"]
@@ -99,7 +66,7 @@ def test_what_is_not_clear_is_read_after_one_confirmation(tmp_path: Path, case: 
 
 @named(REFUSED)
 def test_what_holds_no_questions_is_refused(tmp_path: Path, case: Case) -> None:
-    loaded = load([written(tmp_path, case)])
+    loaded = load([case.written(tmp_path)])
     assert loaded.dataset.samples == ()
     assert {*case.expected["refused"]} <= {fault.rule for fault in loaded.faults}
 
@@ -110,7 +77,7 @@ def test_the_guess_does_not_hang_on_the_names_of_the_columns_being_as_written(
 ) -> None:
     if not case.file.endswith((".csv", ".tsv")) or case.file.startswith("x_"):
         return
-    path = written(tmp_path, case)
+    path = case.written(tmp_path)
     before = load([path])
     head, rest = case.text.split("\n", 1)
     path.write_text(f"{head.upper()}\n{rest}", encoding="utf-8", newline="")
@@ -122,6 +89,6 @@ def test_the_guess_does_not_hang_on_the_names_of_the_columns_being_as_written(
 
 def test_a_kind_that_is_stated_needs_no_confirmation_of_the_kind(tmp_path: Path) -> None:
     (case,) = (case for case in CASES if case.name == "sst-2")
-    path = written(tmp_path, case)
+    path = case.written(tmp_path)
     loaded = load([path], layout=replace(Layout(), kind="general_qa"))
     assert [right(sample) for sample in loaded.dataset.samples] == ["1", "0", "1"]

@@ -211,7 +211,7 @@ def test_what_was_unpacked_is_removed_though_its_process_was_ended(
 
     assert isinstance(desk.files.runner, FilesHere)
     monkeypatch.setattr(desk.files.runner.work, "log", ended)
-    with pytest.raises(DataError, match="took longer"):
+    with pytest.raises(DataError, match="took more than 1 seconds"):
         desk.files.log(upload)
     assert len(unpacked) == 1
     assert list((tmp_path / "temporary").iterdir()) == []

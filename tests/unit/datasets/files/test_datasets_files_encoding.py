@@ -36,17 +36,40 @@ def test_every_line_break_becomes_the_same(newline: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("text", "encoding"),
     [
-        "id,question\n1,naïve".encode("latin-1") + b"\xefte\xe9a\n",
-        TRADITIONAL.encode("big5"),
-        "id,question\n1,日本の首都".encode("shift-jis"),
-        "질문,답\n대한민국의 수도는 어디입니까?,서울\n물의 화학식은?,물".encode("euc-kr"),
+        ("题目,答案\n哪个？,是", "gb18030"),
+        (TRADITIONAL, "big5"),
+        ("id,question\n1,日本の首都", "shift-jis"),
+        ("問題,答え\n日本の首都はどこですか？,東京\n", "euc-jp"),
+        ("질문,답\n대한민국의 수도는 어디입니까?,서울\n물의 화학식은?,물", "euc-kr"),
+        ("вопрос,ответ\nСтолица России?,Москва\n", "cp1251"),
+        (
+            "question,réponse\nOù naît la Seine ?,À Source-Seine\nQue veut dire « très » ?,x",
+            "cp1252",
+        ),
+        ("Frage,Lösung\nWas heißt „schön“?,hübsch\n", "cp1252"),
+        ("pregunta,respuesta\n¿Qué año es?,dos mil\n", "latin-1"),
     ],
 )
-def test_another_encoding_is_refused_rather_than_misread(data: bytes) -> None:
-    with pytest.raises(DataError, match=r"x\.csv is neither UTF-8 nor UTF-16 nor GB18030"):
-        decode(data, "x.csv")
+def test_older_encodings_are_told_by_what_the_text_then_is(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding), "x.csv").text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("pytanie,odpowiedź\nGdzie leży Łódź?,w środku\n", "cp1250"),
+        ("otázka,odpověď\nKde leží Plzeň?,v Čechách\n", "cp1250"),
+        ("вопрос,ответ\nСтолица России?,Москва\n", "koi8-r"),
+        ("ερώτηση,απάντηση\nΠοια είναι η πρωτεύουσα;,Αθήνα\n", "cp1253"),
+        ("שאלה,תשובה\nמהי בירת ישראל?,ירושלים\n", "cp1255"),
+        ("سؤال,جواب\nما هي عاصمة مصر؟,القاهرة\n", "cp1256"),
+    ],
+)
+def test_another_encoding_is_refused_rather_than_misread(text: str, encoding: str) -> None:
+    with pytest.raises(DataError, match=r"The encoding of x\.csv cannot be told for sure"):
+        decode(text.encode(encoding), "x.csv")
 
 
 @pytest.mark.parametrize(
@@ -57,6 +80,7 @@ def test_another_encoding_is_refused_rather_than_misread(data: bytes) -> None:
         (codecs.BOM_UTF8, r"x\.csv is empty"),
         (b"PK\x03\x04rest", "an Excel workbook"),
         (b"%PDF-1.7", "a PDF"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "a pointer of Git LFS"),
         (b"\x00\x01\x02\x03", "a binary file"),
         (bytes(range(1, 9)) * 100, "a binary file"),
     ],

@@ -1,0 +1,79 @@
+"""OpenDocument sheets (.ods) and binary workbooks (.xlsb): calamine reads their values.
+
+A note says what it does not tell: number formats, hidden rows, merged cells, pictures, formulas.
+"""
+
+import io
+from datetime import date, datetime, time, timedelta
+
+from evalui.datasets.containers.number_formats import plain_number
+from evalui.datasets.containers.sheets import (
+    ERROR_VALUES,
+    CellBudget,
+    Sheet,
+    open_package,
+    select_sheets,
+    to_tables,
+)
+from evalui.datasets.containers.workbook import shown_day
+from evalui.datasets.model import Layout, Limits, Tables, UploadNote
+from evalui.errors import DataError
+
+_MANIFEST = "META-INF/manifest.xml"
+_Value = str | float | bool | date | time | datetime | timedelta
+
+
+def read_values(data: bytes, file: str, layout: Layout, limits: Limits) -> Tables:
+    """The tables on the visible sheets of a workbook, or on the one that is wanted.
+
+    Raises:
+        DataError: it cannot be read, is too large or locked, or has no such sheet.
+    """
+    with open_package(data, file, limits) as archive:
+        if _MANIFEST in archive.namelist() and b"encryption-data" in archive.read(_MANIFEST):
+            raise DataError("workbook-locked", file=file)
+        from python_calamine import (
+            CalamineError,
+            CalamineWorkbook,
+            PasswordError,
+            SheetVisibleEnum,
+        )
+
+        try:
+            book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+            seen = [
+                (each.name, each.visible is SheetVisibleEnum.Visible)
+                for each in book.sheets_metadata
+            ]
+            visible = [title for title, is_visible in seen if is_visible]
+            hidden = [title for title, is_visible in seen if not is_visible]
+            budget = CellBudget(file, limits)
+            sheets = list(map(Sheet, select_sheets(visible, file, layout.sheet)))
+            for sheet in sheets:
+                found = book.get_sheet_by_name(sheet.title)
+                rows = found.to_python(skip_empty_area=False, nrows=limits.lines + 1)
+                for line, values in enumerate(rows, start=1):
+                    cells = [
+                        sheet.mark_broken(line, column, f"the error {text}")
+                        if text in ERROR_VALUES or text.startswith("Err:")
+                        else text
+                        for column, text in enumerate(map(_shown, values))
+                    ]
+                    budget.add(sheet, line, cells)
+        except PasswordError as error:
+            raise DataError("workbook-locked", file=file) from error
+        except CalamineError as error:
+            raise ValueError(error) from error
+        tables = to_tables(sheets, visible, hidden, file, layout)
+        note = UploadNote("plain-values", {"file": file})
+        return Tables(tables.tables, (*tables.notes, note), tables.titles)
+
+
+def _shown(value: _Value) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int | float):
+        return plain_number(value)
+    return shown_day(value)

@@ -1,0 +1,1 @@
+"""Formats for evalui: quizzes of learning platforms, and tables in Markdown."""
