@@ -258,6 +258,54 @@ class DetectedAnswerKey:
     notes: tuple[UploadNote, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerFit:
+    """How well answers name the options beside them under the best answer key.
+
+    `hits` of `n` answers name an option, or several by letters. `assumed`: nothing decides whether
+    numbers count from 0 or from 1. `rival` is another key that explains as many and means others.
+    """
+
+    key: str
+    hits: int
+    n: int
+    assumed: bool = False
+    rival: str = ""
+
+    @property
+    def share(self) -> float:
+        """The share of the answers that name an option; 0 without answers."""
+        return self.hits / self.n if self.n else 0.0
+
+
+def fit_answers(answers: Sequence[RawAnswer]) -> AnswerFit:
+    """The answer key that explains most of the answers, and what speaks against it."""
+    base, assumed = _index_base(answers)
+    keys = ("letter", base, "text")
+    targets = {key: _targets(key, answers) for key in keys}
+    several = sum(map(_names_several, answers))
+    hits = {key: sum(target is not None for target in targets[key]) for key in keys}
+    hits["letter"] += several
+    best = max(keys, key=lambda key: hits[key])
+    rivals = [
+        key
+        for key in keys
+        if key != best and hits[key] == hits[best] and _differ(targets[key], targets[best])
+    ]
+    return AnswerFit(
+        best,
+        hits[best],
+        len(answers),
+        assumed=best == base and assumed,
+        rival=rivals[0] if rivals else "",
+    )
+
+
+def _names_several(answer: RawAnswer) -> bool:
+    letters = answer_letters(answer.cell, len(answer.options))
+    return bool(letters) and LETTERS.index(max(letters)) < len(answer.options)
+
+
 def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> DetectedAnswerKey:
     """The key under which most answers name an option.
 

@@ -145,10 +145,18 @@ COLUMN_ROLES = (
     "id",
     "capability",
 )
+# In the order in which a data set's digest has them.
 _FIELDS: Mapping[str, str] = {
-    role: "option_list" if role == "options" else role
-    for role in COLUMN_ROLES
-    if role not in LETTERS
+    "question": "question",
+    "passage": "passage",
+    "options": "option_list",
+    "row_option": "row_option",
+    "answer": "answer",
+    "explanation": "explanation",
+    "subject": "subject",
+    "id": "id",
+    "capability": "capability",
+    "guidance": "guidance",
 }
 # Why a guess is not sure, "" where it is; each has a sentence, `fault.confirm-<doubt>`.
 Doubt = Literal[

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
+from evalui.datasets.containers.json import parse_json
 from evalui.datasets.model import (
     PANDAS_EMPTY,
     Cell,
@@ -31,7 +32,6 @@ from evalui.datasets.model import (
     sort_by_line,
 )
 from evalui.datasets.names import INSTRUCTION_NAMES, fold_head
-from evalui.datasets.tables.table import parse_json
 from evalui.text_tokenizers.han import is_chinese
 from evalui.types import Fault, Language, Message, Sample
 

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from evalui.datasets.model import normalise_cell
+from evalui.datasets.containers.json import parse_json
+from evalui.datasets.model import cell_text, normalise_cell
 from evalui.datasets.names import LETTER_PLACES, OTHER_LETTERS, find_series
-from evalui.datasets.tables.table import cell_text, parse_json
 from evalui.types import LETTERS
 
 _TEXT_KEYS = ("text", "content", "value", "option", "choice", "answer")

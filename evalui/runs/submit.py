@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from evalui.access import LOCAL, LOCAL_PERSON, Person, may
-from evalui.datasets.columns import with_columns
+from evalui.datasets.model import with_columns
 from evalui.datasets.external_answers import ExternalAnswers
 from evalui.datasets.model import COMMAS_RULE, Layout, Limits, LoadResult
 from evalui.datasets.preview import is_misread, layout_fields, pin, read_choices

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from evalui.datasets.containers.heads import cut_table, find_head
 from evalui.datasets.containers.pictures import has_picture, picture_fault, without_pictures
-from evalui.datasets.heads import is_known_name
 from evalui.datasets.model import FaultList, Layout, Row, Table
+from evalui.datasets.names import is_known_name
 from evalui.types import Fault
 
 _COMMA_IN_TEXT = re.compile(r',(?=[ \t]+[^ \t\n"])')

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evalui.datasets.heads import is_known_name
 from evalui.datasets.model import Row, Table, UploadNote, collapse_whitespace, shorten
+from evalui.datasets.names import is_known_name
 from evalui.errors import DataError
 from evalui.types import LETTERS
 

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from evalui.datasets.containers.heads import check_width, cut_table
 from evalui.datasets.containers.pictures import without_pictures
-from evalui.datasets.heads import is_known_name
 from evalui.datasets.model import (
     Cell,
     FaultList,
@@ -30,6 +29,7 @@ from evalui.datasets.model import (
     duplicate_column_fault,
     fold_name,
 )
+from evalui.datasets.names import is_known_name
 from evalui.errors import DataError
 from evalui.types import Fault
 

@@ -20,8 +20,8 @@ from evalui.datasets.containers.number_formats import (
 )
 from evalui.datasets.containers.pictures import picture_fault, without_pictures
 from evalui.datasets.files.archive import ARCHIVE_ERRORS, check_archive, read_chunks
-from evalui.datasets.heads import is_known_name
 from evalui.datasets.model import FaultList, Layout, Limits, Row, Table, Tables, UploadNote
+from evalui.datasets.names import is_known_name
 from evalui.errors import DataError
 from evalui.types import Fault
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from evalui.datasets.column_roles import ColumnGuess, ColumnTable, Doubt, columns_of
-from evalui.datasets.model import Layout
+from evalui.datasets.model import ColumnTable, Doubt, Layout, Roles, columns_of
 from evalui.datasets.names import (
     INSTRUCTION_NAMES,
     PAIR_STEMS,
@@ -13,8 +12,8 @@ from evalui.datasets.names import (
     is_known_name,
     read_head,
 )
+from evalui.datasets.open_samples import are_messages
 from evalui.datasets.options import OptionList, read_options
-from evalui.datasets.questions.open import are_messages
 from evalui.types import DatasetKind
 
 FITTING_SHARE = 0.9  # of a column's cells that must agree for it to be what it looks like
@@ -263,7 +262,7 @@ class TableProfile:
 
     def to_guess(
         self, roles: Sequence[str], kind: DatasetKind, doubts: Sequence[Doubt], key: str = "letter"
-    ) -> ColumnGuess:
+    ) -> Roles:
         """The guess with these roles; the first of the doubts counts."""
         real: list[Doubt] = [doubt for doubt in doubts if doubt]
         if not self.table.rows:
@@ -273,7 +272,7 @@ class TableProfile:
         unused = tuple(
             column.header for column in self._unused(roles) if column.head.name not in read_anyway
         )
-        return ColumnGuess(tuple(roles), key, kind, not doubt, unused, doubt)
+        return Roles(tuple(roles), key, kind, not doubt, unused, doubt)
 
     def _unused(self, roles: Sequence[str]) -> Iterator[ColumnProfile]:
         """The columns of texts without a role; not what those with one repeat."""

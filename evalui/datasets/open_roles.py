@@ -3,13 +3,13 @@
 from itertools import combinations
 
 from evalui.datasets.answers import truth_of
-from evalui.datasets.column_roles import ColumnGuess, Doubt
-from evalui.datasets.guessing.profile import (
+from evalui.datasets.column_profile import (
     ColumnProfile,
     TableProfile,
     are_labels,
     is_number,
 )
+from evalui.datasets.model import Doubt, Roles
 from evalui.datasets.names import (
     CHOICE_ANSWER_NAMES,
     LABEL_NAMES,
@@ -22,7 +22,7 @@ _KEY_NAMES = frozenset(("questionid", "qid"))  # of a question that stands in an
 _ANSWER_WORDS = ("answer", "reference", "solution", "response", "答案", "回答", "回复")
 
 
-def guess_open(profile: TableProfile) -> ColumnGuess:
+def guess_open(profile: TableProfile) -> Roles:
     """The guess of open questions; its kind is "" where there is no question."""
     roles = profile.new_roles()
     answer = _find_reference(profile)
@@ -31,7 +31,7 @@ def guess_open(profile: TableProfile) -> ColumnGuess:
     question = profile.find_question(roles)
     names = {column.head.name for column in profile.columns}
     if question is None and "turns" not in names:
-        return ColumnGuess(tuple(roles), doubt="columns")
+        return Roles(tuple(roles), doubt="columns")
     doubts: list[Doubt] = ["labels" if answer and _is_label(profile, answer) else ""]
     if answer and "answer" not in profile.fixed:
         doubts.append("answers" if _answers_differ(profile) else "")

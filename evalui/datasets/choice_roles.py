@@ -19,13 +19,13 @@ from evalui.datasets.answers import (
     fit_answers,
     truth_of,
 )
-from evalui.datasets.column_roles import ColumnGuess, Doubt
-from evalui.datasets.guessing.profile import (
+from evalui.datasets.column_profile import (
     FITTING_SHARE,
     MIN_OPTIONS,
     ColumnProfile,
     TableProfile,
 )
+from evalui.datasets.model import Doubt, Roles
 from evalui.datasets.names import CORRECT_NAMES, HeadSeries, find_series
 from evalui.datasets.options import (
     find_separator,
@@ -34,7 +34,7 @@ from evalui.datasets.options import (
     split_question,
     strip_letters,
 )
-from evalui.datasets.questions.reshaping import is_mark, is_true_mark
+from evalui.datasets.reshape import is_mark, is_true_mark
 from evalui.types import LETTERS
 
 _MARK_NAMES = frozenset(
@@ -82,7 +82,7 @@ class _AnswerColumn:
         return self.fit.share >= FITTING_SHARE
 
 
-def guess_choice(profile: TableProfile) -> ColumnGuess | None:
+def guess_choice(profile: TableProfile) -> Roles | None:
     """The guess of multiple choice; None where nothing looks like it."""
     if rows := _guess_option_rows(profile):
         return rows
@@ -105,7 +105,7 @@ def guess_choice(profile: TableProfile) -> ColumnGuess | None:
     return guess_without_options(profile) if _answers_are_letters(profile) else None
 
 
-def guess_without_options(profile: TableProfile) -> ColumnGuess:
+def guess_without_options(profile: TableProfile) -> Roles:
     """The guess where there should be options and none can be made out."""
     roles = profile.new_roles()
     named = profile.by_head("answer")
@@ -332,9 +332,7 @@ def _contradict(best: _AnswerColumn, other: _AnswerColumn, source: _OptionSource
     )
 
 
-def _to_guess(
-    profile: TableProfile, source: _OptionSource, answer: _AnswerColumn | None
-) -> ColumnGuess:
+def _to_guess(profile: TableProfile, source: _OptionSource, answer: _AnswerColumn | None) -> Roles:
     """The guess of a file with options here and answers there."""
     roles = profile.new_roles()
     for letter, at in zip(LETTERS, source.columns, strict=False):
@@ -378,7 +376,7 @@ def _answer_doubts(
     ]
 
 
-def _guess_truth(profile: TableProfile) -> ColumnGuess | None:
+def _guess_truth(profile: TableProfile) -> Roles | None:
     """A file whose answers are all true or false, and that has no options."""
     stated = profile.column("answer")
     marked = [
@@ -402,7 +400,7 @@ def _guess_truth(profile: TableProfile) -> ColumnGuess | None:
     return profile.to_guess(roles, "multiple_choice", doubts)
 
 
-def _guess_option_rows(profile: TableProfile) -> ColumnGuess | None:
+def _guess_option_rows(profile: TableProfile) -> Roles | None:
     """A file with one row per option: the question is repeated, and one row of it is marked."""
     if profile.fixed.keys() & {*LETTERS, "options"}:
         return None
@@ -432,9 +430,7 @@ def _has_one_right_per_group(key: ColumnProfile, mark: ColumnProfile) -> bool:
     return bool(groups) and good >= FITTING_SHARE * len(groups)
 
 
-def _to_option_rows(
-    profile: TableProfile, key: ColumnProfile, mark: ColumnProfile
-) -> ColumnGuess | None:
+def _to_option_rows(profile: TableProfile, key: ColumnProfile, mark: ColumnProfile) -> Roles | None:
     roles = profile.new_roles()
     roles[mark.at] = "answer"
     if key.role == "id":
