@@ -44,6 +44,7 @@ _LETTERS = re.compile(r"[A-Z](?:[\s,;、/&+|]*[A-Z])+")
 _MAX_NEAR_CHARS = 8  # characters by which two spellings of a text differ in length
 _MAX_LETTER_CHARS = 60  # characters of a cell that holds letters and nothing else
 _MAX_ANSWER_CHARS = 5_000  # characters of a cell that begins with a letter
+_NUMBERS = re.compile(r"\d{1,2}(?:\s*[,;，、；\s]\s*\d{1,2})+")
 _NUMBER = re.compile(r"([0-9]{1,3})(?:\.0+)?")
 _TRUE = """
     true t yes y right correct 对 正确 是 真 √ ✓ ✔ 正确的 对的 是的 ☑ 〇 對 正確 ○ ◯ はい 正しい
@@ -193,6 +194,14 @@ def answer_letters(cell: str, n_options: int = MIN_LETTERS) -> str:
     return letters if len(letters) > 1 and named.issuperset(letters) else ""
 
 
+def answer_places(cell: str, n_options: int, first: int) -> tuple[int, ...]:
+    """The places that an answer names by several numbers ("1,4"), counted from `first`; else ()."""
+    if not _NUMBERS.fullmatch(cell.strip()):
+        return ()
+    places = tuple(int(number) - first for number in re.findall(r"\d+", cell))
+    return places if all(0 <= place < n_options for place in places) else ()
+
+
 def truth_of(cell: str) -> bool | None:
     """Whether an answer says true or false (对, √, yes, F); None if it says neither."""
     return _TRUTH.get(normalise_cell(cell).rstrip(_TRAILING_PUNCTUATION).casefold())
@@ -286,6 +295,8 @@ def fit_answers(answers: Sequence[RawAnswer]) -> AnswerFit:
     several = sum(map(_names_several, answers))
     hits = {key: sum(target is not None for target in targets[key]) for key in keys}
     hits["letter"] += several
+    first = int(base == "index1")
+    hits[base] += sum(bool(answer_places(a.cell, len(a.options), first)) for a in answers)
     best = max(keys, key=lambda key: hits[key])
     rivals = [
         key
@@ -340,8 +351,19 @@ def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> D
 def _index_base(answers: Sequence[RawAnswer]) -> tuple[str, bool]:
     """From where numbers count, and whether that is assumed."""
     from_0, from_1 = CELL_KEYS["index0"], CELL_KEYS["index1"]
-    first = any(from_0(answer.cell, ("",)) == 0 for answer in answers)
-    last = any(from_1(each.cell, each.options) == len(each.options) - 1 for each in answers)
+    numbers = [
+        set(re.findall(r"\d+", each.cell)) if _NUMBERS.fullmatch(each.cell.strip()) else set()
+        for each in answers
+    ]
+    first = any(
+        from_0(each.cell, ("",)) == 0 or "0" in several
+        for each, several in zip(answers, numbers, strict=True)
+    )
+    last = any(
+        from_1(each.cell, each.options) == len(each.options) - 1
+        or str(len(each.options)) in several
+        for each, several in zip(answers, numbers, strict=True)
+    )
     if first and last:
         return max(("index0", "index1"), key=lambda key: _count_matches(key, answers)), False
     return ("index1", False) if last else ("index0", not first)

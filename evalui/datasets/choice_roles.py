@@ -26,7 +26,7 @@ from evalui.datasets.column_profile import (
     TableProfile,
 )
 from evalui.datasets.model import Doubt, Roles
-from evalui.datasets.names import CORRECT_NAMES, HeadSeries, find_series
+from evalui.datasets.names import CORRECT_NAMES, OUTPUT_NAMES, HeadSeries, find_series
 from evalui.datasets.options import (
     find_separator,
     read_options,
@@ -163,7 +163,8 @@ def _from_list(column: ColumnProfile, *, named: bool = True) -> _OptionSource:
     texts = [tuple(filter(None, each.texts)) if each else () for each in lists]
     rights = [each.right for each in lists if each]
     marked = bool(rights) and None not in rights
-    if marked and any(len(right or ()) != 1 for right in rights):
+    # Rows with several right options are left out and counted, if others have one.
+    if marked and all(len(right or ()) != 1 for right in rights):
         doubt = doubt or "answer"
     if not any(texts):
         doubt = "options"
@@ -390,10 +391,18 @@ def _guess_truth(profile: TableProfile) -> Roles | None:
     roles = profile.new_roles()
     roles[marked[0].at] = "answer"
     question = profile.find_question(roles)
-    replies = [c for c in profile.by_head("answer") if c.is_text and c not in marked]
+    replies = [
+        column
+        for column in profile.columns
+        if column.texts and column not in marked
+        if (column.role == "answer" and column.is_text) or column.head.name in OUTPUT_NAMES
+    ]
     if not stated and (replies or (question and question.is_chat)):
         return None  # they mark a reply, or the one that a conversation ends with
     doubts: list[Doubt] = ["labels" if profile.has_pair_of_texts else ""]
+    # One of the two alone may be any answer.
+    one_sided = len({truth_of(text) for text in marked[0].texts}) == 1 < len(marked[0].texts)
+    doubts.append("answer" if one_sided and not stated else "")
     rows = zip(*(map(truth_of, column.cells) for column in marked), strict=True)
     doubts.append("answers" if any({True, False} <= {*row} for row in rows) else "")
     doubts.append(profile.assign_texts(roles, question))
@@ -444,13 +453,17 @@ def _to_option_rows(profile: TableProfile, key: ColumnProfile, mark: ColumnProfi
         if not roles[column.at] and column is not question and column.is_text
         if column.role in ("", "options", "answer", "passage")
     ]
-    named = [column for column in free if column.role in ("options", "answer")]
-    options = [column for column in named or free if len(set(column.cells[:_MAX_GROUP_ROWS])) > 1]
+    varied = [column for column in free if len(set(column.cells[:_MAX_GROUP_ROWS])) > 1]
+    # Beside the texts of options their letters may stand.
+    labels = [c for c in varied if all(by_letter(text, LETTERS) is not None for text in c.texts)]
+    texts = [column for column in varied if column not in labels] or varied
+    named = [column for column in texts if column.role in ("options", "answer")]
+    options = named or texts
     option = profile.column("row_option") or next(iter(options), None)
     if option is None:
         return None
     roles[option.at] = "row_option"
-    clear = mark.head.name in _MARK_NAMES and option.role != "passage"
+    clear = mark.head.name in _MARK_NAMES and (option.role != "passage" or labels)
     doubts: list[Doubt] = ["" if clear and (named or len(options) == 1) else "columns"]
     doubts.append(profile.assign_texts(roles, question))
     return profile.to_guess(roles, "multiple_choice", doubts)

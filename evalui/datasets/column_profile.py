@@ -23,6 +23,7 @@ _MIN_TEXT_BYTES = 24  # bytes of the mean cell of a column of texts, as opposed 
 _MIN_PASSAGE_BYTES = 150  # bytes of the mean cell of an unnamed column that may be a passage
 _MIN_QUESTION_BYTES = 12  # bytes of the mean cell of an unnamed column that may be the question
 _LABEL_CHARS = 24  # characters of a class of texts
+_TASK_NAMES = ("task", "任务")
 _INPUT_NAMES = ("input", "inputs", "输入", "context")
 # What open questions have beside their roles, whatever a guess says.
 _COLUMNS_OF_OPEN_QUESTIONS = ("system", "history", "messages", "turns", "evaluatingguidance")
@@ -184,7 +185,8 @@ class TableProfile:
         ]
         if named:
             full = [column for column in named if 2 * column.filled >= 1]
-            return min(full or named, key=lambda column: column.rank)
+            texts = [column for column in full if column.is_text or column.is_structured]
+            return min(texts or full or named, key=lambda column: column.rank)
         if chats := [column for column in free if column.is_chat]:
             return chats[0]
         options = {at for each in self.series if each.names_options for at in each.columns}
@@ -229,9 +231,9 @@ class TableProfile:
         instructions = [
             column
             for column in free
-            if column.head.name in INSTRUCTION_NAMES and column.is_text
+            if column.head.name in {*INSTRUCTION_NAMES, *_TASK_NAMES} and column.is_text
             # A task may also be a class of the questions.
-            if column.head.name != "任务" or column.mean_bytes >= _MIN_TEXT_BYTES
+            if column.head.name not in _TASK_NAMES or _is_sentence(column)
         ]
         if instructions:
             roles[instructions[0].at] = "passage"
@@ -287,6 +289,11 @@ class TableProfile:
             )
             if inside < FITTING_SHARE * len(column.texts):
                 yield column
+
+
+def _is_sentence(column: ColumnProfile) -> bool:
+    long = column.mean_bytes >= _MIN_TEXT_BYTES
+    return long or all(text[-1:] in ".:?!。：？！" for text in column.texts)
 
 
 def is_number(text: str) -> bool:

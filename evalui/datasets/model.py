@@ -171,9 +171,8 @@ Doubt = Literal[
     "labels",
     "outputs",
     "passage",
-    "log",
     "battles",
-    "replies",
+    "ratings",
 ]
 
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
-from evalui.datasets.containers.json import parse_json
 from evalui.datasets.model import (
     PANDAS_EMPTY,
     Cell,
@@ -32,6 +31,7 @@ from evalui.datasets.model import (
     sort_by_line,
 )
 from evalui.datasets.names import INSTRUCTION_NAMES, fold_head
+from evalui.datasets.options import parse_cell
 from evalui.text_tokenizers.han import is_chinese
 from evalui.types import Fault, Language, Message, Sample
 
@@ -39,6 +39,7 @@ _LANGUAGE_PREFIX = re.compile(r"(cn|zh|en)-", re.IGNORECASE)
 _WHOLE_NUMBER = re.compile(r"(-?\d+)\.0+")
 # Columns that are read by their names alone.
 READ_BY_NAME: Final = ("history", "system", "messages", "turns")
+_SYSTEM_NAMES = ("system_prompt", "system prompt", "系统提示", "系统提示词")
 # What samples know of themselves; no column of the file may replace it.
 _RESERVED_METADATA: Final = (
     *("subject", "capability", "evaluating_guidance"),
@@ -55,7 +56,7 @@ _SPEAKERS: Mapping[str, Speaker] = {
     **dict.fromkeys(("human", "prompter"), "user"),
     **dict.fromkeys(("gpt", "chatgpt", "bot", "model", "bard", "bing", "ai"), "assistant"),
 }
-_TEXTS_OF_REFERENCE = ("text", "texts", "spans", "value", "aliases", "answer", "answers")
+_TEXTS_OF_REFERENCE = ("number", "text", "texts", "spans", "value", "aliases", "answer", "answers")
 
 
 def read_open(table: Table, roles: Roles, role: FileRole, layout: Layout) -> ParsedRows:
@@ -144,8 +145,11 @@ class _Columns:
         self._history, self._system, self._messages, self._turns = (
             places.get(name, -1) for name in READ_BY_NAME
         )
+        if self._system < 0:
+            self._system = next((places[name] for name in _SYSTEM_NAMES if name in places), -1)
         used = {at for at, name in enumerate(roles.roles) if name and name != "capability"}
         used |= {places[name] for name in (*READ_BY_NAME, *_RESERVED_METADATA) if name in places}
+        used.add(self._system)
         cluster = fold_name(layout.cluster)
         self._others = tuple(
             (name, at)
@@ -342,6 +346,8 @@ def read_texts(value: Any) -> tuple[str, ...] | str:
     In place of a text there may be SQuAD's, DROP's and TriviaQA's object with texts under one of
     its names.
     """
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        value = parse_cell(value) or value
     if isinstance(value, dict):
         answer = cast(dict[str, Any], value)
         named = [answer[name] for name in _TEXTS_OF_REFERENCE if name in answer]
@@ -350,6 +356,8 @@ def read_texts(value: Any) -> tuple[str, ...] | str:
         wrong = not parts or any(isinstance(part, str) for part in parts)
         return _quote(answer) if wrong else texts
     items = cast(list[Any], value) if isinstance(value, list) else [value]
+    nested = [cast(list[Any], item) if isinstance(item, list) else [item] for item in items]
+    items = [text for inner in nested for text in inner]
     if any(isinstance(item, list | dict) for item in items):
         return _quote(value)
     return tuple(text for item in items if (text := cell_text(item)).strip())
@@ -363,15 +371,13 @@ def _parse_list(value: Any) -> Sequence[Any] | str:
 
 
 def _parse_cell(value: Any) -> Any:
-    """The JSON in a cell; what is no JSON stays the text it is."""
+    """The list or object in a cell; any other text stays as it is."""
     if not isinstance(value, str):
         return value
     if not value.strip():
         return None
-    try:
-        return parse_json(value)
-    except (ValueError, RecursionError):
-        return value
+    parsed = parse_cell(value)
+    return value if parsed is None else parsed
 
 
 def _parse_pair(pair: Sequence[Any]) -> Sequence[Message] | str:
@@ -385,6 +391,8 @@ def _parse_message(item: Any) -> Sequence[Message] | str:
     turn = cast(dict[str, Any], item) if isinstance(item, dict) else {}
     role = _SPEAKERS.get(str(turn.get("role", turn.get("from"))).casefold())
     content = _content_text(turn.get("content", turn.get("value")))
+    if content is None and (turn.get("tool_calls") or turn.get("function_call")):
+        return "a call of a tool"
     if role is None or content is None:
         return _quote(item)
     return (Message(role, content),)

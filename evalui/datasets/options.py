@@ -29,8 +29,9 @@ _MAX_OPTION_CHARS = 2_000  # characters of an option that stands in a text with 
 # one text, and {'text': array(['a', 'b'], dtype=object), ...}. No part can be matched two ways.
 _QUOTED = r"(?:'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")"
 _NUMPY_LIST = re.compile(rf"\[\s*(?:{_QUOTED}\s*)++\]", re.DOTALL)
-_NUMPY_ARRAY = rf"('\w+': )array\((\[(?:{_QUOTED}|[,\s])*+\]), dtype=\w+\)"
-_NUMPY_ARRAYS = re.compile(rf"\{{{_NUMPY_ARRAY}, {_NUMPY_ARRAY}\}}", re.DOTALL)
+_NUMPY_ARRAY = re.compile(
+    rf"(?<='): array\((\[(?:{_QUOTED}|[-\d.,\s])*+\])(?:, dtype=\w+)?\)", re.DOTALL
+)
 _OPTION_LABEL = re.compile(r"[A-Za-z]|[0-9]{1,2}")
 # A letter with what sets it apart from the text behind it: "A." "A、" "(A)" "【A】" "A) ".
 _LETTER_MARK = (
@@ -89,7 +90,7 @@ class SplitQuestion:
 def read_options(value: Any) -> OptionList | None:
     """The options in a JSON value or in a cell, None if it is no list of options."""
     if isinstance(value, str):
-        parsed = _parse_cell(value)
+        parsed = parse_cell(value)
         if parsed is None:
             return _from_lettered_cell(value)
     else:
@@ -190,7 +191,8 @@ def _letter_of(match: re.Match[str]) -> str:
     return LETTERS[LETTER_PLACES[next(filter(None, match.groupdict().values()))]]
 
 
-def _parse_cell(cell: str) -> Any:
+def parse_cell(cell: str) -> Any:
+    """The list or object that a cell holds as JSON or Python writes it, None for any other text."""
     text = cell.strip()
     if text[:1] not in ("[", "{") or len(text) > _MAX_CHARS:
         return None
@@ -208,11 +210,9 @@ def _parse_value(text: str) -> Any:
         pass
     if _NUMPY_LIST.fullmatch(text):
         return [ast.literal_eval(each) for each in re.findall(_QUOTED, text, re.DOTALL)]
-    arrays = _NUMPY_ARRAYS.fullmatch(text)
+    plain = _NUMPY_ARRAY.sub(r": \1", text) if "array(" in text else text
     # By way of JSON, which has no sets, bytes or ellipses, and texts for the keys of objects.
-    return parse_json(
-        json.dumps(ast.literal_eval(arrays.expand(r"{\1\2, \3\4}") if arrays else text))
-    )
+    return parse_json(json.dumps(ast.literal_eval(plain)))
 
 
 def _from_list(items: Sequence[Any]) -> OptionList | None:

@@ -83,6 +83,12 @@ _HEADER_NAMES = frozenset(
         *("题目", "问题", "答案", "选项", "解析"),
     )
 )  # which no first row of questions holds as a whole cell
+# What only logs of evaluations name: lm-eval's, Inspect's, OpenCompass' and EvalScope's.
+_LOG = re.compile(
+    rb'"(?:lm_eval_version|filtered_resps|origin_prompt|sample_score)"\s*:'
+    rb'|"model_output"\s*:\s*\{|"eval"\s*:\s*\{[^{}]*"(?:run_id|task_id|task)"\s*:'
+)
+_LOG_BYTES = 20_000  # at the beginning of a file
 _DEFAULT_LAYOUT = Layout()
 _DEFAULT_LIMITS = Limits()
 
@@ -671,6 +677,8 @@ def _open_file(
     """
     digest = hashlib.sha256(member.data).digest()
     plugin = next((n for n in DATASET_FORMATS if _reads(DATASET_FORMATS[n], member)), "")
+    if _LOG.search(member.data[:_LOG_BYTES]):
+        raise DataError("log-no-questions", file=member.name)
     if plugin:
         found = DATASET_FORMATS[plugin].read(member.data, member.name)
     else:

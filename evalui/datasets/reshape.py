@@ -25,7 +25,7 @@ from evalui.datasets.names import fold_head, is_chat_name, read_head
 _ROWS_INSPECTED = 20
 _NESTING = 3  # lists within lists, as sections of chapters
 _ROLES_OF_QUESTIONS = ("options", "answer")
-_LISTS_OF_QUESTIONS = frozenset(("questions", "question", "qas", "qa", "qapairs", "items", "问题"))
+_LISTS_OF_QUESTIONS = frozenset(("questions", "question", "qas", "qa", "qapairs", "items", "instances", "问题", "题目"))
 _TRUE_MARKS = ("1", "1.0", "true", "yes", "right", "correct")
 _FALSE_MARKS = ("0", "0.0", "false", "no", "wrong", "incorrect", "")
 

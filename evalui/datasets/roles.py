@@ -15,6 +15,7 @@ from evalui.datasets.column_profile import FITTING_SHARE, TableProfile
 from evalui.datasets.model import (
     Cell,
     ColumnTable,
+    Doubt,
     JsonNumber,
     Layout,
     Roles,
@@ -26,9 +27,9 @@ from evalui.datasets.model import (
     shorten,
     with_columns,
 )
-from evalui.datasets.names import MODEL_NAMES, fold_head, is_known_name, read_head
+from evalui.datasets.names import MODEL_NAMES, OUTPUT_NAMES, fold_head, is_known_name, read_head
 from evalui.datasets.open_roles import guess_open, holds_replies
-from evalui.datasets.options import read_options
+from evalui.datasets.options import read_options, split_question
 from evalui.types import LETTERS, DatasetKind, Fault
 
 OPEN_KINDS: tuple[DatasetKind, ...] = ("general_qa", "subjective")
@@ -78,6 +79,23 @@ _OF_OPEN_QUESTIONS: Mapping[DatasetKind, Mapping[str, tuple[str, ...]]] = {
 _OF_JUDGES = ("capability", "evaluating_guidance", "reference_answer", "turns")
 
 
+# Heads of what is no set of questions.
+_OF_BATTLES = tuple(
+    map(
+        frozenset,
+        (
+            ("modela", "modelb"),
+            ("model1", "model2"),
+            ("responsea", "responseb"),
+            ("output1", "output2"),
+            ("chosen", "rejected"),
+        ),
+    )
+)
+_OF_RATINGS = (frozenset(("judgment", "score")), frozenset(("judgement", "score")))
+_OF_REPLIES = (frozenset(("ansid", "messages")), frozenset(("answerid", "choices")))
+
+
 def find_roles(table: Table, layout: Layout) -> Roles:
     """What the columns of a table are, whatever kind of questions the layout wants.
 
@@ -85,8 +103,12 @@ def find_roles(table: Table, layout: Layout) -> Roles:
     """
     natural = replace(layout, kind="")
     stated = columns_of(layout)
+    if not stated and (doubt := _no_questions(table)):
+        return Roles(("",) * len(table.heads), doubt=doubt)
     named = _roles_by_name(table, natural)
     beginning = replace(table, rows=table.rows[:_FIRST_ROWS], faults=())
+    if named and not stated and _contradicts_questions(beginning, named):
+        return replace(named, sure=False, plain=False, doubt="options")
     if named and named.options and not stated and _is_plain_ceval(beginning):
         return named
     shown = column_table(beginning)
@@ -99,7 +121,7 @@ def find_roles(table: Table, layout: Layout) -> Roles:
         if whole is None or guess_roles(whole, natural).doubt != "answers":
             return replace(named, unused=guess.unused)
     guess = _guess_from_all(table, natural)
-    if guess.place("question") < 0 and guess.doubt not in ("outputs", "replies", "log", "battles"):
+    if guess.place("question") < 0 and guess.doubt != "outputs":
         return replace(named, unused=guess.unused) if named else replace(guess, kind="")
     return guess
 
@@ -247,6 +269,23 @@ def missing_column_faults(table: Table, kind: DatasetKind, layout: Layout) -> tu
     )
 
 
+def _no_questions(table: Table) -> Doubt:
+    """What a table is by its heads if it is none of questions: pairs, ratings or replies."""
+    heads = {fold_head(head) for head in table.heads}
+    kinds: tuple[tuple[Doubt, tuple[frozenset[str], ...]], ...] = (
+        ("battles", _OF_BATTLES),
+        ("ratings", _OF_RATINGS),
+        ("outputs", _OF_REPLIES),
+    )
+    for doubt, names in kinds:
+        if any(each <= heads for each in names):
+            return doubt
+    filled = {fold_head(head) for head in table.heads if head.strip()}
+    outputs = filled & OUTPUT_NAMES
+    asked = {name for name in filled if read_head(name).role == "question"}
+    return "outputs" if outputs and asked and filled == outputs | asked else ""
+
+
 # Published formats
 
 
@@ -375,6 +414,25 @@ def _open_roles(table: Table, layout: Layout, kind: DatasetKind) -> Roles:
     return _named(table, heads, {**columns, **more}, kind)
 
 
+def _contradicts_questions(table: Table, roles: Roles) -> bool:
+    """Whether the options in the questions are others than those in their columns, or their order.
+
+    In most rows; what one question quotes may look like options.
+    """
+    at, options = roles.place("question"), roles.options
+    if at < 0 or not options:
+        return False
+    split = [(row, split_question(cell_text(_cell(row, at)))) for row in table.rows]
+    found = [(row, each.options.texts) for row, each in split if each]
+    others = [
+        texts
+        for row, texts in found
+        if tuple(filter(None, (cell_text(_cell(row, place)).strip() for place in options)))
+        != tuple(text.strip() for text in texts)
+    ]
+    return 2 * len(others) > max(len(table.rows), 1)
+
+
 def _named(
     table: Table, heads: Mapping[str, int], columns: Mapping[str, str], kind: DatasetKind
 ) -> Roles:
@@ -383,6 +441,13 @@ def _named(
         at = heads.get(fold_name(name), -1) if name else -1
         if at >= 0 and not roles[at]:
             roles[at] = role
+    id_, passage = (roles.index(role) if role in roles else -1 for role in ("id", "passage"))
+    if id_ >= 0 and passage >= 0:
+        # RACE's ids are those of the passages.
+        ids = [cell_text(_cell(row, id_)) for row in table.rows]
+        pairs = {(cell_text(_cell(row, id_)), cell_text(_cell(row, passage))) for row in table.rows}
+        if len(pairs) == len(set(ids)) < len(ids):
+            roles[id_] = ""
     return Roles(tuple(roles), kind=kind, sure=True, plain=True)
 
 

@@ -20,6 +20,7 @@ from evalui.datasets.answers import (
     RawAnswer,
     answer_function,
     answer_letters,
+    answer_places,
     by_letter,
     by_text,
     detect_answer_key,
@@ -70,6 +71,7 @@ SEVERAL_RULE = "multi-letter-answer"
 NO_ANSWER_RULE = "answer-not-an-option"
 _LETTERED_SHARE = 0.9  # of the questions whose options begin with their letters, for all to do so
 _MIN_LETTERED = 3  # questions
+_MANY_OPTIONS = 4  # that all begin with their letters show it in one question
 _PLAIN_SHARE = 0.9  # of the answers of a file that are bare letters, for no other to be thought of
 _MIN_MARKED_ROWS = 2  # rows whose first option is marked as right, for the order to tell it
 _LETTER_STARTS = FIRST_LETTERS | frozenset("(（[【选")
@@ -498,7 +500,8 @@ def _without_spaced_letters(questions: list[_Question]) -> list[_Question]:
         for question, options in zip(questions, stripped, strict=True)
     ]
     spaced = sum(one is not other for one, other in zip(plain, questions, strict=True))
-    nearly_all = spaced >= max(_MIN_LETTERED, _LETTERED_SHARE * len(questions))
+    least = 1 if all(len(each.texts) >= _MANY_OPTIONS for each in questions) else _MIN_LETTERED
+    nearly_all = spaced >= max(least, _LETTERED_SHARE * len(questions))
     return plain if nearly_all else questions
 
 
@@ -664,6 +667,10 @@ class _Reading:
         if question.right is None:
             actual = f"“{shorten(collapse_whitespace(cell))}”" if cell else "empty"
             letters = answer_letters(cell, len(texts)) if self.key == "letter" else ""
+            if self.key in ("index0", "index1"):
+                first = int(self.key == "index1")
+                places = answer_places(cell, len(texts), first)
+                letters = "".join(LETTERS[place] for place in places)
         if letters:
             expected = f"one letter; single-answer evaluation cannot score {', '.join(letters)}"
             return self._fault(question, column, SEVERAL_RULE, actual, expected)

@@ -430,6 +430,8 @@ def _keyed_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if not document or not all(isinstance(value, dict) for value in document.values()):
         return None
     inner = [cast(dict[str, Any], value) for value in document.values()]
+    if groups := _grouped_rows(document):
+        return groups
     keys = dict.fromkeys(key for each in inner for key in each)
     outer_names, inner_names = _share_of_names(document), _share_of_names(keys)
     if outer_names > inner_names:
@@ -442,6 +444,17 @@ def _keyed_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if "id" in keys or all(map(str.isdecimal, document)):
         return inner
     return [{"id": key} | row for key, row in zip(document, inner, strict=True)]
+
+
+def _grouped_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows under a key each within groups under a key each, [] for anything else."""
+    rows: list[dict[str, Any]] = []
+    for group, members in document.items():
+        for key, row in cast(dict[str, Any], members).items():
+            if not isinstance(row, dict) or _QUESTION_KEYS.isdisjoint(map(str.casefold, row)):
+                return []
+            rows.append({"subject": group, "id": key} | cast(dict[str, Any], row))
+    return rows
 
 
 def _share_of_names(names: Collection[str]) -> float:
