@@ -287,9 +287,12 @@ class AnswerFit:
         return self.hits / self.n if self.n else 0.0
 
 
-def fit_answers(answers: Sequence[RawAnswer]) -> AnswerFit:
-    """The answer key that explains most of the answers, and what speaks against it."""
-    base, assumed = _index_base(answers)
+def fit_answers(answers: Sequence[RawAnswer], start: str = "") -> AnswerFit:
+    """The answer key that explains most of the answers, and what speaks against it.
+
+    `start` is the number of the first option by its head, "" where heads have none.
+    """
+    base, assumed = _index_base(answers, start)
     keys = ("letter", base, "text")
     targets = {key: _targets(key, answers) for key in keys}
     several = sum(map(_names_several, answers))
@@ -317,16 +320,18 @@ def _names_several(answer: RawAnswer) -> bool:
     return bool(letters) and LETTERS.index(max(letters)) < len(answer.options)
 
 
-def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> DetectedAnswerKey:
+def detect_answer_key(
+    answers: Sequence[RawAnswer], file: str, column: str, start: str = ""
+) -> DetectedAnswerKey:
     """The key under which most answers name an option.
 
     A 0 means that numbers count from 0, the number of a row's options that they count from 1;
     where a file has both, the way in which more of its answers name an option; where it has
-    neither, 0 is assumed, with a note. Where places and texts explain as much,
+    neither, the heads of the options may say it (`start`); else 0 is assumed, with a note. Where places and texts explain as much,
     numbers that JSON writes as such and letters are places, quoted numbers are texts, with a note
     if that makes a difference.
     """
-    base, assumed = _index_base(answers)
+    base, assumed = _index_base(answers, start)
     targets = {key: _targets(key, answers) for key in ("letter", base)}
     matches = {key: len(answers) - named.count(None) for key, named in targets.items()}
     place = max(("letter", base), key=lambda key: matches[key])
@@ -348,7 +353,7 @@ def detect_answer_key(answers: Sequence[RawAnswer], file: str, column: str) -> D
     return DetectedAnswerKey(place, notes)
 
 
-def _index_base(answers: Sequence[RawAnswer]) -> tuple[str, bool]:
+def _index_base(answers: Sequence[RawAnswer], start: str) -> tuple[str, bool]:
     """From where numbers count, and whether that is assumed."""
     from_0, from_1 = CELL_KEYS["index0"], CELL_KEYS["index1"]
     numbers = [
@@ -366,6 +371,8 @@ def _index_base(answers: Sequence[RawAnswer]) -> tuple[str, bool]:
     )
     if first and last:
         return max(("index0", "index1"), key=lambda key: _count_matches(key, answers)), False
+    if not first and start == "1":
+        return "index1", False
     return ("index1", False) if last else ("index0", not first)
 
 

@@ -302,7 +302,8 @@ def _fit(column: ColumnProfile, source: _OptionSource) -> AnswerFit:
             RawAnswer(cell, texts, column.is_number)
             for cell, texts in pairs
             if cell and texts and cell != _NO_ANSWER
-        ]
+        ],
+        source.start,
     )
 
 
@@ -351,8 +352,11 @@ def _to_guess(profile: TableProfile, source: _OptionSource, answer: _AnswerColum
     elif not source.marked and not answer_function(key or "letter"):
         doubts.append("answer")
     question = profile.columns[source.question] if source.question >= 0 else None
-    doubts.append(profile.assign_texts(roles, question or profile.find_question(roles)))
-    return profile.to_guess(roles, "multiple_choice", doubts, key)
+    question = question or profile.find_question(roles)
+    doubt = profile.assign_texts(roles, question)
+    if doubt == "question" and question and question.role == "passage" and source.by_head:
+        doubt = ""  # what options stand beside is the question, though its head says “text”
+    return profile.to_guess(roles, "multiple_choice", [*doubts, doubt], key)
 
 
 def _answer_doubts(

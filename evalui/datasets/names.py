@@ -94,7 +94,7 @@ _ROLE_NAMES: Mapping[str, str] = {
         quiz goal startphrase ctx prompt instruction sentence questions ask q inputs input
         premise statement claim usermessage user 题干 题目 问题 试题 题目内容 试题内容 题干内容
         题目描述 试题题干 题目名称 提问 问 題目 題幹 問題 問 提示词 提示 指令 输入 用户问题 用户输入
-        测试问题 题面 判断题 单选题 选择题 mcq problemtext userquery userprompt 問題文 設問 質問 質問文 질문 문제 문항 질문내용 지문질문
+        测试问题 题面 判断题 单选题 选择题 mcq problemtext preguntas perguntas questoes fragen domande вопросы userquery userprompt 問題文 設問 質問 質問文 질문 문제 문항 질문내용 지문질문
         pregunta enunciado questao pergunta frage fragestellung domanda вопрос задание
         текствопроса السؤال سؤال نصالسؤال soru cauhoi pertanyaan soal vraag pytanie คำถาม प्रश्न
         سوال שאלה
@@ -112,10 +112,11 @@ _ROLE_NAMES: Mapping[str, str] = {
         answer answerkey correctanswer correctoption correctchoice rightanswer goldanswer
         answerletter correct gold goldlabel key label target answers bestanswer answeridx
         goldenanswer goldenanswers groundtruths
-        correctoptionindex correctoptionidx correctoptionid correctanswerid answerindex answerid correctindex correctidx correctansweridx correctanswerindex truth
+        correctoptionindex correctoptionidx correctoptionid correctanswerid answerindex answerid correctoptiontext correctanswertext correctindex correctidx correctansweridx correctanswerindex truth
         groundtruth solution cop rightoption iscorrect response referenceanswer reference
         expectedanswer expected expectedoutput ideal output outputs completion targets
-        finalanswer answerrightending answertext canonicalanswer correctanswers goldanswers 答案
+        finalanswer answerrightending answertext canonicalanswer correctanswers goldanswers standardanswer standardanswers
+        答案
         正确答案 标准答案 参考答案 正确选项 正确项 标答 回答 标准回答 参考回答 期望答案 期望输出
         预期答案 输出 答 结论 是否正确 对错 标签 正確答案 正解 答え 解答番号 模範解答 정답 답
         정답번호 답변
@@ -169,7 +170,7 @@ CORRECT_NAMES = _words("""
 REFERENCE_NAMES = _words("""
     truth groundtruth groundtruths gold goldanswer goldanswers goldenanswer goldenanswers reference
     referenceanswer expected expectedanswer expectedoutput ideal correctanswer correctanswers
-    bestanswer target targets
+    bestanswer target targets standardanswer standardanswers
     正确答案 标准答案 参考答案 标准回答 参考回答 期望答案 期望输出 预期答案
 """)
 # Names of replies of models, which are never right answers, and of the model beside them.

@@ -99,6 +99,12 @@ def _is_label(profile: TableProfile, answer: ColumnProfile) -> bool:
     return answer.head.name in LABEL_NAMES or (profile.has_pair_of_texts and are_labels(answer))
 
 
+def _are_ids(column: ColumnProfile) -> bool:
+    """Whether cells name rows: no blank in any, and all different."""
+    unspaced = all(len(text.split()) == 1 and text.isascii() for text in column.texts)
+    return column.head.name.endswith("id") or (unspaced and column.distinct == len(column.texts))
+
+
 def _propose_reference(profile: TableProfile, roles: list[str]) -> Doubt:
     """A further column of texts may be that of the references, which heads do not say."""
     free = [column for column in profile.columns if not roles[column.at] and column.texts]
@@ -108,9 +114,10 @@ def _propose_reference(profile: TableProfile, roles: list[str]) -> Doubt:
         for column in free
         if column.is_unknown
         and column.filled == 1
+        and not 1 < 4 * column.distinct <= len(column.texts)
         and (column.is_prose or (column.is_text and len(profile.columns) == 2))
     ]
-    for column in (*hinted, *texts):
+    for column in (*hinted, *(column for column in texts if not _are_ids(column))):
         roles[column.at] = "answer"
         return "columns"
     return ""

@@ -347,7 +347,9 @@ def read_texts(value: Any) -> tuple[str, ...] | str:
     its names.
     """
     if isinstance(value, str) and value.lstrip().startswith("{"):
-        value = parse_cell(value) or value
+        parsed = parse_cell(value)
+        is_known = isinstance(parsed, dict) and not parsed.keys().isdisjoint(_TEXTS_OF_REFERENCE)
+        value = parsed if is_known else value
     if isinstance(value, dict):
         answer = cast(dict[str, Any], value)
         named = [answer[name] for name in _TEXTS_OF_REFERENCE if name in answer]

@@ -32,6 +32,7 @@ _NUMPY_LIST = re.compile(rf"\[\s*(?:{_QUOTED}\s*)++\]", re.DOTALL)
 _NUMPY_ARRAY = re.compile(
     rf"(?<='): array\((\[(?:{_QUOTED}|[-\d.,\s])*+\])(?:, dtype=\w+)?\)", re.DOTALL
 )
+_STATEMENTS = re.compile(r"[①-⑳\s]*")  # numbers of statements that an option names
 _OPTION_LABEL = re.compile(r"[A-Za-z]|[0-9]{1,2}")
 # A letter with what sets it apart from the text behind it: "A." "A、" "(A)" "【A】" "A) ".
 _LETTER_MARK = (
@@ -134,7 +135,8 @@ def strip_letters(texts: Sequence[str]) -> tuple[str, ...]:
     if 2 <= len(texts) <= len(LETTERS):
         starts = [_own_letter(text, place) for place, text in enumerate(texts)]
         if all(starts) and all(
-            len(text) > start for start, text in zip(starts, texts, strict=True)
+            len(text) > start and not _STATEMENTS.fullmatch(text[start:])
+            for start, text in zip(starts, texts, strict=True)
         ):
             return tuple(text[start:] for start, text in zip(starts, texts, strict=True))
     return tuple(texts)

@@ -914,7 +914,7 @@ def _read_file(file: OpenedFile, kind: DatasetKind) -> ParsedRows:
         for name, n in Counter(heads).items()
         if n > 1
     ]
-    if not table.rows and table.faults and not is_choice:
+    if not table.rows and table.faults:
         return ParsedRows((), table.faults, n_rows, unlisted=table.unlisted)
     if roles.plain or not roles.kind:
         needs_names = not is_choice or bool(roles.options) or not roles.kind

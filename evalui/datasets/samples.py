@@ -6,6 +6,7 @@ say, and a question with a true or false answer and no options gets those two.
 
 import hashlib
 import heapq
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -524,7 +525,9 @@ def _detect_key(
     ]
     if not answers:
         return DetectedAnswerKey("letter")
-    return detect_answer_key(answers, reader.role.name, reader.name(reader.answer))
+    number = re.search(r"\d+", reader.name(reader.options[0])) if reader.options else None
+    start = number[0] if number else ""
+    return detect_answer_key(answers, reader.role.name, reader.name(reader.answer), start)
 
 
 def _are_plain_letters(questions: Sequence[_Question]) -> bool:

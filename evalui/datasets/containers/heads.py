@@ -20,6 +20,7 @@ _MAX_ROWS_SHOWN = 5  # rows in a note
 _SEARCHED_ROWS = 50  # in which the names of the columns are looked for
 _MAX_NAME_CHARS = 60  # characters; what is longer is a text
 _MIN_KNOWN_NAMES = 2  # in a row, for it to be that of the names
+_MIN_QUESTION_CELLS = 4  # a question, two options and the text of the right one
 _MIN_DATA_ROWS = 2  # rows below a head that show whether it is a row like them
 _MAX_TAIL_ROWS = 20  # rows that may stand below a table
 _LABEL = re.compile(r"[A-Za-zＡ-Ｚａ-ｚ]|[0-9]{1,2}|[①-⑩甲乙丙丁戊]")
@@ -189,11 +190,19 @@ def _is_data(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     rows = [_padded(each, len(row)) for each in below if _filled(each) > 1]
     if len(rows) < _MIN_DATA_ROWS or _filled(row) < _MIN_KNOWN_NAMES or _letters_in_order(row):
         return False
+    if all(_repeats_an_option(cells) for cells in (tuple(row), *rows)):
+        return True
     return any(
         all(kind(cells[place].strip()) for cells in (tuple(row), *rows))
         for place in range(len(row))
         for kind in (_is_answer_letter, _is_number)
     )
+
+
+def _repeats_an_option(cells: Sequence[str]) -> bool:
+    """Whether the last cell is the text of another one behind the question."""
+    texts = [text for cell in cells if (text := cell.strip())]
+    return len(texts) >= _MIN_QUESTION_CELLS and texts[-1] in texts[1:-1]
 
 
 def _is_answer_letter(text: str) -> bool:

@@ -357,9 +357,11 @@ class _Reader:
         for read in (_split_rows, _column_rows, _keyed_rows):
             if (rows := read(document)) is not None:
                 return self._rows(_numbered(rows))
-        is_row = _is_row(document)
-        if not is_row and (lists := _lists_of_rows(document)):
-            return self._read_lists(document, lists)
+        is_row, lists = _is_row(document), _lists_of_rows(document)
+        # Beside a prompt of all questions there may be the list of them.
+        asked = [each for each in lists if is_row and _are_questions(each[1])]
+        if asked or (lists and not is_row):
+            return self._read_lists(document, asked or lists)
         if is_row or any(map(is_known_name, document)):
             return self._rows([Located(1, document)])
         keys = ", ".join(list(document)[:_MAX_NAMES_SHOWN]) or "–"
@@ -494,6 +496,11 @@ def _are_objects(value: Any) -> bool:
         return False
     items = cast(list[Any], value)
     return 2 * sum(isinstance(item, dict) for item in items) > len(items)
+
+
+def _are_questions(rows: Sequence[Any]) -> bool:
+    first = cast(dict[str, Any], rows[0]) if isinstance(rows[0], dict) else {}
+    return len(rows) > 1 and not _QUESTION_KEYS.isdisjoint(map(str.casefold, first))
 
 
 def _is_row(document: Mapping[str, Any]) -> bool:
