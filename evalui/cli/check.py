@@ -140,8 +140,7 @@ def _layout(given: argparse.Namespace) -> "Layout":
         SpecError: a role or an answer key is none of those there are, or the head row is no row.
     """
     from evalui.datasets.answers import ANSWER_KEYS
-    from evalui.datasets.model import COLUMN_ROLES, with_columns
-    from evalui.datasets.model import Layout
+    from evalui.datasets.model import COLUMN_ROLES, Layout, with_columns
 
     columns: dict[str, str] = {}
     for pair in given.column:

@@ -356,8 +356,8 @@ def detect_answer_key(
 def _index_base(answers: Sequence[RawAnswer], start: str) -> tuple[str, bool]:
     """From where numbers count, and whether that is assumed."""
     from_0, from_1 = CELL_KEYS["index0"], CELL_KEYS["index1"]
-    numbers = [
-        set(re.findall(r"\d+", each.cell)) if _NUMBERS.fullmatch(each.cell.strip()) else set()
+    numbers: list[list[str]] = [
+        re.findall(r"\d+", each.cell) if _NUMBERS.fullmatch(each.cell.strip()) else []
         for each in answers
     ]
     first = any(

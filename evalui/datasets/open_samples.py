@@ -25,6 +25,7 @@ from evalui.datasets.model import (
     collapse_whitespace,
     counted,
     fold_name,
+    long_row_fault,
     pandas_empty_fault,
     row_numbers,
     shorten,
@@ -65,7 +66,8 @@ def read_open(table: Table, roles: Roles, role: FileRole, layout: Layout) -> Par
     samples: list[Sample] = []
     wrong = FaultList()
     for number, row in zip(row_numbers(table), counted(table.rows), strict=True):
-        read = columns.to_sample(row, number)
+        fault = long_row_fault(table, row, role.name)
+        read = [fault] if fault else columns.to_sample(row, number)
         if isinstance(read, Sample):
             samples.append(read)
         else:
@@ -348,8 +350,8 @@ def read_texts(value: Any) -> tuple[str, ...] | str:
     """
     if isinstance(value, str) and value.lstrip().startswith("{"):
         parsed = parse_cell(value)
-        is_known = isinstance(parsed, dict) and not parsed.keys().isdisjoint(_TEXTS_OF_REFERENCE)
-        value = parsed if is_known else value
+        named = cast(dict[str, Any], parsed) if isinstance(parsed, dict) else {}
+        value = value if named.keys().isdisjoint(_TEXTS_OF_REFERENCE) else named
     if isinstance(value, dict):
         answer = cast(dict[str, Any], value)
         named = [answer[name] for name in _TEXTS_OF_REFERENCE if name in answer]

@@ -685,8 +685,6 @@ def _open_file(
         found = open_tables(member, layout, limits)
     if not found.tables:
         raise DataError("empty-file", file=member.name)
-    # C-Eval's own files have their split in their names.
-    role = replace(role, own_subjects=role.name != member.name)
     candidates = [
         _with_roles(member, role, table, layout, digest, plugin) for table in found.tables
     ]
@@ -701,12 +699,17 @@ def _open_file(
     return tuple(
         replace(
             file,
-            role=part_role(file.role, file.table.title) if several else file.role,
+            role=_own(part_role(file.role, file.table.title) if several else file.role, member),
             notes=(*file.table.notes, *([] if at else notes)),
             sheets=found.titles,
         )
         for at, file in enumerate(chosen)
     )
+
+
+def _own(role: FileRole, member: SourceFile) -> FileRole:
+    """The role, whose subjects are C-Eval's if its name is that of the file: theirs have a split."""
+    return replace(role, own_subjects=role.own_subjects or role.name != member.name)
 
 
 def _reads(dataset_format: DatasetFormat, member: SourceFile) -> bool:
@@ -822,9 +825,9 @@ def _select_kind(files: Sequence[OpenedFile], layout: Layout) -> _FilesOfKind:
     if none can. A file that waits to be confirmed belongs to whatever kind is read.
     """
     files = _share_guesses(files, layout)
-    own = [file.kind for file in files if file.kind]
-    sure = [file.kind for file in files if file.kind and not file.is_unconfirmed]
-    kinds: tuple[DatasetKind, ...] = tuple(dict.fromkeys(sure or own))
+    own: list[DatasetKind] = [file.kind for file in files if file.kind]
+    sure: list[DatasetKind] = [file.kind for file in files if file.kind and not file.is_unconfirmed]
+    kinds = tuple(dict.fromkeys(sure or own))
     kind: DatasetKind = layout.kind or (kinds[0] if kinds else "multiple_choice")
     if own and layout.kind and kind not in sure:
         files = _read_as(kind, files, kinds, layout)

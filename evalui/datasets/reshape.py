@@ -25,7 +25,9 @@ from evalui.datasets.names import fold_head, is_chat_name, read_head
 _ROWS_INSPECTED = 20
 _NESTING = 3  # lists within lists, as sections of chapters
 _ROLES_OF_QUESTIONS = ("options", "answer")
-_LISTS_OF_QUESTIONS = frozenset(("questions", "question", "qas", "qa", "qapairs", "items", "instances", "问题", "题目"))
+_LISTS_OF_QUESTIONS = frozenset(
+    ("questions", "question", "qas", "qa", "qapairs", "items", "instances", "问题", "题目")
+)
 _TRUE_MARKS = ("1", "1.0", "true", "yes", "right", "correct")
 _FALSE_MARKS = ("0", "0.0", "false", "no", "wrong", "incorrect", "")
 
@@ -85,7 +87,7 @@ def join_option_rows(table: Table, roles: Roles) -> tuple[Table, Roles]:
         ]
         rows.append(Row(members[0].line, tuple(cells)))
     named = ("options" if role == "row_option" else role for role in roles.roles)
-    kept = tuple("" if by_mark and role == "answer" else role for role in named)
+    kept = tuple("mark" if by_mark and role == "answer" else role for role in named)
     return replace(table, rows=rows, typed=True), replace(roles, roles=kept)
 
 
@@ -153,10 +155,11 @@ def _inner_questions(name: str, value: Cell, depth: int) -> list[dict[str, Any]]
     """The questions in a list of objects that have lists of them, as sections of a chapter do."""
     if depth >= _NESTING or not _is_list(value) or is_chat_name(name):
         return []
-    items = [each for each in cast(list[Any], value) if isinstance(each, dict)]
-    if len(items) < len(cast(list[Any], value)):
+    values = cast(list[Any], value)
+    items = [cast(dict[str, Any], each) for each in values if isinstance(each, dict)]
+    if len(items) < len(values):
         return []
-    return [part for item in items for part in _questions_of(cast(dict[str, Any], item), depth + 1)]
+    return [part for item in items for part in _questions_of(item, depth + 1)]
 
 
 def _objects_of(value: Cell) -> list[dict[str, Any]]:

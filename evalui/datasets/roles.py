@@ -6,8 +6,9 @@ the first rows are shown with it, and nothing is read until a person has confirm
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, cast
 
 from evalui.datasets.answers import answer_function, by_letter
 from evalui.datasets.choice_roles import guess_choice, guess_without_options
@@ -122,7 +123,7 @@ def find_roles(table: Table, layout: Layout) -> Roles:
             return replace(named, unused=guess.unused)
     guess = _guess_from_all(table, natural)
     if guess.place("question") < 0 and guess.doubt != "outputs":
-        return replace(named, unused=guess.unused) if named else replace(guess, kind="")
+        return replace(named, unused=guess.unused) if named else replace(guess, kind="", doubt="")
     return guess
 
 
@@ -132,7 +133,7 @@ def find_roles_of(kind: DatasetKind, table: Table, known: Roles, layout: Layout)
         return replace(_open_roles(table, layout, kind), unused=known.unused)
     guess = _guess_from_all(table, replace(layout, kind=kind))
     if guess.place("question") < 0 or guess.doubt == "options":
-        return replace(guess, kind="")
+        return replace(guess, kind="", doubt="")
     # That texts have labels speaks against the kind, which is stated now.
     return replace(guess, sure=True, doubt="") if guess.doubt == "labels" else guess
 
@@ -331,7 +332,7 @@ def _ceval_roles(table: Table, heads: Mapping[str, int], layout: Layout) -> Role
     return _named(table, heads, columns, "multiple_choice")
 
 
-def _option_letters(heads: "Sequence[str] | set[str] | Mapping[str, int]") -> tuple[str, ...]:
+def _option_letters(heads: Collection[str]) -> tuple[str, ...]:
     """A and the letters after it that have a column; of one missing between two the file lacks it.
 
     A letter further on (n, x) is the name of something else.
@@ -366,9 +367,9 @@ def _have_lists(table: Table, heads: Mapping[str, int], layout: Layout) -> bool:
 
 def _holds_list(row: Row, question: int, lists: Sequence[int]) -> bool:
     cell = _cell(row, question)
-    places = [cell.get("choices")] if isinstance(cell, dict) and "choices" in cell else []
-    cells = places or [_cell(row, at) for at in lists]
-    found = (read_options(each) for each in cells)
+    inner = cast(dict[str, Any], cell) if isinstance(cell, dict) else {}
+    cells = [inner["choices"]] if "choices" in inner else [_cell(row, at) for at in lists]
+    found = map(read_options, cells)
     return any(each is not None and len(each.texts) > 1 for each in found)
 
 

@@ -304,13 +304,14 @@ class _ChoiceReader:
         return text, options or OptionList(())
 
     def _list_fault(self, line: int, options: OptionList) -> Fault | None:
+        column = self.name(self.listed) or "choices"  # within the question
         if len(options.texts) > len(LETTERS):
             actual, expected = f"{len(options.texts)} choices", f"at most {len(LETTERS)}"
-            return self._fault(line, self.listed, "too-many-options", actual, expected)
+            return Fault(self.role.name, line, column, "too-many-options", actual, expected)
         if len(set(options.labels) - {""}) < len(options.labels):
             actual = f"the labels “{', '.join(options.labels)}”"
             expected = "a label of its own for each choice"
-            return self._fault(line, self.listed, "duplicate-option", actual, expected)
+            return Fault(self.role.name, line, column, "duplicate-option", actual, expected)
         return None
 
     # Options in columns

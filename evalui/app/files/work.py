@@ -27,14 +27,13 @@ from evalui.app.files.views import (
 )
 from evalui.app.uploads import UploadStore, entry_of, is_whole, upload_of
 from evalui.datasets import reader
-from evalui.datasets.model import ColumnTable
 from evalui.datasets.health import (
     ChoiceHealth,
     OpenHealth,
     check_choices,
     check_open_questions,
 )
-from evalui.datasets.model import Layout, Limits, LoadResult, shorten
+from evalui.datasets.model import ColumnTable, Layout, Limits, LoadResult, shorten
 from evalui.datasets.preview import Preview, preview, with_detected_key
 from evalui.errors import DataError, SpecError
 from evalui.imports import uncollected

@@ -453,9 +453,10 @@ def _grouped_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for group, members in document.items():
         for key, row in cast(dict[str, Any], members).items():
-            if not isinstance(row, dict) or _QUESTION_KEYS.isdisjoint(map(str.casefold, row)):
+            values = cast(dict[str, Any], row) if isinstance(row, dict) else {}
+            if _QUESTION_KEYS.isdisjoint(map(str.casefold, values)):
                 return []
-            rows.append({"subject": group, "id": key} | cast(dict[str, Any], row))
+            rows.append({"subject": group, "id": key} | values)
     return rows
 
 
