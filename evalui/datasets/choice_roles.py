@@ -26,7 +26,7 @@ from evalui.datasets.column_profile import (
     TableProfile,
 )
 from evalui.datasets.model import Doubt, Roles
-from evalui.datasets.names import CORRECT_NAMES, OUTPUT_NAMES, HeadSeries, find_series
+from evalui.datasets.names import CORRECT_NAMES, LABEL_NAMES, OUTPUT_NAMES, HeadSeries, find_series
 from evalui.datasets.options import (
     find_separator,
     read_options,
@@ -268,9 +268,12 @@ def _find_answer(profile: TableProfile, source: _OptionSource) -> _AnswerColumn 
     if column := profile.column("answer"):
         return _AnswerColumn(column, _fit(column, source))
     taken = {*source.columns, source.listed, source.question, *profile.fixed.values()}
+    named = profile.by_head("answer")
+    # Where the column of answers is empty, no other one has them.
+    is_empty = not named and any(column.role == "answer" for column in profile.columns)
     candidates = [
         column
-        for column in (*profile.by_head("answer"), *profile.columns)
+        for column in (*named, *([] if is_empty else profile.columns))
         if column.role in ("", "answer") and column.texts and column.at not in taken
     ]
     fits = [
@@ -303,7 +306,7 @@ def _fit(column: ColumnProfile, source: _OptionSource) -> AnswerFit:
             for cell, texts in pairs
             if cell and texts and cell != _NO_ANSWER
         ],
-        source.start,
+        "" if column.head.name in LABEL_NAMES else source.start,  # labels are numbers of classes
     )
 
 

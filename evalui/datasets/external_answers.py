@@ -145,7 +145,7 @@ def _records_of(table: Table) -> Iterable[Record]:
     names = tuple(map(fold_name, table.heads))
     for number, row in zip(row_numbers(table), table.rows, strict=True):
         pairs = zip(names, row.cells, strict=False)
-        values = {name: cell for name, cell in pairs if name and cell is not None}
+        values = {name: cell for name, cell in pairs if name}
         texts = {name: cell_text(cell) for name, cell in values.items()}
         yield Record(row.line, number, values, texts)
 

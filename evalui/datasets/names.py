@@ -93,11 +93,12 @@ _ROLE_NAMES: Mapping[str, str] = {
         question query stem questionstem questiontext problem problemstatement questioncontent
         quiz goal startphrase ctx prompt instruction sentence questions ask q inputs input
         premise statement claim usermessage user 题干 题目 问题 试题 题目内容 试题内容 题干内容
-        题目描述 试题题干 题目名称 提问 问 題目 題幹 問題 問 提示词 提示 指令 输入 用户问题 用户输入
-        测试问题 题面 判断题 单选题 选择题 mcq problemtext preguntas perguntas questoes fragen domande вопросы userquery userprompt 問題文 設問 質問 質問文 질문 문제 문항 질문내용 지문질문
-        pregunta enunciado questao pergunta frage fragestellung domanda вопрос задание
-        текствопроса السؤال سؤال نصالسؤال soru cauhoi pertanyaan soal vraag pytanie คำถาม प्रश्न
-        سوال שאלה
+        题目描述 试题题干 题目名称 提问 问 題目 題幹 問題 問 提示词 提示 指令 输入 用户问题
+        用户输入 测试问题 题面 判断题 单选题 选择题 mcq problemtext preguntas perguntas questoes
+        fragen domande вопросы userquery userprompt 問題文 設問 質問 質問文 질문 문제 문항
+        질문내용 지문질문 pregunta enunciado questao pergunta frage fragestellung domanda вопрос
+        задание текствопроса السؤال سؤال نصالسؤال soru cauhoi pertanyaan soal vraag pytanie คำถาม
+        प्रश्न سوال שאלה
     """,
     "options": """
         choices options candidates candidateanswers endings alternatives choice option
@@ -111,21 +112,20 @@ _ROLE_NAMES: Mapping[str, str] = {
     "answer": """
         answer answerkey correctanswer correctoption correctchoice rightanswer goldanswer
         answerletter correct gold goldlabel key label target answers bestanswer answeridx
-        goldenanswer goldenanswers groundtruths
-        correctoptionindex correctoptionidx correctoptionid correctanswerid answerindex answerid correctoptiontext correctanswertext correctindex correctidx correctansweridx correctanswerindex truth
-        groundtruth solution cop rightoption iscorrect response referenceanswer reference
-        expectedanswer expected expectedoutput ideal output outputs completion targets
-        finalanswer answerrightending answertext canonicalanswer correctanswers goldanswers standardanswer standardanswers
-        答案
+        goldenanswer goldenanswers groundtruths correctoptionindex correctoptionidx
+        correctoptionid correctanswerid answerindex answerid correctoptiontext correctanswertext
+        correctindex correctidx correctansweridx correctanswerindex truth groundtruth solution
+        cop rightoption iscorrect response referenceanswer reference expectedanswer expected
+        expectedoutput ideal output outputs completion targets finalanswer answerrightending
+        answertext canonicalanswer correctanswers goldanswers standardanswer standardanswers 答案
         正确答案 标准答案 参考答案 正确选项 正确项 标答 回答 标准回答 参考回答 期望答案 期望输出
         预期答案 输出 答 结论 是否正确 对错 标签 正確答案 正解 答え 解答番号 模範解答 정답 답
-        정답번호 답변
-        답안 모범답안 respuesta respuestacorrecta resposta respostacorreta gabarito reponse
-        bonnereponse reponsecorrecte antwort richtigeantwort korrekteantwort losung musterlosung risposta
-        rispostacorretta ответ правильныйответ верныйответ номерправильногоответа
-        номерверногоответа الإجابة الاجابة الإجابةالصحيحة الاجابةالصحيحة إجابة الجواب جواب cevap
-        dogrucevap dapan dapandung jawaban kunci kuncijawaban antwoord odpowiedz poprawnaodpowiedz prawidlowaodpowiedz คำตอบ เฉลย उत्तर
-        सहीउत्तर תשובה
+        정답번호 답변 답안 모범답안 respuesta respuestacorrecta resposta respostacorreta gabarito
+        reponse bonnereponse reponsecorrecte antwort richtigeantwort korrekteantwort losung
+        musterlosung risposta rispostacorretta ответ правильныйответ верныйответ
+        номерправильногоответа номерверногоответа الإجابة الاجابة الإجابةالصحيحة الاجابةالصحيحة
+        إجابة الجواب جواب cevap dogrucevap dapan dapandung jawaban kunci kuncijawaban antwoord
+        odpowiedz poprawnaodpowiedz prawidlowaodpowiedz คำตอบ เฉลย उत्तर सहीउत्तर תשובה
     """,
     "passage": """
         passage context article paragraph support story text background material document
@@ -187,9 +187,9 @@ _OPTION_STEMS = _words("""
     solution ending endings end alternative alt candidate mc hypothesis hyp var variant item
     optiontext choicetext answertext randomfifthsentencequiz 选项 备选 备选项 备选答案 答案 项
     候选 候选项 候选答案 选择项 选择 选项内容 答案选项 选 選項 選択肢 肢 선택지 보기 선지 opcion
-    opcao
-    alternativa proposition choix reponse respuesta resposta risposta sikki siklar dapan jawaban odpowiedz antwort antwortmoglichkeit opzione вариант вариантответа ответ
-    خيار الخيار الاختيار اختيار secenek sik luachon pilihan ตัวเลือก विकल्प
+    opcao alternativa proposition choix reponse respuesta resposta risposta sikki siklar dapan
+    jawaban odpowiedz antwort antwortmoglichkeit opzione вариант вариантответа ответ خيار الخيار
+    الاختيار اختيار secenek sik luachon pilihan ตัวเลือก विकल्प
 """)
 _DISTRACTOR_STEMS = _words("""
     distractor incorrectanswer wronganswer incorrectoption wrongoption incorrectchoice
@@ -205,8 +205,9 @@ _OTHER_NAMES = _words("""
 # Names of answers that only say which option is right: of open questions they hold something else.
 CHOICE_ANSWER_NAMES = _words("""
     key correct cop answeridx answerindex answerid answerletter correctindex correctidx
-    correctansweridx correctanswerindex correctoptionindex correctoptionidx correctoptionid iscorrect correctoption correctchoice rightoption
-    answerrightending 正确选项 正确项 是否正确 对错
+    correctansweridx correctanswerindex correctoptionindex correctoptionidx correctoptionid
+    iscorrect correctoption correctchoice rightoption answerrightending 正确选项 正确项 是否正确
+    对错
 """)
 # Labels of a classification: a class that the text has, not an answer to a question.
 LABEL_NAMES = _words("""

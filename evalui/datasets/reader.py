@@ -708,7 +708,7 @@ def _open_file(
 
 
 def _own(role: FileRole, member: SourceFile) -> FileRole:
-    """The role, whose subjects are C-Eval's if its name is that of the file: theirs have a split."""
+    """The role; C-Eval's own files have their split in their names."""
     return replace(role, own_subjects=role.own_subjects or role.name != member.name)
 
 
@@ -909,9 +909,9 @@ def _read_file(file: OpenedFile, kind: DatasetKind) -> ParsedRows:
     is_choice = kind == "multiple_choice"
     function = answer_function(layout.answer_key)
     heads = [fold_name(head) for head in table.heads if head.strip()]
-    if is_choice and roles.options and roles.place("answer") < 0 and not function:
-        if role.split == "test" and not layout.answer:
-            return ParsedRows((), unanswered=True)
+    is_bare = is_choice and roles.options and roles.place("answer") < 0 and not function
+    if is_bare and role.split == "test" and not layout.answer:
+        return ParsedRows((), unanswered=True)
     wrong = [
         duplicate_column_fault(role.name, table.head_line, name, n)
         for name, n in Counter(heads).items()

@@ -182,7 +182,8 @@ def _objects_of(value: Cell) -> list[dict[str, Any]]:
 
 
 def _names_question(item: Mapping[str, Any]) -> bool:
-    return any(read_head(name).role == "question" for name in item)
+    roles = {read_head(name).role for name in item}
+    return "question" in roles or {"options", "answer"} <= roles
 
 
 def _are_questions(name: str, items: Sequence[Any]) -> bool:

@@ -485,7 +485,7 @@ def _are_kept(
         return _keeps_open(places, guess)
     if named.options:
         return _keeps_ceval(heads, shown, guess)
-    return _keeps_lists(places, heads, shown, guess)
+    return _keeps_lists(heads, shown, guess)
 
 
 def _keeps_ceval(heads: Mapping[str, int], table: ColumnTable, guess: Roles) -> bool:
@@ -500,9 +500,7 @@ def _keeps_ceval(heads: Mapping[str, int], table: ColumnTable, guess: Roles) -> 
     return not guess.sure or (same and guess.place("passage") < 0)
 
 
-def _keeps_lists(
-    places: Mapping[str, int], heads: Mapping[str, int], table: ColumnTable, guess: Roles
-) -> bool:
+def _keeps_lists(heads: Mapping[str, int], table: ColumnTable, guess: Roles) -> bool:
     filled = [name for name in _ANSWERS_TO_LISTS if name in heads and table.values(heads[name])]
     if (not filled and guess.place("answer") >= 0) or guess.doubt == "answers":
         return False

@@ -51,7 +51,7 @@ from evalui.datasets.model import (
     shorten,
     sort_by_line,
 )
-from evalui.datasets.names import FIRST_LETTERS, LETTER_PLACES
+from evalui.datasets.names import FIRST_LETTERS, LABEL_NAMES, LETTER_PLACES, fold_head
 from evalui.datasets.open_samples import passage_text, read_open, with_passage
 from evalui.datasets.option_references import refers_to_other_options
 from evalui.datasets.options import (
@@ -526,9 +526,11 @@ def _detect_key(
     ]
     if not answers:
         return DetectedAnswerKey("letter")
-    number = re.search(r"\d+", reader.name(reader.options[0])) if reader.options else None
+    column = reader.name(reader.answer)
+    numbered = reader.options and fold_head(column) not in LABEL_NAMES
+    number = re.search(r"\d+", reader.name(reader.options[0])) if numbered else None
     start = number[0] if number else ""
-    return detect_answer_key(answers, reader.role.name, reader.name(reader.answer), start)
+    return detect_answer_key(answers, reader.role.name, column, start)
 
 
 def _are_plain_letters(questions: Sequence[_Question]) -> bool:

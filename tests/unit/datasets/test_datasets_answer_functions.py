@@ -8,7 +8,7 @@ import pytest
 
 from evalui.datasets import ANSWER_KEYS, Layout, LoadResult, load
 from evalui.datasets.answers import AnswerFunction, AnswerRow
-from evalui.datasets.columns import with_columns
+from evalui.datasets.model import with_columns
 from evalui.errors import DataError, UnknownName
 
 Give = Callable[[Callable[[AnswerRow], object]], None]

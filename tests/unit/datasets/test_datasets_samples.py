@@ -1,76 +1,90 @@
+"""Rows become samples, or all that is wrong with them."""
+
 import tracemalloc
+from collections.abc import Sequence
 
 import pytest
 
-from evalui.datasets.model import MAX_FAULTS, Layout, Source
-from evalui.datasets.questions.choice import ParsedQuestion, validate
+from evalui.datasets.model import (
+    MAX_FAULTS,
+    FileRole,
+    Layout,
+    ParsedRows,
+    Roles,
+    Row,
+    Table,
+)
+from evalui.datasets.samples import read_rows
 from evalui.types import Fault
 
-SOURCE = Source("x_val.csv", "", "x", "val")
+HEADS = ("id", "question", "options", "answer", "subject")
+ROLES = Roles(HEADS, kind="multiple_choice", sure=True)
+ROLE = FileRole("x", "val", "x_val.csv")
 
 
-def question(**changes: object) -> ParsedQuestion:
-    values: dict[str, object] = {
-        "line": 2,
-        "id": "1",
-        "text": "Q?",
-        "options": ("one", "two"),
-        "answer": "B",
-        "subject": "",
-    }
-    return ParsedQuestion(**(values | changes))  # type: ignore[arg-type]
+def question(**changes: object) -> dict[str, object]:
+    row: dict[str, object] = {"line": 2, "id": "1", "question": "Q?", "options": ["one", "two"]}
+    return row | {"answer": "B", "subject": ""} | changes
+
+
+def validate(
+    rows: Sequence[dict[str, object] | Fault],
+    layout: Layout = Layout(),  # noqa: B008 - frozen
+) -> ParsedRows:
+    faults = tuple(row for row in rows if isinstance(row, Fault))
+    cells = [
+        Row(int(str(row["line"])), tuple(row[head] for head in HEADS))
+        for row in rows
+        if not isinstance(row, Fault)
+    ]
+    table = Table("x_val.csv", HEADS, cells, typed=True, faults=faults)
+    return read_rows(table, ROLES, ROLE, layout)
 
 
 def test_rows_that_could_not_be_read_are_counted() -> None:
     broken = Fault("x_val.csv", 3, "", "shifted-row", "9 cells", "8 cells")
-    part = validate([question(), broken], SOURCE, Layout())
+    part = validate([question(), broken])
     assert (len(part.samples), part.faults, part.n_rows) == (1, (broken,), 2)
 
 
 def test_of_many_faulty_rows_no_more_is_kept_than_is_shown() -> None:
     n = 20_000
-    rows = (
-        question(line=line, answer="E") if line % 2 else Fault("x", line, "", "r", "a" * line, "b")
-        for line in range(n)
-    )
+    rows = (question(line=line, answer="E") for line in range(n))
+    questions = list(rows)
     tracemalloc.start()
-    part = validate(rows, SOURCE, Layout())
+    part = validate(questions)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert [fault.line for fault in part.faults] == [*range(MAX_FAULTS)]
-    assert part.unlisted == {
-        "r": (n - MAX_FAULTS) // 2,
-        "answer-not-an-option": (n - MAX_FAULTS) // 2,
-    }
+    assert part.unlisted == {"answer-not-an-option": n - MAX_FAULTS}
     assert peak < 20 * 2**20  # the texts of all these faults have 100 MB
 
 
 def test_a_file_without_any_answer_is_told_from_one_with_gaps() -> None:
-    assert validate([question(answer=""), question(answer=" ")], SOURCE, Layout()).unanswered
-    assert not validate([question(answer=""), question()], SOURCE, Layout()).unanswered
-    assert not validate([], SOURCE, Layout()).unanswered
+    assert validate([question(answer=""), question(answer=" ")]).unanswered
+    assert not validate([question(answer=""), question()]).unanswered
 
 
 def test_an_answer_may_repeat_the_name_of_an_option() -> None:
-    labelled = question(names=("1", "2"), answer="2", answers_with_label=True)
-    assert validate([labelled], SOURCE, Layout()).samples[0].target == 1
-    wrong = question(names=("1", "2"), answer="B", answers_with_label=True)
-    assert validate([wrong], SOURCE, Layout()).faults[0].expected == "one of 1, 2"
+    labelled = question(options={"1": "one", "2": "two"}, answer="2")
+    assert validate([labelled]).samples[0].target == 1
+    wrong = question(options={"1": "one", "2": "two"}, answer="B")
+    assert validate([labelled, wrong]).faults[0].expected == "one of 1, 2"
 
 
 def test_the_rows_own_subject_begins_its_id() -> None:
-    (sample,) = validate([question(subject="law")], SOURCE, Layout()).samples
+    (sample,) = validate([question(subject="law")]).samples
     assert (sample.id, sample.metadata["subject_zh"]) == ("law/1", "法学")
 
 
 def test_long_cells_are_shortened_in_faults() -> None:
-    (fault,) = validate([question(answer="x" * 500)], SOURCE, Layout()).faults
+    (fault,) = validate([question(answer="x" * 500)]).faults
     assert len(fault.actual) < 50
 
 
 def test_what_is_expected_of_an_answer_follows_the_answer_key() -> None:
     expected = {
-        key: validate([question(answer="9")], SOURCE, Layout(answer_key=key)).faults[0].expected
+        key: validate([question(answer="9")], Layout(answer_key=key)).faults[0].expected
         for key in ("letter", "index0", "index1", "text")
     }
     assert expected == {
@@ -84,21 +98,21 @@ def test_what_is_expected_of_an_answer_follows_the_answer_key() -> None:
 def test_an_answer_by_a_text_that_two_options_have_names_none_of_them() -> None:
     same = ("one", "two", "two")
     by_text = Layout(answer_key="text")
-    (fault,) = validate([question(options=same, answer="two")], SOURCE, by_text).faults
+    (fault,) = validate([question(options=list(same), answer="two")], by_text).faults
     assert (fault.rule, fault.actual) == (
         "answer-not-an-option",
         "“two” (the text of option B and C)",
     )
     assert fault.expected == "the text of one option only"
-    assert validate([question(options=same, answer="one")], SOURCE, by_text).samples[0].target == 0
+    assert validate([question(options=list(same), answer="one")], by_text).samples[0].target == 0
 
 
 def options_of(*rows: tuple[str, ...], answer: str = "A") -> list[tuple[str, ...]]:
-    part = validate(
-        [question(id=str(n), options=row, answer=answer) for n, row in enumerate(rows)],
-        SOURCE,
-        Layout(),
-    )
+    width = max(map(len, rows))
+    heads = ("question", *"ABC"[:width], "answer")
+    cells = [Row(n, ("Q?", *row, *[""] * (width - len(row)), answer)) for n, row in enumerate(rows)]
+    table = Table("x_val.csv", heads, cells)
+    part = read_rows(table, Roles(heads, kind="multiple_choice", sure=True), ROLE, Layout())
     assert part.faults == ()
     return [sample.choices for sample in part.samples]
 
@@ -138,28 +152,38 @@ def test_letters_are_no_options_and_fewer_options_keep_their_places() -> None:
 def test_among_letters_an_answer_may_say_an_option(
     options: tuple[str, ...], answer: str, target: int
 ) -> None:
-    rows = [question(id="1"), question(id="2"), question(id="3", options=options, answer=answer)]
-    assert validate(rows, SOURCE, Layout()).samples[2].target == target
+    rows = [
+        question(id="1"),
+        question(id="2"),
+        question(id="3", options=list(options), answer=answer),
+    ]
+    assert validate(rows).samples[2].target == target
 
 
 def test_a_right_option_that_stands_apart_is_put_among_the_wrong_ones() -> None:
     rows = [
-        question(id=str(n), text=f"Q{n}?", options=("w", "x", "y"), answer="r") for n in range(40)
+        question(id=str(n), question=f"Q{n}?", options=["w", "x", "y"], answer="r")
+        for n in range(40)
     ]
-    part = validate(rows, SOURCE, Layout(answer_key="apart"))
+    part = validate(rows, Layout(answer_key="apart"))
     places = [sample.choices.index("r") for sample in part.samples]
     assert [sample.target for sample in part.samples] == places
     assert {sorted(sample.choices) == ["r", "w", "x", "y"] for sample in part.samples} == {True}
     assert all(4 <= places.count(place) <= 18 for place in range(4))
     assert [note.rule for note in part.notes] == ["options-shuffled"]
-    assert part.samples == validate(rows, SOURCE, Layout(answer_key="apart")).samples
+    assert part.samples == validate(rows, Layout(answer_key="apart")).samples
 
 
 def test_options_that_are_marked_need_no_answer() -> None:
     one, none, two = (
-        question(id=str(n), answer="", right=right) for n, right in enumerate(((1,), (), (0, 1)))
+        question(
+            id=str(n),
+            answer="",
+            options=[{"text": t, "correct": at in right} for at, t in enumerate(("one", "two"))],
+        )
+        for n, right in enumerate(((1,), (), (0, 1)))
     )
-    part = validate([one, none, two], SOURCE, Layout())
+    part = validate([one, none, two])
     assert [sample.target for sample in part.samples] == [1]
     assert [fault.rule for fault in part.faults] == [
         "answer-not-an-option",

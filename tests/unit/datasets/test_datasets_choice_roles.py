@@ -2,12 +2,13 @@
 
 import pytest
 
-from evalui.datasets.columns import ColumnGuess, ColumnTable, guess_answer_key, guess_columns
+from evalui.datasets.model import ColumnTable, Roles
+from evalui.datasets.roles import guess_answer_key, guess_roles
 
 
-def guess(*rows: str, separator: str = ",", **more: tuple[int, ...]) -> ColumnGuess:
+def guess(*rows: str, separator: str = ",", **more: tuple[int, ...]) -> Roles:
     head, *body = (tuple(row.split(separator)) for row in rows)
-    return guess_columns(ColumnTable("x.csv", head, tuple(body), len(body), **more))
+    return guess_roles(ColumnTable("x.csv", head, tuple(body), len(body), **more))
 
 
 def test_a_column_without_a_role_is_no_option() -> None:
@@ -17,7 +18,7 @@ def test_a_column_without_a_role_is_no_option() -> None:
         (("q1", "Which is it?", "plum", "leek", "B", "0"), ("q2", "Who?", "Ann", "Bo", "A", "1")),
         2,
     )
-    found = guess_columns(table)
+    found = guess_roles(table)
     assert (found.roles, found.answer_key) == (("id", "question", "A", "B", "", "answer"), "index0")
     # What no role is used for must not be counted among the options.
     assert guess_answer_key(table, ("", "question", "A", "B", "", "answer")) == "index0"
@@ -60,4 +61,4 @@ def test_written_numbers_are_places_in_json() -> None:
 )
 def test_hostile_tables_take_no_time(head: list[str], cells: list[str]) -> None:
     table = ColumnTable("x", tuple(head), (tuple(cells),) * 200, 200)
-    assert guess_columns(table).roles
+    assert guess_roles(table).roles

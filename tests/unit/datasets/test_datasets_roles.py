@@ -7,10 +7,8 @@ from typing import Any, get_args
 import pytest
 
 from evalui.datasets import Layout, LoadResult, UploadNote, load, read_columns
-from evalui.datasets.column_roles import Doubt
-from evalui.datasets.columns import ColumnTable, guess_columns, with_columns
-from evalui.datasets.model import Source
-from evalui.datasets.recognition import column_table, recognise
+from evalui.datasets.model import ColumnTable, Doubt, with_columns
+from evalui.datasets.roles import guess_roles
 from evalui.errors import DataError
 from evalui.messages import messages
 
@@ -52,12 +50,14 @@ def notes(loaded: LoadResult, rule: str) -> list[UploadNote]:
         '{"query": "Which?", "response": "this"}\n',
         "question,answer\nWhich is it?,this one\n",
         "question,capability\nWhich is it?,talk\n",
-        "Which?,a,b,B\nWho?,c,d,A\n",
     ],
 )
-def test_a_file_of_exactly_a_formats_shape_is_read_by_that_format(text: str) -> None:
-    found = recognise(Source("x", text), Layout())
-    assert (found.way, found.layout) == ("format", Layout())
+def test_a_file_of_exactly_a_formats_shape_is_read_by_that_format(
+    tmp_path: Path, text: str
+) -> None:
+    loaded = load([written(tmp_path, text, "set.jsonl" if text[0] == "{" else "set.csv")])
+    assert loaded.dataset.samples
+    assert not notes(loaded, "columns-read")
 
 
 def test_what_was_made_of_the_columns_is_said_in_a_note(tmp_path: Path) -> None:
@@ -251,9 +251,9 @@ def test_a_part_of_the_question_is_no_unused_text(tmp_path: Path) -> None:
 def test_a_long_text_without_a_name_is_asked_about(tmp_path: Path) -> None:
     text = f'question,A,B,answer,n1\nWhich?,a,b,B,"{LONG}"\nWho?,c,d,A,"{LONG}"\n'
     path = written(tmp_path, "id," + text.replace("\nW", "\n1,W").replace("\n1,Who", "\n2,Who"))
-    table = column_table(Source("x", path.read_text()))
+    table = read_columns([path])
     assert table is not None
-    guess = guess_columns(table)
+    guess = guess_roles(table)
     assert (guess.doubt, guess.place("passage")) == ("passage", 5)
 
 
@@ -285,5 +285,5 @@ def test_a_kind_that_a_file_cannot_have_is_refused(tmp_path: Path) -> None:
 
 def test_a_table_of_heads_alone_is_no_guess() -> None:
     table = ColumnTable("x.csv", ("question", "option_a", "option_b", "answer"), (), 0)
-    guess = guess_columns(table)
+    guess = guess_roles(table)
     assert (guess.sure, guess.doubt) == (False, "columns")

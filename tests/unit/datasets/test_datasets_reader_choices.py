@@ -6,7 +6,7 @@ import pytest
 from openpyxl import Workbook
 
 from evalui.datasets import Layout, LoadResult, load
-from evalui.datasets.columns import with_columns
+from evalui.datasets.model import with_columns
 
 
 def choices(labels: str) -> list[dict[str, str]]:

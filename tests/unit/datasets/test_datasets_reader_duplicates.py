@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from evalui.datasets import load
 from evalui.datasets.answers import ANSWER_KEYS
-from evalui.datasets.model import Layout, Source
-from evalui.datasets.questions.choice import ParsedQuestion, validate
-from evalui.datasets.reading import equal_letters
+from evalui.datasets.model import FileRole, Layout, Roles, Row, Table
+from evalui.datasets.reader import equal_letters
+from evalui.datasets.samples import read_rows
 
 HEADER = "id,question,A,B,C,D,answer\n"
 PLAIN = "1,Which number is even?,1,2,3,5,B\n"
@@ -113,21 +113,23 @@ _CELLS = st.sampled_from(["", "a", "b", "B", "A", "1", "2"])
 def test_a_row_is_a_sample_or_has_faults_and_equal_options_alone_are_none(
     rows: list[tuple[list[str], str]], key: str
 ) -> None:
-    questions = [
-        ParsedQuestion(n, str(n), "Q?", tuple(cells), answer)
+    lines = [
+        Row(n, ("Q?", *cells, *[""] * (5 - len(cells)), answer))
         for n, (cells, answer) in enumerate(rows, start=2)
     ]
-    part = validate(questions, Source("x.csv", "", "x"), Layout(answer_key=key))
+    roles = Roles(("question", *"ABCDE", "answer"), kind="multiple_choice", sure=True)
+    table = Table("x.csv", roles.roles, lines)
+    part = read_rows(table, roles, FileRole("x", None, "x.csv"), Layout(answer_key=key))
     kept = {sample.metadata["line"]: sample for sample in part.samples}
     assert set(kept).isdisjoint(str(fault.line) for fault in part.faults)
     assert not [fault for fault in part.faults if fault.rule == "duplicate-option"]
-    for question in questions:
-        texts = question.texts
-        gaps = "" in question.options[: len(texts)]
-        target = ANSWER_KEYS[key](question.answer, texts)
+    for line, (_, *cells, answer) in lines:
+        texts = tuple(filter(None, cells))
+        gaps = "" in cells[: len(texts)]
+        target = ANSWER_KEYS[key](answer, texts)
         usable = len(texts) >= 2 and not gaps and target is not None
-        assert (str(question.line) in kept) == usable
+        assert (str(line) in kept) == usable
         if usable:
-            assert kept[str(question.line)].choices == texts
-            assert kept[str(question.line)].target == target
-            assert kept[str(question.line)].duplicate_options == bool(equal_letters(texts))
+            assert kept[str(line)].choices == texts
+            assert kept[str(line)].target == target
+            assert kept[str(line)].duplicate_options == bool(equal_letters(texts))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evalui.datasets.bundle import load, read_columns
-from evalui.datasets.columns import ColumnTable, columns_of, guess_columns, with_columns
-from evalui.datasets.model import Layout
+from evalui.datasets.model import ColumnTable, Layout, columns_of, with_columns
+from evalui.datasets.reader import load, read_columns
+from evalui.datasets.roles import guess_roles
 
 EXAM = """prompt,opt1,opt2,opt3,opt4,label,topic,note
 Capital of France?,Paris,Rome,Oslo,Bern,1,history,2024 spring
@@ -40,7 +40,7 @@ def table(text: str) -> ColumnTable:
 
 def guessed(text: str) -> dict[str, str]:
     columns = table(text)
-    roles = guess_columns(columns).roles
+    roles = guess_roles(columns).roles
     return {role: name for name, role in zip(columns.headers, roles, strict=True) if role}
 
 
@@ -53,7 +53,7 @@ def test_unknown_headers_are_guessed_and_read_as_corrected(tmp_path: Path) -> No
         4,
         ("prompt", "opt1"),
     )
-    guess = guess_columns(columns)
+    guess = guess_roles(columns)
     named = {role: name for name, role in zip(columns.headers, guess.roles, strict=True) if role}
     assert named == ROLES
     assert guess.answer_key == "index1"

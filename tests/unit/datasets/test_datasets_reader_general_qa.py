@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalui.datasets import DATASET_FORMATS, Layout, LoadResult, load
-from evalui.datasets.model import Source
+from evalui.datasets import Layout, LoadResult, load
 from evalui.shipped_files import ASSETS
 from evalui.types import DatasetKind, Message, Sample
 
@@ -99,14 +98,6 @@ def test_a_table_without_options_is_read(tmp_path: Path, content: str, name: str
 def test_the_header_tells_the_kind(tmp_path: Path, header: str, kind: DatasetKind) -> None:
     row = ",".join("x" for _ in header.split(","))
     assert load([text(tmp_path, f"{header}\n{row}\n", "set.csv")]).dataset.kind == kind
-
-
-@pytest.mark.parametrize(
-    ("header", "recognised"), [("question,answer", True), ("question,capability", False)]
-)
-def test_files_for_judges_are_left_to_their_own_reader(header: str, recognised: bool) -> None:
-    source = Source("s.csv", f"{header}\nx,y\n")
-    assert DATASET_FORMATS["general_qa"].recognises(source, Layout()) is recognised
 
 
 def test_columns_may_have_names_of_the_users_own(tmp_path: Path) -> None:
@@ -289,10 +280,10 @@ def test_questions_without_reference_are_counted_in_a_note(tmp_path: Path) -> No
             "bad-messages",
             "messages",
         ),
-        ({"messages": messages("user:q"), "query": "q"}, "bad-messages", "messages"),
+        ({"messages": messages("user:q"), "query": "p"}, "bad-messages", "messages"),
         ({"messages": messages("system:s", "user:q"), "system": "t"}, "bad-messages", "system"),
         ({"query": "q", "response": {"note": "r"}}, "bad-reference", "response"),
-        ({"query": "q", "response": [["r"]]}, "bad-reference", "response"),
+        ({"query": "q", "response": [{"note": "r"}]}, "bad-reference", "response"),
         ({"query": "q", "Query": "p"}, "duplicate-column", "query"),
         ({"query": "first", "id": "1"}, "duplicate-id", "id"),
     ],

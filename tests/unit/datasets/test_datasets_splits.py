@@ -4,7 +4,8 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from evalui.datasets.reading import FileRole, role_of, roles_of
+from evalui.datasets.model import FileRole
+from evalui.datasets.splits import role_of, roles_of
 
 
 @pytest.mark.parametrize(

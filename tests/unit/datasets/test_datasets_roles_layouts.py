@@ -14,7 +14,8 @@ import pytest
 from layouts import Case, cases, right
 
 from evalui.datasets import Layout, LoadResult, load, read_columns
-from evalui.datasets.columns import guess_columns, with_columns
+from evalui.datasets.model import with_columns
+from evalui.datasets.roles import guess_roles
 
 CASES = list(cases("layouts"))
 READ = [case for case in CASES if "read" in case.expected and "asks" not in case.expected]
@@ -30,7 +31,7 @@ def confirmed(path: Path, key: str = "") -> Layout:
     """The layout that a person confirms who is shown the guess."""
     table = read_columns([path])
     assert table is not None
-    guess = guess_columns(table)
+    guess = guess_roles(table)
     roles = {role: name for name, role in zip(table.headers, guess.roles, strict=True) if role}
     return with_columns(Layout(answer_key=key or guess.answer_key, kind=guess.kind), roles)
 

@@ -2,23 +2,23 @@
 
 from typing import Any
 
-from evalui.datasets.model import Layout
-from evalui.datasets.questions.reshaping import join_option_rows, split_passages
-from evalui.datasets.tables.records import Record, Records
-from evalui.datasets.tables.table import cell_text
+from evalui.datasets.model import Roles, Row, Table
+from evalui.datasets.reshape import join_option_rows, to_questions
 
 
-def records(*rows: dict[str, Any]) -> Records:
-    names = {name: name for row in rows for name in row}
-    made = (
-        Record(line, line, row, {name: cell_text(value) for name, value in row.items()})
-        for line, row in enumerate(rows, start=1)
-    )
-    return Records(names, tuple(made), ())
+def table(*rows: dict[str, Any]) -> Table:
+    heads = tuple(dict.fromkeys(name for row in rows for name in row))
+    made = [
+        Row(line, tuple(row.get(head) for head in heads)) for line, row in enumerate(rows, start=1)
+    ]
+    return Table("x.json", heads, made, typed=True)
 
 
-def values(read: Records) -> list[dict[str, Any]]:
-    return [dict(row.values) for row in read.rows]
+def values(read: Table) -> list[dict[str, Any]]:
+    return [
+        {head: cell for head, cell in zip(read.heads, row.cells, strict=True) if cell is not None}
+        for row in read.rows
+    ]
 
 
 RACE = {
@@ -31,26 +31,26 @@ RACE = {
 
 
 def test_lists_of_questions_options_and_answers_are_taken_apart_together():
-    read = split_passages(records(RACE))
+    read = to_questions(table(RACE))
     assert values(read) == [
         {"article": "It rained.", "questions": "Why?", "options": ["a", "b"], "answers": "A"}
         | {"id": "h1-1"},
         {"article": "It rained.", "questions": "How?", "options": ["c", "d"], "answers": "B"}
         | {"id": "h1-2"},
     ]
-    assert [(row.line, row.number) for row in read.rows] == [(1, 1), (1, 2)]
+    assert [row.line for row in read.rows] == [1, 1]
 
 
 def test_objects_of_questions_stand_beside_what_they_share():
     row = {"text": "It rained.", "qas": [{"question": "Why?", "id": "q1", "answer": "so"}]}
-    assert values(split_passages(records(row))) == [
+    assert values(to_questions(table(row))) == [
         {"text": "It rained.", "question": "Why?", "id": "q1", "answer": "so"}
     ]
 
 
 def test_an_object_of_lists_is_a_list_of_objects():
     row = {"documents": ["x"], "questions": {"question": ["Why?", "How?"], "answer": ["a", "b"]}}
-    assert values(split_passages(records(row))) == [
+    assert values(to_questions(table(row))) == [
         {"documents": ["x"], "question": "Why?", "answer": "a"},
         {"documents": ["x"], "question": "How?", "answer": "b"},
     ]
@@ -64,28 +64,29 @@ def test_other_lists_stay_as_they_are():
         {"question": "Why?", "answers": {"text": ["a"], "answer_start": [0]}},
     )
     for row in rows:
-        read = records(row)
-        assert split_passages(read) is read
+        read = table(row)
+        assert to_questions(read) is read
 
 
 def test_the_rows_of_a_question_become_one_with_marked_options():
-    layout = Layout(question="q", id="qid", row_option="option", answer="right")
+    roles = Roles(("id", "question", "row_option", "answer"), kind="multiple_choice")
     rows = [
         {"qid": "1", "q": "Which?", "option": "plum", "right": "0"},
         {"qid": "1", "q": "Which?", "option": "oak", "right": "1"},
         {"qid": "2", "q": "Who?", "option": "Ann", "right": "TRUE"},
     ]
-    first, second = values(join_option_rows(records(*rows), layout))
+    joined, known = join_option_rows(table(*rows), roles)
+    first, second = values(joined)
     assert first["option"] == [
         {"text": "plum", "correct": False},
         {"text": "oak", "correct": True},
     ]
-    assert "right" not in first
+    assert (known.place("answer"), known.place("options")) == (-1, 2)
     assert second["option"] == [{"text": "Ann", "correct": True}]
 
 
 def test_an_answer_that_all_rows_of_a_question_repeat_stays():
-    layout = Layout(question="q", row_option="option", answer="right")
+    roles = Roles(("question", "row_option", "answer"), kind="multiple_choice")
     rows = [{"q": "Which?", "option": text, "right": "B"} for text in ("plum", "oak")]
-    (joined,) = values(join_option_rows(records(*rows), layout))
+    (joined,) = values(join_option_rows(table(*rows), roles)[0])
     assert (joined["right"], joined["option"]) == ("B", [{"text": "plum"}, {"text": "oak"}])
