@@ -327,9 +327,9 @@ def detect_answer_key(
 
     A 0 means that numbers count from 0, the number of a row's options that they count from 1;
     where a file has both, the way in which more of its answers name an option; where it has
-    neither, the heads of the options may say it (`start`); else 0 is assumed, with a note. Where places and texts explain as much,
-    numbers that JSON writes as such and letters are places, quoted numbers are texts, with a note
-    if that makes a difference.
+    neither, the heads of the options may say it (`start`); else 0 is assumed, with a note. Where
+    places and texts explain as much, numbers that JSON writes as such and letters are places,
+    quoted numbers are texts, with a note if that makes a difference.
     """
     base, assumed = _index_base(answers, start)
     targets = {key: _targets(key, answers) for key in ("letter", base)}

@@ -16,9 +16,9 @@ from evalui.datasets.containers import open_tables
 from evalui.datasets.files.archive import collect_files, is_json
 from evalui.datasets.model import (
     FaultList,
+    FileTable,
     Layout,
     Limits,
-    Table,
     cell_text,
     collapse_whitespace,
     fold_name,
@@ -109,7 +109,7 @@ def read_answers(
     )
 
 
-def _read_table(path: Path, limits: Limits) -> Table:
+def _read_table(path: Path, limits: Limits) -> FileTable:
     given = collect_files([path], limits).files
     members = [member for member in given if len(given) == 1 or not is_json(member)]
     if len(members) != 1:
@@ -125,11 +125,11 @@ def _read_table(path: Path, limits: Limits) -> Table:
     return next(fitting, tables[0])
 
 
-def _has_answers(table: Table) -> bool:
+def _has_answers(table: FileTable) -> bool:
     return not {fold_name(head) for head in table.heads}.isdisjoint(ANSWER_COLUMNS)
 
 
-def _check_columns(table: Table) -> None:
+def _check_columns(table: FileTable) -> None:
     if not table.rows:
         return
     if not _has_answers(table):
@@ -141,7 +141,7 @@ def _check_columns(table: Table) -> None:
         raise DataError("answers-no-index", file=table.name, known=known)
 
 
-def _records_of(table: Table) -> Iterable[Record]:
+def _records_of(table: FileTable) -> Iterable[Record]:
     names = tuple(map(fold_name, table.heads))
     for number, row in zip(row_numbers(table), table.rows, strict=True):
         pairs = zip(names, row.cells, strict=False)

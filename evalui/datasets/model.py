@@ -58,7 +58,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FileTable:
     """Heads and rows of a text, a sheet or a list; `name` is that of its file.
 
     `title` is that of a sheet or a list, "" for the whole file. `head_line` is the line of the
@@ -84,7 +84,7 @@ class Table:
 class Tables:
     """The tables of a file, notes on it as a whole, and the titles that can be chosen."""
 
-    tables: tuple[Table, ...]
+    tables: tuple[FileTable, ...]
     notes: tuple["UploadNote", ...] = ()
     titles: tuple[str, ...] = ()
 
@@ -383,7 +383,7 @@ def counted(rows: Iterable[T]) -> Iterator[T]:
         yield row
 
 
-def row_numbers(table: Table) -> Iterator[int]:
+def row_numbers(table: FileTable) -> Iterator[int]:
     """The number of each row, counted from 1 with those that could not be read."""
     lines = iter(sorted({fault.line for fault in table.faults}) if table.typed else ())
     number, broken = 0, next(lines, 0)
@@ -437,7 +437,7 @@ def duplicate_column_fault(file: str, line: int, name: str, count: int) -> Fault
     return Fault(file, line, name, "duplicate-column", f"{count} columns “{name}”", "one")
 
 
-def long_row_fault(table: Table, row: Row, file: str) -> Fault | None:
+def long_row_fault(table: FileTable, row: Row, file: str) -> Fault | None:
     """The fault of a row with more cells than its table has columns, None if it has no more."""
     width = len(table.heads)
     if len(row.cells) <= width or not any(cell_text(cell).strip() for cell in row.cells[width:]):

@@ -16,11 +16,11 @@ from evalui.datasets.model import (
     Cell,
     FaultList,
     FileRole,
+    FileTable,
     Layout,
     ParsedRows,
     Roles,
     Row,
-    Table,
     cell_text,
     collapse_whitespace,
     counted,
@@ -60,7 +60,7 @@ _SPEAKERS: Mapping[str, Speaker] = {
 _TEXTS_OF_REFERENCE = ("number", "text", "texts", "spans", "value", "aliases", "answer", "answers")
 
 
-def read_open(table: Table, roles: Roles, role: FileRole, layout: Layout) -> ParsedRows:
+def read_open(table: FileTable, roles: Roles, role: FileRole, layout: Layout) -> ParsedRows:
     """The samples and faults of a table of open questions."""
     columns = _Columns(table, roles, role, layout)
     samples: list[Sample] = []
@@ -127,7 +127,7 @@ class _Question(NamedTuple):
 class _Columns:
     """The columns of a table of open questions by their places, -1 for none."""
 
-    def __init__(self, table: Table, roles: Roles, role: FileRole, layout: Layout) -> None:
+    def __init__(self, table: FileTable, roles: Roles, role: FileRole, layout: Layout) -> None:
         self._heads = tuple(head.strip() for head in table.heads)
         self._role = role
         places = {fold_name(head): at for at, head in reversed(tuple(enumerate(self._heads)))}

@@ -32,13 +32,13 @@ from evalui.datasets.model import (
     DatasetFormat,
     FaultList,
     FileRole,
+    FileTable,
     Layout,
     Limits,
     LoadResult,
     ParsedRows,
     Roles,
     Row,
-    Table,
     UploadNote,
     columns_of,
     duplicate_column_fault,
@@ -103,7 +103,7 @@ class OpenedFile:
 
     member: SourceFile
     role: FileRole
-    table: Table
+    table: FileTable
     roles: Roles
     layout: Layout
     digest: bytes
@@ -718,7 +718,7 @@ def _reads(dataset_format: DatasetFormat, member: SourceFile) -> bool:
 
 
 def _with_roles(
-    member: SourceFile, role: FileRole, table: Table, layout: Layout, digest: bytes, plugin: str
+    member: SourceFile, role: FileRole, table: FileTable, layout: Layout, digest: bytes, plugin: str
 ) -> OpenedFile:
     if mmlu := _mmlu_table(member, table, layout):
         own = replace(role, own_subjects=True)
@@ -759,7 +759,7 @@ def _readable(candidates: Sequence[OpenedFile]) -> Sequence[OpenedFile]:
     return chosen or waiting or candidates[:1]
 
 
-def _mmlu_table(member: SourceFile, table: Table, layout: Layout) -> Table | None:
+def _mmlu_table(member: SourceFile, table: FileTable, layout: Layout) -> FileTable | None:
     """MMLU's table, which has no heads: all first rows end in the letter of one of their options.
 
     A header ends in the name of a column. One whose last name is a letter has the other letters

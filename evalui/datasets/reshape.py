@@ -13,9 +13,9 @@ from evalui.datasets.answers import truth_of
 from evalui.datasets.model import (
     Cell,
     FaultList,
+    FileTable,
     Roles,
     Row,
-    Table,
     cell_text,
     duplicate_column_fault,
     fold_name,
@@ -32,7 +32,7 @@ _TRUE_MARKS = ("1", "1.0", "true", "yes", "right", "correct")
 _FALSE_MARKS = ("0", "0.0", "false", "no", "wrong", "incorrect", "")
 
 
-def to_questions(table: Table) -> Table:
+def to_questions(table: FileTable) -> FileTable:
     """The table with a row for each question of a row that has several, under names of its own."""
     if not table.typed:
         return table
@@ -66,7 +66,7 @@ def to_questions(table: Table) -> Table:
     )
 
 
-def join_option_rows(table: Table, roles: Roles) -> tuple[Table, Roles]:
+def join_option_rows(table: FileTable, roles: Roles) -> tuple[FileTable, Roles]:
     """One row for each question of a table that has a row for each option, and its roles.
 
     The rows of a question have the same id, or the same text. Its options stand in a list; an
@@ -103,7 +103,7 @@ def is_true_mark(text: str) -> bool:
     return folded in _TRUE_MARKS or truth_of(folded) is True
 
 
-def _with_single_heads(table: Table) -> Table:
+def _with_single_heads(table: FileTable) -> FileTable:
     """The table whose objects spell a name in several ways, each with one column for all of them.
 
     An object that has two of them is a fault.

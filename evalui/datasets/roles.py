@@ -17,11 +17,11 @@ from evalui.datasets.model import (
     Cell,
     ColumnTable,
     Doubt,
+    FileTable,
     JsonNumber,
     Layout,
     Roles,
     Row,
-    Table,
     cell_text,
     columns_of,
     fold_name,
@@ -97,7 +97,7 @@ _OF_RATINGS = (frozenset(("judgment", "score")), frozenset(("judgement", "score"
 _OF_REPLIES = (frozenset(("ansid", "messages")), frozenset(("answerid", "choices")))
 
 
-def find_roles(table: Table, layout: Layout) -> Roles:
+def find_roles(table: FileTable, layout: Layout) -> Roles:
     """What the columns of a table are, whatever kind of questions the layout wants.
 
     What the layout names is taken as it is. `kind` is "" where nothing can be made out.
@@ -127,7 +127,7 @@ def find_roles(table: Table, layout: Layout) -> Roles:
     return guess
 
 
-def find_roles_of(kind: DatasetKind, table: Table, known: Roles, layout: Layout) -> Roles:
+def find_roles_of(kind: DatasetKind, table: FileTable, known: Roles, layout: Layout) -> Roles:
     """The columns of a table as those of questions of a kind that it does not seem to be of."""
     if kind in OPEN_KINDS and known.plain and known.kind in (*OPEN_KINDS, ""):
         return replace(_open_roles(table, layout, kind), unused=known.unused)
@@ -161,7 +161,7 @@ def guess_answer_key(table: ColumnTable, roles: Sequence[str]) -> str:
     return guess_roles(table, layout).answer_key
 
 
-def column_table(table: Table) -> ColumnTable | None:
+def column_table(table: FileTable) -> ColumnTable | None:
     """The columns of a table as a person sees them; None if it is no table of rows.
 
     Columns without a name are left out. A text of which half the lines have other cells than its
@@ -198,7 +198,7 @@ def column_table(table: Table) -> ColumnTable | None:
     return replace(shown, answers_differ=whole.doubt == "answers")
 
 
-def layout_of_roles(table: Table, roles: Roles, layout: Layout) -> Layout:
+def layout_of_roles(table: FileTable, roles: Roles, layout: Layout) -> Layout:
     """The layout that names each column that has a role."""
     columns = {role: head for head, role in zip(table.heads, roles.roles, strict=True) if role}
     key = "apart" if roles.answer_key == "apart" else layout.answer_key
@@ -206,7 +206,7 @@ def layout_of_roles(table: Table, roles: Roles, layout: Layout) -> Layout:
     return with_columns(replace(layout, answer_key=key, kind=roles.kind), named)
 
 
-def unconfirmed_fault(table: Table, roles: Roles) -> Fault:
+def unconfirmed_fault(table: FileTable, roles: Roles) -> Fault:
     """What was made out of a table, and what is to be confirmed."""
     made_out, expected = describe_roles(table.heads, roles), _EXPECTED
     if roles.doubt == "outputs":
@@ -246,7 +246,7 @@ def describe_roles(heads: Sequence[str], roles: Roles) -> str:
     return ", ".join(parts)
 
 
-def missing_column_faults(table: Table, kind: DatasetKind, layout: Layout) -> tuple[Fault, ...]:
+def missing_column_faults(table: FileTable, kind: DatasetKind, layout: Layout) -> tuple[Fault, ...]:
     """A fault for each column that questions of a kind need, and that the heads lack."""
     heads = {fold_name(head) for head in table.heads if head.strip()}
     if kind == "multiple_choice":
@@ -270,7 +270,7 @@ def missing_column_faults(table: Table, kind: DatasetKind, layout: Layout) -> tu
     )
 
 
-def _no_questions(table: Table) -> Doubt:
+def _no_questions(table: FileTable) -> Doubt:
     """What a table is by its heads if it is none of questions: pairs, ratings or replies."""
     heads = {fold_head(head) for head in table.heads}
     kinds: tuple[tuple[Doubt, tuple[frozenset[str], ...]], ...] = (
@@ -290,7 +290,7 @@ def _no_questions(table: Table) -> Doubt:
 # Published formats
 
 
-def _roles_by_name(table: Table, layout: Layout) -> Roles | None:
+def _roles_by_name(table: FileTable, layout: Layout) -> Roles | None:
     """The roles that the names of the columns state, None where they are of no published format."""
     heads = {fold_name(head): at for at, head in enumerate(table.heads) if head.strip()}
     if _are_ceval_names(heads, layout):
@@ -318,7 +318,7 @@ def _are_ceval_names(heads: Mapping[str, int], layout: Layout) -> bool:
     return bool(has_options) and len(heads.keys() & map(fold_name, known)) >= _MIN_CEVAL_NAMES
 
 
-def _ceval_roles(table: Table, heads: Mapping[str, int], layout: Layout) -> Roles:
+def _ceval_roles(table: FileTable, heads: Mapping[str, int], layout: Layout) -> Roles:
     columns = {
         "question": layout.question or "question",
         **dict(zip(LETTERS, layout.options or _option_letters(heads.keys()), strict=False)),
@@ -343,7 +343,7 @@ def _option_letters(heads: Collection[str]) -> tuple[str, ...]:
     return tuple(LETTERS[:end])
 
 
-def _have_lists(table: Table, heads: Mapping[str, int], layout: Layout) -> bool:
+def _have_lists(table: FileTable, heads: Mapping[str, int], layout: Layout) -> bool:
     """Whether one of the first rows has a question and a list of options, or the layout says so.
 
     A layout that names a question of multiple choice without columns of options means such a table:
@@ -373,7 +373,7 @@ def _holds_list(row: Row, question: int, lists: Sequence[int]) -> bool:
     return any(each is not None and len(each.texts) > 1 for each in found)
 
 
-def _list_roles(table: Table, heads: Mapping[str, int], layout: Layout) -> Roles:
+def _list_roles(table: FileTable, heads: Mapping[str, int], layout: Layout) -> Roles:
     def first(names: Sequence[str]) -> str:
         return next((name for name in names if name in heads), "")
 
@@ -404,7 +404,7 @@ def _answer_text(row: Row, at: int) -> str:
     return "" if text == "-1" else text  # what published test files have in place of an answer
 
 
-def _open_roles(table: Table, layout: Layout, kind: DatasetKind) -> Roles:
+def _open_roles(table: FileTable, layout: Layout, kind: DatasetKind) -> Roles:
     heads = {fold_name(head): at for at, head in enumerate(table.heads) if head.strip()}
     stated = columns_of(layout)
     columns = {
@@ -415,7 +415,7 @@ def _open_roles(table: Table, layout: Layout, kind: DatasetKind) -> Roles:
     return _named(table, heads, {**columns, **more}, kind)
 
 
-def _contradicts_questions(table: Table, roles: Roles) -> bool:
+def _contradicts_questions(table: FileTable, roles: Roles) -> bool:
     """Whether the options in the questions are others than those in their columns, or their order.
 
     In most rows; what one question quotes may look like options.
@@ -435,7 +435,7 @@ def _contradicts_questions(table: Table, roles: Roles) -> bool:
 
 
 def _named(
-    table: Table, heads: Mapping[str, int], columns: Mapping[str, str], kind: DatasetKind
+    table: FileTable, heads: Mapping[str, int], columns: Mapping[str, str], kind: DatasetKind
 ) -> Roles:
     roles = [""] * len(table.heads)
     for role, name in columns.items():
@@ -452,7 +452,7 @@ def _named(
     return Roles(tuple(roles), kind=kind, sure=True, plain=True)
 
 
-def _is_plain_ceval(table: Table) -> bool:
+def _is_plain_ceval(table: FileTable) -> bool:
     """Whether a table has the columns of C-Eval, and no other that might be read with them."""
     header = [fold_name(head) for head in table.heads]
     letters = [name for name in header if len(name) == 1 and name.upper() in LETTERS]
@@ -469,7 +469,7 @@ def _is_plain_ceval(table: Table) -> bool:
 
 
 def _are_kept(
-    named: Roles, shown: ColumnTable, guess: Roles, stated: Mapping[str, str], table: Table
+    named: Roles, shown: ColumnTable, guess: Roles, stated: Mapping[str, str], table: FileTable
 ) -> bool:
     """Whether a table is read as the names of its columns say: the cells do not veto it."""
     is_choice = named.kind == "multiple_choice"
@@ -539,7 +539,7 @@ def _guess(profile: TableProfile) -> Roles:
     return guess_open(profile)
 
 
-def _guess_from_all(table: Table, layout: Layout) -> Roles:
+def _guess_from_all(table: FileTable, layout: Layout) -> Roles:
     """The guess of the columns of a table, in which ids are different in all its rows."""
     shown = column_table(table)
     if shown is None:
@@ -610,7 +610,7 @@ def _has_several_answers(headers: Sequence[str]) -> bool:
     return sum(read_head(header).role == "answer" for header in headers) > 1
 
 
-def _missing_column_fault(name: str, table: Table, needed: Sequence[str], line: int) -> Fault:
+def _missing_column_fault(name: str, table: FileTable, needed: Sequence[str], line: int) -> Fault:
     """The fault of a column that the heads lack, with the nearest name that is there."""
     from difflib import get_close_matches  # only faulty files need it
 

@@ -34,12 +34,12 @@ from evalui.datasets.model import (
     Cell,
     FaultList,
     FileRole,
+    FileTable,
     JsonNumber,
     Layout,
     ParsedRows,
     Roles,
     Row,
-    Table,
     UploadNote,
     cell_text,
     collapse_whitespace,
@@ -85,7 +85,7 @@ _LETTER_CELLS = frozenset(LETTERS)
 _NO_METADATA: Mapping[str, str] = MappingProxyType({})
 
 
-def read_rows(table: Table, roles: Roles, role: FileRole, layout: Layout) -> ParsedRows:
+def read_rows(table: FileTable, roles: Roles, role: FileRole, layout: Layout) -> ParsedRows:
     """The samples and faults of a table whose columns are what `roles` says."""
     if not table.rows and not table.faults:
         return ParsedRows((), (_no_rows_fault(table, role),))
@@ -135,7 +135,7 @@ class _ChoiceReader:
     false.
     """
 
-    def __init__(self, table: Table, roles: Roles, role: FileRole, layout: Layout) -> None:
+    def __init__(self, table: FileTable, roles: Roles, role: FileRole, layout: Layout) -> None:
         self.role = role
         self.layout = layout
         self.table = table
@@ -397,13 +397,13 @@ def _marked_places(answer: Cell, n_options: int) -> tuple[int, ...] | None:
     return tuple(at for at, mark in enumerate(marks) if mark)
 
 
-def _no_rows_fault(table: Table, role: FileRole) -> Fault:
+def _no_rows_fault(table: FileTable, role: FileRole) -> Fault:
     actual, expected = "a header and nothing below it", "a question per row"
     return Fault(role.name, table.head_line, "", "no-rows", actual, expected)
 
 
 def _validate(
-    questions: Iterator[_Question | Fault], reader: _ChoiceReader, table: Table
+    questions: Iterator[_Question | Fault], reader: _ChoiceReader, table: FileTable
 ) -> ParsedRows:
     """Samples of the good questions and the faults of the others, in the file's order."""
     read: list[_Question] = []

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evalui.datasets.model import Row, Table, UploadNote, collapse_whitespace, shorten
+from evalui.datasets.model import FileTable, Row, UploadNote, collapse_whitespace, shorten
 from evalui.datasets.names import is_known_name
 from evalui.errors import DataError
 from evalui.types import LETTERS
@@ -54,7 +54,7 @@ class HeadRows(NamedTuple):
     end: int
 
 
-def cut_table(rows: Sequence[Row], file: str, head_row: int, title: str = "") -> Table:
+def cut_table(rows: Sequence[Row], file: str, head_row: int, title: str = "") -> FileTable:
     """The table in rows of texts of which none is blank, with notes on what is no part of it.
 
     `head_row` is the line of the names, 0 to look for it, -1 for none. Raises `DataError` if that
@@ -79,7 +79,7 @@ def cut_table(rows: Sequence[Row], file: str, head_row: int, title: str = "") ->
         notes.append(UploadNote("rows-above", shown))
     if end < len(rows):
         notes.append(UploadNote("rows-below", {"file": file, "text": _quote_rows(rows[end:])}))
-    return Table(file, head.names, rows[head.end : end], title, line, notes=tuple(notes))
+    return FileTable(file, head.names, rows[head.end : end], title, line, notes=tuple(notes))
 
 
 def check_width(width: int, file: str) -> None:

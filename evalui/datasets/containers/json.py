@@ -18,11 +18,11 @@ from evalui.datasets.containers.pictures import without_pictures
 from evalui.datasets.model import (
     Cell,
     FaultList,
+    FileTable,
     JsonNumber,
     Layout,
     Limits,
     Row,
-    Table,
     Tables,
     UploadNote,
     cell_text,
@@ -97,7 +97,7 @@ def read_json(
         raise DataError("json-too-deep", file=file) from error
 
 
-def read_json_lines(text: str, file: str) -> Table:
+def read_json_lines(text: str, file: str) -> FileTable:
     """Each line that is not blank is an object, or a fault."""
     return _to_table(parse_lines(text), text, file)
 
@@ -150,7 +150,7 @@ def has_lone_surrogate(value: Any) -> bool:
 # Objects become a table
 
 
-def _to_table(located: Iterable[Located], text: str, file: str, title: str = "") -> Table:
+def _to_table(located: Iterable[Located], text: str, file: str, title: str = "") -> FileTable:
     """The rows of objects with their lines, and the faults of those that are none.
 
     A text instead of an object says what is wrong with it. Raises `DataError` for more columns than
@@ -183,7 +183,7 @@ def _to_table(located: Iterable[Located], text: str, file: str, title: str = "")
         for name, count in Counter(map(fold_name, values)).items():
             if count > 1:
                 faults.add(duplicate_column_fault(file, line, name, count))
-    table = Table(
+    table = FileTable(
         file,
         tuple(heads.names),
         rows,
@@ -331,7 +331,7 @@ class _Reader:
     def _rows(self, located: Iterable[Located], title: str = "") -> Tables:
         return Tables((self._table(located, title),))
 
-    def _table(self, located: Iterable[Located], title: str = "") -> Table:
+    def _table(self, located: Iterable[Located], title: str = "") -> FileTable:
         rows = self._limited(_expanded(located))
         return _to_table(rows, self._text, self._file, title)
 
@@ -342,7 +342,7 @@ class _Reader:
                 raise DataError("too-many-lines", files=self._file, n=n, limit=limit)
             yield value
 
-    def _matrix(self, rows: Sequence[Sequence[Any]]) -> Table:
+    def _matrix(self, rows: Sequence[Sequence[Any]]) -> FileTable:
         """A list of lists of cells, the names of the columns among them or not."""
         cells = [
             Row(line, tuple(map(cell_text, row)))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from evalui.datasets.model import DatasetFormat, Row, Table, Tables
+from evalui.datasets.model import DatasetFormat, FileTable, Row, Tables
 
 _OPTION = re.compile(r"([A-J])[.)] (.+)")
 _ANSWER = re.compile(r"ANSWER: (.*)")
@@ -18,7 +18,7 @@ def recognises(data: bytes, name: str) -> bool:
 def read(data: bytes, name: str) -> Tables:
     """A table with a row for each question."""
     rows = tuple(_rows(data.decode("utf-8-sig")))
-    return Tables((Table(name, ("id", "question", "options", "answer"), rows, typed=True),))
+    return Tables((FileTable(name, ("id", "question", "options", "answer"), rows, typed=True),))
 
 
 def _rows(text: str) -> Iterator[Row]:

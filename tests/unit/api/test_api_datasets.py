@@ -271,4 +271,4 @@ def test_another_reading_is_shown_with_what_it_makes(
     assert (part["kind"], part["questions"]) == ("general_qa", 2)
     assert part["preview"]["questions"][0]["references"] == ["Rom"]
     origins = {each["header"]: each["origin"] for each in part["preview"]["reading"]["columns"]}
-    assert (origins["Frage"], origins["zweite"]) == ("content", "person")
+    assert (origins["Frage"], origins["zweite"]) == ("name", "person")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evalui.datasets import load
 from evalui.datasets.answers import ANSWER_KEYS
-from evalui.datasets.model import FileRole, Layout, Roles, Row, Table
+from evalui.datasets.model import FileRole, FileTable, Layout, Roles, Row
 from evalui.datasets.reader import equal_letters
 from evalui.datasets.samples import read_rows
 
@@ -118,7 +118,7 @@ def test_a_row_is_a_sample_or_has_faults_and_equal_options_alone_are_none(
         for n, (cells, answer) in enumerate(rows, start=2)
     ]
     roles = Roles(("question", *"ABCDE", "answer"), kind="multiple_choice", sure=True)
-    table = Table("x.csv", roles.roles, lines)
+    table = FileTable("x.csv", roles.roles, lines)
     part = read_rows(table, roles, FileRole("x", None, "x.csv"), Layout(answer_key=key))
     kept = {sample.metadata["line"]: sample for sample in part.samples}
     assert set(kept).isdisjoint(str(fault.line) for fault in part.faults)

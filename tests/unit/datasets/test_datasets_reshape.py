@@ -2,19 +2,19 @@
 
 from typing import Any
 
-from evalui.datasets.model import Roles, Row, Table
+from evalui.datasets.model import FileTable, Roles, Row
 from evalui.datasets.reshape import join_option_rows, to_questions
 
 
-def table(*rows: dict[str, Any]) -> Table:
+def table(*rows: dict[str, Any]) -> FileTable:
     heads = tuple(dict.fromkeys(name for row in rows for name in row))
     made = [
         Row(line, tuple(row.get(head) for head in heads)) for line, row in enumerate(rows, start=1)
     ]
-    return Table("x.json", heads, made, typed=True)
+    return FileTable("x.json", heads, made, typed=True)
 
 
-def values(read: Table) -> list[dict[str, Any]]:
+def values(read: FileTable) -> list[dict[str, Any]]:
     return [
         {head: cell for head, cell in zip(read.heads, row.cells, strict=True) if cell is not None}
         for row in read.rows

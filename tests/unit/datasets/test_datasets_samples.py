@@ -8,11 +8,11 @@ import pytest
 from evalui.datasets.model import (
     MAX_FAULTS,
     FileRole,
+    FileTable,
     Layout,
     ParsedRows,
     Roles,
     Row,
-    Table,
 )
 from evalui.datasets.samples import read_rows
 from evalui.types import Fault
@@ -37,7 +37,7 @@ def validate(
         for row in rows
         if not isinstance(row, Fault)
     ]
-    table = Table("x_val.csv", HEADS, cells, typed=True, faults=faults)
+    table = FileTable("x_val.csv", HEADS, cells, typed=True, faults=faults)
     return read_rows(table, ROLES, ROLE, layout)
 
 
@@ -111,7 +111,7 @@ def options_of(*rows: tuple[str, ...], answer: str = "A") -> list[tuple[str, ...
     width = max(map(len, rows))
     heads = ("question", *"ABC"[:width], "answer")
     cells = [Row(n, ("Q?", *row, *[""] * (width - len(row)), answer)) for n, row in enumerate(rows)]
-    table = Table("x_val.csv", heads, cells)
+    table = FileTable("x_val.csv", heads, cells)
     part = read_rows(table, Roles(heads, kind="multiple_choice", sure=True), ROLE, Layout())
     assert part.faults == ()
     return [sample.choices for sample in part.samples]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from opened_tables import faults_of, named_rows, only_table, opened
 
-from evalui.datasets.model import JsonNumber, Limits, Table, Tables
+from evalui.datasets.model import FileTable, JsonNumber, Limits, Tables
 from evalui.errors import DataError
 
 ROWS = [{"question": "Which?", "answer": "a"}, {"question": "What?", "answer": "b"}]
@@ -17,7 +17,7 @@ def document(content: Any, name: str = "x.json", **options: Any) -> Tables:
     return opened(name, text, **options)
 
 
-def table(content: Any, name: str = "x.json") -> Table:
+def table(content: Any, name: str = "x.json") -> FileTable:
     (only,) = document(content, name).tables
     return only
 
