@@ -360,6 +360,12 @@ def read_texts(value: Any) -> tuple[str, ...] | str:
         wrong = not parts or any(isinstance(part, str) for part in parts)
         return _quote(answer) if wrong else texts
     items = cast(list[Any], value) if isinstance(value, list) else [value]
+    objects = [cast(dict[str, Any], item) for item in items if isinstance(item, dict)]
+    if objects and len(objects) == len(items):
+        # SQuAD's answers, each with its place.
+        parts = [read_texts(each) for each in objects]
+        wrong = any(isinstance(part, str) for part in parts)
+        return _quote(value) if wrong else tuple(dict.fromkeys(t for part in parts for t in part))
     nested = [cast(list[Any], item) if isinstance(item, list) else [item] for item in items]
     items = [text for inner in nested for text in inner]
     if any(isinstance(item, list | dict) for item in items):

@@ -147,8 +147,15 @@ def _questions_of(values: Mapping[str, Cell], depth: int = 0) -> list[dict[str, 
     beside = [name for name in lists if len(lists[name]) == n and name != questions]
     if not any(_goes_with_questions(name, lists[name]) for name in beside):
         return []
-    split = (questions, *beside)
-    return [{**values, **{name: lists[name][at] for name in split}} for at in range(n)]
+    # RACE's id is that of the passage.
+    split = {name: fold_head(name).removesuffix("s") for name in (questions, *beside)}
+    names = {name: new if new in ("question", "answer") else name for name, new in split.items()}
+    rest = {
+        name: value
+        for name, value in values.items()
+        if name not in split and read_head(name).role != "id"
+    }
+    return [rest | {names[name]: lists[name][at] for name in split} for at in range(n)]
 
 
 def _inner_questions(name: str, value: Cell, depth: int) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, islice, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar, cast
 
 from evalui.datasets.containers.heads import check_width, cut_table
@@ -42,7 +42,6 @@ _TOO_DEEP = "JSON nested too deeply"
 _HALF = "half of a \\u pair"
 _MAX_NESTING = 100  # lists and objects within one another in a cell
 _LIST_NESTING = 2  # objects around a list of rows, beside the outermost
-_ROWS_INSPECTED = 1000  # of lines, for whether they hold several questions each
 _MAX_TABLES = 200  # lists of rows of one document
 _MAX_NAMES_SHOWN = 5  # keys in a note
 # Lists of objects that are values of one row: options, turns, the runs of a text.
@@ -54,9 +53,6 @@ _ROW_LISTS = frozenset(
     )
 )
 _QUESTION_KEYS = frozenset(("question", "query", "prompt", "input", "stem", "题目", "问题", "题干"))
-_QUESTION_LISTS = ("qas", "questions", "items", "examples", "qa_pairs", "qa", "题目", "问题")
-_PASSAGE_KEYS = ("context", "context_text", "passage", "article", "text", "story", "paragraph")
-_EXPANDED_NESTING = 3  # lists of questions within rows
 
 
 def constant_text(name: str) -> str | None:
@@ -332,7 +328,7 @@ class _Reader:
         return Tables((self._table(located, title),))
 
     def _table(self, located: Iterable[Located], title: str = "") -> FileTable:
-        rows = self._limited(_expanded(located))
+        rows = self._limited(located)
         return _to_table(rows, self._text, self._file, title)
 
     def _limited(self, values: Iterable[T]) -> Iterator[T]:
@@ -515,50 +511,6 @@ def _is_row(document: Mapping[str, Any]) -> bool:
 # Questions about passages
 
 
-def _expanded(located: Iterable[Located]) -> Iterator[Located]:
-    """A row for each question; where rows become several, their lines are their places."""
-    parts = ((line, _questions(value)) for line, value in located)
-    head = list(parts if isinstance(located, list) else islice(parts, _ROWS_INSPECTED))
-    by_place = any(len(questions) != 1 for _, questions in head)
-    place = 0
-    for line, questions in chain(head, parts):
-        for question in questions:
-            place += 1
-            yield Located(place if by_place else line, question)
-
-
-def _questions(value: Any, depth: int = 0) -> list[Any]:
-    if not isinstance(value, dict) or depth >= _EXPANDED_NESTING:
-        return [value]
-    row = cast(dict[str, Any], value)
-    if isinstance(row.get("paragraphs"), list):
-        return _inner_questions(row, "paragraphs", depth)
-    if not _QUESTION_KEYS.isdisjoint(row):
-        return [_with_answer_texts(row) if depth else row]
-    for key in _QUESTION_LISTS:
-        if _are_objects(row.get(key)):
-            return _inner_questions(row, key, depth)
-    return _parallel_questions(row) or [row]
-
-
-def _inner_questions(row: dict[str, Any], key: str, depth: int) -> list[Any]:
-    """The rows of a list, with what stands beside the list."""
-    beside = {
-        ("passage" if name in _PASSAGE_KEYS else name): value
-        for name, value in row.items()
-        if name != key and not isinstance(value, list | dict)
-    }
-    return [
-        question
-        for item in cast(list[Any], row[key])
-        for question in (
-            _questions(beside | cast(dict[str, Any], item), depth + 1)
-            if isinstance(item, dict)
-            else [item]
-        )
-    ]
-
-
 def _named_elements(value: Any) -> Any:
     """The row of C3 and DREAM, a list of a passage, its questions and an id, as an object."""
     items: list[Any] = cast(list[Any], value) if isinstance(value, list) else []
@@ -568,42 +520,3 @@ def _named_elements(value: Any) -> Any:
     others = [cast(list[Any], each) for each in items if isinstance(each, list)]
     passage = [cell_text(text) for each in others if each is not questions[0] for text in each]
     return {"passage": "\n".join(passage), "questions": questions[0]}
-
-
-def _parallel_questions(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """The questions of RACE: lists of questions, options and answers beside one another."""
-    questions = row.get("questions")
-    if not isinstance(questions, list) or not questions:
-        return []
-    texts = cast(list[Any], questions)
-    lists = {
-        name: cast(list[Any], value)
-        for name, value in row.items()
-        if isinstance(value, list) and len(cast(list[Any], value)) == len(texts)
-    }
-    if len(lists) == 1 or not all(isinstance(text, str) for text in texts):
-        return []
-    single = {"questions": "question", "answers": "answer"}
-    beside = {
-        ("passage" if name in _PASSAGE_KEYS else name): value
-        for name, value in row.items()
-        if name not in lists and name != "id"
-    }
-    return [
-        beside | {single.get(name, name): values[at] for name, values in lists.items()}
-        for at in range(len(texts))
-    ]
-
-
-def _with_answer_texts(row: dict[str, Any]) -> dict[str, Any]:
-    """A question of SQuAD with the texts of its answers, each once, instead of their places."""
-    answers = row.get("answers")
-    if not isinstance(answers, list) or not all(
-        isinstance(each, dict) for each in cast(list[Any], answers)
-    ):
-        return row
-    texts = [each.get("text") for each in cast(list[dict[str, Any]], answers)]
-    if not all(isinstance(text, str) for text in texts):
-        return row
-    rest = {name: value for name, value in row.items() if not isinstance(value, list)}
-    return rest | {"answer": list(dict.fromkeys(texts))}

@@ -511,3 +511,10 @@ def test_whatever_the_bytes_they_load_or_are_refused(
     assert loaded.n_rows >= len(loaded.dataset.samples)
     for sample in loaded.dataset.samples:
         check(sample)
+
+
+def test_the_questions_of_passages_are_limited_as_rows_are(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([{"context": "c", "qas": [{"question": "q"}] * 11}]))
+    with pytest.raises(DataError, match="11"):
+        load([path], limits=Limits(lines=10))

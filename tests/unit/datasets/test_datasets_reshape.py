@@ -33,12 +33,21 @@ RACE = {
 def test_lists_of_questions_options_and_answers_are_taken_apart_together():
     read = to_questions(table(RACE))
     assert values(read) == [
-        {"article": "It rained.", "questions": "Why?", "options": ["a", "b"], "answers": "A"}
-        | {"id": "h1-1"},
-        {"article": "It rained.", "questions": "How?", "options": ["c", "d"], "answers": "B"}
-        | {"id": "h1-2"},
+        {"article": "It rained.", "question": "Why?", "options": ["a", "b"], "answer": "A"},
+        {"article": "It rained.", "question": "How?", "options": ["c", "d"], "answer": "B"},
     ]
     assert [row.line for row in read.rows] == [1, 1]
+
+
+def test_questions_of_paragraphs_of_articles_are_rows():
+    paragraph = {"context": "It rained.", "qas": [{"question": "Why?"}, {"question": "How?"}]}
+    read = to_questions(table({"title": "Rain", "paragraphs": [paragraph]}, {"title": "Sun"}))
+    assert values(read) == [
+        {"title": "Rain", "context": "It rained.", "question": "Why?"},
+        {"title": "Rain", "context": "It rained.", "question": "How?"},
+        {"title": "Sun"},
+    ]
+    assert [row.line for row in read.rows] == [1, 1, 2]
 
 
 def test_objects_of_questions_stand_beside_what_they_share():
