@@ -22,7 +22,7 @@ from unittest.mock import patch
 
 from benchmarks.contest import Session, alone
 from benchmarks.rows import Goal, Row
-from evalui.datasets.questions.ceval_subjects import SUBJECTS
+from evalui.datasets.ceval_subjects import SUBJECTS
 from evalui.models import Model, ModelEntry, open_model, read_catalog
 from evalui.modes import MODES
 from evalui.runs import submit as submitting

@@ -40,7 +40,7 @@ os.environ["EVALUI_DATA_DIR"] = f"{_DATA_FOLDERS}/first"
 SLOW = {
     "test_scoring_position_bias_golden.py",
     "test_cli_main.py",
-    "test_datasets_bundle.py",
+    "test_datasets_reader.py",
     "test_datasets_fuzz.py",
     "test_text_tokenizers_chinese.py",
     "test_text_tokenizers_english.py",

@@ -20,8 +20,7 @@ from evalui.app import datasets
 from evalui.app.receiving import receive_upload
 from evalui.app.service import AppService
 from evalui.app.uploads import UploadedFiles
-from evalui.datasets.columns import columns_of
-from evalui.datasets.model import Layout
+from evalui.datasets.model import Layout, columns_of
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.runs.spec import DatasetSpec

@@ -13,7 +13,7 @@ from pydantic import (
 
 from evalui.access import Deed, Role, Scope
 from evalui.app.files.views import PlannedCell
-from evalui.datasets.columns import ColumnGuess, ColumnTable
+from evalui.datasets.model import ColumnTable, Roles
 from evalui.datasets.preview import FileReading, QuestionPreview
 from evalui.messages import Messages
 from evalui.published_figures import PublishedFigure
@@ -63,7 +63,7 @@ class ColumnsShown(Answered):
     """
 
     table: ColumnTable
-    guess: ColumnGuess
+    guess: Roles
     kept: dict[str, str]
 
 

@@ -17,8 +17,7 @@ from urllib.parse import parse_qsl, urlencode
 from evalui.accounts.belongings import folder_of
 from evalui.app.files.reader import FileReader
 from evalui.app.permissions import checks
-from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
-from evalui.datasets.model import Layout
+from evalui.datasets.model import COLUMN_ROLES, Layout, columns_of, with_columns
 from evalui.errors import DataError
 from evalui.types import DatasetKind
 

@@ -139,9 +139,8 @@ def _layout(given: argparse.Namespace) -> "Layout":
     Raises:
         SpecError: a role or an answer key is none of those there are, or the head row is no row.
     """
-    from evalui.datasets.columns import COLUMN_ROLES, with_columns
-    from evalui.datasets.model import Layout
-    from evalui.datasets.questions.answers import ANSWER_KEYS
+    from evalui.datasets.answers import ANSWER_KEYS
+    from evalui.datasets.model import COLUMN_ROLES, Layout, with_columns
 
     columns: dict[str, str] = {}
     for pair in given.column:
@@ -221,7 +220,7 @@ def _about(t: "Messages", found: "Examination") -> Iterator[str]:
 
 
 def _reading(t: "Messages", reading: "FileReading") -> Iterator[str]:
-    from evalui.datasets.questions.answers import answer_function
+    from evalui.datasets.answers import answer_function
 
     row = int(reading.head_row.value)
     if row:

@@ -1,9 +1,8 @@
 """Files become samples."""
 
-from evalui.datasets import formats
-from evalui.datasets.bundle import config_entries, load, read_columns
-from evalui.datasets.columns import COLUMN_ROLES
+from evalui.datasets.answers import ANSWER_KEYS
 from evalui.datasets.model import (
+    COLUMN_ROLES,
     DATASET_FORMATS,
     DatasetFormat,
     Layout,
@@ -11,7 +10,7 @@ from evalui.datasets.model import (
     LoadResult,
     UploadNote,
 )
-from evalui.datasets.questions.answers import ANSWER_KEYS
+from evalui.datasets.reader import config_entries, load, read_columns
 
 __all__ = [
     "ANSWER_KEYS",
@@ -23,7 +22,6 @@ __all__ = [
     "LoadResult",
     "UploadNote",
     "config_entries",
-    "formats",
     "load",
     "read_columns",
 ]

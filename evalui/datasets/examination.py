@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evalui.datasets.bundle import load, read_columns
 from evalui.datasets.model import Layout, LoadResult
 from evalui.datasets.plain_data import encode
 from evalui.datasets.preview import (
@@ -17,6 +16,7 @@ from evalui.datasets.preview import (
     preview,
     with_detected_key,
 )
+from evalui.datasets.reader import load, read_columns
 from evalui.errors import DataError
 from evalui.types import Dataset
 

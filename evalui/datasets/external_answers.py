@@ -10,22 +10,23 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
+from evalui.datasets.containers import open_tables
 from evalui.datasets.files.archive import collect_files, is_json
 from evalui.datasets.model import (
     FaultList,
+    FileTable,
     Layout,
     Limits,
-    Source,
+    cell_text,
     collapse_whitespace,
+    fold_name,
+    row_numbers,
     shorten,
     sort_by_line,
 )
-from evalui.datasets.questions.open import normalise_index
-from evalui.datasets.reading import open_file, role_of
-from evalui.datasets.tables.records import Record, Records, read_records
-from evalui.datasets.tables.table import cell_text
+from evalui.datasets.open_samples import normalise_index
 from evalui.errors import DataError
 from evalui.types import Fault, Sample
 
@@ -63,6 +64,22 @@ class ExternalAnswers:
         return tuple(fault for fault in self.faults if fault.rule != _UNKNOWN_INDEX_RULE)
 
 
+class Record(NamedTuple):
+    """One row by the folded names of its columns. `number` counts the rows from 1.
+
+    `texts` are the `values` as cells of a table.
+    """
+
+    line: int
+    number: int
+    values: Mapping[str, Any]
+    texts: Mapping[str, str]
+
+    def first_text(self, names: Sequence[str]) -> str:
+        """The text of the first of the columns that has any."""
+        return next((text for name in names if (text := self.texts.get(name, "")).strip()), "")
+
+
 def read_answers(
     path: Path, samples: Sequence[Sample], *, model: str = "", limits: Limits = _DEFAULT_LIMITS
 ) -> ExternalAnswers:
@@ -72,20 +89,16 @@ def read_answers(
         DataError: the file cannot be read, has no answers in it, or has two different ones to
             the same question.
     """
-    source = _read_source(path, limits)
-    records = read_records(
-        source,
-        (*KEY_COLUMNS, *ANSWER_COLUMNS, *_QUESTION_COLUMNS, *_PROMPT_COLUMNS, *_MODEL_COLUMNS),
-    )
-    _check_columns(records, source.name)
-    of_run = records.names.keys() >= _TRIAL_COLUMNS
-    rows = [row for row in records.rows if not of_run or _answers_a_question(row)]
-    matching = _AnswerMatcher(source.name, _SampleIndex.build(samples), from_run=of_run)
-    for row in _rows_of_model(rows, source.name, model=model):
+    table = _read_table(path, limits)
+    _check_columns(table)
+    of_run = {fold_name(head) for head in table.heads} >= _TRIAL_COLUMNS
+    rows = [row for row in _records_of(table) if not of_run or _answers_a_question(row)]
+    matching = _AnswerMatcher(table.name, _SampleIndex.build(samples), from_run=of_run)
+    for row in _rows_of_model(rows, table.name, model=model):
         matching.add_row(row)
     wrong = FaultList(
-        sort_by_line(records.faults, matching.faults.kept),
-        unlisted=records.unlisted + matching.faults.unlisted,
+        sort_by_line(table.faults, matching.faults.kept),
+        unlisted=table.unlisted + matching.faults.unlisted,
     )
     return ExternalAnswers(
         answers=matching.answers,
@@ -96,7 +109,7 @@ def read_answers(
     )
 
 
-def _read_source(path: Path, limits: Limits) -> Source:
+def _read_table(path: Path, limits: Limits) -> FileTable:
     given = collect_files([path], limits).files
     members = [member for member in given if len(given) == 1 or not is_json(member)]
     if len(members) != 1:
@@ -105,18 +118,36 @@ def _read_source(path: Path, limits: Limits) -> Source:
             n=len(members),
             files=", ".join(member.name for member in members[:3]) or path.name,
         )
-    return open_file(members[0], role_of(members[0].path), Layout(), limits)[0].source
+    tables = open_tables(members[0], Layout(), limits).tables
+    if not tables:
+        raise DataError("empty-file", file=members[0].name)
+    fitting = (table for table in tables if _has_answers(table))
+    return next(fitting, tables[0])
 
 
-def _check_columns(records: Records, file: str) -> None:
-    if not records.rows:
+def _has_answers(table: FileTable) -> bool:
+    return not {fold_name(head) for head in table.heads}.isdisjoint(ANSWER_COLUMNS)
+
+
+def _check_columns(table: FileTable) -> None:
+    if not table.rows:
         return
-    if records.names.keys().isdisjoint(ANSWER_COLUMNS):
-        raise DataError("answers-no-column", file=file, known=", ".join(ANSWER_COLUMNS[:-1]))
-    if records.names.keys().isdisjoint((*KEY_COLUMNS, *_QUESTION_COLUMNS, *_PROMPT_COLUMNS)):
-        raise DataError(
-            "answers-no-index", file=file, known=", ".join((*KEY_COLUMNS, *_QUESTION_COLUMNS))
-        )
+    if not _has_answers(table):
+        known = ", ".join(ANSWER_COLUMNS[:-1])
+        raise DataError("answers-no-column", file=table.name, known=known)
+    names = {fold_name(head) for head in table.heads}
+    if names.isdisjoint((*KEY_COLUMNS, *_QUESTION_COLUMNS, *_PROMPT_COLUMNS)):
+        known = ", ".join((*KEY_COLUMNS, *_QUESTION_COLUMNS))
+        raise DataError("answers-no-index", file=table.name, known=known)
+
+
+def _records_of(table: FileTable) -> Iterable[Record]:
+    names = tuple(map(fold_name, table.heads))
+    for number, row in zip(row_numbers(table), table.rows, strict=True):
+        pairs = zip(names, row.cells, strict=False)
+        values = {name: cell for name, cell in pairs if name}
+        texts = {name: cell_text(cell) for name, cell in values.items()}
+        yield Record(row.line, number, values, texts)
 
 
 def _rows_of_model(rows: Sequence[Record], file: str, *, model: str) -> Sequence[Record]:

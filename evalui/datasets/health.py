@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from evalui.datasets.questions.open import language_of
+from evalui.datasets.open_samples import language_of
 from evalui.proportions import wilson_interval
 from evalui.types import LETTERS, Interval, Language, Sample
 

@@ -5,12 +5,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from evalui.messages import Sentence, sentence
 from evalui.registry import Registry
-from evalui.types import Dataset, DatasetKind, Fault, Sample, Split
+from evalui.types import LETTERS, Dataset, DatasetKind, Fault, Sample, Split
 
 T = TypeVar("T")
 DuplicatePolicy = Literal["keep", "skip"]
@@ -58,7 +58,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FileTable:
     """Heads and rows of a text, a sheet or a list; `name` is that of its file.
 
     `title` is that of a sheet or a list, "" for the whole file. `head_line` is the line of the
@@ -84,7 +84,7 @@ class Table:
 class Tables:
     """The tables of a file, notes on it as a whole, and the titles that can be chosen."""
 
-    tables: tuple[Table, ...]
+    tables: tuple[FileTable, ...]
     notes: tuple["UploadNote", ...] = ()
     titles: tuple[str, ...] = ()
 
@@ -105,7 +105,7 @@ class Layout:
     1 as a person sees it; 0 looks for it, -1 says that there is none. `split` is the one whose
     questions are scored; empty, val where it is there, else test. `cluster` is the column of what
     several questions share, which are then no independent evidence. `commas_in_text`: in delimited
-    text a comma before a blank separates no cells.
+    text a comma before a blank separates no cells. `guidance` is the column of what judges go by.
     """
 
     options: tuple[str, ...] = ()
@@ -127,6 +127,124 @@ class Layout:
     split: Split | Literal[""] = ""
     cluster: str = ""
     commas_in_text: bool = False
+    guidance: str = ""
+
+
+# What a column may be; the letters are the options in order, `options` is a list of them and
+# `row_option` the one option of a row where each option has a row.
+COLUMN_ROLES = (
+    "question",
+    *LETTERS,
+    "options",
+    "row_option",
+    "answer",
+    "passage",
+    "explanation",
+    "guidance",
+    "subject",
+    "id",
+    "capability",
+)
+# In the order in which a data set's digest has them.
+_FIELDS: Mapping[str, str] = {
+    "question": "question",
+    "passage": "passage",
+    "options": "option_list",
+    "row_option": "row_option",
+    "answer": "answer",
+    "explanation": "explanation",
+    "subject": "subject",
+    "id": "id",
+    "capability": "capability",
+    "guidance": "guidance",
+}
+# Why a guess is not sure, "" where it is; each has a sentence, `fault.confirm-<doubt>`.
+Doubt = Literal[
+    "",
+    "columns",
+    "question",
+    "options",
+    "answer",
+    "answers",
+    "answer-key",
+    "answer-base",
+    "labels",
+    "outputs",
+    "passage",
+    "battles",
+    "ratings",
+]
+
+
+def with_columns(layout: Layout, columns: Mapping[str, str]) -> Layout:
+    """The layout that reads the named columns: role -> header. Options count in order of letters.
+
+    Raises:
+        KeyError: a role is none of `COLUMN_ROLES`.
+    """
+    options = tuple(columns[letter] for letter in LETTERS if letter in columns)
+    named = {_FIELDS[role]: name for role, name in columns.items() if role not in LETTERS}
+    return replace(layout, options=options, **named)
+
+
+def columns_of(layout: Layout) -> dict[str, str]:
+    """The inverse: the header of each role that the layout names."""
+    options = dict(zip(LETTERS, layout.options, strict=False))
+    others = {role: str(getattr(layout, field)) for role, field in _FIELDS.items()}
+    return {role: name for role, name in (options | others).items() if name}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnTable:
+    """The columns of a table as a person sees them, and the texts of its first rows.
+
+    Further rows are among them if they show a short cell that none before has, so that the table
+    has each letter and number of a column of answers. Lists and objects are texts of JSON;
+    `numbers` are the places of the columns that JSON writes as numbers. `head_row` is the row of
+    the names, counted from 1; 0 where a file has none, as JSON. `sheets` are the visible sheets of
+    a workbook. `answers_differ`: two columns of answers contradict each other in some row.
+    """
+
+    file: str
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    n_rows: int
+    head_row: int = 0
+    sheets: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
+    answers_differ: bool = False
+
+    def values(self, column: int, *, limit: int = 6) -> tuple[str, ...]:
+        """The different texts of a column, in order, cut short."""
+        texts = {text for row in self.rows if (text := row[column].strip())}
+        return tuple(shorten(text, 20) for text in sorted(texts))[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What the columns of a table are: a role for each, "" for none, and how answers are written.
+
+    `kind` is "" where no question can be made out. `sure`: the table can be read so without help;
+    else `doubt` says what is to be confirmed. `unused` are the columns of texts without a role.
+    `plain`: the columns have the names of a published format, and are what these names say.
+    """
+
+    roles: tuple[str, ...]
+    answer_key: str = "letter"
+    kind: DatasetKind | Literal[""] = ""
+    sure: bool = False
+    unused: tuple[str, ...] = ()
+    doubt: Doubt = ""
+    plain: bool = False
+
+    def place(self, role: str) -> int:
+        """The column that has a role, -1 for none."""
+        return self.roles.index(role) if role in self.roles else -1
+
+    @property
+    def options(self) -> tuple[int, ...]:
+        """The columns of one option each, in order."""
+        return tuple(self.roles.index(letter) for letter in LETTERS if letter in self.roles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,67 +281,19 @@ class UploadNote:
         return sentence(f"note.{self.rule}", **self.params)
 
 
-class RawRow(NamedTuple):
-    """The cells of one row and the physical line on which it begins, counted from 1."""
-
-    line: int
-    cells: tuple[str, ...]
-
-
-class JsonRow(NamedTuple):
-    """A row whose values have types, and the same as cells of a table.
-
-    `line` is the physical line on which it begins, or its place, counted from 1, where several rows
-    share a line. `number` counts the rows from 1, those too that cannot be read.
-    """
-
-    line: int
-    number: int
-    values: dict[str, Any]
-    texts: dict[str, str]
-
-
 @dataclass(frozen=True, slots=True)
-class RawTable:
-    """A header and its rows; `faults` are the rows that could not even be cut into cells.
+class FileRole:
+    """Subject and split of a file; `name` is what it is called, with the folder that counts.
 
-    `delimiter` is "" for rows whose values have types, of which each has a cell for each key of the
-    file, and for a sheet of a workbook, where lines are the sheet's row numbers. The header is
-    empty if it could not be read, and then there are no rows. `header_line` is 0 where the file has
-    none; its columns are then "#1", "#2" and so on. `unlisted` counts more faults by their rule.
+    `is_new`: earlier versions took the path for another role, or for none. `own_subjects`: they are
+    not C-Eval's, though some may have the same names.
     """
 
-    header: tuple[str, ...]
-    rows: tuple[RawRow, ...]
-    delimiter: str
-    faults: tuple[Fault, ...] = ()
-    header_line: int = 1
-    unlisted: Counter[str] = field(default_factory=Counter[str])
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One table of a file: the file as a whole, a sheet of a workbook, a list of a JSON document.
-
-    `subject` and `split` are those of its name. Line breaks are "\\n" whatever the file had, so
-    that a question means the same to a model on each system; the lines keep their numbers. `prefix`
-    begins the ids of its samples. What is no plain text has a `table`, or `records` whose values
-    have types, and then `faults` are the rows that could not be read and `unlisted` counts more of
-    them; delimited text has both its text and its `table`. `sheet` is the title of one of several
-    sheets or lists. `own_subjects`: they are not C-Eval's, though some may have the same names.
-    """
-
+    subject: str
+    split: Split | None
     name: str
-    text: str
-    subject: str = ""
-    split: Split | None = None
-    encoding: str = "utf-8"
-    table: RawTable | None = None
+    is_new: bool = False
     own_subjects: bool = False
-    records: tuple[JsonRow, ...] | None = None
-    faults: tuple[Fault, ...] = ()
-    unlisted: Counter[str] = field(default_factory=Counter[str])
-    sheet: str = ""
 
     @property
     def prefix(self) -> str:
@@ -290,11 +360,15 @@ class LoadResult:
 
 @dataclass(frozen=True, slots=True)
 class DatasetFormat:
-    """One format: `recognises` looks at the beginning of a file, `read` reads all of it."""
+    """A kind of file that a package reads, in files whose names end with one of the `suffixes`.
 
-    kind: DatasetKind
-    recognises: Callable[[Source, Layout], bool]
-    read: Callable[[Source, Layout], ParsedRows]
+    `recognises` looks at the bytes of a file and may see its name, `read` makes tables of them and
+    raises `DataError` for what it cannot read. A list of options may mark the right ones itself.
+    """
+
+    suffixes: tuple[str, ...]
+    recognises: Callable[[bytes, str], bool]
+    read: Callable[[bytes, str], Tables]
 
 
 DATASET_FORMATS: Registry[DatasetFormat] = Registry("dataset format")
@@ -309,7 +383,7 @@ def counted(rows: Iterable[T]) -> Iterator[T]:
         yield row
 
 
-def row_numbers(table: Table) -> Iterator[int]:
+def row_numbers(table: FileTable) -> Iterator[int]:
     """The number of each row, counted from 1 with those that could not be read."""
     lines = iter(sorted({fault.line for fault in table.faults}) if table.typed else ())
     number, broken = 0, next(lines, 0)
@@ -361,6 +435,17 @@ def fold_name(name: str) -> str:
 def duplicate_column_fault(file: str, line: int, name: str, count: int) -> Fault:
     """The fault of a name that several columns have."""
     return Fault(file, line, name, "duplicate-column", f"{count} columns “{name}”", "one")
+
+
+def long_row_fault(table: FileTable, row: Row, file: str) -> Fault | None:
+    """The fault of a row with more cells than its table has columns, None if it has no more."""
+    width = len(table.heads)
+    if len(row.cells) <= width or not any(cell_text(cell).strip() for cell in row.cells[width:]):
+        return None
+    visible = "tab" if table.delimiter == "\t" else table.delimiter
+    expected = f"{width} cell{'s' if width > 1 else ''}, as in the header; "
+    expected += f"a text that contains “{visible}” needs quotes around it"
+    return Fault(file, row.line, "", "shifted-row", f"{len(row.cells)} cells", expected)
 
 
 class FaultList:

@@ -9,20 +9,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from evalui.datasets.columns import (
+from evalui.datasets.answers import answer_function
+from evalui.datasets.model import (
     COLUMN_ROLES,
-    ColumnGuess,
+    COMMAS_RULE,
+    MAX_FAULTS,
     ColumnTable,
-    answer_values,
+    Layout,
+    LoadResult,
+    Roles,
     columns_of,
-    guess_answer_key,
-    guess_columns,
-    is_known_name,
+    fold_name,
+    shorten,
     with_columns,
 )
-from evalui.datasets.model import COMMAS_RULE, MAX_FAULTS, Layout, LoadResult, shorten
-from evalui.datasets.questions.answers import answer_function
-from evalui.datasets.tables.records import fold_name
+from evalui.datasets.names import is_known_name
+from evalui.datasets.roles import guess_answer_key, guess_roles
 from evalui.types import LETTERS, DatasetKind, Fault, Message, Sample
 
 PAGE = 3  # questions that are shown together
@@ -103,7 +105,7 @@ class FileReading:
     head_row: LayoutChoice
     sheet: LayoutChoice
     sheets: tuple[str, ...]
-    guess: ColumnGuess
+    guess: Roles
     detected_key: str
     answer_values: tuple[str, ...]
 
@@ -203,8 +205,8 @@ def read_choices(
     # A function of a package needs no column of answers, so that none is guessed.
     by_function = answer_function(layout.answer_key or _NO_LAYOUT.answer_key)
     open_layout = Layout(answer_key=layout.answer_key) if by_function else _NO_LAYOUT
-    natural = guess_columns(table, open_layout)
-    guess = guess_columns(table, replace(open_layout, kind=layout.kind)) if layout.kind else natural
+    natural = guess_roles(table, open_layout)
+    guess = guess_roles(table, replace(open_layout, kind=layout.kind)) if layout.kind else natural
     named = columns_of(layout)
     roles = _roles_by_header(table, named) if named else guess.roles
     kind = layout.kind or kind or guess.kind
@@ -230,7 +232,7 @@ def read_choices(
         sheets=table.sheets,
         guess=guess,
         detected_key=detected,
-        answer_values=answer_values(table, roles.index("answer")) if "answer" in roles else (),
+        answer_values=table.values(roles.index("answer")) if "answer" in roles else (),
     )
 
 
@@ -239,7 +241,7 @@ def with_detected_key(layout: Layout, table: ColumnTable) -> Layout:
     if layout.answer_key:
         return layout
     roles = _roles_by_header(table, columns_of(layout))
-    guess = guess_columns(table, Layout(kind=layout.kind))
+    guess = guess_roles(table, Layout(kind=layout.kind))
     return replace(layout, answer_key=_detect_key(table, roles, guess))
 
 
@@ -278,7 +280,7 @@ def is_misread(loaded: LoadResult) -> bool:
     )
 
 
-def _detect_key(table: ColumnTable, roles: tuple[str, ...], guess: ColumnGuess) -> str:
+def _detect_key(table: ColumnTable, roles: tuple[str, ...], guess: Roles) -> str:
     """What the right answer is written as; the guess knows more than its roles alone say."""
     return guess.answer_key if roles == guess.roles else guess_answer_key(table, roles)
 

@@ -26,7 +26,7 @@ from types import TracebackType
 from typing import Any, Literal, ParamSpec, TypeVar, get_type_hints
 
 from evalui import errors
-from evalui.datasets import bundle, examination, external_answers
+from evalui.datasets import examination, external_answers, reader
 from evalui.datasets.model import ON_ROWS, Limits
 from evalui.datasets.plain_data import (
     Misfit,
@@ -275,14 +275,14 @@ def reading_here() -> Generator[None]:
 def _config_entries(
     paths: Sequence[Path], *, limits: Limits = _DEFAULT_LIMITS
 ) -> tuple[EntryFiles, ...]:
-    """The entries as `bundle.config_entries` has them, without what their files hold."""
-    return tuple(replace(each, files=()) for each in bundle.config_entries(paths, limits=limits))
+    """The entries as `reader.config_entries` has them, without what their files hold."""
+    return tuple(replace(each, files=()) for each in reader.config_entries(paths, limits=limits))
 
 
 # What reads the files of a user.
 config_entries = confined(_config_entries)
-load = confined(bundle.load)
-read_columns = confined(bundle.read_columns)
+load = confined(reader.load)
+read_columns = confined(reader.read_columns)
 read_answers = confined(external_answers.read_answers)
 examine = confined(examination.examine)
 

@@ -16,9 +16,8 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, InitErrorDetails
 
-from evalui.datasets.columns import COLUMN_ROLES
 from evalui.datasets.containers.json import has_lone_surrogate
-from evalui.datasets.model import DuplicatePolicy
+from evalui.datasets.model import COLUMN_ROLES, DuplicatePolicy
 from evalui.errors import SpecError
 from evalui.generation import (
     OF_RUN,

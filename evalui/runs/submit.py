@@ -10,9 +10,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from evalui.access import LOCAL, LOCAL_PERSON, Person, may
-from evalui.datasets.columns import with_columns
 from evalui.datasets.external_answers import ExternalAnswers
-from evalui.datasets.model import COMMAS_RULE, Layout, Limits, LoadResult
+from evalui.datasets.model import COMMAS_RULE, Layout, Limits, LoadResult, with_columns
 from evalui.datasets.preview import is_misread, layout_fields, pin, read_choices
 from evalui.datasets.sandbox import config_entries, load, read_answers, read_columns
 from evalui.datasets.swift_config import EntryFiles

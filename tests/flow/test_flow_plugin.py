@@ -298,10 +298,10 @@ def test_a_text_mode_of_one_file_stands_in_table_comparison_and_export(
     assert all("\n" not in line["reply"] for line in lines)
 
 
-def test_without_the_package_its_model_is_unknown(folder: Path, tmp_path: Path):
+def test_without_the_package_its_format_is_named(folder: Path, tmp_path: Path):
     done = evalui(folder, tmp_path, "run", "spec.json", "--out", "none")
     assert done.returncode == 2
-    assert "Unknown model 'overlap'." in done.stderr
+    assert "A package reads such files" in done.stderr
 
 
 def exported(folder: Path, plugin: Path, done: subprocess.CompletedProcess[str]) -> str:

@@ -9,8 +9,8 @@ from types import ModuleType
 import pytest
 from safetensors import safe_open
 
-from evalui.datasets.bundle import load
 from evalui.datasets.model import Layout
+from evalui.datasets.reader import load
 from evalui.types import DatasetKind, Sample
 
 ASSETS = Path(__file__).parents[2] / "assets"

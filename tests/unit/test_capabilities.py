@@ -15,7 +15,7 @@ import evalui
 from evalui.api.application import create_api
 from evalui.app.service import AppService
 from evalui.cli.main import _parser
-from evalui.datasets import ANSWER_KEYS, DATASET_FORMATS
+from evalui.datasets import ANSWER_KEYS
 from evalui.models.base import BACKENDS
 from evalui.modes import MODES
 from evalui.registry import PLUGINS
@@ -28,7 +28,7 @@ from evalui.runs.harnesses import HARNESSES
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.metrics import known_metrics
 from evalui.settings import Settings
-from evalui.types import Pattern
+from evalui.types import DatasetKind, Pattern
 
 PAGE = (Path(__file__).parents[2] / "docs" / "capabilities.md").read_text(encoding="utf-8")
 PROGRAMS = ("evalui", "OpenCompass", "EvalScope", "SWIFT web-ui", "lm-eval", "Inspect")
@@ -55,7 +55,7 @@ WHOLE: Mapping[str, Sequence[str]] = {
         _one_name(name) for name, one in known_metrics().items() if one.answers == "texts"
     ],
     "trust in a judge": list(RELIABILITY),
-    "formats of questions": list(DATASET_FORMATS),
+    "formats of questions": list(get_args(DatasetKind)),
     "answer keys": [*ANSWER_KEYS, PLUGINS["answer key"].name],
     "backends": list(BACKENDS),
     "finished results of others": list(HARNESSES),

@@ -12,8 +12,8 @@ from typing import get_args
 import pytest
 from source_trees import tree_of
 
+from evalui.datasets.answers import ANSWER_KEYS
 from evalui.datasets.model import DATASET_FORMATS
-from evalui.datasets.questions.answers import ANSWER_KEYS
 from evalui.models import BACKENDS
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from evalui.app.files.views import LogChoices, LoggedRun, LogView, UnnamedModel
 from evalui.app.uploads import UploadStore
-from evalui.datasets import bundle as datasets
+from evalui.datasets import reader as datasets
 from evalui.datasets.model import Limits
 from evalui.errors import DataError, EvaluiError
 from evalui.runs.bundle import is_store, opened_bundle

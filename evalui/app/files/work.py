@@ -26,15 +26,14 @@ from evalui.app.files.views import (
     UploadView,
 )
 from evalui.app.uploads import UploadStore, entry_of, is_whole, upload_of
-from evalui.datasets import bundle
-from evalui.datasets.columns import ColumnTable
+from evalui.datasets import reader
 from evalui.datasets.health import (
     ChoiceHealth,
     OpenHealth,
     check_choices,
     check_open_questions,
 )
-from evalui.datasets.model import Layout, Limits, LoadResult, shorten
+from evalui.datasets.model import ColumnTable, Layout, Limits, LoadResult, shorten
 from evalui.datasets.preview import Preview, preview, with_detected_key
 from evalui.errors import DataError, SpecError
 from evalui.imports import uncollected
@@ -302,7 +301,7 @@ class FileWork:
     def _read(self, owner: str, upload: str, layout: Layout) -> LoadResult:
         layout = replace(layout, entry=self._entry(owner, upload) or layout.entry)
         paths = self._uploads.paths(owner, upload_of(upload))
-        return bundle.load(paths, layout=layout, limits=self._limits)
+        return reader.load(paths, layout=layout, limits=self._limits)
 
     def _columns(self, owner: str, upload: str, layout: Layout) -> ColumnTable | None:
         """The table of an upload: neither names of columns nor an answer key change it."""
@@ -317,11 +316,11 @@ class FileWork:
     def _read_table(self, owner: str, upload: str, layout: Layout) -> ColumnTable | None:
         layout = replace(layout, entry=self._entry(owner, upload))
         paths = self._uploads.paths(owner, upload_of(upload))
-        return bundle.read_columns(paths, layout=layout, limits=self._limits)
+        return reader.read_columns(paths, layout=layout, limits=self._limits)
 
     def _read_names(self, owner: str, upload: str) -> tuple[str, ...]:
         paths = self._uploads.paths(owner, upload)
-        return tuple(each.name for each in bundle.config_entries(paths, limits=self._limits))
+        return tuple(each.name for each in reader.config_entries(paths, limits=self._limits))
 
 
 def open_work(settings: Settings) -> FileWork:

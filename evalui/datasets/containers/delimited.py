@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from evalui.datasets.containers.heads import cut_table, find_head
 from evalui.datasets.containers.pictures import has_picture, picture_fault, without_pictures
-from evalui.datasets.heads import is_known_name
-from evalui.datasets.model import FaultList, Layout, Row, Table
+from evalui.datasets.model import FaultList, FileTable, Layout, Row
+from evalui.datasets.names import is_known_name
 from evalui.types import Fault
 
 _COMMA_IN_TEXT = re.compile(r',(?=[ \t]+[^ \t\n"])')
@@ -33,7 +33,7 @@ class _LongCell(NamedTuple):
     text: str
 
 
-def read_delimited(text: str, file: str, layout: Layout) -> Table:
+def read_delimited(text: str, file: str, layout: Layout) -> FileTable:
     """The table in a text; a row that a comma in a text makes longer stays as it is.
 
     Raises `DataError` for more columns than any table of questions has, and for a row of heads that
@@ -61,7 +61,7 @@ def read_delimited(text: str, file: str, layout: Layout) -> Table:
         table = cut_table(rows, file, layout.head_row)
     else:
         start = next((at for at, line in enumerate(lines, 1) if line.strip()), 1)
-        table = Table(file, (), (), head_line=start)
+        table = FileTable(file, (), (), head_line=start)
     table = replace(table, delimiter=delimiter, faults=wrong.kept, unlisted=wrong.unlisted)
     return without_pictures(table, text)
 

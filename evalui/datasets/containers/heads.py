@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evalui.datasets.heads import is_known_name
-from evalui.datasets.model import Row, Table, UploadNote, collapse_whitespace, shorten
+from evalui.datasets.model import FileTable, Row, UploadNote, collapse_whitespace, shorten
+from evalui.datasets.names import is_known_name
 from evalui.errors import DataError
 from evalui.types import LETTERS
 
@@ -20,6 +20,7 @@ _MAX_ROWS_SHOWN = 5  # rows in a note
 _SEARCHED_ROWS = 50  # in which the names of the columns are looked for
 _MAX_NAME_CHARS = 60  # characters; what is longer is a text
 _MIN_KNOWN_NAMES = 2  # in a row, for it to be that of the names
+_MIN_QUESTION_CELLS = 4  # a question, two options and the text of the right one
 _MIN_DATA_ROWS = 2  # rows below a head that show whether it is a row like them
 _MAX_TAIL_ROWS = 20  # rows that may stand below a table
 _LABEL = re.compile(r"[A-Za-zＡ-Ｚａ-ｚ]|[0-9]{1,2}|[①-⑩甲乙丙丁戊]")
@@ -53,7 +54,7 @@ class HeadRows(NamedTuple):
     end: int
 
 
-def cut_table(rows: Sequence[Row], file: str, head_row: int, title: str = "") -> Table:
+def cut_table(rows: Sequence[Row], file: str, head_row: int, title: str = "") -> FileTable:
     """The table in rows of texts of which none is blank, with notes on what is no part of it.
 
     `head_row` is the line of the names, 0 to look for it, -1 for none. Raises `DataError` if that
@@ -78,7 +79,7 @@ def cut_table(rows: Sequence[Row], file: str, head_row: int, title: str = "") ->
         notes.append(UploadNote("rows-above", shown))
     if end < len(rows):
         notes.append(UploadNote("rows-below", {"file": file, "text": _quote_rows(rows[end:])}))
-    return Table(file, head.names, rows[head.end : end], title, line, notes=tuple(notes))
+    return FileTable(file, head.names, rows[head.end : end], title, line, notes=tuple(notes))
 
 
 def check_width(width: int, file: str) -> None:
@@ -189,11 +190,19 @@ def _is_data(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     rows = [_padded(each, len(row)) for each in below if _filled(each) > 1]
     if len(rows) < _MIN_DATA_ROWS or _filled(row) < _MIN_KNOWN_NAMES or _letters_in_order(row):
         return False
+    if all(_repeats_an_option(cells) for cells in (tuple(row), *rows)):
+        return True
     return any(
         all(kind(cells[place].strip()) for cells in (tuple(row), *rows))
         for place in range(len(row))
         for kind in (_is_answer_letter, _is_number)
     )
+
+
+def _repeats_an_option(cells: Sequence[str]) -> bool:
+    """Whether the last cell is the text of another one behind the question."""
+    texts = [text for cell in cells if (text := cell.strip())]
+    return len(texts) >= _MIN_QUESTION_CELLS and texts[-1] in texts[1:-1]
 
 
 def _is_answer_letter(text: str) -> bool:

@@ -10,26 +10,26 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, islice, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar, cast
 
 from evalui.datasets.containers.heads import check_width, cut_table
 from evalui.datasets.containers.pictures import without_pictures
-from evalui.datasets.heads import is_known_name
 from evalui.datasets.model import (
     Cell,
     FaultList,
+    FileTable,
     JsonNumber,
     Layout,
     Limits,
     Row,
-    Table,
     Tables,
     UploadNote,
     cell_text,
     duplicate_column_fault,
     fold_name,
 )
+from evalui.datasets.names import is_known_name
 from evalui.errors import DataError
 from evalui.types import Fault
 
@@ -42,7 +42,6 @@ _TOO_DEEP = "JSON nested too deeply"
 _HALF = "half of a \\u pair"
 _MAX_NESTING = 100  # lists and objects within one another in a cell
 _LIST_NESTING = 2  # objects around a list of rows, beside the outermost
-_ROWS_INSPECTED = 1000  # of lines, for whether they hold several questions each
 _MAX_TABLES = 200  # lists of rows of one document
 _MAX_NAMES_SHOWN = 5  # keys in a note
 # Lists of objects that are values of one row: options, turns, the runs of a text.
@@ -54,9 +53,6 @@ _ROW_LISTS = frozenset(
     )
 )
 _QUESTION_KEYS = frozenset(("question", "query", "prompt", "input", "stem", "题目", "问题", "题干"))
-_QUESTION_LISTS = ("qas", "questions", "items", "examples", "qa_pairs", "qa", "题目", "问题")
-_PASSAGE_KEYS = ("context", "context_text", "passage", "article", "text", "story", "paragraph")
-_EXPANDED_NESTING = 3  # lists of questions within rows
 
 
 def constant_text(name: str) -> str | None:
@@ -97,7 +93,7 @@ def read_json(
         raise DataError("json-too-deep", file=file) from error
 
 
-def read_json_lines(text: str, file: str) -> Table:
+def read_json_lines(text: str, file: str) -> FileTable:
     """Each line that is not blank is an object, or a fault."""
     return _to_table(parse_lines(text), text, file)
 
@@ -150,7 +146,7 @@ def has_lone_surrogate(value: Any) -> bool:
 # Objects become a table
 
 
-def _to_table(located: Iterable[Located], text: str, file: str, title: str = "") -> Table:
+def _to_table(located: Iterable[Located], text: str, file: str, title: str = "") -> FileTable:
     """The rows of objects with their lines, and the faults of those that are none.
 
     A text instead of an object says what is wrong with it. Raises `DataError` for more columns than
@@ -183,7 +179,7 @@ def _to_table(located: Iterable[Located], text: str, file: str, title: str = "")
         for name, count in Counter(map(fold_name, values)).items():
             if count > 1:
                 faults.add(duplicate_column_fault(file, line, name, count))
-    table = Table(
+    table = FileTable(
         file,
         tuple(heads.names),
         rows,
@@ -331,8 +327,8 @@ class _Reader:
     def _rows(self, located: Iterable[Located], title: str = "") -> Tables:
         return Tables((self._table(located, title),))
 
-    def _table(self, located: Iterable[Located], title: str = "") -> Table:
-        rows = self._limited(_expanded(located))
+    def _table(self, located: Iterable[Located], title: str = "") -> FileTable:
+        rows = self._limited(located)
         return _to_table(rows, self._text, self._file, title)
 
     def _limited(self, values: Iterable[T]) -> Iterator[T]:
@@ -342,7 +338,7 @@ class _Reader:
                 raise DataError("too-many-lines", files=self._file, n=n, limit=limit)
             yield value
 
-    def _matrix(self, rows: Sequence[Sequence[Any]]) -> Table:
+    def _matrix(self, rows: Sequence[Sequence[Any]]) -> FileTable:
         """A list of lists of cells, the names of the columns among them or not."""
         cells = [
             Row(line, tuple(map(cell_text, row)))
@@ -357,9 +353,11 @@ class _Reader:
         for read in (_split_rows, _column_rows, _keyed_rows):
             if (rows := read(document)) is not None:
                 return self._rows(_numbered(rows))
-        is_row = _is_row(document)
-        if not is_row and (lists := _lists_of_rows(document)):
-            return self._read_lists(document, lists)
+        is_row, lists = _is_row(document), _lists_of_rows(document)
+        # Beside a prompt of all questions there may be the list of them.
+        asked = [each for each in lists if is_row and _are_questions(each[1])]
+        if asked or (lists and not is_row):
+            return self._read_lists(document, asked or lists)
         if is_row or any(map(is_known_name, document)):
             return self._rows([Located(1, document)])
         keys = ", ".join(list(document)[:_MAX_NAMES_SHOWN]) or "–"
@@ -430,6 +428,8 @@ def _keyed_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if not document or not all(isinstance(value, dict) for value in document.values()):
         return None
     inner = [cast(dict[str, Any], value) for value in document.values()]
+    if groups := _grouped_rows(document):
+        return groups
     keys = dict.fromkeys(key for each in inner for key in each)
     outer_names, inner_names = _share_of_names(document), _share_of_names(keys)
     if outer_names > inner_names:
@@ -442,6 +442,18 @@ def _keyed_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if "id" in keys or all(map(str.isdecimal, document)):
         return inner
     return [{"id": key} | row for key, row in zip(document, inner, strict=True)]
+
+
+def _grouped_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows under a key each within groups under a key each, [] for anything else."""
+    rows: list[dict[str, Any]] = []
+    for group, members in document.items():
+        for key, row in cast(dict[str, Any], members).items():
+            values = cast(dict[str, Any], row) if isinstance(row, dict) else {}
+            if _QUESTION_KEYS.isdisjoint(map(str.casefold, values)):
+                return []
+            rows.append({"subject": group, "id": key} | values)
+    return rows
 
 
 def _share_of_names(names: Collection[str]) -> float:
@@ -483,6 +495,11 @@ def _are_objects(value: Any) -> bool:
     return 2 * sum(isinstance(item, dict) for item in items) > len(items)
 
 
+def _are_questions(rows: Sequence[Any]) -> bool:
+    first = cast(dict[str, Any], rows[0]) if isinstance(rows[0], dict) else {}
+    return len(rows) > 1 and not _QUESTION_KEYS.isdisjoint(map(str.casefold, first))
+
+
 def _is_row(document: Mapping[str, Any]) -> bool:
     """Whether an object is one question: its lists are options or turns, or it has a question."""
     if not _QUESTION_KEYS.isdisjoint(key.casefold() for key in document):
@@ -494,50 +511,6 @@ def _is_row(document: Mapping[str, Any]) -> bool:
 # Questions about passages
 
 
-def _expanded(located: Iterable[Located]) -> Iterator[Located]:
-    """A row for each question; where rows become several, their lines are their places."""
-    parts = ((line, _questions(value)) for line, value in located)
-    head = list(parts if isinstance(located, list) else islice(parts, _ROWS_INSPECTED))
-    by_place = any(len(questions) != 1 for _, questions in head)
-    place = 0
-    for line, questions in chain(head, parts):
-        for question in questions:
-            place += 1
-            yield Located(place if by_place else line, question)
-
-
-def _questions(value: Any, depth: int = 0) -> list[Any]:
-    if not isinstance(value, dict) or depth >= _EXPANDED_NESTING:
-        return [value]
-    row = cast(dict[str, Any], value)
-    if isinstance(row.get("paragraphs"), list):
-        return _inner_questions(row, "paragraphs", depth)
-    if not _QUESTION_KEYS.isdisjoint(row):
-        return [_with_answer_texts(row) if depth else row]
-    for key in _QUESTION_LISTS:
-        if _are_objects(row.get(key)):
-            return _inner_questions(row, key, depth)
-    return _parallel_questions(row) or [row]
-
-
-def _inner_questions(row: dict[str, Any], key: str, depth: int) -> list[Any]:
-    """The rows of a list, with what stands beside the list."""
-    beside = {
-        ("passage" if name in _PASSAGE_KEYS else name): value
-        for name, value in row.items()
-        if name != key and not isinstance(value, list | dict)
-    }
-    return [
-        question
-        for item in cast(list[Any], row[key])
-        for question in (
-            _questions(beside | cast(dict[str, Any], item), depth + 1)
-            if isinstance(item, dict)
-            else [item]
-        )
-    ]
-
-
 def _named_elements(value: Any) -> Any:
     """The row of C3 and DREAM, a list of a passage, its questions and an id, as an object."""
     items: list[Any] = cast(list[Any], value) if isinstance(value, list) else []
@@ -547,42 +520,3 @@ def _named_elements(value: Any) -> Any:
     others = [cast(list[Any], each) for each in items if isinstance(each, list)]
     passage = [cell_text(text) for each in others if each is not questions[0] for text in each]
     return {"passage": "\n".join(passage), "questions": questions[0]}
-
-
-def _parallel_questions(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """The questions of RACE: lists of questions, options and answers beside one another."""
-    questions = row.get("questions")
-    if not isinstance(questions, list) or not questions:
-        return []
-    texts = cast(list[Any], questions)
-    lists = {
-        name: cast(list[Any], value)
-        for name, value in row.items()
-        if isinstance(value, list) and len(cast(list[Any], value)) == len(texts)
-    }
-    if len(lists) == 1 or not all(isinstance(text, str) for text in texts):
-        return []
-    single = {"questions": "question", "answers": "answer"}
-    beside = {
-        ("passage" if name in _PASSAGE_KEYS else name): value
-        for name, value in row.items()
-        if name not in lists and name != "id"
-    }
-    return [
-        beside | {single.get(name, name): values[at] for name, values in lists.items()}
-        for at in range(len(texts))
-    ]
-
-
-def _with_answer_texts(row: dict[str, Any]) -> dict[str, Any]:
-    """A question of SQuAD with the texts of its answers, each once, instead of their places."""
-    answers = row.get("answers")
-    if not isinstance(answers, list) or not all(
-        isinstance(each, dict) for each in cast(list[Any], answers)
-    ):
-        return row
-    texts = [each.get("text") for each in cast(list[dict[str, Any]], answers)]
-    if not all(isinstance(text, str) for text in texts):
-        return row
-    rest = {name: value for name, value in row.items() if not isinstance(value, list)}
-    return rest | {"answer": list(dict.fromkeys(texts))}

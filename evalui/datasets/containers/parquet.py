@@ -10,7 +10,7 @@ from typing import Any, cast
 from evalui.datasets.containers.heads import check_width
 from evalui.datasets.containers.number_formats import plain_number
 from evalui.datasets.containers.pictures import without_pictures
-from evalui.datasets.model import JsonNumber, Limits, Row, Table
+from evalui.datasets.model import FileTable, JsonNumber, Limits, Row
 from evalui.errors import DataError
 
 MAGIC = b"PAR1"
@@ -20,7 +20,7 @@ _MAX_BYTES_SHOWN = 3000  # of a value that is no text: enough to see that it is 
 _DAMAGES = (OSError, ValueError, LookupError, ArithmeticError, NotImplementedError, RuntimeError)
 
 
-def read_parquet(data: bytes, file: str, limits: Limits) -> Table:
+def read_parquet(data: bytes, file: str, limits: Limits) -> FileTable:
     """The rows of a file, with the values that JSON would have.
 
     Raises:
@@ -43,7 +43,7 @@ def read_parquet(data: bytes, file: str, limits: Limits) -> Table:
             columns = [list(map(_json_value, column.to_pylist())) for column in batch.columns]
             first = len(rows) + 1
             rows += map(Row._make, enumerate(zip(*columns, strict=True), start=first))
-        return without_pictures(Table(file, heads, rows, typed=True))
+        return without_pictures(FileTable(file, heads, rows, typed=True))
     except _DAMAGES as error:
         reason = " ".join(str(error).split())[:120].rstrip(".")
         raise DataError("parquet-damaged", file=file, reason=reason) from error

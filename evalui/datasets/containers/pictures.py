@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from evalui.datasets.model import Cell, FaultList, Row, Table
+from evalui.datasets.model import Cell, FaultList, FileTable, Row
 from evalui.types import Fault
 
 PICTURE_RULE = "picture"
@@ -51,7 +51,7 @@ _MIN_BLOB_CHARS = 512  # characters of base64 that are no word, number or key
 _MIN_DISTINCT_CHARS = 40
 
 
-def without_pictures(table: Table, text: str = "") -> Table:
+def without_pictures(table: FileTable, text: str = "") -> FileTable:
     """The table with each row that has a picture made a fault.
 
     `text` is the file if it is a text, in which all cells stand: one look at it spares most looks

@@ -20,8 +20,8 @@ from evalui.datasets.containers.number_formats import (
 )
 from evalui.datasets.containers.pictures import picture_fault, without_pictures
 from evalui.datasets.files.archive import ARCHIVE_ERRORS, check_archive, read_chunks
-from evalui.datasets.heads import is_known_name
-from evalui.datasets.model import FaultList, Layout, Limits, Row, Table, Tables, UploadNote
+from evalui.datasets.model import FaultList, FileTable, Layout, Limits, Row, Tables, UploadNote
+from evalui.datasets.names import is_known_name
 from evalui.errors import DataError
 from evalui.types import Fault
 
@@ -176,14 +176,14 @@ def as_damage(file: str) -> Generator[None]:
         raise DataError("workbook-damaged", file=file, reason=reason.rstrip(".")) from error
 
 
-def _is_table(table: Table) -> bool:
+def _is_table(table: FileTable) -> bool:
     """Whether a sheet has more than titles and instructions."""
     return bool(table.rows or table.faults) and (
         len(table.heads) >= _MIN_COLUMNS or any(map(is_known_name, table.heads))
     )
 
 
-def _to_table(sheet: Sheet, file: str, head_row: int) -> Table:
+def _to_table(sheet: Sheet, file: str, head_row: int) -> FileTable:
     """The table of a sheet, with notes on what stands around it."""
     _repeat_merged(sheet)
     rows = [Row(line, tuple(sheet.lines[line])) for line in sorted(sheet.lines)]
@@ -208,7 +208,7 @@ def _repeat_merged(sheet: Sheet) -> None:
                 row[region.left] = text
 
 
-def _name_merged(sheet: Sheet, table: Table) -> tuple[str, ...]:
+def _name_merged(sheet: Sheet, table: FileTable) -> tuple[str, ...]:
     """The header with numbered names where one name is merged over columns without names."""
     names = list(table.heads)
     for region in sheet.merged:
@@ -222,7 +222,7 @@ def _name_merged(sheet: Sheet, table: Table) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _with_faults(sheet: Sheet, table: Table) -> Table:
+def _with_faults(sheet: Sheet, table: FileTable) -> FileTable:
     """The rows cut to the heads, since notes stand beside tables, and faults for the others."""
     width = len(table.heads)
     padding = ("",) * width
@@ -240,14 +240,14 @@ def _with_faults(sheet: Sheet, table: Table) -> Table:
     return replace(table, rows=rows, faults=faults.kept, unlisted=faults.unlisted)
 
 
-def _cell_faults(sheet: Sheet, table: Table, line: int) -> Iterator[Fault]:
+def _cell_faults(sheet: Sheet, table: FileTable, line: int) -> Iterator[Fault]:
     expected = "a value; open the file in a spreadsheet program and save it again"
     for column, actual in sorted(sheet.broken.get(line, {}).items()):
         if column < len(table.heads) and (name := table.heads[column]):
             yield Fault(table.name, line, name, "formula-without-value", actual, expected)
 
 
-def _notes(sheet: Sheet, table: Table) -> Iterator[UploadNote]:
+def _notes(sheet: Sheet, table: FileTable) -> Iterator[UploadNote]:
     hidden = [row.line for row in table.rows if row.line in sheet.hidden]
     if hidden:
         more = len(hidden) - _MAX_ROWS_SHOWN

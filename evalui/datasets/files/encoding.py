@@ -162,7 +162,9 @@ def _has_kana(foreign: str) -> bool:
 
 
 def _fit_korean(foreign: str) -> float:
-    syllables = sum("가" <= char <= "힣" for char in foreign)
+    # Japanese comes out as syllables that only the extension of EUC-KR has.
+    usual = (char.encode("euc_kr", "ignore") for char in foreign)
+    syllables = sum(b"\xb0" <= code[:1] <= b"\xc8" for code in usual)
     return syllables / len(foreign) if syllables >= _MIN_SYLLABLES else 0
 
 

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
-from evalui.datasets.questions.option_references import refers_to_other_options
+from evalui.datasets.option_references import refers_to_other_options
 from evalui.errors import DataError
 from evalui.scoring.choice.option_scores import reading_of_scores
 from evalui.scoring.parsing.choice import grade_reply, read_tolerant

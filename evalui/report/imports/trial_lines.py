@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from evalui.datasets.questions.option_references import refers_to_other_options
+from evalui.datasets.option_references import refers_to_other_options
 from evalui.errors import DataError
 from evalui.modes import traits_of
 from evalui.report.imports.predictions import JsonlRow

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from evalui.datasets.questions.option_references import refers_to_other_options
+from evalui.datasets.option_references import refers_to_other_options
 from evalui.modes import MODES, Mode, ModeSettings, grader_of
 from evalui.runs.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
 from evalui.runs.harnesses.options import order_of

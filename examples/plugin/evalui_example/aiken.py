@@ -3,37 +3,36 @@
 import re
 from collections.abc import Iterator
 
-from evalui.datasets.model import DatasetFormat, Layout, ParsedRows, Source
-from evalui.datasets.questions.choice import ParsedQuestion, validate
+from evalui.datasets.model import DatasetFormat, FileTable, Row, Tables
 
 _OPTION = re.compile(r"([A-J])[.)] (.+)")
 _ANSWER = re.compile(r"ANSWER: (.*)")
 
 
-def recognises(source: Source, layout: Layout) -> bool:
+def recognises(data: bytes, name: str) -> bool:
     """Whether a line begins with the format's only keyword."""
-    del layout
-    return "\nANSWER: " in source.text
+    del name
+    return b"\nANSWER: " in data
 
 
-def read(source: Source, layout: Layout) -> ParsedRows:
-    """The samples and faults of one file; the answer is a letter, whatever the layout."""
-    del layout
-    return validate(_questions(source), source, Layout())
+def read(data: bytes, name: str) -> Tables:
+    """A table with a row for each question."""
+    rows = tuple(_rows(data.decode("utf-8-sig")))
+    return Tables((FileTable(name, ("id", "question", "options", "answer"), rows, typed=True),))
 
 
-def _questions(source: Source) -> Iterator[ParsedQuestion]:
-    text, first_line, number = "", 0, 0
+def _rows(text: str) -> Iterator[Row]:
+    question, first_line, number = "", 0, 0
     options: list[str] = []
-    for line, content in enumerate(source.text.split("\n"), start=1):
+    for line, content in enumerate(text.splitlines(), start=1):
         if option := _OPTION.fullmatch(content):
             options.append(option[2].strip())
         elif answer := _ANSWER.fullmatch(content):
             number += 1
-            yield ParsedQuestion(first_line, str(number), text, tuple(options), answer[1])
-            text, options = "", []
+            yield Row(first_line, (str(number), question, options, answer[1]))
+            question, options = "", []
         elif content.strip():
-            first_line, text = line, content.strip()
+            first_line, question = line, content.strip()
 
 
-AIKEN = DatasetFormat("multiple_choice", recognises, read)
+AIKEN = DatasetFormat((".txt",), recognises, read)

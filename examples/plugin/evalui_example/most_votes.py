@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from evalui.datasets.questions.answer_functions import AnswerFunction, AnswerRow
+from evalui.datasets.answers import AnswerFunction, AnswerRow
 
 
 def most_votes(row: AnswerRow) -> str:

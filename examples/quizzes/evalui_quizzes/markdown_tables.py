@@ -7,7 +7,7 @@ from dataclasses import replace
 from evalui.datasets.containers.heads import cut_table
 from evalui.datasets.containers.pictures import picture_fault
 from evalui.datasets.files.encoding import decode
-from evalui.datasets.model import DatasetFormat, FaultList, Row, Table, Tables
+from evalui.datasets.model import DatasetFormat, FaultList, FileTable, Row, Tables
 from evalui_quizzes.quiz import recognised
 
 _DASHES = re.compile(r" {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
@@ -27,7 +27,7 @@ def is_markdown_table(text: str) -> bool:
 def read(data: bytes, name: str) -> Tables:
     """Every table of a text; those without a heading of their own are numbered."""
     located = list(_tables(decode(data, name).text))
-    tables: list[Table] = []
+    tables: list[FileTable] = []
     for number, (heading, rows) in enumerate(located, start=1):
         title = heading or f"table {number}"
         if title in (table.title for table in tables):
@@ -37,7 +37,7 @@ def read(data: bytes, name: str) -> Tables:
     return Tables(tuple(tables), (), titles)
 
 
-def _to_table(rows: Sequence[Row], file: str, title: str) -> Table:
+def _to_table(rows: Sequence[Row], file: str, title: str) -> FileTable:
     # The names are above the dashes, whatever they are.
     table = cut_table(rows, file, rows[0].line, title)
     padding = ("",) * len(table.heads)

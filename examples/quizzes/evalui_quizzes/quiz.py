@@ -11,7 +11,7 @@ from typing import Any
 
 from evalui.datasets.containers.pictures import without_pictures
 from evalui.datasets.files.encoding import decode
-from evalui.datasets.model import FaultList, Row, Table, Tables, UploadNote, sort_by_line
+from evalui.datasets.model import FaultList, FileTable, Row, Tables, UploadNote, sort_by_line
 from evalui.errors import DataError
 from evalui.messages import add_messages
 from evalui.types import LETTERS, Fault
@@ -122,7 +122,7 @@ def to_tables(items: Iterable[Item], file: str) -> Tables:
             by_title.setdefault(item.title, []).append(item)
     if not by_title and not faults.total:
         raise DataError("empty-file", file=file)
-    tables: list[Table] = []
+    tables: list[FileTable] = []
     for title, questions in sorted((by_title or {CHOICES: []}).items()):
         values = [each.values() for each in questions]
         heads = tuple(dict.fromkeys(name for each in values for name in each))
@@ -130,7 +130,7 @@ def to_tables(items: Iterable[Item], file: str) -> Tables:
             Row(question.line, tuple(map(row.get, heads)))
             for question, row in zip(questions, values, strict=True)
         ]
-        table = without_pictures(Table(file, heads, rows, title, typed=True))
+        table = without_pictures(FileTable(file, heads, rows, title, typed=True))
         if not tables:
             both = sort_by_line(faults.kept, table.faults)
             table = replace(table, faults=tuple(both), unlisted=faults.unlisted + table.unlisted)

@@ -17,7 +17,7 @@ from evalui.api.application import PREFIX, create_api
 from evalui.app.service import AppService
 from evalui.client import Client
 from evalui.datasets import ANSWER_KEYS
-from evalui.datasets.questions.answer_functions import AnswerFunction, AnswerRow
+from evalui.datasets.answers import AnswerFunction, AnswerRow
 from evalui.runs.worker.worker import Worker
 
 
@@ -271,4 +271,4 @@ def test_another_reading_is_shown_with_what_it_makes(
     assert (part["kind"], part["questions"]) == ("general_qa", 2)
     assert part["preview"]["questions"][0]["references"] == ["Rom"]
     origins = {each["header"]: each["origin"] for each in part["preview"]["reading"]["columns"]}
-    assert (origins["Frage"], origins["zweite"]) == ("content", "person")
+    assert (origins["Frage"], origins["zweite"]) == ("name", "person")

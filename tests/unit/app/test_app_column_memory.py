@@ -7,8 +7,7 @@ import pytest
 from evalui.app.column_memory import ColumnMemory, fitting_layout
 from evalui.app.datasets import store_upload
 from evalui.app.service import AppService
-from evalui.datasets.columns import columns_of, with_columns
-from evalui.datasets.model import Layout
+from evalui.datasets.model import Layout, columns_of, with_columns
 from evalui.errors import DataError
 
 HEADERS = ("prompt", "label")

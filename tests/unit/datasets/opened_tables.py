@@ -5,7 +5,7 @@ from typing import Any
 
 from evalui.datasets.containers import open_tables
 from evalui.datasets.files.archive import SourceFile
-from evalui.datasets.model import Layout, Limits, Table, Tables
+from evalui.datasets.model import FileTable, Layout, Limits, Tables
 
 
 def opened(
@@ -19,12 +19,12 @@ def opened(
     return open_tables(SourceFile(PurePosixPath(name), data), Layout(**layout), limits)
 
 
-def only_table(name: str, content: str | bytes, **options: Any) -> Table:
+def only_table(name: str, content: str | bytes, **options: Any) -> FileTable:
     (table,) = opened(name, content, **options).tables
     return table
 
 
-def named_rows(table: Table) -> list[dict[str, Any]]:
+def named_rows(table: FileTable) -> list[dict[str, Any]]:
     """The rows by the heads, without what a row lacks."""
     return [
         {name: cell for name, cell in zip(table.heads, row.cells, strict=False) if cell is not None}
@@ -32,9 +32,9 @@ def named_rows(table: Table) -> list[dict[str, Any]]:
     ]
 
 
-def note_texts(table: Table) -> list[str]:
+def note_texts(table: FileTable) -> list[str]:
     return [str(note) for note in table.notes]
 
 
-def faults_of(table: Table) -> list[tuple[int, str, str]]:
+def faults_of(table: FileTable) -> list[tuple[int, str, str]]:
     return [(fault.line, fault.column, fault.rule) for fault in table.faults]

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 import evalui.datasets
-from evalui.datasets import ANSWER_KEYS, DATASET_FORMATS, UploadNote
-from evalui.datasets.questions.answers import answer_letters
+from evalui.datasets import ANSWER_KEYS, UploadNote
+from evalui.datasets.answers import answer_letters
 from evalui.errors import UnknownName
 from evalui.messages import messages
 
@@ -66,10 +66,6 @@ def test_an_unknown_answer_key_lists_the_known_ones() -> None:
         ANSWER_KEYS["roman"]
 
 
-def test_the_formats_are_registered() -> None:
-    assert set(DATASET_FORMATS) >= {"ceval", "choices"}
-
-
 def test_a_note_is_a_sentence() -> None:
     note = UploadNote("encoding", {"file": "{x}.csv", "encoding": "GB18030"})
     assert str(note) == "{x}.csv is not UTF-8; it was read as GB18030."
@@ -82,11 +78,16 @@ def test_every_fault_and_note_that_the_code_names_has_words() -> None:
     named: dict[str, set[str]] = {name: set() for name in places}
     for path in Path(evalui.datasets.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                place = places.get(node.func.id, len(node.args))
-                rule = node.args[place] if place < len(node.args) else None
-                if isinstance(rule, ast.Constant):
-                    named[node.func.id].add(str(rule.value))
+            if not isinstance(node, ast.Call):
+                continue
+            name = node.func.id if isinstance(node.func, ast.Name) else ""
+            if isinstance(node.func, ast.Attribute) and node.func.attr == "_fault":
+                name, place = "Fault", 2  # a reader's own way to one of its file
+            else:
+                place = places.get(name, len(node.args))
+            rule = node.args[place] if place < len(node.args) else None
+            if isinstance(rule, ast.Constant):
+                named[name].add(str(rule.value))
     assert {"no-rows", "gap-in-options"} <= named["Fault"]
     assert {"ignored-files", "other-kind"} <= named["UploadNote"]
     known = messages("en").by_key.keys()

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from hostile_files import faulty_rows, workbook
 
-from evalui.datasets import bundle
+from evalui.datasets import reader
 from evalui.datasets.external_answers import read_answers
 from evalui.datasets.model import MAX_FAULTS, FaultList, LoadResult, sort_by_line
 from evalui.types import Fault
@@ -16,7 +16,7 @@ def fault(line: int, file: str = "a.csv") -> Fault:
 def loaded(tmp_path: Path, name: str, text: str) -> LoadResult:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    return bundle.load([path])
+    return reader.load([path])
 
 
 def test_the_first_faults_are_kept_and_all_are_counted():
@@ -81,7 +81,7 @@ def test_each_reader_keeps_as_many_faults_and_counts_the_rest(
 def test_faults_of_several_files_are_kept_as_one(tmp_path: Path):
     for name in ("a_val.csv", "b_val.csv", "c_dev.csv", "a_dev.csv"):
         (tmp_path / name).write_text(faulty_rows(600), encoding="utf-8")
-    found = bundle.load([tmp_path])
+    found = reader.load([tmp_path])
     assert (len(found.faults), found.n_faults, found.n_unusable_rows) == (
         MAX_FAULTS,
         3 * 1800,
@@ -94,7 +94,7 @@ def test_formulas_without_a_value_are_counted(tmp_path: Path):
     rows = [["question", "A", "B", "answer"], *[["#REF!", "a", "b", "A"]] * 1500]
     path = tmp_path / "a_val.xlsx"
     path.write_bytes(workbook(rows))
-    found = bundle.load([path])
+    found = reader.load([path])
     assert (len(found.faults), found.n_faults, found.n_unusable_rows) == (MAX_FAULTS, 1500, 1500)
 
 

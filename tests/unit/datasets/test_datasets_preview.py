@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.datasets.bundle import load, read_columns
-from evalui.datasets.columns import ColumnTable, with_columns
-from evalui.datasets.model import Layout, LoadResult
+from evalui.datasets.model import ColumnTable, Layout, LoadResult, with_columns
 from evalui.datasets.preview import (
     FileReading,
     Preview,
@@ -18,6 +16,7 @@ from evalui.datasets.preview import (
     read_choices,
     with_detected_key,
 )
+from evalui.datasets.reader import load, read_columns
 from evalui.types import Message, Sample
 
 GOOD = "id,question,A,B,C,D,answer\n" + "".join(
@@ -102,7 +101,7 @@ def test_every_choice_says_where_it_comes_from(tmp_path: Path) -> None:
     assert (choices.head_row.value, choices.head_row.origin) == (1, "name")
     assert (choices.answer_key.value, choices.answer_key.origin) == ("letter", "content")
     guessed = reading(read_columns([written(tmp_path, OWN, "own.csv")]))
-    assert [each.origin for each in guessed.columns] == ["content"] * 4 + [""]
+    assert [each.origin for each in guessed.columns] == ["name", *["content"] * 3, ""]
     assert guessed.columns[1].values == ("Oslo", "Oslo")
 
 

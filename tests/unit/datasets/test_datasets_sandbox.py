@@ -12,7 +12,7 @@ import hostile_readings as hostile
 import pytest
 from hostile_files import lying_workbook, lying_zip, wide_workbook
 
-from evalui.datasets import bundle, sandbox
+from evalui.datasets import reader, sandbox
 from evalui.datasets.model import Layout, Limits, LoadResult
 from evalui.datasets.sandbox import Bounds, Sandbox
 from evalui.errors import DataError, SpecError
@@ -54,9 +54,9 @@ def pid_of(box: Sandbox) -> int:
 def test_what_is_read_is_what_is_read_in_this_process(tmp_path: Path):
     path = tmp_path / "law_val.csv"
     path.write_text(ROWS + "9,Broken?,1,2,3,4,X\n", encoding="utf-8")
-    read, here = sandbox.load([path]), bundle.load([path])
+    read, here = sandbox.load([path]), reader.load([path])
     assert (read, len(read.dataset.samples), read.n_faults) == (here, 3000, 1)
-    assert sandbox.read_columns([path]) == bundle.read_columns([path])
+    assert sandbox.read_columns([path]) == reader.read_columns([path])
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\udcff", "\u2028 \x00 中文"])
@@ -65,7 +65,7 @@ def test_texts_come_back_whatever_characters_they_have(tmp_path: Path, text: str
     path.write_text(
         ascii({"question": text, "answer": "x"}).replace("'", '"').replace("\\x", "\\u00")
     )
-    assert sandbox.load([path]) == bundle.load([path])
+    assert sandbox.load([path]) == reader.load([path])
 
 
 def test_paths_are_relative_to_where_they_are_named(
@@ -327,7 +327,7 @@ def test_a_hostile_file_ends_in_a_sentence(tmp_path: Path, box: Sandbox, name: s
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(DataError, match=rf"{name}|of memory"):
-        box.ask(bundle.load, [path])
+        box.ask(reader.load, [path])
 
 
 def test_limits_of_one_upload_are_passed_on(tmp_path: Path):

@@ -13,7 +13,7 @@ import pytest
 from source_trees import nodes_of
 
 import evalui
-from evalui.datasets.questions.answers import ANSWER_KEYS
+from evalui.datasets.answers import ANSWER_KEYS
 from evalui.errors import DataError, EvaluiError
 from evalui.messages import (
     LANGUAGES,

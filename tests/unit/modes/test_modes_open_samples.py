@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from evalui.datasets.bundle import load
+from evalui.datasets.reader import load
 from evalui.models import NeedsAnswerKey, open_model, read_catalog
 from evalui.modes import MODES, ModeSettings
 from evalui.shipped_files import ASSETS

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from evalui.datasets.questions.ceval_subjects import SUBJECTS
+from evalui.datasets.ceval_subjects import SUBJECTS
 from evalui.errors import SpecError
 from evalui.runs.spec import RunSpec, read_spec, write_spec
 from evalui.summary_groups import (

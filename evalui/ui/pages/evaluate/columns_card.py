@@ -11,10 +11,9 @@ from typing import Literal, get_args
 
 from evalui.app.column_memory import headers_key
 from evalui.app.files.reader import FileReader
-from evalui.datasets.columns import COLUMN_ROLES, columns_of, with_columns
-from evalui.datasets.model import Layout
+from evalui.datasets.answers import ANSWER_KEYS, answer_function
+from evalui.datasets.model import COLUMN_ROLES, Layout, columns_of, with_columns
 from evalui.datasets.preview import ColumnUse, FileReading, Preview, pin
-from evalui.datasets.questions.answers import ANSWER_KEYS, answer_function
 from evalui.errors import DataError
 from evalui.messages import Messages, sentence
 from evalui.report.html import Html

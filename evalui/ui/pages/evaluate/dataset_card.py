@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalui.app.files.views import UploadHealth, UploadPart, UploadView
 from evalui.datasets.health import ChoiceHealth, OpenHealth
-from evalui.datasets.reading import KEPT_RULE
+from evalui.datasets.reader import KEPT_RULE
 from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.report.numbers import format_value

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from evalui.app.files.views import UploadHealth, UploadView
 from evalui.datasets.health import ChoiceHealth
 from evalui.datasets.model import COMMAS_RULE
-from evalui.datasets.reading import KEPT_RULE, LEFT_OUT_RULE, OTHER_SPLIT_RULE
+from evalui.datasets.reader import KEPT_RULE, LEFT_OUT_RULE, OTHER_SPLIT_RULE
 from evalui.messages import Messages
 from evalui.report.analyses.health import letter_balance
 from evalui.report.html import Html

@@ -12,8 +12,7 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from evalui.datasets.columns import columns_of
-from evalui.datasets.model import Layout
+from evalui.datasets.model import Layout, columns_of
 from evalui.errors import SpecError
 from evalui.generation import (
     OF_RUN,

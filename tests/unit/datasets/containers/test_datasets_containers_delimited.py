@@ -3,11 +3,11 @@
 import pytest
 from opened_tables import note_texts, only_table
 
-from evalui.datasets.model import Table
+from evalui.datasets.model import FileTable
 from evalui.errors import DataError
 
 
-def read(text: str, head_row: int = 0) -> Table:
+def read(text: str, head_row: int = 0) -> FileTable:
     return only_table("x.csv", text, head_row=head_row)
 
 

@@ -6,7 +6,7 @@ import pytest
 from opened_tables import note_texts, only_table
 
 from evalui.datasets.containers.heads import find_head
-from evalui.datasets.model import Table
+from evalui.datasets.model import FileTable
 
 ROWS = [["1", "Which?", "a", "b", "A"], ["2", "What?", "c", "d", "B"], ["3", "Who?", "e", "f", "A"]]
 ZH = ["序号", "题目", "选项A", "选项B", "答案"]
@@ -84,7 +84,7 @@ def test_letters_in_order_are_a_head_whatever_stands_beside_them():
     assert names(["Nr", "Frage", "A", "B", "Lösung"])[0] == 0
 
 
-def as_table(*rows: Sequence[str]) -> Table:
+def as_table(*rows: Sequence[str]) -> FileTable:
     return only_table("x.csv", "\n".join(map(",".join, rows)))
 
 

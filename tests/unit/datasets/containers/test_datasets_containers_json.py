@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from opened_tables import faults_of, named_rows, only_table, opened
 
-from evalui.datasets.model import JsonNumber, Limits, Table, Tables
+from evalui.datasets.model import FileTable, JsonNumber, Limits, Tables
 from evalui.errors import DataError
 
 ROWS = [{"question": "Which?", "answer": "a"}, {"question": "What?", "answer": "b"}]
@@ -17,7 +17,7 @@ def document(content: Any, name: str = "x.json", **options: Any) -> Tables:
     return opened(name, text, **options)
 
 
-def table(content: Any, name: str = "x.json") -> Table:
+def table(content: Any, name: str = "x.json") -> FileTable:
     (only,) = document(content, name).tables
     return only
 
@@ -140,62 +140,6 @@ def test_two_keys_that_are_one_name_are_a_fault_of_their_row():
 # Questions about passages
 
 
-def test_squad_is_a_row_for_each_question():
-    answers = [{"text": "1949", "answer_start": 3}, {"text": "1949", "answer_start": 3}]
-    answers.append({"text": "in 1949", "answer_start": 0})
-    paragraph = {
-        "context": "Founded in 1949.",
-        "qas": [
-            {"question": "When?", "id": "5a", "answers": answers, "is_impossible": False},
-            {"question": "Who?", "id": "5b", "answers": [], "plausible_answers": []},
-        ],
-    }
-    squad = {"version": "v2.0", "data": [{"title": "History", "paragraphs": [paragraph]}]}
-    first, second = rows(squad)
-    assert first["passage"] == "Founded in 1949."
-    assert (first["question"], first["answer"]) == ("When?", ["1949", "in 1949"])
-    assert (first["id"], first["title"], first["is_impossible"]) == ("5a", "History", False)
-    assert (second["question"], second["answer"]) == ("Who?", [])
-
-
-def test_lines_of_passages_are_rows_of_questions_too():
-    line = {"context": "Founded in 1949.", "qas": [{"question": "When?"}, {"question": "Who?"}]}
-    read = table(f"{json.dumps(line)}\n{json.dumps(line)}\n")
-    assert [row["question"] for row in named_rows(read)] == ["When?", "Who?"] * 2
-    assert [row.line for row in read.rows] == [1, 2, 3, 4]
-
-
-def test_cmrc_has_its_questions_right_in_its_list():
-    (row,) = rows(
-        [
-            {
-                "context_id": "DEV_0",
-                "context_text": "《战国无双3》由光荣开发。",
-                "qas": [{"query_text": "由谁开发？", "query_id": "DEV_0_Q", "answers": ["光荣"]}],
-            }
-        ]
-    )
-    assert (row["passage"], row["query_text"]) == ("《战国无双3》由光荣开发。", "由谁开发？")
-
-
-def test_race_has_its_questions_options_and_answers_beside_one_another():
-    race = {
-        "answers": ["C", "A"],
-        "options": [["x", "y", "z"], ["p", "q", "r"]],
-        "questions": ["Why?", "How?"],
-        "article": "A long text.",
-        "id": "high1.txt",
-    }
-    first, second = rows(race)
-    assert first == {
-        "passage": "A long text.",
-        "question": "Why?",
-        "options": ["x", "y", "z"],
-        "answer": "C",
-    }
-    assert second["answer"] == "A"
-
-
 def test_c3_is_a_list_of_passage_questions_and_id():
     item = [
         ["男：你好。", "女：再见。"],
@@ -205,9 +149,7 @@ def test_c3_is_a_list_of_passage_questions_and_id():
     (row,) = rows([item])
     assert row == {
         "passage": "男：你好。\n女：再见。",
-        "question": "谁？",
-        "choice": ["甲", "乙"],
-        "answer": "甲",
+        "questions": [{"question": "谁？", "choice": ["甲", "乙"], "answer": "甲"}],
     }
 
 
@@ -257,7 +199,6 @@ def test_another_text_than_json_may_begin_with_a_bracket():
     "content",
     [
         [{"question": "q"}] * 11,
-        {"data": [{"context": "c", "qas": [{"question": "q"}] * 11}]},
         {"question": ["q"] * 11, "answer": ["a"] * 11},
     ],
 )

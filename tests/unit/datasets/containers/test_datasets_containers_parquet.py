@@ -10,7 +10,7 @@ import pytest
 from opened_tables import faults_of, named_rows, only_table
 from pyarrow import parquet
 
-from evalui.datasets.model import Limits, Table
+from evalui.datasets.model import FileTable, Limits
 from evalui.errors import DataError
 
 
@@ -20,7 +20,7 @@ def written(columns: dict[str, Any], **options: Any) -> bytes:
     return stream.getvalue()
 
 
-def read(columns: dict[str, Any], **options: Any) -> Table:
+def read(columns: dict[str, Any], **options: Any) -> FileTable:
     return only_table("x.parquet", written(columns, **options))
 
 

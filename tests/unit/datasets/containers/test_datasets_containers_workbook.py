@@ -16,7 +16,7 @@ from opened_tables import faults_of, note_texts, only_table, opened
 from openpyxl import Workbook
 
 from evalui.datasets import Layout, Limits, load
-from evalui.datasets.model import Table
+from evalui.datasets.model import FileTable
 from evalui.errors import DataError
 
 HEADER = ["question", "index", "reference_answer", "evaluating_guidance", "capability"]
@@ -110,7 +110,7 @@ def test_a_row_that_is_merged_for_its_height_is_no_second_question(tmp_path: Pat
     assert (len(loaded.dataset.samples), loaded.faults) == (1, ())
 
 
-def table_of(path: Path, **layout: Any) -> tuple[Table, list[str]]:
+def table_of(path: Path, **layout: Any) -> tuple[FileTable, list[str]]:
     """The table of a workbook's only sheet that is one, and its notes."""
     table = only_table(path.name, path.read_bytes(), **layout)
     return table, note_texts(table)
@@ -306,7 +306,7 @@ def parts(
     return stream.getvalue()
 
 
-def read(data: bytes, **options: Any) -> Table:
+def read(data: bytes, **options: Any) -> FileTable:
     return only_table("s.xlsx", data, head_row=-1, **options)
 
 

@@ -11,7 +11,7 @@ from hostile_files import (
     workbook,
 )
 
-from evalui.datasets import bundle
+from evalui.datasets import reader
 from evalui.datasets.files.archive import read_all, read_chunks
 from evalui.errors import DataError
 
@@ -30,7 +30,7 @@ def peak_mb(work: Callable[[], object]) -> float:
 
 def refused(path: Path) -> str:
     with pytest.raises(DataError) as raised:
-        bundle.load([path])
+        reader.load([path])
     return raised.value.sentence
 
 
@@ -117,7 +117,7 @@ def test_cells_beyond_the_header_are_notes_however_many(tmp_path: Path):
     path = tmp_path / "notes.xlsx"
     row = ["Which?", "a", "b", "A", *["note"] * 2000]
     path.write_bytes(workbook([["question", "A", "B", "answer"], row]))
-    loaded = bundle.load([path])
+    loaded = reader.load([path])
     assert [sample.choices for sample in loaded.dataset.samples] == [("a", "b")]
 
 
@@ -127,4 +127,4 @@ def test_a_picture_may_declare_what_it_likes(tmp_path: Path):
     with zipfile.ZipFile(packed, "a") as archive:
         archive.writestr("xl/media/image1.svg", '<!DOCTYPE svg PUBLIC "x" "y"><svg/>')
     path.write_bytes(packed.getvalue())
-    assert len(bundle.load([path]).dataset.samples) == 1
+    assert len(reader.load([path]).dataset.samples) == 1

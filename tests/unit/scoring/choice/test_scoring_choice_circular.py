@@ -15,7 +15,7 @@ from scoring_examples import (
     trial,
 )
 
-from evalui.datasets.questions.choice import refers_to_other_options
+from evalui.datasets.option_references import refers_to_other_options
 from evalui.scoring.choice.circular import MOVABLE, circular_metrics
 from evalui.scoring.choice.permutations import variant_label, variants
 from evalui.types import Pattern, Reading, Sample, Trial

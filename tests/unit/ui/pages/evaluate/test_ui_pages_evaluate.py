@@ -238,8 +238,8 @@ def test_a_file_that_is_no_table_is_reported_on_the_empty_page(
 @pytest.mark.parametrize(
     ("file", "content", "told"),
     [
-        ("bin.csv", b"\xff\xfa\x81" * 99, "bin.csv 不是 UTF-8、UTF-16 或 GB18030 文本"),
-        ("photo.csv", bytes(range(256)) * 40, "photo.csv 不是 UTF-8"),
+        ("bin.csv", b"\xff\xfa\x81" * 99, "bin.csv 的编码无法确定。"),
+        ("photo.csv", bytes(range(256)) * 40, "photo.csv 的编码无法确定。"),
         ("empty.csv", b"", "empty.csv 是空文件。"),
         ("a.zip", b"PK", "a.zip 不是 ZIP 压缩包"),
         ("a.doc", b"x", "a.doc 的类型无法读取。应为 CSV"),

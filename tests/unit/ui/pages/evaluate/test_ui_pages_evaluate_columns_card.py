@@ -12,8 +12,8 @@ from ui_evaluate_screen import Screen
 from evalui.app.datasets import store_upload
 from evalui.app.service import AppService
 from evalui.datasets import ANSWER_KEYS
-from evalui.datasets.columns import COLUMN_ROLES
-from evalui.datasets.questions.answer_functions import AnswerFunction
+from evalui.datasets.answers import AnswerFunction
+from evalui.datasets.model import COLUMN_ROLES
 from evalui.messages import LANGUAGES, messages
 from evalui.registry import PLUGINS
 from evalui.runs.database.runs import read_runs

@@ -1,1 +1,0 @@
-"""The guess of which column is what, from what the cells are like."""

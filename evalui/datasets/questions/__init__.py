@@ -1,1 +1,0 @@
-"""Questions checked and completed: options, answers, conversations, subjects."""

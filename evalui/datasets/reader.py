@@ -1,0 +1,1001 @@
+"""The one way in: files, folders, archives and SWIFT configurations become a dataset.
+
+Each file is opened as tables, the columns of each get their roles, and rows become samples. Files
+belong together by name or folder: <subject>_dev and dev/<subject> are shown as worked examples,
+<subject>_val is scored, or <subject>_test where there is no val, and so is a file with no split in
+its name or folder. A layout's split chooses another.
+
+Rows of which several options have the same text are kept with a note, or left out by choice: real
+benchmarks have such rows, and published figures count them.
+"""
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, replace
+from functools import reduce
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from evalui.datasets import swift_config
+from evalui.datasets.answers import ANSWER_KEYS, answer_function, by_letter
+from evalui.datasets.containers import open_tables
+from evalui.datasets.containers.delimited import read_delimited
+from evalui.datasets.containers.pictures import PICTURE_RULE
+from evalui.datasets.files.archive import SourceFile, collect_files, is_optional, is_text
+from evalui.datasets.files.encoding import decode
+from evalui.datasets.model import (
+    COMMAS_RULE,
+    DATASET_FORMATS,
+    ColumnTable,
+    DatasetFormat,
+    FaultList,
+    FileRole,
+    FileTable,
+    Layout,
+    Limits,
+    LoadResult,
+    ParsedRows,
+    Roles,
+    Row,
+    UploadNote,
+    columns_of,
+    duplicate_column_fault,
+    fold_name,
+    sort_by_line,
+)
+from evalui.datasets.reshape import to_questions
+from evalui.datasets.roles import (
+    column_table,
+    describe_roles,
+    find_roles,
+    find_roles_of,
+    layout_of_roles,
+    missing_column_faults,
+    unconfirmed_fault,
+)
+from evalui.datasets.samples import read_rows
+from evalui.datasets.splits import SHOWN_SPLITS, part_role, roles_of
+from evalui.errors import DataError
+from evalui.imports import uncollected
+from evalui.messages import Sentence, sentence
+from evalui.types import LETTERS, Dataset, DatasetKind, Fault, Sample, Split
+
+KEPT_RULE, LEFT_OUT_RULE = "duplicate-options", "duplicate-options-left-out"
+OTHER_SPLIT_RULE = "other-split"
+NO_ROWS_RULE = "no-worked-examples"
+_MAX_TRIED = 2_000_000  # bytes of a file that is read a second time
+_BLANK_BYTES = b"\xef\xbb\xbf \t\r\n"
+_EMPTY_RULES = frozenset(("no-rows", "missing-column"))
+_MAX_ROWS_SHOWN = 10  # rows named in a note
+_CEVAL_SHOTS = 5  # worked examples that C-Eval gives
+_MAX_NAMES_SHOWN = 3  # file names in a refusal
+_COLUMN_FIELDS = 4  # of a layout: options, answer, answer key, question
+_MMLU_ROWS = 20  # rows that show whether a table without heads is MMLU's
+_MMLU_CELLS = 4  # cells: a question, two options, an answer
+# A number, or a name of a row or of a subject, which stands before something longer.
+_NAME = re.compile(r"[\w.:/#-]+", re.ASCII)
+_HEADER_NAMES = frozenset(
+    (
+        *("id", "question", "answer", "explanation", "subject"),
+        *("query", "prompt", "input", "target", "label", "gold", "response", "output", "index"),
+        *("题目", "问题", "答案", "选项", "解析"),
+    )
+)  # which no first row of questions holds as a whole cell
+# What only logs of evaluations name: lm-eval's, Inspect's, OpenCompass' and EvalScope's.
+_LOG = re.compile(
+    rb'"(?:lm_eval_version|filtered_resps|origin_prompt|sample_score)"\s*:'
+    rb'|"model_output"\s*:\s*\{|"eval"\s*:\s*\{[^{}]*"(?:run_id|task_id|task)"\s*:'
+)
+_LOG_BYTES = 20_000  # at the beginning of a file
+_DEFAULT_LAYOUT = Layout()
+_DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFile:
+    """One table of a file with the roles of its columns, before its rows are read.
+
+    `plugin` names the format of a package that has made the table, "" without one. `sheets` are all
+    that can be chosen. `layout` is under which it is read.
+    """
+
+    member: SourceFile
+    role: FileRole
+    table: FileTable
+    roles: Roles
+    layout: Layout
+    digest: bytes
+    plugin: str = ""
+    notes: tuple[UploadNote, ...] = ()
+    sheets: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the file is called, with the folder that counts and the sheet."""
+        return self.role.name
+
+    @property
+    def path(self) -> PurePosixPath:
+        """Where it stands within its folder or archive."""
+        return self.member.path
+
+    @property
+    def kind(self) -> DatasetKind | Literal[""]:
+        """The kind of its questions, "" where none can be made out."""
+        return self.roles.kind
+
+    @property
+    def is_recognised(self) -> bool:
+        """Whether the file can be read without anybody's help."""
+        return bool(self.kind) and self.roles.sure
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether the file waits for its columns to be confirmed."""
+        return bool(self.roles.doubt)
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The names of its columns where they were guessed, () where they are of a format."""
+        return () if self.roles.plain else self.table.heads
+
+    def key(self) -> tuple[PurePosixPath, str]:
+        """What tells it from all others: the path, and the sheet where there are several."""
+        return self.path, self.table.title
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """A file with its rows."""
+
+    opened: OpenedFile
+    parsed: ParsedRows
+
+    @property
+    def role(self) -> FileRole:
+        """The subject and the split of its name."""
+        return self.opened.role
+
+    @property
+    def has_no_examples(self) -> bool:
+        """Whether it is a file of worked examples that ends with its header."""
+        rules = {fault.rule for fault in self.parsed.faults}
+        is_empty = not self.opened.table.rows and rules <= _EMPTY_RULES
+        return is_empty and self.role.split in SHOWN_SPLITS
+
+    @property
+    def picture_column(self) -> str | None:
+        """The first column of pictures if every row has one, else None."""
+        faults = self.parsed.faults
+        rules = {fault.rule for fault in faults} | self.parsed.unlisted.keys()
+        return None if self.parsed.samples or rules != {PICTURE_RULE} else faults[0].column
+
+
+@dataclass(frozen=True, slots=True)
+class _FilesOfKind:
+    """The files of one kind of question; `kinds` are all there are."""
+
+    files: tuple[OpenedFile, ...]
+    kind: DatasetKind
+    kinds: tuple[DatasetKind, ...]
+    notes: tuple[UploadNote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _SelectedFiles:
+    """The files to read; `chosen_entries` are the entries of the configurations, if there are any.
+
+    Of `other_entries` none is read: another entry was requested.
+    """
+
+    files: tuple[SourceFile, ...]
+    notes: tuple[UploadNote, ...]
+    chosen_entries: tuple[swift_config.EntryFiles, ...] = ()
+    other_entries: tuple[swift_config.EntryFiles, ...] = ()
+
+    @property
+    def usable_entries(self) -> tuple[swift_config.EntryFiles, ...]:
+        """The entries that have files, each under a name of its own."""
+        return swift_config.with_distinct_names(
+            choice for choice in self.chosen_entries if choice.files
+        )
+
+    def for_entry(self, entry: str) -> "_SelectedFiles":
+        """What belongs to one entry; the first one keeps the notes on the files as a whole."""
+        if not entry:
+            return self
+        usable = self.usable_entries
+        chosen = swift_config.entry_named(usable, entry)
+        others = tuple(choice for choice in usable if choice is not chosen)
+        swift_config.reject_shared_files(chosen, others)
+        return _SelectedFiles(
+            chosen.files, self.notes if chosen is usable[0] else (), (chosen,), others
+        )
+
+    def includes(self, file: OpenedFile) -> bool:
+        """Whether a file is meant: without its folder it may fit several entries by its name."""
+        shared = any(
+            file.path == member.path for each in self.other_entries for member in each.files
+        )
+        kind = file.kind or _kind_by_suffix(file)
+        return not shared or any(choice.accepts_kind(kind) for choice in self.chosen_entries)
+
+    def dataset_name(self, used: Sequence[ParsedFile]) -> str:
+        """The name that the configurations give to these files, "" without one."""
+        paths = {file.opened.path for file in used}
+        return "+".join(
+            choice.name
+            for choice in self.chosen_entries
+            if not paths.isdisjoint(member.path for member in choice.files)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _FileRoles:
+    scored: tuple[ParsedFile, ...]
+    shots: tuple[ParsedFile, ...]
+    notes: tuple[UploadNote, ...]
+
+
+def config_entries(
+    paths: Sequence[Path], *, limits: Limits = _DEFAULT_LIMITS
+) -> tuple[swift_config.EntryFiles, ...]:
+    """The datasets of the configurations in `paths`, () without one; each name is there once.
+
+    Those whose folder is not there are left out. Raises `DataError` as `load` does.
+    """
+    return _select_files(paths, limits).usable_entries
+
+
+@uncollected()
+def read_columns(
+    paths: Sequence[Path],
+    *,
+    layout: Layout = _DEFAULT_LAYOUT,
+    limits: Limits = _DEFAULT_LIMITS,
+) -> ColumnTable | None:
+    """The columns of the first file that is to be scored; None if it is no table of rows.
+
+    A format that knows the header makes a table of it even where its rows cannot be cut. Raises
+    `DataError` as `load` does.
+    """
+    gathered = _select_files(paths, limits).for_entry(layout.entry)
+    opened = [
+        file for file in _open_files(gathered.files, layout, limits) if isinstance(file, OpenedFile)
+    ]
+    wanted = {layout.split} if layout.split else {"val", "test", None}
+    scored = [file for file in opened if file.role.split in wanted]
+    first = next(iter(scored or opened), None)
+    if first is None:
+        return None
+    table, cells = column_table(first.table), first.table
+    if table is None and first.kind and cells.rows and not cells.typed:
+        table = ColumnTable(first.name, cells.heads, (), len(cells.rows), cells.head_line)
+    return replace(table, file=first.name, sheets=first.sheets) if table else None
+
+
+@uncollected()
+def load(
+    paths: Sequence[Path],
+    *,
+    layout: Layout = _DEFAULT_LAYOUT,
+    name: str = "",
+    limits: Limits = _DEFAULT_LIMITS,
+) -> LoadResult:
+    """The dataset in `paths`, everything wrong with its rows, and what else there is to know.
+
+    Raises:
+        DataError: nothing can be read, or a file is no table at all; the message
+            states which and why.
+        UnknownName: the layout's answer key does not exist.
+    """
+    gathered = _select_files(paths, limits).for_entry(layout.entry)
+    _check_lines(gathered.files, limits)
+    opened = list(_open_files(gathered.files, layout, limits))
+    own = [file for file in opened if isinstance(file, OpenedFile) and gathered.includes(file)]
+    selection = _select_kind(own, layout)
+    files, repeated = _apply_duplicate_policy(_read_files(selection), layout)
+    _check_names(files)
+    _check_answer_key(files, layout)
+    roles = _assign_roles(files, layout)
+    left_out = [note for note in opened if isinstance(note, UploadNote)]
+    commas = _comma_notes(files, layout)
+    notes = (*gathered.notes, *left_out, *selection.notes, *roles.notes, *repeated, *commas)
+    if not roles.scored:
+        sentences = [sentence("error.nothing-to-score")]
+        sentences += (note.sentence for note in notes)
+        raise DataError(_join_sentences(sentences))
+    used = sorted((*roles.scored, *roles.shots), key=lambda file: file.role.name)
+    scored, shown = _merge_distinct(roles.scored), _merge_distinct(roles.shots)
+    faults = FaultList((*scored.faults, *shown.faults), unlisted=scored.unlisted + shown.unlisted)
+    samples = scored.samples
+    if layout.cluster:
+        samples = tuple(_in_cluster(sample, layout.cluster) for sample in samples)
+        if not any(sample.cluster for sample in samples):
+            raise DataError("cluster-column", column=layout.cluster)
+    dataset = Dataset(
+        name=name or gathered.dataset_name(used) or _default_name(paths, used),
+        kind=selection.kind,
+        samples=samples,
+        shots=shown.samples,
+        sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT_RULE for note in repeated)),
+        packages=_packages(used, layout),
+    )
+    return LoadResult(
+        dataset=dataset,
+        faults=faults.kept,
+        n_rows=sum(file.parsed.n_rows for file in roles.scored),
+        skipped=sum(file.parsed.skipped for file in roles.scored),
+        files=tuple(file.role.name for file in used),
+        notes=(*notes, *_load_notes(roles, selection.kind)),
+        sheets=tuple(dict.fromkeys(title for file in used for title in file.opened.sheets)),
+        kinds=selection.kinds,
+        unused_columns=_unused_columns(used),
+        unlisted=faults.unlisted.total(),
+        rows_unusable=sum(
+            part.n_rows - part.skipped - len(part.samples)
+            for part in (*(f.parsed for f in used), scored, shown)
+        ),
+    )
+
+
+def _in_cluster(sample: Sample, column: str) -> Sample:
+    """The sample in the cluster that its row names in the column, as the file writes it."""
+    wanted = column.strip().casefold()
+    named = (text for name, text in sample.metadata.items() if name.strip().casefold() == wanted)
+    return replace(sample, cluster=next(named, ""))
+
+
+def _select_files(paths: Sequence[Path], limits: Limits) -> _SelectedFiles:
+    """The files to read, and the entries of configurations that they belong to."""
+    gathered = collect_files(paths, limits)
+    configs = [member for member in gathered.files if swift_config.is_config(member)]
+    members = [member for member in gathered.files if member not in configs]
+    if not configs:
+        return _SelectedFiles(tuple(members), gathered.notes)
+    for path in paths:
+        if path.is_file() and path.suffix.lower() == ".json":
+            members += swift_config.files_beside(path, limits)
+    chosen = [
+        choice for member in configs for choice in swift_config.match_entries(member, members)
+    ]
+    files = {member.path: member for choice in chosen for member in choice.files}
+    bare = [choice.name for choice in chosen if not choice.files]
+    notes = (UploadNote("folder-missing", {"name": name}) for name in bare)
+    return _SelectedFiles(tuple(files.values()), (*gathered.notes, *notes), tuple(chosen))
+
+
+def _kind_by_suffix(file: OpenedFile) -> DatasetKind:
+    return "general_qa" if file.path.suffix.lower() in (".jsonl", ".ndjson") else "multiple_choice"
+
+
+def _check_lines(members: Sequence[SourceFile], limits: Limits) -> None:
+    # Each line may become a fault, and a fault is a hundred times as big as the line "1".
+    # The rows of a workbook are counted where they are read.
+    texts = [member.data for member in members if is_text(member)]
+    lines = sum(max(data.count(b"\n"), data.count(b"\r")) for data in texts)
+    if lines > limits.lines:
+        names = ", ".join(member.name for member in members[:_MAX_NAMES_SHOWN])
+        more = f" (+{len(members) - _MAX_NAMES_SHOWN})" if len(members) > _MAX_NAMES_SHOWN else ""
+        raise DataError("too-many-lines", files=names + more, n=lines, limit=limits.lines)
+
+
+def _join_sentences(sentences: Sequence[Sentence]) -> Sentence:
+    return reduce(
+        lambda before, after: sentence("error.both", before=before, after=after),
+        sentences,
+    )
+
+
+def _check_names(files: Sequence[ParsedFile]) -> None:
+    seen: dict[tuple[str, str], ParsedFile] = {}
+    for file in files:
+        role = (file.role.subject, file.role.split or "val")
+        other = seen.setdefault(role, file)
+        if other is not file:
+            raise DataError(
+                "same-role",
+                file=other.role.name,
+                other=file.role.name,
+                split=role[1],
+                subject=role[0],
+            )
+
+
+def _check_answer_key(files: Sequence[ParsedFile], layout: Layout) -> None:
+    """Raise `DataError` if a function for the answers is named that some format has no use for."""
+    if not answer_function(layout.answer_key):
+        return
+    for file in files:
+        if file.parsed.samples and file.parsed.answer_key != layout.answer_key:
+            raise DataError("answer-function-unused", file=file.role.name, name=layout.answer_key)
+
+
+def _assign_roles(files: Sequence[ParsedFile], layout: Layout) -> _FileRoles:
+    """Which files are scored and which shown; a file of pictures, or of a header, is neither."""
+    pictured = {
+        file.opened.key: file.picture_column for file in files if file.picture_column is not None
+    }
+    bare = [file for file in files if file.has_no_examples]
+    usable = [file for file in files if file.opened.key not in pictured and file not in bare]
+    roles = _roles_by_split(usable, layout.split)
+    left_out = (
+        UploadNote("pictures", {"file": file.role.name, "column": pictured[file.opened.key]})
+        for file in files
+        if file.opened.key in pictured
+    )
+    without_rows = (UploadNote(NO_ROWS_RULE, {"file": file.role.name}) for file in bare)
+    return replace(roles, notes=(*left_out, *without_rows, *roles.notes))
+
+
+def _roles_by_split(files: Sequence[ParsedFile], wanted: Split | Literal[""]) -> _FileRoles:
+    """The roles by the splits: one is scored, dev is shown, or train without a dev.
+
+    The `wanted` split is scored; without one, val, and test of the subjects that have no val: the
+    two often share questions, and their mean is the figure of neither.
+
+    Where neither test nor val has answers, dev is scored beside a train split (that is how
+    CommonsenseQA calls its val), and so is what stands alone.
+    """
+    dev = tuple(file for file in files if file.role.split == "dev")
+    train = tuple(file for file in files if file.role.split == "train")
+    rest = tuple(file for file in files if file.role.split not in ("dev", "train"))
+    bare = tuple(file for file in rest if file.role.split != "val" and file.parsed.unanswered)
+    scored = tuple(file for file in rest if file not in bare)
+    notes = [UploadNote("test-without-answers", {"file": file.role.name}) for file in bare]
+    if wanted in ("dev", "train"):
+        unscored, scored = scored, dev if wanted == "dev" else train
+        dev, train = ((), train) if wanted == "dev" else (dev, ())
+    else:
+        unscored = _unscored(scored, wanted)
+        scored = tuple(file for file in scored if file not in unscored)
+    if unscored:
+        names = ", ".join(file.role.name for file in unscored)
+        notes.append(UploadNote(OTHER_SPLIT_RULE, {"files": names, "split": wanted or "val"}))
+    if not wanted and not scored and (not rest or (dev and train)):
+        scored, dev, train = (dev, (), train) if dev else (train, (), ())
+        notes += (
+            UploadNote("dev-scored", {"file": file.role.name, "split": str(file.role.split)})
+            for file in scored
+        )
+    shown = _subjects_of(dev)
+    unused = [file for file in train if _subjects_of([file]) <= shown]
+    notes += (UploadNote("train-unused", {"file": file.role.name}) for file in unused)
+    scored_subjects = _subjects_of(scored)
+    shots = [file for file in (*dev, *train) if file not in unused]
+    useless = [file for file in shots if _subjects_of([file]).isdisjoint(scored_subjects)]
+    notes += (
+        UploadNote("no-scored-file", {"file": file.role.name, "subject": file.role.subject})
+        for file in useless
+    )
+    return _FileRoles(scored, tuple(file for file in shots if file not in useless), tuple(notes))
+
+
+def _unscored(files: Sequence[ParsedFile], wanted: Split | Literal[""]) -> tuple[ParsedFile, ...]:
+    """The files with answers that are not scored: of another split than the one that counts."""
+    if wanted:
+        return tuple(file for file in files if (file.role.split or "val") != wanted)
+    of_val = _subjects_of([file for file in files if file.role.split == "val"])
+    return tuple(
+        file for file in files if file.role.split == "test" and _subjects_of([file]) <= of_val
+    )
+
+
+def _subjects_of(files: Sequence[ParsedFile]) -> set[str]:
+    # By the names of the files too: their rows may all be faulty.
+    named = {file.role.subject for file in files}
+    return named.union(sample.subject for file in files for sample in file.parsed.samples)
+
+
+def _merge_distinct(files: Sequence[ParsedFile]) -> ParsedRows:
+    """The samples of all files with the later ones of an equal id made faults."""
+    first: dict[str, Sample] = {}
+    samples: list[Sample] = []
+    faults = FaultList()
+    rows = 0
+    for file in files:
+        repeated = FaultList()
+        for sample in file.parsed.samples:
+            earlier = first.setdefault(sample.id, sample)
+            if earlier is sample:
+                samples.append(sample)
+            else:
+                repeated.add(_duplicate_id_fault(sample, earlier))
+        rows += len(file.parsed.samples)
+        faults.add(*sort_by_line(file.parsed.faults, repeated.kept))
+        faults.unlisted += file.parsed.unlisted + repeated.unlisted
+    return ParsedRows(tuple(samples), faults.kept, rows, unlisted=faults.unlisted)
+
+
+def _duplicate_id_fault(sample: Sample, earlier: Sample) -> Fault:
+    file, line = sample.metadata["file"], int(sample.metadata["line"])
+    place = f"line {earlier.metadata['line']}"
+    place += f" of {earlier.metadata['file']}" if earlier.metadata["file"] != file else ""
+    actual = f"“{sample.id.rpartition('/')[2]}”, already on {place}"
+    return Fault(file, line, "id", "duplicate-id", actual, "an id of its own")
+
+
+def _default_name(paths: Sequence[Path], used: Sequence[ParsedFile]) -> str:
+    subjects = list(dict.fromkeys(file.role.subject for file in used))
+    if len(subjects) == 1 and subjects != ["default"]:
+        return subjects[0]
+    if len(paths) == 1:
+        return paths[0].resolve().stem
+    return subjects[0] + (f"+{len(subjects) - 1}" if len(subjects) > 1 else "")
+
+
+def _sha256(used: Sequence[ParsedFile], layout: Layout, *, skipped: bool) -> str:
+    """The same for the same files in a folder, in an archive or one by one.
+
+    File names count, since they are the subject and the role; a layout counts, since it decides
+    what the options are, and so do rows `skipped` because their options share a text.
+    """
+    total = hashlib.sha256()
+    for file in used:
+        total.update(_utf8(file.role.name) + b"\0" + file.opened.digest)
+        if file.role.is_new:
+            # Earlier versions gave the same file another subject or split.
+            total.update(_utf8(f"role:{file.role.subject}:{file.role.split}"))
+        if file.opened.roles.sure and not file.opened.roles.plain:
+            # What was read by a guess is what that guess made of it.
+            guessed = file.opened.layout
+            total.update(_utf8(f"guess:{columns_of(guessed)!r}:{guessed.answer_key}"))
+            total.update(_utf8(f":{guessed.kind}"))
+        if any(note.rule == "options-in-question" for note in file.parsed.notes):
+            # Earlier versions left them in the question.
+            total.update(b"options-in-question")
+    # The kind and the entry decide which files are used, and are hashed with them.
+    columns = astuple(layout)[:_COLUMN_FIELDS]
+    if columns != astuple(_DEFAULT_LAYOUT)[:_COLUMN_FIELDS]:
+        # As it was written before a layout had sheets, so that older signatures stay true.
+        total.update(_utf8(repr(columns)))
+    more = (layout.subject, layout.id, layout.option_list, layout.capability)
+    if any(more):
+        total.update(_utf8("columns:" + repr(more)))
+    further = (layout.passage, layout.explanation, layout.row_option)
+    if any(further):
+        total.update(_utf8("further:" + repr(further)))
+    if layout.sheet:
+        total.update(_utf8("sheet:" + layout.sheet))
+    if layout.head_row:
+        total.update(_utf8(f"head_row:{layout.head_row}"))
+    if layout.commas_in_text:
+        total.update(b"commas_in_text")
+    if layout.split:
+        total.update(_utf8("split:" + layout.split))
+    if skipped:
+        total.update(b"duplicate_options:skip")
+    return total.hexdigest()
+
+
+def _packages(files: Sequence[ParsedFile], layout: Layout) -> tuple[str, ...]:
+    """The packages whose formats and functions have read the files; none for our own."""
+    packages = {
+        DATASET_FORMATS.package_of(file.opened.plugin) for file in files if file.opened.plugin
+    }
+    if answer_function(layout.answer_key):
+        packages.add(ANSWER_KEYS.package_of(layout.answer_key))
+    return tuple(sorted(packages - {""}))
+
+
+def _unused_columns(files: Sequence[ParsedFile]) -> tuple[str, ...]:
+    """The columns of texts that nothing uses."""
+    return tuple(dict.fromkeys(name for file in files for name in file.opened.roles.unused))
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _load_notes(roles: _FileRoles, kind: DatasetKind) -> Iterator[UploadNote]:
+    for file in (*roles.scored, *roles.shots):
+        yield from file.opened.notes
+        if file.opened.roles.sure and not file.opened.roles.plain:
+            columns = describe_roles(file.opened.table.heads, file.opened.roles)
+            yield UploadNote("columns-read", {"file": file.role.name, "columns": columns})
+        yield from file.parsed.notes
+        if unused := _unused_columns([file]):
+            values = {"file": file.role.name, "columns": ", ".join(unused)}
+            yield UploadNote("unused-columns", values)
+        if not file.opened.table.encoding.startswith("utf"):
+            encoding = file.opened.table.encoding.upper()
+            yield UploadNote("encoding", {"file": file.role.name, "encoding": encoding})
+    yield from _repeated_across_files((*roles.scored, *roles.shots))
+    if kind == "general_qa":
+        yield from _missing_reference_notes(roles.scored)
+    for file in roles.shots:
+        if (rows := len(file.parsed.samples)) < _CEVAL_SHOTS:
+            yield UploadNote("few-dev-rows", {"file": file.role.name, "rows": str(rows)})
+    if roles.shots:
+        shown = _subjects_of(roles.shots)
+        scored = dict.fromkeys(file.role.subject for file in roles.scored)
+        for subject in scored:
+            if subject not in shown:
+                yield UploadNote("no-dev-file", {"subject": subject})
+
+
+def _repeated_across_files(files: Sequence[ParsedFile]) -> Iterator[UploadNote]:
+    """Questions that stand in several files of a subject: counted twice, or shown with the answer.
+
+    The health of the data counts what is repeated among the questions of all subjects.
+    """
+    files_of: defaultdict[object, set[str]] = defaultdict(set)
+    for file in files if len(files) > 1 else ():
+        for sample in file.parsed.samples:
+            files_of[sample.subject, sample.content].add(file.role.name)
+    repeated = [names for names in files_of.values() if len(names) > 1]
+    if repeated:
+        names = ", ".join(sorted({name for each in repeated for name in each}))
+        yield UploadNote("across-files", {"n": str(len(repeated)), "files": names})
+
+
+def _missing_reference_notes(files: Sequence[ParsedFile]) -> Iterator[UploadNote]:
+    for file in files:
+        samples = file.parsed.samples
+        if bare := sum(not sample.references for sample in samples):
+            counts = {"n": str(bare), "rows": str(len(samples))}
+            yield UploadNote("without-reference", {"file": file.role.name, **counts})
+
+
+# Opening
+
+
+def _open_files(
+    members: Sequence[SourceFile], layout: Layout, limits: Limits
+) -> Iterator[OpenedFile | UploadNote]:
+    """Each table of the files that come together, or a note on why a file is not used."""
+    roles = roles_of([member.path for member in members])
+    rows = 0
+    for member, role in zip(members, roles, strict=True):
+        try:
+            opened = _open_file(member, role, layout, limits)
+        except DataError:
+            if role.split in SHOWN_SPLITS and not member.data.strip(_BLANK_BYTES):
+                yield UploadNote(NO_ROWS_RULE, {"file": role.name})
+                continue
+            if not is_optional(member):
+                raise
+            opened = ()
+        if is_optional(member) and not any(file.is_recognised for file in opened):
+            yield UploadNote("ignored-files", {"files": member.name})
+            continue
+        rows += sum(len(file.table.rows) for file in opened)
+        if rows > limits.lines:
+            raise DataError("too-many-lines", files=member.name, n=rows, limit=limits.lines)
+        yield from opened
+
+
+def _open_file(
+    member: SourceFile, role: FileRole, layout: Layout, limits: Limits
+) -> tuple[OpenedFile, ...]:
+    """The tables of a file, of which each sheet and each list is one; raises `DataError`.
+
+    Of several those count that can be read, and the first where none can; a note names the others.
+    Each has a role of its own if there are still several.
+    """
+    digest = hashlib.sha256(member.data).digest()
+    plugin = next((n for n in DATASET_FORMATS if _reads(DATASET_FORMATS[n], member)), "")
+    if _LOG.search(member.data[:_LOG_BYTES]):
+        raise DataError("log-no-questions", file=member.name)
+    if plugin:
+        found = DATASET_FORMATS[plugin].read(member.data, member.name)
+    else:
+        found = open_tables(member, layout, limits)
+    if not found.tables:
+        raise DataError("empty-file", file=member.name)
+    candidates = [
+        _with_roles(member, role, table, layout, digest, plugin) for table in found.tables
+    ]
+    chosen = _readable(candidates)
+    several = len(chosen) > 1
+    titles = [file.table.title for file in chosen]
+    notes = list(found.notes)
+    others = [title for title in found.titles if title not in titles]
+    if others and not layout.sheet:
+        shown = {"file": member.name, "sheet": ", ".join(titles), "others": ", ".join(others)}
+        notes.insert(0, UploadNote("other-sheets", shown))
+    return tuple(
+        replace(
+            file,
+            role=_own(part_role(file.role, file.table.title) if several else file.role, member),
+            notes=(*file.table.notes, *([] if at else notes)),
+            sheets=found.titles,
+        )
+        for at, file in enumerate(chosen)
+    )
+
+
+def _own(role: FileRole, member: SourceFile) -> FileRole:
+    """The role; C-Eval's own files have their split in their names."""
+    return replace(role, own_subjects=role.own_subjects or role.name != member.name)
+
+
+def _reads(dataset_format: DatasetFormat, member: SourceFile) -> bool:
+    suffix = member.path.suffix.lower()
+    return suffix in dataset_format.suffixes and dataset_format.recognises(member.data, member.name)
+
+
+def _with_roles(
+    member: SourceFile, role: FileRole, table: FileTable, layout: Layout, digest: bytes, plugin: str
+) -> OpenedFile:
+    if mmlu := _mmlu_table(member, table, layout):
+        own = replace(role, own_subjects=True)
+        roles = Roles(
+            ("question", *LETTERS[: len(mmlu.heads) - 2], "answer"),
+            kind="multiple_choice",
+            sure=True,
+            plain=True,
+        )
+        return OpenedFile(member, own, mmlu, roles, layout, digest)
+    table = to_questions(table)
+    roles = find_roles(table, layout)
+    return _opened(OpenedFile(member, role, table, roles, layout, digest, plugin), layout)
+
+
+def _opened(file: OpenedFile, layout: Layout) -> OpenedFile:
+    """The file with the layout under which its roles read it."""
+    roles = file.roles
+    if roles.plain or not roles.sure:
+        return replace(file, layout=layout)
+    return replace(file, layout=layout_of_roles(file.table, roles, layout))
+
+
+def _readable(candidates: Sequence[OpenedFile]) -> Sequence[OpenedFile]:
+    """The tables that can be read, and those in doubt that have the heads of one of them.
+
+    Where none can be read, those that wait to be confirmed; where there is none of these, the
+    first.
+    """
+    known = [file for file in candidates if file.is_recognised]
+    heads = {file.heads for file in known if file.heads}
+    chosen = [
+        file
+        for file in candidates
+        if file in known or (file.is_unconfirmed and file.heads in heads)
+    ]
+    waiting = [file for file in candidates if file.is_unconfirmed]
+    return chosen or waiting or candidates[:1]
+
+
+def _mmlu_table(member: SourceFile, table: FileTable, layout: Layout) -> FileTable | None:
+    """MMLU's table, which has no heads: all first rows end in the letter of one of their options.
+
+    A header ends in the name of a column. One whose last name is a letter has the other letters
+    too, or a common name.
+    """
+    stated = layout.options or layout.option_list or layout.question or layout.answer
+    if table.delimiter != "," or stated or layout.answer_key != "letter":
+        return None  # names stand in a header
+    if layout.head_row > 0 or layout.commas_in_text:
+        return None
+    if table.head_line:
+        if table.head_line > 1 or not _may_be_question(table.heads):
+            return None
+        table = read_delimited(
+            decode(member.data, member.name).text, member.name, replace(layout, head_row=-1)
+        )
+    rows = table.rows[:_MMLU_ROWS]
+    width = len(rows[0].cells) if rows else 0
+    if not _MMLU_CELLS <= width <= len(LETTERS) + 2 or not _may_be_question(rows[0].cells):
+        return None
+    if not all(len(row.cells) == width and _ends_in_letter(row.cells) for row in rows):
+        return None
+    if not _are_mmlu_columns(rows):
+        return None
+    return replace(table, heads=("question", *LETTERS[: width - 2], "answer"))
+
+
+def _may_be_question(cells: Sequence[str]) -> bool:
+    names = {fold_name(cell) for cell in cells}
+    letters = set(LETTERS[: len(cells) - 2].casefold())
+    is_head = not names.isdisjoint(_HEADER_NAMES) or letters <= names
+    return len(cells) >= _MMLU_CELLS and not is_head and _ends_in_letter(cells)
+
+
+def _ends_in_letter(cells: Sequence[str]) -> bool:
+    question, *options, answer = cells
+    return bool(question.strip()) and by_letter(answer, options) is not None
+
+
+def _are_mmlu_columns(rows: Sequence[Row]) -> bool:
+    """Whether the first column has questions, no index or subject, and the others options alone.
+
+    A column of letters before the answers is one of replies.
+    """
+    questions, *options, _ = zip(*(row.cells for row in rows), strict=True)
+    if len(rows) == 1:
+        return True
+    shorter = len("".join(questions)) < len("".join(options[0]))
+    named = shorter and all(map(_NAME.fullmatch, map(str.strip, questions)))
+    named |= len(set(questions)) == 1
+    others = LETTERS[: len(options) - 1]
+    replies = any(all(by_letter(cell, others) is not None for cell in each) for each in options)
+    return not (named or replies)
+
+
+# Kinds
+
+
+def _select_kind(files: Sequence[OpenedFile], layout: Layout) -> _FilesOfKind:
+    """The files of the kind that the layout chooses, else of the first kind there is.
+
+    Where all files are of other kinds, each is read as that kind if it can be. Raises `DataError`
+    if none can. A file that waits to be confirmed belongs to whatever kind is read.
+    """
+    files = _share_guesses(files, layout)
+    own: list[DatasetKind] = [file.kind for file in files if file.kind]
+    sure: list[DatasetKind] = [file.kind for file in files if file.kind and not file.is_unconfirmed]
+    kinds = tuple(dict.fromkeys(sure or own))
+    kind: DatasetKind = layout.kind or (kinds[0] if kinds else "multiple_choice")
+    if own and layout.kind and kind not in sure:
+        files = _read_as(kind, files, kinds, layout)
+    chosen = tuple(file for file in files if (file.kind or kind) == kind or file.is_unconfirmed)
+    notes = tuple(
+        UploadNote("other-kind", {"file": file.name, "kind": str(file.kind)})
+        for file in files
+        if (file.kind or kind) != kind and not file.is_unconfirmed
+    )
+    return _FilesOfKind(chosen, kind, kinds if kind in kinds else (*kinds, kind), notes)
+
+
+def _share_guesses(files: Sequence[OpenedFile], layout: Layout) -> list[OpenedFile]:
+    """The files, those in doubt read as another one of the same heads that is not."""
+    sure = {file.heads: file.roles for file in files if file.is_recognised and file.heads}
+    return [
+        _opened(replace(file, roles=sure[file.heads]), layout)
+        if file.is_unconfirmed and file.heads in sure
+        else file
+        for file in files
+    ]
+
+
+def _read_as(
+    kind: DatasetKind, files: Sequence[OpenedFile], kinds: Sequence[DatasetKind], layout: Layout
+) -> list[OpenedFile]:
+    """The files read as questions of a kind that none of them is of."""
+    forced = [
+        _opened(replace(file, roles=find_roles_of(kind, file.table, file.roles, layout)), layout)
+        for file in files
+    ]
+    if not any(file.kind for file in forced):
+        raise DataError(
+            "no-such-kind",
+            files=", ".join(file.name for file in files[:3]),
+            kind=kind,
+            known=", ".join(kinds),
+        )
+    return [after if after.kind else before for before, after in zip(files, forced, strict=True)]
+
+
+# Rows
+
+
+def _read_files(selection: _FilesOfKind) -> list[ParsedFile]:
+    """The rows of the opened files.
+
+    Where one of them shows whether numbers count options from 0 or from 1, that holds for the
+    others too: five worked examples may well lack the last option.
+    """
+    kind = selection.kind
+    files = [ParsedFile(file, _read_file(file, kind)) for file in selection.files]
+    bases = {file.parsed.answer_key for file in files if not _is_index_base_assumed(file.parsed)}
+    bases &= {"index0", "index1"}
+    if len(bases) != 1:
+        return files
+    base = bases.pop()
+    return [
+        replace(
+            file,
+            parsed=_read_file(
+                replace(file.opened, layout=replace(file.opened.layout, answer_key=base)), kind
+            ),
+        )
+        if _is_index_base_assumed(file.parsed)
+        else file
+        for file in files
+    ]
+
+
+def _read_file(file: OpenedFile, kind: DatasetKind) -> ParsedRows:
+    """The rows of one file, or what stands in the way of reading any."""
+    table, roles, role, layout = file.table, file.roles, file.role, file.layout
+    n_rows = len(table.rows) + FaultList(table.faults).rows + table.unlisted.total()
+    if file.is_unconfirmed:
+        fault = unconfirmed_fault(table, roles)
+        return ParsedRows((), (replace(fault, file=role.name),), n_rows)
+    kind = file.kind or kind
+    is_choice = kind == "multiple_choice"
+    function = answer_function(layout.answer_key)
+    heads = [fold_name(head) for head in table.heads if head.strip()]
+    is_bare = is_choice and roles.options and roles.place("answer") < 0 and not function
+    if is_bare and role.split == "test" and not layout.answer:
+        return ParsedRows((), unanswered=True)
+    wrong = [
+        duplicate_column_fault(role.name, table.head_line, name, n)
+        for name, n in Counter(heads).items()
+        if n > 1
+    ]
+    if not table.rows and table.faults:
+        return ParsedRows((), table.faults, n_rows, unlisted=table.unlisted)
+    if roles.plain or not roles.kind:
+        needs_names = not is_choice or bool(roles.options) or not roles.kind
+        if needs_names and (table.rows or not is_choice or not wrong):
+            missing = missing_column_faults(table, kind, layout)
+            wrong += [replace(fault, file=role.name) for fault in missing]
+    if wrong:
+        kept = FaultList((*table.faults, *wrong), unlisted=table.unlisted)
+        return ParsedRows((), kept.kept, n_rows, unlisted=kept.unlisted)
+    if is_choice and not roles.options:
+        # C-Eval is not published so, but the subjects of other sets may have the same names.
+        role = replace(role, own_subjects=True)
+    return read_rows(table, replace(roles, kind=kind), role, layout)
+
+
+def _is_index_base_assumed(part: ParsedRows) -> bool:
+    return any(note.rule == "counts-from-0" for note in part.notes)
+
+
+def _comma_notes(files: Sequence[ParsedFile], layout: Layout) -> Iterator[UploadNote]:
+    """A note for each file of which more rows are read if a comma before a blank is text."""
+    for file in files:
+        opened = file.opened
+        rules = {fault.rule for fault in file.parsed.faults} | file.parsed.unlisted.keys()
+        if opened.table.delimiter != "," or "shifted-row" not in rules:
+            continue
+        if layout.commas_in_text or len(opened.member.data) > _MAX_TRIED:
+            continue
+        wanted = replace(layout, commas_in_text=True)
+        text = decode(opened.member.data, opened.member.name).text
+        table = read_delimited(text, opened.member.name, wanted)
+        again = _opened(replace(opened, table=table, roles=find_roles(table, wanted)), wanted)
+        if not again.is_recognised:
+            continue
+        read = _read_file(again, again.kind or "multiple_choice")
+        # An id that is there twice is a fault of the second row.
+        n, now = (len({each.id for each in rows.samples}) for rows in (read, file.parsed))
+        if n > now:
+            values = {"file": file.role.name, "n": str(n), "total": str(read.n_rows)}
+            yield UploadNote(COMMAS_RULE, values)
+
+
+def equal_letters(choices: Sequence[str]) -> tuple[str, ...]:
+    """The letters of the options that share a text, a group for each such text: ("AC", "BD")."""
+    letters: defaultdict[str, str] = defaultdict(str)
+    for letter, text in zip(LETTERS, choices, strict=False):
+        letters[text] += letter
+    return tuple(group for group in letters.values() if len(group) > 1)
+
+
+def _apply_duplicate_policy(
+    files: Sequence[ParsedFile], layout: Layout
+) -> tuple[list[ParsedFile], tuple[UploadNote, ...]]:
+    """The files with or without such rows, as the layout states, and notes on them."""
+    if layout.duplicate_options == "keep":
+        return list(files), tuple(_duplicate_notes(files, KEPT_RULE))
+    return [_drop_duplicates(file) for file in files], tuple(_duplicate_notes(files, LEFT_OUT_RULE))
+
+
+def _drop_duplicates(file: ParsedFile) -> ParsedFile:
+    samples = tuple(sample for sample in file.parsed.samples if not sample.duplicate_options)
+    skipped = len(file.parsed.samples) - len(samples)
+    return replace(file, parsed=replace(file.parsed, samples=samples, skipped=skipped))
+
+
+def _duplicate_notes(files: Sequence[ParsedFile], rule: str) -> Iterator[UploadNote]:
+    """A note for each file that has such rows: how many, their lines and which options."""
+    for file in files:
+        # Written out, since a property takes four times as long on 100,000 rows.
+        samples = file.parsed.samples
+        duplicates = [each for each in samples if len(set(each.choices)) < len(each.choices)]
+        if duplicates:
+            n = len(duplicates)
+            more = f" (+{n - _MAX_ROWS_SHOWN})" if n > _MAX_ROWS_SHOWN else ""
+            where = ", ".join(map(_describe_row, duplicates[:_MAX_ROWS_SHOWN])) + more
+            yield UploadNote(rule, {"file": file.role.name, "n": str(n), "where": where})
+
+
+def _describe_row(sample: Sample) -> str:
+    groups = ", ".join(" = ".join(group) for group in equal_letters(sample.choices))
+    return f"{sample.metadata['line']} ({groups})"

@@ -1,0 +1,224 @@
+"""Rows of other shapes become one row per question.
+
+A row may hold a passage with several questions (RACE, C3, SQuAD's paragraphs) or chapters of them,
+and a question may take several rows, one for each option.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, cast
+
+from evalui.datasets.answers import truth_of
+from evalui.datasets.model import (
+    Cell,
+    FaultList,
+    FileTable,
+    Roles,
+    Row,
+    cell_text,
+    duplicate_column_fault,
+    fold_name,
+)
+from evalui.datasets.names import fold_head, is_chat_name, read_head
+
+_ROWS_INSPECTED = 20
+_NESTING = 3  # lists within lists, as sections of chapters
+_ROLES_OF_QUESTIONS = ("options", "answer")
+_LISTS_OF_QUESTIONS = frozenset(
+    ("questions", "question", "qas", "qa", "qapairs", "items", "instances", "问题", "题目")
+)
+_TRUE_MARKS = ("1", "1.0", "true", "yes", "right", "correct")
+_FALSE_MARKS = ("0", "0.0", "false", "no", "wrong", "incorrect", "")
+
+
+def to_questions(table: FileTable) -> FileTable:
+    """The table with a row for each question of a row that has several, under names of its own."""
+    if not table.typed:
+        return table
+    table = _with_single_heads(table)
+    records = [
+        dict(zip(table.heads, row.cells, strict=False)) for row in table.rows[:_ROWS_INSPECTED]
+    ]
+    if not any(map(_questions_of, records)):
+        return table
+    rows: list[tuple[int, dict[str, Cell]]] = []
+    for row in table.rows:
+        record = {
+            name: cell
+            for name, cell in zip(table.heads, row.cells, strict=False)
+            if cell is not None
+        }
+        parts = _questions_of(record) or [record]
+        for number, part in enumerate(parts, start=1):
+            ids = _numbered_ids(record, part, number) if len(parts) > 1 else {}
+            rows.append((row.line, part | ids))
+    heads: dict[str, str] = {}
+    for _, record in rows:
+        for name in record:
+            heads.setdefault(fold_name(name), name.strip())
+    folded = ({fold_name(name): cell for name, cell in record.items()} for _, record in rows)
+    cells = (tuple(record.get(name) for name in heads) for record in folded)
+    return replace(
+        table,
+        heads=tuple(heads.values()),
+        rows=[Row(line, own) for (line, _), own in zip(rows, cells, strict=True)],
+    )
+
+
+def join_option_rows(table: FileTable, roles: Roles) -> tuple[FileTable, Roles]:
+    """One row for each question of a table that has a row for each option, and its roles.
+
+    The rows of a question have the same id, or the same text. Its options stand in a list; an
+    answer that marks each row as right or wrong goes into that list.
+    """
+    option, answer = roles.place("row_option"), roles.place("answer")
+    key = roles.place("id") if roles.place("id") >= 0 else roles.place("question")
+    marks = {_text_at(row, answer).casefold() for row in table.rows}
+    by_mark = answer >= 0 and all(map(is_mark, marks))
+    rows: list[Row] = []
+    for _, group in groupby(table.rows, lambda row: _text_at(row, key)):
+        members = list(group)
+        cells = list(members[0].cells) + [None] * (len(table.heads) - len(members[0].cells))
+        cells[option] = [
+            {"text": _text_at(row, option)}
+            | ({"correct": is_true_mark(_text_at(row, answer))} if by_mark else {})
+            for row in members
+        ]
+        rows.append(Row(members[0].line, tuple(cells)))
+    named = ("options" if role == "row_option" else role for role in roles.roles)
+    kept = tuple("mark" if by_mark and role == "answer" else role for role in named)
+    return replace(table, rows=rows, typed=True), replace(roles, roles=kept)
+
+
+def is_mark(text: str) -> bool:
+    """Whether a cell marks an option as right or as wrong."""
+    folded = text.strip().casefold()
+    return folded in _TRUE_MARKS or folded in _FALSE_MARKS or truth_of(folded) is not None
+
+
+def is_true_mark(text: str) -> bool:
+    """Whether a cell marks an option as right."""
+    folded = text.strip().casefold()
+    return folded in _TRUE_MARKS or truth_of(folded) is True
+
+
+def _with_single_heads(table: FileTable) -> FileTable:
+    """The table whose objects spell a name in several ways, each with one column for all of them.
+
+    An object that has two of them is a fault.
+    """
+    places: dict[str, list[int]] = {}
+    for at, head in enumerate(table.heads):
+        places.setdefault(fold_name(head), []).append(at)
+    if len(places) == len(table.heads):
+        return table
+    rows: list[Row] = []
+    faults = FaultList(table.faults, unlisted=table.unlisted)
+    for row in table.rows:
+        cells: list[Cell] = []
+        twice: list[str] = []
+        for name, own in places.items():
+            filled = [row.cells[at] for at in own if at < len(row.cells)]
+            filled = [cell for cell in filled if cell is not None]
+            twice += [name] if len(filled) > 1 else []
+            cells.append(filled[0] if filled else None)
+        if twice:
+            faults.add(*(duplicate_column_fault(table.name, row.line, name, 2) for name in twice))
+        else:
+            rows.append(Row(row.line, tuple(cells)))
+    heads = tuple(table.heads[own[0]] for own in places.values())
+    return replace(table, heads=heads, rows=rows, faults=faults.kept, unlisted=faults.unlisted)
+
+
+def _questions_of(values: Mapping[str, Cell], depth: int = 0) -> list[dict[str, Any]]:
+    """The values of each question of a row that has several, [] if it has not."""
+    for name, value in values.items():
+        rest = {other: text for other, text in values.items() if other != name}
+        if fold_head(name) in _LISTS_OF_QUESTIONS and (parts := _objects_of(value)):
+            return [rest | part for part in parts]
+        if inner := _inner_questions(name, value, depth):
+            return [rest | part for part in inner]
+    lists = {name: cast(list[Any], value) for name, value in values.items() if _is_list(value)}
+    questions = next((name for name in lists if _are_questions(name, lists[name])), "")
+    if not questions:
+        return []
+    n = len(lists[questions])
+    beside = [name for name in lists if len(lists[name]) == n and name != questions]
+    if not any(_goes_with_questions(name, lists[name]) for name in beside):
+        return []
+    # RACE's id is that of the passage.
+    split = {name: fold_head(name).removesuffix("s") for name in (questions, *beside)}
+    names = {name: new if new in ("question", "answer") else name for name, new in split.items()}
+    rest = {
+        name: value
+        for name, value in values.items()
+        if name not in split and read_head(name).role != "id"
+    }
+    return [rest | {names[name]: lists[name][at] for name in split} for at in range(n)]
+
+
+def _inner_questions(name: str, value: Cell, depth: int) -> list[dict[str, Any]]:
+    """The questions in a list of objects that have lists of them, as sections of a chapter do."""
+    if depth >= _NESTING or not _is_list(value) or is_chat_name(name):
+        return []
+    values = cast(list[Any], value)
+    items = [cast(dict[str, Any], each) for each in values if isinstance(each, dict)]
+    if len(items) < len(values):
+        return []
+    return [part for item in items for part in _questions_of(item, depth + 1)]
+
+
+def _objects_of(value: Cell) -> list[dict[str, Any]]:
+    """The questions of a list of objects, or of an object of lists as long as each other."""
+    if isinstance(value, dict):
+        columns = cast(dict[str, Any], value)
+        lengths = {
+            len(cast(list[Any], each)) if _is_list(each) else -1 for each in columns.values()
+        }
+        if len(lengths) != 1 or -1 in lengths or not _names_question(columns):
+            return []
+        n = lengths.pop()
+        return [{name: columns[name][at] for name in columns} for at in range(n)]
+    if not _is_list(value):
+        return []
+    items = cast(list[Any], value)
+    objects = [cast(dict[str, Any], item) for item in items if isinstance(item, dict)]
+    complete = objects and len(objects) == len(items) and all(map(_names_question, objects))
+    return objects if complete else []
+
+
+def _names_question(item: Mapping[str, Any]) -> bool:
+    roles = {read_head(name).role for name in item}
+    return "question" in roles or {"options", "answer"} <= roles
+
+
+def _are_questions(name: str, items: Sequence[Any]) -> bool:
+    return read_head(name).role == "question" and all(isinstance(item, str) for item in items)
+
+
+def _goes_with_questions(name: str, items: Sequence[Any]) -> bool:
+    """Whether a list has the options or the answer of each question."""
+    if read_head(name).role not in _ROLES_OF_QUESTIONS:
+        return False
+    return all(isinstance(item, list | str | int | float) for item in items)
+
+
+def _is_list(value: Cell) -> bool:
+    return isinstance(value, list) and bool(cast(list[Any], value))
+
+
+def _numbered_ids(
+    parent: Mapping[str, Cell], values: Mapping[str, Cell], number: int
+) -> dict[str, str]:
+    """The ids that the questions of a row share, with a number behind each."""
+    return {
+        name: f"{cell_text(values[name])}-{number}"
+        for name in parent
+        if read_head(name).role == "id" and name in values
+        if not isinstance(values[name], list | dict) and values[name] == parent[name]
+    }
+
+
+def _text_at(row: Row, at: int) -> str:
+    return cell_text(row.cells[at]).strip() if 0 <= at < len(row.cells) else ""

@@ -1,1 +1,0 @@
-"""Tables as every format sees them, from delimited text, JSON Lines and workbooks."""
