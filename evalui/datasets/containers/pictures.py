@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, cast
 
 from evalui.datasets.model import Cell, FaultList, FileTable, Row
@@ -59,6 +60,10 @@ def without_pictures(table: FileTable, text: str = "") -> FileTable:
     """
     named = {at for at, head in enumerate(table.heads) if is_picture_column(head)}
     signed = not text or any(sign in text for sign in (_JSON_SIGNS if table.typed else _SIGNS))
+    if not (signed or named or table.typed):
+        cells = chain.from_iterable(row.cells for row in table.rows)
+        if max(map(len, cells), default=0) < _MIN_BLOB_CHARS:
+            return table
     rows: list[Row] = []
     faults = FaultList()
     for row in table.rows:
