@@ -162,8 +162,11 @@ class ParsedFile:
     def has_no_examples(self) -> bool:
         """Whether it is a file of worked examples that ends with its header."""
         rules = {fault.rule for fault in self.parsed.faults}
-        is_empty = not self.opened.table.rows and rules <= _EMPTY_RULES
-        return is_empty and self.role.split in SHOWN_SPLITS
+        return (
+            not (self.opened.table.rows or self.parsed.n_rows)
+            and rules <= _EMPTY_RULES
+            and self.role.split in SHOWN_SPLITS
+        )
 
     @property
     def picture_column(self) -> str | None:
@@ -291,18 +294,13 @@ def load(
             states which and why.
         UnknownName: the layout's answer key does not exist.
     """
-    gathered = _select_files(paths, limits).for_entry(layout.entry)
-    _check_lines(gathered.files, limits)
-    opened = list(_open_files(gathered.files, layout, limits))
-    own = [file for file in opened if isinstance(file, OpenedFile) and gathered.includes(file)]
-    selection = _select_kind(own, layout)
-    files, repeated = _apply_duplicate_policy(_read_files(selection), layout)
+    gathered, selection, parsed = _open_and_read(paths, layout, limits)
+    files, repeated = _apply_duplicate_policy(parsed, layout)
     _check_names(files)
     _check_answer_key(files, layout)
     roles = _assign_roles(files, layout)
-    left_out = [note for note in opened if isinstance(note, UploadNote)]
     commas = _comma_notes(files, layout)
-    notes = (*gathered.notes, *left_out, *selection.notes, *roles.notes, *repeated, *commas)
+    notes = (*gathered.notes, *selection.notes, *roles.notes, *repeated, *commas)
     if not roles.scored:
         sentences = [sentence("error.nothing-to-score")]
         sentences += (note.sentence for note in notes)
@@ -339,6 +337,30 @@ def load(
             for part in (*(f.parsed for f in used), scored, shown)
         ),
     )
+
+
+def _open_and_read(
+    paths: Sequence[Path], layout: Layout, limits: Limits
+) -> tuple[_SelectedFiles, _FilesOfKind, list[ParsedFile]]:
+    """What was selected, and the files of one kind with their samples.
+
+    The bytes and rows of files are let go of: of a million rows they take as much memory as the
+    samples.
+    """
+    gathered = _select_files(paths, limits).for_entry(layout.entry)
+    _check_lines(gathered.files, limits)
+    opened = list(_open_files(gathered.files, layout, limits))
+    gathered = replace(gathered, files=())
+    own = [file for file in opened if isinstance(file, OpenedFile) and gathered.includes(file)]
+    selection = _select_kind(own, layout)
+    files = [
+        replace(file, opened=replace(file.opened, table=replace(file.opened.table, rows=())))
+        if file.parsed.samples
+        else file
+        for file in _read_files(selection)
+    ]
+    left_out = tuple(note for note in opened if isinstance(note, UploadNote))
+    return gathered, replace(selection, files=(), notes=(*left_out, *selection.notes)), files
 
 
 def _in_cluster(sample: Sample, column: str) -> Sample:
@@ -731,6 +753,8 @@ def _with_roles(
         return OpenedFile(member, own, mmlu, roles, layout, digest)
     table = to_questions(table)
     roles = find_roles(table, layout)
+    if table.delimiter != ",":
+        member = replace(member, data=b"")  # only commas are read in two ways
     return _opened(OpenedFile(member, role, table, roles, layout, digest, plugin), layout)
 
 

@@ -441,7 +441,9 @@ def _validate(
     unanswered &= not any(each.answer.strip() or each.right for each in lettered)
     samples: list[Sample] = []
     faults = FaultList()
-    for result in map(reading.to_sample, counted(lettered)):
+    del read
+    lettered.reverse()
+    for result in map(reading.to_sample, counted(_consumed(lettered))):
         if isinstance(result, Sample):
             samples.append(result)
         else:
@@ -469,6 +471,12 @@ def _validate(
         ),
         unlisted=merged.unlisted,
     )
+
+
+def _consumed(questions: list[_Question]) -> Iterator[_Question]:
+    """The questions from the last one on, each let go of: a million take as much as the samples."""
+    while questions:
+        yield questions.pop()
 
 
 def _without_letters(questions: list[_Question]) -> list[_Question]:
