@@ -7,7 +7,7 @@ from evalui_quizzes import aiken, gift, markdown_tables, moodle_xml
 from evalui_quizzes.html_text import html_text
 from opened_tables import named_rows
 
-from evalui.datasets.model import Table, Tables
+from evalui.datasets.model import FileTable, Tables
 from evalui.errors import DataError
 
 AIKEN = """What is the highest mountain?
@@ -333,7 +333,7 @@ Which? | a | b | B
 """
 
 
-def tables() -> tuple[Table, ...]:
+def tables() -> tuple[FileTable, ...]:
     return markdown_tables.FORMAT.read(PAGE.encode(), "x.md").tables
 
 

@@ -24,7 +24,7 @@ def reached() -> Any:
 @pytest.mark.parametrize(
     ("changed", "test"),
     [
-        ("evalui/datasets/samples.py", "datasets/test_datasets_reader_ceval.py"),
+        ("evalui/datasets/samples.py", "datasets/test_datasets_reader_duplicates.py"),
         ("evalui/report/analyses/health.py", "ui/pages/results/test_ui_pages_results_health.py"),
         ("evalui/runs/database/queue.py", "runs/database/test_runs_database_queue.py"),
         ("evalui/messages/en/arena.toml", "test_project_rules.py"),

@@ -111,8 +111,13 @@ class CellBudget:
             return
         limits = self._limits
         if line > limits.lines or self._cells > limits.cells:
-            size = {"lines": limits.lines, "cells": limits.cells}
-            raise DataError("sheet-too-large", file=self._file, sheet=sheet.title, **size)
+            raise DataError(
+                "sheet-too-large",
+                file=self._file,
+                sheet=sheet.title,
+                lines=limits.lines,
+                cells=limits.cells,
+            )
         sheet.lines[line] = cells
 
     def check_width(self, columns: int) -> None:
