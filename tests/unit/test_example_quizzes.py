@@ -212,7 +212,7 @@ def test_questions_that_cannot_be_asked_are_faults(question: str, actual: str):
 def test_a_text_to_be_read_is_no_question():
     quiz = read_gift("Read this.\n\nWhich? {=a ~b}\n")
     assert len(rows(quiz)) == 1
-    assert str(quiz.notes[0]) == "q.gift: texts that are no questions were left out, on lines 1."
+    assert str(quiz.notes[0]) == "q.gift: texts that are no questions stand on lines 1."
 
 
 @pytest.mark.parametrize(
