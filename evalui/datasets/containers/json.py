@@ -505,7 +505,11 @@ def _is_row(document: Mapping[str, Any]) -> bool:
     if not _QUESTION_KEYS.isdisjoint(key.casefold() for key in document):
         return True
     lists = [key for key, value in document.items() if _are_objects(value)]
-    return bool(lists) and all(key.casefold() in _ROW_LISTS for key in lists)
+    return bool(lists) and all(
+        key.casefold() in _ROW_LISTS
+        or all({"role", "from"} & {*turn} for turn in document[key] if isinstance(turn, dict))
+        for key in lists
+    )
 
 
 # Questions about passages

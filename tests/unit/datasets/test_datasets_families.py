@@ -17,10 +17,6 @@ from evalui.datasets import LoadResult, load
 from evalui.errors import DataError
 from evalui.messages import messages
 
-# What is not read so yet, a name to a line.
-WAITING = """
-preferences as conversations
-""".strip().splitlines()
 CASES = {case.name: case for case in cases("families")}
 
 
@@ -89,13 +85,7 @@ def check_read(case: Case, loaded: LoadResult, said: str) -> None:
         assert ids == expected.get("ids", ids)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(strict=True)) if name in WAITING else name
-        for name in CASES
-    ],
-)
+@pytest.mark.parametrize("name", CASES)
 def test_a_file_of_a_family_is_read_rightly_asked_about_or_named(tmp_path: Path, name: str) -> None:
     case = CASES[name]
     check(case, outcome(case.written(tmp_path)))
@@ -103,4 +93,3 @@ def test_a_file_of_a_family_is_read_rightly_asked_about_or_named(tmp_path: Path,
 
 def test_there_are_enough_of_them() -> None:
     assert len(CASES) >= 140
-    assert {*WAITING} <= CASES.keys()
