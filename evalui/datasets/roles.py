@@ -6,6 +6,7 @@ the first rows are shown with it, and nothing is read until a person has confirm
 """
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -17,6 +18,7 @@ from evalui.datasets.model import (
     Cell,
     ColumnTable,
     Doubt,
+    FileRole,
     FileTable,
     JsonNumber,
     Layout,
@@ -31,6 +33,7 @@ from evalui.datasets.model import (
 from evalui.datasets.names import MODEL_NAMES, OUTPUT_NAMES, fold_head, is_known_name, read_head
 from evalui.datasets.open_roles import guess_open, holds_replies
 from evalui.datasets.options import read_options, split_question
+from evalui.datasets.samples import SEVERAL_RULE, read_rows
 from evalui.types import LETTERS, DatasetKind, Fault
 
 OPEN_KINDS: tuple[DatasetKind, ...] = ("general_qa", "subjective")
@@ -42,6 +45,7 @@ _MAX_SHORT = 3  # characters of a cell that may be a letter or the number of an 
 _MAX_VALUES = 40  # short cells of one column that are looked for
 _FIRST_ROWS = 60  # in which it is seen of which format a table is
 _ROWS_WITH_LISTS = 20  # in one of which a list of options must stand
+_ROWS_TRIED = 200  # by the reader, to see whether a guess reads them
 _MAX_HEADS = 4  # names of options that a sentence has
 _EXPECTED = "the columns under “Columns” on the page, or `columns` of a specification"
 _ANSWERS_EXPECTED = (
@@ -549,12 +553,26 @@ def _guess_from_all(table: FileTable, layout: Layout) -> Roles:
     roles = tuple(next(places) if head.strip() else "" for head in table.heads)
     guess = replace(guess, roles=roles)
     at = guess.place("id")
-    if at < 0 or layout.id or guess.place("row_option") >= 0:
-        return guess
-    ids = [cell_text(_cell(row, at)).strip() for row in table.rows]
-    if len(set(ids)) == len(ids):
-        return guess
-    return replace(guess, roles=tuple("" if role == "id" else role for role in roles))
+    if at >= 0 and not layout.id and guess.place("row_option") < 0:
+        ids = [cell_text(_cell(row, at)).strip() for row in table.rows]
+        if len(set(ids)) < len(ids):
+            guess = replace(guess, roles=tuple("" if role == "id" else role for role in roles))
+    if guess.sure and not _reads_rows(table, guess, layout):
+        return replace(guess, sure=False, doubt="columns")
+    return guess
+
+
+def _reads_rows(table: FileTable, roles: Roles, layout: Layout) -> bool:
+    """Whether the reader makes questions of at least half of the first rows by these roles.
+
+    Rows with several right answers, or with none, say nothing against the columns.
+    """
+    tried = replace(table, rows=table.rows[:_ROWS_TRIED], faults=(), unlisted=Counter())
+    role = FileRole("", None, table.name)
+    read = read_rows(tried, roles, role, layout_of_roles(table, roles, layout))
+    wrong = {fault.line for fault in read.faults if fault.rule != SEVERAL_RULE}
+    bare = {fault.line for fault in read.faults if fault.actual == "empty"}
+    return 2 * len(wrong - bare) <= read.n_rows
 
 
 def _representative_rows(rows: Sequence[Row], places: Sequence[int]) -> list[Row]:
