@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _SHOWN_FAULTS = 5
 _SHOWN_FILES = 3
 _SHOWN_CHARS = 60  # of the first value of a column
+# Notes and faults that say themselves what helps.
+_SAY_WHAT_HELPS = ("commas-in-text", "confirm-outputs", "confirm-battles", "confirm-ratings")
 _ANY_KEY = ""  # of a layout: the answer key that the columns show
 
 
@@ -256,7 +258,7 @@ def _faults(t: "Messages", loaded: "LoadResult", *, is_misread: bool) -> Iterato
     if rest > 0:
         yield "  " + t("preview.more", n=f"{rest:,}")
     rules = {note.rule for note in loaded.notes} | {fault.rule for fault in loaded.faults}
-    if rules.isdisjoint(("commas-in-text", "confirm-outputs")):  # they say what helps
+    if rules.isdisjoint(_SAY_WHAT_HELPS):
         yield t("check.misread" if is_misread else "check.rows")
 
 

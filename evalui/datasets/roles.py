@@ -108,7 +108,7 @@ def find_roles(table: FileTable, layout: Layout) -> Roles:
     """
     natural = replace(layout, kind="")
     stated = columns_of(layout)
-    if not stated and (doubt := _no_questions(table)):
+    if not stated and (doubt := _no_questions(table.heads)):
         return Roles(("",) * len(table.heads), doubt=doubt)
     named = _roles_by_name(table, natural)
     beginning = replace(table, rows=table.rows[:_FIRST_ROWS], faults=())
@@ -151,6 +151,8 @@ def guess_roles(table: ColumnTable, layout: Layout | None = None) -> Roles:
     guess = _guess(profile)
     if guess.place("question") < 0 and holds_replies(profile):
         return Roles(tuple(profile.new_roles()), kind=profile.layout.kind, doubt="outputs")
+    if not profile.fixed and (doubt := _no_questions(table.headers)):
+        return replace(guess, sure=False, doubt=doubt)
     if table.answers_differ and guess.sure and "answer" not in profile.fixed:
         return replace(guess, sure=False, doubt="answers")
     return guess
@@ -226,6 +228,10 @@ def unconfirmed_fault(table: FileTable, roles: Roles) -> Fault:
             else ()
         )
         made_out = ", ".join(filter(None, (made_out, *models)))
+    if roles.doubt in ("battles", "ratings"):
+        made_out = f"the columns {shorten(', '.join(table.heads), 120)}"
+        command = "battles" if roles.doubt == "battles" else "verdicts"
+        expected = f"questions; `evalui score {command}` reads such files"
     line = 1 if table.typed else table.head_line
     return Fault(table.name, line, "", f"confirm-{roles.doubt}", made_out, expected)
 
@@ -274,9 +280,9 @@ def missing_column_faults(table: FileTable, kind: DatasetKind, layout: Layout) -
     )
 
 
-def _no_questions(table: FileTable) -> Doubt:
+def _no_questions(headers: Sequence[str]) -> Doubt:
     """What a table is by its heads if it is none of questions: pairs, ratings or replies."""
-    heads = {fold_head(head) for head in table.heads}
+    heads = {fold_head(head) for head in headers if head.strip()}
     kinds: tuple[tuple[Doubt, tuple[frozenset[str], ...]], ...] = (
         ("battles", _OF_BATTLES),
         ("ratings", _OF_RATINGS),
@@ -285,10 +291,9 @@ def _no_questions(table: FileTable) -> Doubt:
     for doubt, names in kinds:
         if any(each <= heads for each in names):
             return doubt
-    filled = {fold_head(head) for head in table.heads if head.strip()}
-    outputs = filled & OUTPUT_NAMES
-    asked = {name for name in filled if read_head(name).role == "question"}
-    return "outputs" if outputs and asked and filled == outputs | asked else ""
+    outputs = heads & OUTPUT_NAMES
+    asked = {name for name in heads if read_head(name).role == "question"}
+    return "outputs" if outputs and asked and heads == outputs | asked else ""
 
 
 # Published formats
