@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalui.datasets.bundle import load
-
+from evalui.datasets import load
 from evalui.models.base import Model, ModelEntry
 from evalui.models.catalog import open_model
 from evalui.modes import MODES

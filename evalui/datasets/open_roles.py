@@ -14,6 +14,7 @@ from evalui.datasets.names import (
     CHOICE_ANSWER_NAMES,
     LABEL_NAMES,
     MODEL_NAMES,
+    OUTPUT_NAMES,
     REFERENCE_NAMES,
 )
 
@@ -99,6 +100,13 @@ def _is_label(profile: TableProfile, answer: ColumnProfile) -> bool:
     return answer.head.name in LABEL_NAMES or (profile.has_pair_of_texts and are_labels(answer))
 
 
+def _is_of_a_model(column: ColumnProfile) -> bool:
+    """Whether a head says that a model wrote the texts, as `chatgpt_response` does."""
+    return column.head.name in OUTPUT_NAMES or any(
+        word in column.head.name for word in ("gpt", "llm", "model", "assistant", "chatbot", "模型")
+    )
+
+
 def _are_ids(column: ColumnProfile) -> bool:
     """Whether cells name rows: no blank in any, and all different."""
     unspaced = all(len(text.split()) == 1 and text.isascii() for text in column.texts)
@@ -107,7 +115,11 @@ def _are_ids(column: ColumnProfile) -> bool:
 
 def _propose_reference(profile: TableProfile, roles: list[str]) -> Doubt:
     """A further column of texts may be that of the references, which heads do not say."""
-    free = [column for column in profile.columns if not roles[column.at] and column.texts]
+    free = [
+        column
+        for column in profile.columns
+        if not roles[column.at] and column.texts and not _is_of_a_model(column)
+    ]
     hinted = [c for c in free if any(word in c.head.name for word in _ANSWER_WORDS)]
     texts = [
         column

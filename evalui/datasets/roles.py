@@ -126,6 +126,8 @@ def find_roles(table: FileTable, layout: Layout) -> Roles:
         if whole is None or guess_roles(whole, natural).doubt != "answers":
             return replace(named, unused=guess.unused)
     guess = _guess_from_all(table, natural)
+    if guess.place("question") < 0 and named is None and not stated and _are_answers(shown.headers):
+        return replace(guess, sure=False, doubt="outputs")
     if guess.place("question") < 0 and guess.doubt != "outputs":
         return replace(named, unused=guess.unused) if named else replace(guess, kind="", doubt="")
     return guess
@@ -228,8 +230,8 @@ def unconfirmed_fault(table: FileTable, roles: Roles) -> Fault:
             else ()
         )
         made_out = ", ".join(filter(None, (made_out, *models)))
+    made_out = made_out or f"the columns {shorten(', '.join(table.heads), 120)}"
     if roles.doubt in ("battles", "ratings"):
-        made_out = f"the columns {shorten(', '.join(table.heads), 120)}"
         command = "battles" if roles.doubt == "battles" else "verdicts"
         expected = f"questions; `evalui score {command}` reads such files"
     line = 1 if table.typed else table.head_line
@@ -278,6 +280,13 @@ def missing_column_faults(table: FileTable, kind: DatasetKind, layout: Layout) -
         for name in needed
         if fold_name(name) not in heads
     )
+
+
+def _are_answers(headers: Sequence[str]) -> bool:
+    """Whether there are answers to the questions of another file, which an id names."""
+    heads = [read_head(header) for header in headers]
+    roles = {head.role for head in heads}
+    return "id" in roles and ("answer" in roles or any(h.name in OUTPUT_NAMES for h in heads))
 
 
 def _no_questions(headers: Sequence[str]) -> Doubt:
