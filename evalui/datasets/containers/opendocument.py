@@ -5,6 +5,7 @@ A note says what it does not tell: number formats, hidden rows, merged cells, pi
 
 import io
 from datetime import date, datetime, time, timedelta
+from xml.parsers.expat import ExpatError, ParserCreate
 
 from evalui.datasets.containers.number_formats import plain_number
 from evalui.datasets.containers.sheets import (
@@ -19,7 +20,7 @@ from evalui.datasets.containers.workbook import shown_day
 from evalui.datasets.model import Layout, Limits, Tables, UploadNote
 from evalui.errors import DataError
 
-_MANIFEST = "META-INF/manifest.xml"
+_MANIFEST, _CONTENT = "META-INF/manifest.xml", "content.xml"
 _Value = str | float | bool | date | time | datetime | timedelta
 
 
@@ -32,6 +33,13 @@ def read_values(data: bytes, file: str, layout: Layout, limits: Limits) -> Table
     with open_package(data, file, limits) as archive:
         if _MANIFEST in archive.namelist() and b"encryption-data" in archive.read(_MANIFEST):
             raise DataError("workbook-locked", file=file)
+        if _CONTENT in archive.namelist():
+            # Of some damage calamine never comes to an end.
+            with archive.open(_CONTENT) as content:
+                try:
+                    ParserCreate().ParseFile(content)
+                except ExpatError as error:
+                    raise ValueError(f"{_CONTENT}: {error}") from error
         from python_calamine import (
             CalamineError,
             CalamineWorkbook,

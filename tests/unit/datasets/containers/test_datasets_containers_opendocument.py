@@ -124,3 +124,9 @@ def test_what_is_locked_or_damaged_is_refused():
         archive.writestr("mimetype", MIMETYPE)
     with pytest.raises(DataError, match="is no workbook of a spreadsheet program"):
         opened("x.ods", stream.getvalue())
+
+
+@pytest.mark.timeout(60)
+def test_a_part_that_is_no_xml_is_refused_before_it_is_read_for_ever():
+    with pytest.raises(DataError, match="content.xml: not well-formed"):
+        opened("x.ods", book(table(row("<table:table-cell office:value-tyoe:spreadsheet>"))))
