@@ -22,7 +22,7 @@ test: .venv/tools
 	$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target suite lint types browser
 
 suite: .venv/tools
-	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/flow tests/unit
+	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/flow tests/servers tests/unit
 
 # What every commit passes, within a minute: two jobs at a time, the unit tests that the change
 # reaches without the slow ones and with fewer examples of each property, and pyright for what was

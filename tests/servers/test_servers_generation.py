@@ -83,4 +83,4 @@ def test_a_value_that_is_none_is_refused_before_anything_is_sent(
     with FakeServer(_PROFILE) as server:
         assert run(tmp_path, server, {"mode": "question_answer"}, "--temperature=warm") == 2
         assert server.requests == []
-    assert "Temperature: " in capsys.readouterr().err
+    assert "--temperature: " in capsys.readouterr().err
