@@ -25,8 +25,8 @@ from evalui.api.schemas import (
 )
 from evalui.errors import EvaluiError, SpecError, Unreachable
 from evalui.messages import Sentence
-from evalui.models.endpoint.http.addresses import host_of, is_http_url, is_loopback, literal_ip
-from evalui.models.endpoint.http.exchange import BegunReply, ExchangeFailed, exchange
+from evalui.models.endpoint.limits import host_of, is_http_url, is_loopback, literal_ip
+from evalui.models.endpoint.server import BegunReply, ExchangeFailed, exchange
 from evalui.web.schemas import Problem
 
 _CONNECT_S, _SILENCE_S = 10.0, 600.0  # a server reads large files

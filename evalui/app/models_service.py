@@ -21,7 +21,7 @@ from evalui.models.catalog import (
     statuses,
     without_answer,
 )
-from evalui.models.endpoint.http.addresses import is_loopback
+from evalui.models.endpoint.limits import is_loopback
 from evalui.models.memory_estimate import Footprint, footprint
 from evalui.models.new_model import InvalidModelForm, NewModelForm, header_variables
 from evalui.models.user_catalog import (

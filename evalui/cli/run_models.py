@@ -156,9 +156,8 @@ def _endpoint(
 
 def _only_model(address: str, key: str) -> str:
     """What an endpoint calls the one model that it has."""
-    from evalui.models.endpoint.failures import RejectedError, RetryableError
-    from evalui.models.endpoint.http.client import HttpServer
-    from evalui.models.endpoint.json_values import as_list, as_object
+    from evalui.models.endpoint.protocol import RejectedError, RetryableError, as_list, as_object
+    from evalui.models.endpoint.server import HttpServer
 
     server = HttpServer(address.rstrip("/"), key=key, timeout_s=30.0, total_s=60.0)
     try:

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal, cast
 
 from evalui.errors import ModelError
 from evalui.models.catalog import resolve_links
-from evalui.models.endpoint.extras import check_extras
-from evalui.models.endpoint.http.addresses import check_url, is_http_url, may_hold_secret
+from evalui.models.endpoint.limits import check_url, is_http_url, may_hold_secret
+from evalui.models.endpoint.protocol import check_extras
 
 ModelSource = Literal["folder", "hub", "endpoint"]
 

@@ -6,7 +6,7 @@ from evalui.app.models_service import group_of, is_from_hub
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
-from evalui.models.endpoint.http.addresses import external_hosts
+from evalui.models.endpoint.limits import external_hosts
 from evalui.models.memory_estimate import Footprint
 from evalui.report.numbers import dollars
 from evalui.types import Ability

@@ -13,10 +13,9 @@ from fake_server import FakeServer, city_of, is_right
 
 from evalui.errors import EvaluiError
 from evalui.models.base import BACKENDS, ModelEntry
-from evalui.models.endpoint.backend import OpenAIBackend
-from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
-from evalui.models.endpoint.probing.probe import probe
-from evalui.models.endpoint.probing.status import EndpointStatus
+from evalui.models.endpoint.backend import EndpointStatus, OpenAIBackend
+from evalui.models.endpoint.driver import RetryPolicy
+from evalui.models.endpoint.probe import probe
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import add_dataset

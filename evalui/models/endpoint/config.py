@@ -16,13 +16,12 @@ from pydantic_core import PydanticCustomError
 
 from evalui.errors import ModelError
 from evalui.models.base import ModelEntry
-from evalui.models.endpoint.extras import RequestExtras, read_extras
-from evalui.models.endpoint.http.addresses import check_url, is_http_url, may_hold_secret
 from evalui.models.endpoint.keys import read_key
+from evalui.models.endpoint.limits import check_url, is_http_url, may_hold_secret
+from evalui.models.endpoint.protocol import RequestExtras, read_extras
 from evalui.models.validation import CheckedTable, InvalidField, InvalidTable, validated
 
 Api = Literal["auto", "chat", "completions"]
-
 # A response may take as many times as long as a pause in it, unless the catalog states otherwise.
 _TOTAL_TIMEOUT_FACTOR = 5
 _TOO_MUCH = 1_000_000_000  # no number option means anything from here on

@@ -1,67 +1,255 @@
-"""Each request becomes a job for whichever server is free: what is sent, and how it is read."""
+"""What a server can do, and so how each request is sent and read: as a job for a free server."""
 
-import math
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalui.messages import Sentence, sentence
 from evalui.models.base import sampling_seed
-from evalui.models.endpoint import responses_api
-from evalui.models.endpoint.failures import MAX_MESSAGE_LENGTH, RejectedError
-from evalui.models.endpoint.http.client import Send
-from evalui.models.endpoint.json_values import Json, as_list, as_object, token_count
-from evalui.models.endpoint.large_work import MANY_CHARACTERS, MANY_TOKENS, beside_loop
-from evalui.models.endpoint.probing.capabilities import Capabilities
-from evalui.models.endpoint.prompt_logprobs import (
+from evalui.models.endpoint.logprobs import (
     CONTINUE_REPLY_FIELDS,
+    MANY_CHARACTERS,
+    MANY_TOKENS,
     SCORE_PROMPT_FIELDS,
     ContextTokens,
     ContinuationSpan,
+    PromptToken,
+    ServerTokenizer,
+    TokenizationCache,
+    beside_loop,
     context_tokens,
+    invalid_top_reason,
+    label_probs,
     read_chat_tokens,
+    read_echo,
+    read_top,
     score_reply,
     score_span,
     span_by_context,
     span_by_text,
     split_continuation,
+    token_id_logprobs,
 )
-from evalui.models.endpoint.responses import (
-    PromptToken,
-    TopLogprob,
+from evalui.models.endpoint.protocol import (
+    MAX_MESSAGE_LENGTH,
+    RESPONSES_PATH,
+    Json,
+    RejectedError,
+    Send,
+    as_chat_answer,
+    as_list,
+    as_object,
     choices,
     invalid_response,
-    invalid_top_reason,
-    read_echo,
     read_text,
-    read_top,
     reported_model,
     response_format,
+    to_responses_request,
+    token_count,
 )
-from evalui.models.endpoint.responses_api import as_chat_answer, to_responses_request
-from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache, token_id_logprobs
 from evalui.models.scoring_requests import ScoringBatch, encode_requests
 from evalui.models.thought_marks import closes_thought
 from evalui.models.tokenization import (
     THINKING_SWITCH,
     Tokenizer,
     spellings,
-    spellings_among,
     strip_before_label,
 )
-from evalui.types import Generate, LabelProbs, Loglik, Message, NextToken, Prompt, Request, Response
+from evalui.types import (
+    Ability,
+    Generate,
+    Loglik,
+    Message,
+    NextToken,
+    Prompt,
+    Request,
+    Response,
+)
 
 if TYPE_CHECKING:
-    from evalui.models.endpoint.config import Endpoint
+    from evalui.models.endpoint.config import Api, Endpoint
 
+_MIN_TOP = 2  # a list of one token shows nothing of the others
 Job = Callable[[Send], Coroutine[Any, Any, Response]]
-
 _UNKNOWN_LIMIT = 10**9  # tokens, where the longest input of the model is not stated
 # A vLLM server applies generation defaults from the model's folder unless a request has its own.
 _NEUTRAL_SAMPLING: Json = {"repetition_penalty": 1.0, "top_p": 1.0, "top_k": -1}
 _SMALL_PROMPT = "Name a letter."
 _MAX_STOPS = 4  # texts that a hosted API takes; the reply is cut at all of them here
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What one server really did when it was probed.
+
+    `chat_top` and `completion_top` are how many of the most probable tokens it lists in chat and in
+    completions, 0 if none. `echo`: it scores the tokens of a prompt in OpenAI's old manner, if it
+    may write `echo_tokens` of its own; `prompt_logprobs`: in vLLM's; `chat_prompt_logprobs`: so
+    does its chat. `accepts_token_ids`: it takes prompts as token ids and spells tokens as ids;
+    `picks_token_ids`: it scores any given tokens as the next one. `has_tokenizer_routes`: it
+    turns texts into ids. `thinks`: its chat writes thoughts before the reply, so that the first
+    token is no answer; `opens_thoughts`: its template does, so that only their end is marked;
+    `responses`: its chat is the Responses API. `json_schema`: its chat writes JSON that fits a
+    schema. `limit_field` is its name of the longest reply, `refused_fields` are the fields that
+    chat does without. `max_length` (0: not reported), `root` and `reported_model` are what it
+    reports of the model.
+    """
+
+    chat: bool = False
+    completions: bool = False
+    chat_top: int = 0
+    completion_top: int = 0
+    echo: bool = False
+    echo_tokens: int = 0
+    prompt_logprobs: bool = False
+    chat_prompt_logprobs: bool = False
+    accepts_token_ids: bool = False
+    picks_token_ids: bool = False
+    has_tokenizer_routes: bool = False
+    thinks: bool = False
+    opens_thoughts: bool = False
+    responses: bool = False
+    json_schema: bool = False
+    limit_field: str = "max_tokens"
+    refused_fields: frozenset[str] = frozenset()
+    max_length: int = 0
+    root: str = ""
+    reported_model: str = ""
+    missing_reasons: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What it can answer, by whichever way."""
+        abilities: set[Ability] = set()
+        if self.chat or self.completions:
+            abilities.add("generate")
+        if self.scores_token_ids or self.chat_top >= _MIN_TOP or self.completion_top >= _MIN_TOP:
+            abilities.add("next_token")
+        if self.scores_token_ids or self.echo or self.chat_prompt_logprobs:
+            abilities.add("loglik")
+        if self.json_schema:
+            abilities.add("schema")
+        return frozenset(abilities)
+
+    @property
+    def plain_only(self) -> Mapping[Ability, str]:
+        """Why it gives plain prompts what it does not give conversations, by what that is."""
+        why: dict[Ability, str] = {}
+        if self.thinks:
+            why["next_token"] = sentence("error.endpoint-thinks")
+        elif not (self.scores_token_ids or self.chat_top >= _MIN_TOP or not self.chat):
+            why["next_token"] = sentence("error.endpoint-plain-only")
+        if self.chat and not (self.scores_token_ids or self.chat_prompt_logprobs):
+            why["loglik"] = sentence("error.endpoint-plain-only")
+        elif self.opens_thoughts:
+            why["loglik"] = sentence("error.opens-thoughts")
+        return {ability: reason for ability, reason in why.items() if ability in self.abilities}
+
+    @property
+    def scores_token_ids(self) -> bool:
+        """Whether it scores any token ids after any others, which answers everything exactly."""
+        return self.accepts_token_ids and self.prompt_logprobs and self.has_tokenizer_routes
+
+    @property
+    def is_nondeterministic(self) -> bool:
+        """Whether chat draws replies at a temperature of its own, so no two need be the same."""
+        return self.chat and "temperature" in self.refused_fields
+
+    @property
+    def honours(self) -> frozenset[str]:
+        """The settings of writing that its replies follow.
+
+        Those of OpenAI's interface; a server that shows its tokenizer or scores prompts is one that
+        draws itself and renders chat templates, as vLLM.
+        """
+        names = {"temperature", "top_p"}
+        if self.chat:
+            names.add("reasoning_effort")
+        if self.has_tokenizer_routes or self.prompt_logprobs or self.chat_prompt_logprobs:
+            names |= {"top_k", "min_p", "thinking"}
+        return frozenset(names - self.refused_fields)
+
+    @property
+    def interface_key(self) -> str:
+        """How requests are sent, in one word per kind; another way may change the figures."""
+        next_token = "ids" if self.scores_token_ids else f"top{self.completion_top}/{self.chat_top}"
+        scoring = "+".join(["echo"] * self.echo + ["turns"] * self.chat_prompt_logprobs)
+        loglik = "ids" if self.scores_token_ids else scoring or "-"
+        also = "|drawn" * self.is_nondeterministic + "|responses" * self.responses
+        return f"{next_token}|{loglik}|{self.chat:d}{self.completions:d}{also}"
+
+
+def common_capabilities(capabilities: Sequence[Capabilities]) -> Capabilities:
+    """What all of several servers can do."""
+    assert capabilities, "at least one server is available"
+    return Capabilities(
+        chat=all(each.chat for each in capabilities),
+        completions=all(each.completions for each in capabilities),
+        chat_top=min(each.chat_top for each in capabilities),
+        completion_top=min(each.completion_top for each in capabilities),
+        echo=all(each.echo for each in capabilities),
+        echo_tokens=max(each.echo_tokens for each in capabilities),
+        prompt_logprobs=all(each.prompt_logprobs for each in capabilities),
+        chat_prompt_logprobs=all(each.chat_prompt_logprobs for each in capabilities),
+        accepts_token_ids=all(each.accepts_token_ids for each in capabilities),
+        picks_token_ids=all(each.picks_token_ids for each in capabilities),
+        has_tokenizer_routes=all(each.has_tokenizer_routes for each in capabilities),
+        thinks=any(each.thinks for each in capabilities),
+        opens_thoughts=any(each.opens_thoughts for each in capabilities),
+        responses=any(each.responses for each in capabilities),
+        json_schema=all(each.json_schema for each in capabilities),
+        # A server that refuses the old name needs the new one; most others know both.
+        limit_field=min(each.limit_field for each in capabilities),
+        refused_fields=frozenset[str]().union(*(each.refused_fields for each in capabilities)),
+        max_length=min((each.max_length for each in capabilities if each.max_length), default=0),
+        root="|".join(sorted({each.root for each in capabilities})),
+        reported_model="|".join(sorted({each.reported_model for each in capabilities})),
+        missing_reasons={
+            ability: why for each in capabilities for ability, why in each.missing_reasons.items()
+        },
+    )
+
+
+def restrict_to_api(capabilities: Capabilities, api: "Api", *, tokenizer: bool) -> Capabilities:
+    """What is left when only one of the interfaces may be used.
+
+    `tokenizer`: the model's tokenizer lies here, so the server need not have one.
+    """
+    left = replace(
+        capabilities,
+        has_tokenizer_routes=(capabilities.has_tokenizer_routes or tokenizer) and api != "chat",
+    )
+    if api == "chat":
+        # Completions may have had the letters, so that nothing was missing.
+        thinks = {"next_token": sentence("error.endpoint-thinks")} if left.thinks else {}
+        return replace(
+            left,
+            completions=False,
+            completion_top=0,
+            echo=False,
+            accepts_token_ids=False,
+            missing_reasons={**left.missing_reasons, **thinks},
+        )
+    if api == "completions":
+        return replace(left, chat=False, chat_top=0, chat_prompt_logprobs=False, json_schema=False)
+    return left
+
+
+def missing_ability_reason(ability: Ability, reason: str) -> str:
+    """The reason for a missing ability, the probe's or a general one, and what to do instead."""
+    why = (
+        reason
+        or {
+            "next_token": sentence("error.endpoint-no-top"),
+            "loglik": sentence("error.endpoint-no-echo"),
+            "generate": sentence("error.endpoint-no-reply"),
+            "schema": sentence("error.endpoint-no-schema"),
+        }[ability]
+    )
+    if ability == "generate":
+        return why
+    return sentence("error.endpoint-rather-replies", reason=why)
 
 
 class RequestBuilder:
@@ -314,7 +502,7 @@ class RequestBuilder:
             if field not in self._capabilities.refused_fields
         }
         if self._capabilities.responses:
-            answer = as_chat_answer(await send(responses_api.PATH, to_responses_request(sent)))
+            answer = as_chat_answer(await send(RESPONSES_PATH, to_responses_request(sent)))
         else:
             answer = await send("chat/completions", sent)
         return self._check_model(answer)
@@ -371,64 +559,3 @@ def _unsupported_reason(prompt: Prompt) -> Sentence:
     if isinstance(prompt, str):
         return sentence("error.endpoint-chat-only")
     return sentence("error.endpoint-plain-only")
-
-
-@dataclass(frozen=True, slots=True)
-class _ProbabilityRange:
-    """The probability of a label: at least what is listed, at most what may be missing more."""
-
-    low: float
-    high: float
-
-    @property
-    def value(self) -> float:
-        return self.low or self.high
-
-
-def label_probs(
-    listed: Sequence[TopLogprob], labels: Sequence[str], *, complete: int = 0
-) -> LabelProbs:
-    """The labels' log-probabilities, as far as the list of tokens, best first, decides them.
-
-    A label that is not in the list has some probability all the same. It cannot be more than what
-    the list leaves over, nor can one spelling of it be more probable than the last token listed.
-    Only the first of these holds where the list is shorter than it should be: completions list
-    tokens by their texts, and of two with the same text, such as "A" with its blank left out and
-    "A", one is lost.
-
-    `complete` is how many tokens a list has of which none was lost, 0 if none can be.
-
-    The spellings of a label are summed. A label that is not listed gets the most it can have;
-    where that leaves open which label is the best, those in question get the same value, which
-    every reading treats as a tie. If no label is listed, nothing is known of any: all are -inf.
-    """
-    spelt = spellings_among([each.token for each in listed])
-    lost = len(listed) < complete
-    ranges = [
-        _probability_range(listed, label, spelt.get(label, ()), lost=lost) for label in labels
-    ]
-    best = max(each.low for each in ranges)
-    mass = min(1.0, math.fsum(each.low for each in ranges))
-    if best == 0:
-        return LabelProbs(tuple(-math.inf for _ in labels), mass, listed[0].token)
-    rivals = sum(each.high >= best for each in ranges)
-    values = [best if rivals > 1 and each.high >= best else each.value for each in ranges]
-    return LabelProbs(tuple(_log(value) for value in values), mass, listed[0].token)
-
-
-def _probability_range(
-    listed: Sequence[TopLogprob], label: str, places: Sequence[int], *, lost: bool
-) -> _ProbabilityRange:
-    """`places` are those of the label's spellings in the list; `lost`: it may have had more."""
-    least = math.fsum(math.exp(listed[place].logprob) for place in places)
-    rest = max(0.0, 1.0 - math.fsum(math.exp(each.logprob) for each in listed))
-    if lost:
-        return _ProbabilityRange(least, least + rest)
-    # Two spellings are common, with a space and without; others are rare enough to be left out.
-    missing = {label, f" {label}"} - {each.token for each in listed}
-    lowest = math.exp(min(each.logprob for each in listed))
-    return _ProbabilityRange(least, least + min(rest, len(missing) * lowest))
-
-
-def _log(value: float) -> float:
-    return math.log(value) if value > 0 else -math.inf

@@ -262,7 +262,7 @@ def _import_for(settings: Settings, models: Callable[[], Mapping[str, ModelEntry
     with suppress(ModelError):
         traits = [traits_of(entry) for entry in models().values()]
         if any(each.remote for each in traits):
-            import_module("evalui.models.endpoint.http.session")
+            import_module("evalui.models.endpoint.driver")
         load_tokenizers()
         if settings.engine == "local" and any(each.has_fp32_library for each in traits):
             import_libraries()

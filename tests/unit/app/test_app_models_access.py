@@ -15,7 +15,7 @@ from evalui.app.datasets import store_upload
 from evalui.app.evaluations import plan_run, start_run
 from evalui.app.service import AppService
 from evalui.errors import ModelError, UnknownName
-from evalui.models.endpoint.http.addresses import check_url
+from evalui.models.endpoint.limits import check_url
 from evalui.models.new_model import InvalidModelForm, NewModelForm
 from evalui.models.user_catalog import additions_path
 from evalui.runs.database.connection import Database

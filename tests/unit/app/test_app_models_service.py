@@ -12,11 +12,10 @@ from evalui.errors import ModelError
 from evalui.messages import Sentence
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.models.catalog import ModelStatus, probe_again, statuses
-from evalui.models.endpoint.backend import OpenAIBackend
-from evalui.models.endpoint.http.client import HttpServer
-from evalui.models.endpoint.probing import status
-from evalui.models.endpoint.probing.capabilities import Capabilities
-from evalui.models.endpoint.probing.status import EndpointStatus
+from evalui.models.endpoint import backend as status
+from evalui.models.endpoint.backend import EndpointStatus, OpenAIBackend
+from evalui.models.endpoint.requests import Capabilities
+from evalui.models.endpoint.server import HttpServer
 
 FAR = '[far]\nbackend = "slow"\npath = "m"\noptions = { base_url = "http://far/v1" }\n'
 

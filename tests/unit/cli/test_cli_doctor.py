@@ -12,7 +12,7 @@ import pytest
 
 from evalui.cli import doctor as cli_doctor
 from evalui.cli.main import main
-from evalui.models.endpoint import keys
+from evalui.models.endpoint import keys as keys
 from evalui.runs.database.connection import Database
 from evalui.runs.upkeep import disk
 from evalui.runs.worker import devices

@@ -23,7 +23,7 @@ from evalui.generation import GenerationSettings, Setting
 from evalui.models.base import BACKENDS, Backend, ModelEntry, sampling_seed
 from evalui.models.endpoint.backend import _fingerprint as endpoint_fingerprint
 from evalui.models.endpoint.config import EndpointOptions, read_endpoint
-from evalui.models.endpoint.probing.capabilities import Capabilities
+from evalui.models.endpoint.requests import Capabilities
 from evalui.modes import MODES, Mode, ModeSettings, MultiTurn, follow_up_requests, plan_requests
 from evalui.modes.own_settings import all_settings
 from evalui.modes.prompts.templates import choose_template

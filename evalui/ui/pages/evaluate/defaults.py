@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from evalui.app.files.views import UploadView
 from evalui.app.samples import SAMPLE_JUDGE
 from evalui.models.catalog import ModelState
-from evalui.models.endpoint.http.addresses import external_hosts
+from evalui.models.endpoint.limits import external_hosts
 from evalui.modes import modes_for
 from evalui.types import DatasetKind, has_options
 from evalui.ui.components.form import Form, field_values

@@ -7,7 +7,7 @@ from evalui.app.models_service import Hardware, ModelsService, group_of
 from evalui.messages import Messages
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, base_of
-from evalui.models.endpoint.http.addresses import external_hosts, shown_host
+from evalui.models.endpoint.limits import external_hosts, shown_host
 from evalui.models.memory_estimate import Footprint
 from evalui.report.html import Html
 from evalui.settings import Settings

@@ -15,9 +15,10 @@ from evalui.errors import ModelError, RequestRejected, Unreachable
 from evalui.models import ModelEntry
 from evalui.models.endpoint.backend import EndpointModel
 from evalui.models.endpoint.config import read_endpoint
-from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
-from evalui.models.endpoint.probing.capabilities import Capabilities
-from evalui.models.endpoint.responses import TopLogprob, reported_model
+from evalui.models.endpoint.driver import RetryPolicy
+from evalui.models.endpoint.logprobs import TopLogprob
+from evalui.models.endpoint.protocol import reported_model
+from evalui.models.endpoint.requests import Capabilities
 from evalui.types import Generate, GeneratedText, LabelProbs, Message, NextToken
 
 QUICK = RetryPolicy(initial_delay=0.001, max_delay=0.02, initial_open_time=0.02, max_open_time=0.05)

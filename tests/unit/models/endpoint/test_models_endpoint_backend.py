@@ -25,8 +25,8 @@ from evalui.models import Model, ModelEntry
 from evalui.models.base import addresses_of, sampling_seed
 from evalui.models.endpoint.backend import EndpointModel, OpenAIBackend
 from evalui.models.endpoint.config import read_endpoint
-from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
-from evalui.models.endpoint.probing.capabilities import Capabilities
+from evalui.models.endpoint.driver import RetryPolicy
+from evalui.models.endpoint.requests import Capabilities
 from evalui.types import (
     Generate,
     GeneratedText,

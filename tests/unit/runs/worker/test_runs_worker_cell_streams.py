@@ -12,11 +12,9 @@ from runs_examples import RESPONSE, add_run, dataset, sample, spec
 
 from evalui.errors import Cancelled, ModelError
 from evalui.models.base import Answer, ModelEntry, Rejection
-from evalui.models.endpoint.failures import RejectedError, RetryableError
-from evalui.models.endpoint.http.circuit_breaker import RetryPolicy
-from evalui.models.endpoint.http.client import HttpServer, Send
-from evalui.models.endpoint.http.pool import Job, JobStream, ServerPool
-from evalui.models.endpoint.json_values import Json
+from evalui.models.endpoint.driver import Job, JobStream, RetryPolicy, ServerPool
+from evalui.models.endpoint.protocol import Json, RejectedError, RetryableError, Send
+from evalui.models.endpoint.server import HttpServer
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease

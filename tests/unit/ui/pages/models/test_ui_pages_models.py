@@ -19,12 +19,11 @@ from evalui.app import models_service
 from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.models.base import BACKENDS, Backend, Model, ModelEntry, ProbeStatus
-from evalui.models.endpoint.backend import OpenAIBackend
+from evalui.models.endpoint.backend import EndpointStatus, OpenAIBackend
 from evalui.models.endpoint.config import read_endpoint
-from evalui.models.endpoint.failures import RetryableError
-from evalui.models.endpoint.http.client import HttpServer
-from evalui.models.endpoint.probing.capabilities import Capabilities
-from evalui.models.endpoint.probing.status import EndpointStatus
+from evalui.models.endpoint.protocol import RetryableError
+from evalui.models.endpoint.requests import Capabilities
+from evalui.models.endpoint.server import HttpServer
 from evalui.models.user_catalog import additions_path
 from evalui.runs.database import queue
 from evalui.runs.database.runs import read_cells

@@ -1,0 +1,658 @@
+"""What a server can really do, by trying it: a setting it ignores is answered with HTTP 200."""
+
+import json
+import math
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from evalui.errors import ModelError
+from evalui.messages import sentence
+from evalui.models.endpoint.logprobs import (
+    CONTINUE_REPLY_FIELDS,
+    SCORE_PROMPT_FIELDS,
+    context_tokens,
+    invalid_top_reason,
+    read_chat_tokens,
+    read_echo,
+    read_prompt,
+    read_top,
+    score_reply,
+    span_by_text,
+)
+from evalui.models.endpoint.protocol import (
+    MAX_MESSAGE_LENGTH,
+    NOT_IMPLEMENTED,
+    REQUEST_TIMEOUT,
+    RESPONSES_PATH,
+    TOO_MANY_REQUESTS,
+    Json,
+    RejectedError,
+    RetryableError,
+    ServedModel,
+    as_chat_answer,
+    as_list,
+    as_object,
+    choices,
+    first_text,
+    read_message,
+    replace_surrogates,
+    reported_model,
+    response_format,
+    served_model,
+    to_responses_request,
+    token_count,
+)
+from evalui.models.endpoint.requests import Capabilities
+from evalui.models.thought_marks import begins_with_mark, closes_thought
+from evalui.types import Ability
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from evalui.models.endpoint.server import HttpServer
+
+NEWER_LIMIT_FIELD = "max_completion_tokens"
+LIMIT_FIELDS = ("max_tokens", NEWER_LIMIT_FIELD)
+# What models that think before they reply may refuse. One goes at a time, since a refusal may
+# also name what is allowed: the one that changes no reply first, as texts are cut here anyway.
+OPTIONAL_FIELDS = ("stop", "temperature")
+_MIN_LETTER_MASS = 0.5  # the probability of all letters where a letter is what a reply begins with
+# Thoughts may begin with "I", which is a word; one more request shows what it is.
+_LETTER = re.compile(r"\s*[A-HJ-Z]\s*")
+_LIMIT_REACHED = "output limit was reached"  # OpenAI's word where one token is not enough to think
+T = TypeVar("T")
+_PROBE_TEXT = "Question: Which of these is the largest?\nAnswer:"
+_PROBE_MESSAGES = [{"role": "user", "content": "Name a letter."}]
+_PROBE_REPLY = "B"
+_INTERFACE_PATH = re.compile(r"/(?:chat/completions|completions|responses|models)$")
+_VERSION_PATH = re.compile(r"/v\d+(?:beta)?(?:/|$)")
+# What servers allow: OpenAI's chat and vLLM 20, OpenAI's completions 5.
+_TOP_COUNTS = (20, 10, 5, 2)
+_PROBE_IDS = tuple(range(100, 112))  # every vocabulary has these
+_PICKED_IDS = (100, 103)
+_SCHEMA_PROBE_TOKENS = 64  # some servers indent what they write
+_PROBE_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"letter": {"type": "string", "enum": ["Q", "X"]}},
+        "required": ["letter"],
+        "additionalProperties": False,
+    }
+)
+_UNUSED_STOP = "\n\n\n\n"  # a stop text that one token will not be
+_TOP_RETRIES = 3  # times that a list is requested anew which another request may have spoilt
+_LIST_RETRIES = 2  # times that an answer without a list is requested anew
+_THOUGHT_TOKENS = 512  # that a model may write which does not begin with the letter requested
+_MAX_FAULTS = 2  # times that a request is sent again after a fault of the server, such as HTTP 500
+_FAULT_DELAY_S = 0.5  # before the first of them
+_NO_ROUTE_STATUSES = (404, 405)
+_MAX_RETRIES = 7  # times that a request waits because the server accepts fewer of them
+_MAX_RETRY_DELAY_S = 20.0  # for each of them
+
+
+def shows_thoughts(answer: Json) -> bool:
+    """Whether a reply that was cut off early has thoughts, or nothing that is visible."""
+    try:
+        (choice,) = choices(answer)
+    except RetryableError:
+        return False
+    text, _ = read_message(choice)
+    return has_thoughts(answer) or not (text or "").strip()
+
+
+def shows_end_of_thoughts(answer: Json) -> bool:
+    """Whether a reply has the mark that closes thoughts, and none that opens them."""
+    try:
+        (choice,) = choices(answer)
+    except RetryableError:
+        return False
+    return closes_thought(read_message(choice)[0] or "") and not has_thoughts(answer)
+
+
+def has_thoughts(answer: Json) -> bool:
+    """Whether a reply shows thoughts: in a field or a part of their own, or by a mark at its
+    beginning, be it the most probable first token alone.
+    """
+    try:
+        (choice,) = choices(answer)
+        listed = read_top(choice)
+    except RetryableError:
+        return False
+    text, thoughts = read_message(choice)
+    marks = [text or "", *(each.token for each in listed[:1])]
+    return bool(thoughts) or any(map(begins_with_mark, marks))
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReply:
+    """One attempt: the server's answer, or the reason why there is none.
+
+    `auth_error` is what to raise if the key was refused everywhere.
+    """
+
+    answer: Json
+    reason: str = ""
+    status: int = 0
+    auth_error: ModelError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InterfaceProbe:
+    """Whether one interface answers at all, and how long a list of tokens it gives.
+
+    `thinks`, `opens_thoughts`, `limit_field` and `refused_fields` as in `Capabilities`.
+    """
+
+    works: bool = False
+    top: int = 0
+    thinks: bool = False
+    opens_thoughts: bool = False
+    reason: str = ""
+    reported_model: str = ""
+    limit_field: str = "max_tokens"
+    refused_fields: frozenset[str] = frozenset()
+    auth_error: ModelError | None = None
+    answer: Json = field(default_factory=dict[str, Any], repr=False)
+
+
+def adapt_request(body: Json, reason: str) -> Json:
+    """The same question in the manner of OpenAI's newer models, as far as the refusal names it."""
+    if NEWER_LIMIT_FIELD in reason and "max_tokens" in body:
+        others = {field: value for field, value in body.items() if field != "max_tokens"}
+        return others | {NEWER_LIMIT_FIELD: body["max_tokens"]}
+    named = (each for each in OPTIONAL_FIELDS if each in body and re.search(rf"\b{each}\b", reason))
+    refused = next(named, "")
+    return {field: value for field, value in body.items() if field != refused}
+
+
+def read_plain_probe(tried: ProbeReply) -> InterfaceProbe:
+    """What the answer to a question without a list shows."""
+    if _LIMIT_REACHED in tried.reason:
+        return InterfaceProbe(works=True)
+    if tried.reason:
+        return InterfaceProbe(reason=tried.reason, auth_error=tried.auth_error)
+    try:
+        choices(tried.answer)
+    except RetryableError as error:
+        return InterfaceProbe(reason=error.reason)
+    return InterfaceProbe(
+        works=True, reported_model=reported_model(tried.answer), answer=tried.answer
+    )
+
+
+def read_top_probe(answer: Json, top: int) -> InterfaceProbe:
+    """What the answer to a question for a list of `top` tokens shows."""
+    try:
+        (choice,) = choices(answer)
+    except RetryableError as error:
+        return InterfaceProbe(reason=error.reason)
+    why = _missing_top_reason(choice)
+    return InterfaceProbe(
+        works=True,
+        top=0 if why else top,
+        reason=why,
+        reported_model=reported_model(answer),
+        answer=answer,
+    )
+
+
+def has_invalid_logprobs(tried: ProbeReply) -> bool:
+    """Whether the list cannot be the model's own; another time it may be."""
+    try:
+        return any(invalid_top_reason(read_top(choice)) for choice in choices(tried.answer))
+    except RetryableError:
+        return False
+
+
+def begins_with_letter(answer: Json) -> bool:
+    """Whether a reply begins with what it was to be, a letter: by its list of first tokens, else
+    by its text.
+    """
+    try:
+        (choice,) = choices(answer)
+        listed = read_top(choice)
+    except RetryableError:
+        return False
+    if not listed:
+        return bool(_LETTER.fullmatch(first_text(choice)))
+    mass = math.fsum(math.exp(each.logprob) for each in listed if _LETTER.fullmatch(each.token))
+    return mass >= _MIN_LETTER_MASS
+
+
+def lacks_list(tried: ProbeReply) -> bool:
+    """Whether an answer came without a list of tokens, as from some of a router's providers."""
+    try:
+        return any(not read_top(choice) for choice in choices(tried.answer))
+    except RetryableError:
+        return False
+
+
+def fits_probe_schema(choice: Json) -> bool:
+    """Whether a reply is JSON, as far as it goes; thoughts alone are the beginning of any reply."""
+    message = as_object(choice.get("message"))
+    text = message.get("content")
+    if isinstance(text, str) and text.strip():
+        return text.lstrip().startswith("{")
+    thinks = message.get("reasoning_content") or message.get("reasoning")
+    return bool(thinks) and choice.get("finish_reason") == "length"
+
+
+def _missing_top_reason(choice: Json) -> str:
+    try:
+        listed = read_top(choice)
+    except RetryableError as error:
+        return error.reason
+    if not listed:
+        return sentence("error.endpoint-ignores-logprobs")
+    if len(listed) == 1:
+        return sentence("error.endpoint-one-token")
+    return invalid_top_reason(listed)
+
+
+@dataclass(frozen=True, slots=True)
+class _ServedModels:
+    """What the server reports of its models; `names` () if it reports nothing."""
+
+    names: tuple[str, ...] = ()
+    own: ServedModel = field(default_factory=ServedModel)
+
+
+def probe(
+    server: "HttpServer", model: str, sleep: Callable[[float], None] = time.sleep
+) -> Capabilities:
+    """What the server can do for the model. A server that wants fewer requests is waited for.
+
+    Raises:
+        RetryableError: it cannot be probed now.
+        ModelError: it rejects the API key, or cannot serve the model.
+    """
+    requests = _ServerProbe(server, model, sleep)
+    # At the same time: a user may wait for it.
+    models, chatting = _run_in_thread(requests.models), _run_in_thread(requests.chat)
+    completing, echoing = _run_in_thread(requests.completions), _run_in_thread(requests.echo)
+    for each in (models, chatting, completing, echoing):
+        each.exception()  # waits; none may be under way when the ids are tried
+    served, chat, completions = models.result(), chatting.result(), completing.result()
+    if not (chat.works or completions.works):
+        return _other_interface(requests, served, chat, completions)
+    # Last, since it spoils lists requested at the same time, see `invalid_top_reason`.
+    capabilities = requests.token_ids() if completions.works else Capabilities()
+    may_score = capabilities.prompt_logprobs or not completions.works
+    why_no_echo, echo_tokens = echoing.result()
+    capabilities = replace(
+        capabilities,
+        chat=chat.works,
+        completions=completions.works,
+        chat_top=chat.top,
+        completion_top=completions.top,
+        echo=not why_no_echo,
+        echo_tokens=echo_tokens,
+        chat_prompt_logprobs=chat.works and may_score and requests.chat_prompt_logprobs(),
+        thinks=chat.thinks,
+        opens_thoughts=chat.opens_thoughts,
+        json_schema=chat.works and requests.json_schema(chat),
+        limit_field=chat.limit_field,
+        refused_fields=chat.refused_fields,
+        max_length=served.own.max_length,
+        root=served.own.root,
+        reported_model=completions.reported_model or chat.reported_model,
+    )
+    reasons = _missing_reasons(capabilities, chat, completions, why_no_echo)
+    return replace(capabilities, missing_reasons=reasons)
+
+
+def _other_interface(
+    requests: "_ServerProbe",
+    served: _ServedModels,
+    chat: InterfaceProbe,
+    completions: InterfaceProbe,
+) -> Capabilities:
+    """What a server can do that has neither chat nor completions where both were tried.
+
+    Raises:
+        ModelError: it rejects the key, or has nothing else; the sentence names an address that
+            answers, if there is one.
+    """
+    if locked := chat.auth_error or completions.auth_error:
+        raise locked
+    responses = requests.responses()
+    if responses.works:
+        return Capabilities(
+            chat=True,
+            responses=True,
+            refused_fields=responses.refused_fields,
+            max_length=served.own.max_length,
+            root=served.own.root,
+            reported_model=responses.reported_model,
+            missing_reasons={
+                "next_token": sentence("error.endpoint-responses-only"),
+                "loglik": sentence("error.endpoint-responses-only"),
+            },
+        )
+    raise requests.unusable_error(served, chat.reason or completions.reason)
+
+
+class _ServerProbe:
+    """The single requests of a probe; each is sent in a thread of its own."""
+
+    def __init__(self, server: "HttpServer", model: str, sleep: Callable[[float], None]) -> None:
+        self._server = server
+        self._model = model
+        self._sleep = sleep
+
+    def models(self) -> _ServedModels:
+        """What /models lists; nothing if it fails, as with servers that load on demand."""
+        try:
+            answer = self._with_retries(lambda: self._server.get("models"))
+        except (RejectedError, RetryableError, ModelError) as error:
+            if isinstance(error, RetryableError) and _is_transient(error):
+                raise
+            return _ServedModels()
+        listed = (as_object(each) for each in as_list(answer.get("data")))
+        names = tuple(str(each.get("id", "")) for each in listed)
+        return _ServedModels(names, served_model(answer, self._model) or ServedModel())
+
+    def chat(self) -> InterfaceProbe:
+        """Whether it converses, and lists tokens while it does; and which fields it refuses."""
+        body: Json = {
+            "messages": _PROBE_MESSAGES,
+            "max_tokens": 1,
+            "temperature": 0.0,
+            "stop": [_UNUSED_STOP],
+        }
+        extras = [{"logprobs": True, "top_logprobs": top} for top in _TOP_COUNTS]
+        probed = self._probe_top("chat/completions", body, extras)
+        while not probed.works and (other := adapt_request(body, probed.reason)) != body:
+            body = other
+            probed = self._probe_top("chat/completions", body, extras)
+        return replace(
+            self._without_thoughts(probed, body),
+            limit_field="max_tokens" if "max_tokens" in body else NEWER_LIMIT_FIELD,
+            refused_fields=frozenset(OPTIONAL_FIELDS) - body.keys(),
+        )
+
+    def responses(self) -> InterfaceProbe:
+        """Whether it has the Responses API, and which fields it refuses there."""
+        body: Json = {"messages": _PROBE_MESSAGES, "temperature": 0.0}
+        tried = self._request(RESPONSES_PATH, to_responses_request(body))
+        if tried.reason and (other := adapt_request(body, tried.reason)) != body:
+            body = other
+            tried = self._request(RESPONSES_PATH, to_responses_request(body))
+        probed = read_plain_probe(replace(tried, answer=as_chat_answer(tried.answer)))
+        return replace(probed, refused_fields=frozenset(OPTIONAL_FIELDS) - body.keys())
+
+    def unusable_error(self, served: _ServedModels, reason: str) -> ModelError:
+        """Why the server cannot be used, and what may help: another name, or another address."""
+        url = self._server.url
+        if served.names and self._model not in served.names:
+            known = replace_surrogates(", ".join(served.names[:20]))[:MAX_MESSAGE_LENGTH]
+            return ModelError("endpoint-unknown-model", url=url, model=self._model, known=known)
+        for other in _other_addresses(url):
+            if self._answers_at(other):
+                return ModelError("endpoint-other-address", url=url, other=other, reason=reason)
+        return ModelError("endpoint-no-reply-at-all", url=url, reason=reason)
+
+    def _answers_at(self, url: str) -> bool:
+        """Whether chat or completions answer at another address; a fault there is no answer."""
+        server = self._server.at(url)
+        other = _ServerProbe(server, self._model, self._sleep)
+        try:
+            return other.chat().works or other.completions().works
+        except RetryableError:
+            return False
+        finally:
+            server.close()
+
+    def _without_thoughts(self, probed: InterfaceProbe, body: Json) -> InterfaceProbe:
+        """What chat does, without the list of a first token that is a thought."""
+        answer, opens = probed.answer, False
+        if not probed.works or begins_with_letter(answer):
+            return probed  # even if it stands in the field of thoughts, this is the reply
+        if not has_thoughts(answer):
+            # A blank or a phrase may stand before the letter, or thoughts that the template opened:
+            # the whole reply shows it.
+            longer = {field: _THOUGHT_TOKENS for field in LIMIT_FIELDS if field in body}
+            whole = self._request("chat/completions", body | longer).answer
+            opens = shows_end_of_thoughts(whole)
+            if not opens and not shows_thoughts(whole):
+                return probed
+        if not probed.top:
+            return replace(probed, thinks=True, opens_thoughts=opens)
+        why = sentence("error.endpoint-thinks")
+        return replace(probed, thinks=True, opens_thoughts=opens, top=0, reason=why)
+
+    def completions(self) -> InterfaceProbe:
+        """Whether it goes on with a text, and lists tokens while it does."""
+        body: Json = {"prompt": _PROBE_TEXT, "max_tokens": 1, "temperature": 0.0}
+        return self._probe_top("completions", body, [{"logprobs": top} for top in _TOP_COUNTS])
+
+    def echo(self) -> tuple[str, int]:
+        """Why it does not score the tokens of a prompt by `echo`, "" if it does; and how many
+        tokens of its own it must be let write.
+        """
+        reason = ""
+        for tokens in (0, 1):
+            body: Json = {"prompt": _PROBE_TEXT, "max_tokens": tokens, "echo": True, "logprobs": 1}
+            tried = self._request("completions", body)
+            reason = tried.reason or _missing_echo_reason(tried.answer)
+            if not tried.reason:
+                return reason, tokens
+        return reason, 0
+
+    def token_ids(self) -> Capabilities:
+        """Whether it takes token ids, scores them, and turns texts into them."""
+        body: Json = {
+            "prompt": list(_PROBE_IDS),
+            "max_tokens": 1,
+            "logprobs": 1,
+            "prompt_logprobs": 0,
+            "return_tokens_as_token_ids": True,
+        }
+        for extra in ({"logprob_token_ids": list(_PICKED_IDS)}, {}):
+            tried = self._request("completions", body | extra)
+            if not tried.reason:
+                break
+        texts = self._request_optional_route(
+            "/tokenize", {"prompt": "a b", "add_special_tokens": False}
+        )
+        back = self._request_optional_route("/detokenize", {"tokens": list(_PICKED_IDS)})
+        try:
+            (choice,) = choices(tried.answer)
+            places = read_prompt(choice, _PROBE_IDS)
+            listed = read_top(choice)
+        except RetryableError:
+            return Capabilities()
+        known = {each.id for each in listed}
+        # A server that takes the list for a text counts other tokens.
+        read = token_count(as_object(tried.answer.get("usage")).get("prompt_tokens"))
+        return Capabilities(
+            accepts_token_ids=read == len(_PROBE_IDS)
+            and any(each.id is not None for each in listed),
+            prompt_logprobs=bool(places) and all(p.logprob is not None for p in places[1:]),
+            picks_token_ids=known.issuperset(_PICKED_IDS),
+            has_tokenizer_routes=bool(as_list(texts.answer.get("tokens")))
+            and isinstance(back.answer.get("prompt"), str),
+        )
+
+    def chat_prompt_logprobs(self) -> bool:
+        """Whether chat scores the tokens of a conversation with the beginning of a reply."""
+        body: Json = {"max_tokens": 1, "temperature": 0.0, **SCORE_PROMPT_FIELDS}
+        turns = [*_PROBE_MESSAGES, {"role": "assistant", "content": _PROBE_REPLY}]
+        both = self._request("chat/completions", body | CONTINUE_REPLY_FIELDS | {"messages": turns})
+        if not as_list(both.answer.get("prompt_logprobs")):
+            return False
+        alone = self._request("chat/completions", body | {"messages": _PROBE_MESSAGES})
+        try:
+            score_reply(
+                read_chat_tokens(both.answer),
+                context_tokens(read_chat_tokens(alone.answer)),
+                _PROBE_REPLY,
+            )
+        except (RejectedError, RetryableError):
+            return False
+        return True
+
+    def json_schema(self, chat: InterfaceProbe) -> bool:
+        """Whether chat writes nothing but JSON that fits a schema.
+
+        The request itself does not ask for JSON, so a server that ignores the schema writes none.
+        One that was cut off in hidden thoughts has accepted it, at least.
+        """
+        body: Json = {
+            "messages": _PROBE_MESSAGES,
+            "temperature": 0.0,
+            chat.limit_field: _SCHEMA_PROBE_TOKENS,
+            "response_format": response_format(_PROBE_SCHEMA),
+        }
+        sent = {field: value for field, value in body.items() if field not in chat.refused_fields}
+        try:
+            answer = self._request("chat/completions", sent).answer
+            (choice,) = choices(answer)
+        except RetryableError:  # the rest of what is known is worth more than this
+            return False
+        return fits_probe_schema(choice)
+
+    def _probe_top(self, path: str, body: Json, extras: Sequence[Json]) -> InterfaceProbe:
+        """`extras` request lists of `_TOP_COUNTS` tokens."""
+        tried = self._request_valid_top(path, body | extras[0])
+        if not tried.reason:
+            return read_top_probe(tried.answer, _TOP_COUNTS[0])
+        if tried.status in _NO_ROUTE_STATUSES:
+            return InterfaceProbe(reason=tried.reason)
+        bare = read_plain_probe(self._request(path, body))
+        if not bare.works:
+            return bare
+        if tried.auth_error:  # how OpenAI reports that a model has no logprobs
+            why = sentence("error.endpoint-locked-top")
+            return replace(bare, reason=why)
+        for extra, top in zip(extras[1:], _TOP_COUNTS[1:], strict=True):
+            shorter = self._request_valid_top(path, body | extra)
+            if not shorter.reason:
+                return read_top_probe(shorter.answer, top)
+        return replace(bare, reason=tried.reason)
+
+    def _request_valid_top(self, path: str, body: Json) -> ProbeReply:
+        """An answer whose list of tokens can be true, if there is one in a few attempts."""
+        tried = self._request(path, body)
+        for attempt in range(_TOP_RETRIES):
+            # Behind a router some providers send lists and others none.
+            lacks = lacks_list(tried) and attempt < _LIST_RETRIES
+            if not (lacks or has_invalid_logprobs(tried)):
+                break
+            tried = self._request(path, body)
+        return tried
+
+    def _request_optional_route(self, path: str, body: Json) -> ProbeReply:
+        """As `_request` at a route that a server is of use without: if a gateway does not answer
+        there, twice, there is none.
+        """
+        try:
+            return self._request(path, body)
+        except RetryableError as error:
+            # No server there, or too many requests everywhere.
+            if error.status in (0, TOO_MANY_REQUESTS):
+                raise
+        try:
+            return self._request(path, body)
+        except RetryableError as error:
+            return ProbeReply({}, error.reason, error.status)
+
+    def _request(self, path: str, body: Json) -> ProbeReply:
+        sent = {"model": self._model, **body}
+        try:
+            return ProbeReply(self._with_retries(lambda: self._server.post(path, sent)))
+        except ModelError as error:  # a key may be good for some routes only
+            return ProbeReply({}, error.sentence, auth_error=error)
+        except RejectedError as error:
+            return ProbeReply({}, error.reason, error.status)
+        except RetryableError as error:
+            if _is_transient(error):
+                raise
+            return ProbeReply({}, error.reason, error.status)
+
+    def _with_retries(self, send: Callable[[], Json]) -> Json:
+        """What `send` returns, sent again after a while if the server wants fewer requests, and
+        once if the connection broke: some close it after an error while it is used again.
+        """
+        broken = False
+        for attempt in range(_MAX_RETRIES):
+            try:
+                return send()
+            except RetryableError as error:
+                if error.blame == "server" and not error.status and not broken:
+                    broken = True
+                    continue
+                is_fault = error.status >= 500 and error.status != NOT_IMPLEMENTED
+                if is_fault and attempt < _MAX_FAULTS and not error.retry_after_s:
+                    self._sleep(_FAULT_DELAY_S * 2.0**attempt)
+                    continue
+                if (
+                    error.status != TOO_MANY_REQUESTS
+                    or error.retry_after_s > _MAX_RETRIES * _MAX_RETRY_DELAY_S
+                ):
+                    raise
+                self._sleep(min(error.retry_after_s or 2.0**attempt, _MAX_RETRY_DELAY_S))
+        return send()
+
+
+def _missing_reasons(
+    capabilities: Capabilities, chat: InterfaceProbe, completions: InterfaceProbe, why_no_echo: str
+) -> dict[Ability, str]:
+    """Why abilities are missing, by what the interfaces did that work."""
+    reasons = [each.reason for each in (chat, completions) if each.works and each.reason]
+    chat_only = sentence("error.endpoint-chat-only")
+    why: dict[Ability, str] = {
+        "next_token": reasons[0] if reasons else "",
+        "loglik": why_no_echo if completions.works else chat_only,
+    }
+    return {key: each for key, each in why.items() if each and key not in capabilities.abilities}
+
+
+def _run_in_thread(request: Callable[[], T]) -> "Future[T]":
+    """The answer to come, from a thread for which the end of the program does not wait."""
+    from concurrent.futures import Future
+
+    answer: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(request())
+        except BaseException as error:  # noqa: BLE001 (raised where the result is read)
+            answer.set_exception(error)
+
+    threading.Thread(target=run, name="endpoint-request", daemon=True).start()
+    return answer
+
+
+def _is_transient(error: RetryableError) -> bool:
+    """Whether the error shows nothing of what the server can do."""
+    return error.blame == "server" or error.status == REQUEST_TIMEOUT
+
+
+def _missing_echo_reason(answer: Json) -> str:
+    try:
+        (choice,) = choices(answer)
+        places = read_echo(choice)
+    except RetryableError as error:
+        return error.reason
+    unscored = sum(place.logprob is None for place in places)
+    if len(places) < len(_PROBE_TEXT.split()) or unscored > 1:
+        return sentence("error.endpoint-ignores-echo")
+    if span_by_text(places, "", _PROBE_TEXT) is None:
+        return sentence("error.endpoint-other-echo")
+    return ""
+
+
+def _other_addresses(url: str) -> list[str]:
+    """Addresses that may be meant: without the path of an interface, or with the version."""
+    parts = urlsplit(url)
+    path = _INTERFACE_PATH.sub("", parts.path)
+    paths = [path] if path != parts.path else []
+    if not _VERSION_PATH.search(path):
+        paths.append(f"{path}/v1")
+    return [parts._replace(path=each).geturl() for each in paths]

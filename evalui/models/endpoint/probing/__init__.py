@@ -1,1 +1,0 @@
-"""What a server can do, established by requests."""
