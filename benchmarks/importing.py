@@ -112,7 +112,7 @@ import resource
 import sys
 from pathlib import Path
 from evalui.cli.main import main
-from evalui.runs.harnesses.importing import processes_to_read
+from evalui.harnesses.importing import processes_to_read
 code = main(sys.argv[1:])
 lines = Path("/proc/self/status").read_text().splitlines()
 own = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))

@@ -11,6 +11,7 @@ from evalui.app.run_labels import LIVE_STATES
 from evalui.app.samples import open_sample_run, sample_run
 from evalui.app.service import AppService
 from evalui.errors import SpecError
+from evalui.harnesses.importing import ImportedRun, import_run
 from evalui.messages import Messages
 from evalui.models.catalog import describe
 from evalui.report.numbers import local_time
@@ -20,7 +21,6 @@ from evalui.runs.database.throughput import KeptElsewhere
 from evalui.runs.fair_queue import limits
 from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
 from evalui.runs.fair_queue.turns import QueueAhead, queue_ahead
-from evalui.runs.harnesses.importing import ImportedRun, import_run
 from evalui.runs.request_key import RequestKey
 from evalui.runs.spec import RunSpec, read_spec
 

@@ -119,8 +119,8 @@ def find_log(files: Sequence[Path], folder: Path) -> str:
     Archives are unpacked within a folder.
     """
     from evalui.datasets.model import Limits
-    from evalui.runs.harnesses.files import MAX_FILES, opened_files
-    from evalui.runs.harnesses.importing import find_parts
+    from evalui.harnesses.files import MAX_FILES, opened_files
+    from evalui.harnesses.importing import find_parts
 
     with ExitStack() as stack:
         try:

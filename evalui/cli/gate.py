@@ -91,9 +91,9 @@ def _opened_run(given: argparse.Namespace, name: str) -> "Generator[tuple[Databa
         DataError: a path is no log.
         StoreError: there is no such run or store.
     """
+    from evalui.harnesses.importing import import_run
     from evalui.runs.database.connection import Database
     from evalui.runs.database.runs import read_runs
-    from evalui.runs.harnesses.importing import import_run
 
     path = Path(name)
     if not path.exists():

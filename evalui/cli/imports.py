@@ -15,7 +15,7 @@ from evalui.imports import uncollected
 from evalui.messages.command_help import IMPORT_HELP
 
 if TYPE_CHECKING:
-    from evalui.runs.harnesses.importing import ImportedRun
+    from evalui.harnesses.importing import ImportedRun
 
 
 def add_import_command(commands: Any) -> None:
@@ -41,9 +41,9 @@ def add_import_command(commands: Any) -> None:
 def _import(given: argparse.Namespace) -> int:
     from tqdm import tqdm
 
+    from evalui.harnesses import table_reader
+    from evalui.harnesses.importing import import_run
     from evalui.runs.database.connection import Database
-    from evalui.runs.harnesses import table_reader
-    from evalui.runs.harnesses.importing import import_run
 
     path: Path = given.database or load_settings().database
     reader = table_reader(given.mapping) if given.mapping else None

@@ -147,7 +147,7 @@ def _is_log(path: Path) -> bool:
 
 def _open_log(path: Path) -> Run:
     """The finished run of another harness, in a temporary store that goes with it."""
-    from evalui.runs.harnesses.importing import import_run
+    from evalui.harnesses.importing import import_run
 
     folder = Path(mkdtemp(prefix="evalui-"))
     database = Database(folder / STORE_NAME)

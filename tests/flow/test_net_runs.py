@@ -22,9 +22,9 @@ from starlette.testclient import TestClient
 
 import evalui
 from evalui.app.service import AppService
+from evalui.harnesses.importing import import_run
 from evalui.report.figures import CHARTS
 from evalui.runs.database.connection import Database
-from evalui.runs.harnesses.importing import import_run
 from evalui.types import Language
 
 pytestmark = pytest.mark.slow

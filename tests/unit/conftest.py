@@ -1,10 +1,13 @@
-"""Small runs whose figures can be counted by hand."""
+"""Small runs whose figures can be counted by hand, and an empty store."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import pytest
+from store_examples import open_database
 
 from evalui.accounts import passwords
+from evalui.runs.database.connection import Database
 from evalui.scoring.choice.circular import variants
 from evalui.types import Cell, CellResult, CellState, Pattern, Reading, Sample, Trial, Variant
 
@@ -42,6 +45,13 @@ def make_trial(
         reply="A",
         fixed_reason=sample.fixed_reason,
     )
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = open_database(tmp_path / "evalui.sqlite")
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

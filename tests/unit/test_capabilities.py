@@ -16,6 +16,7 @@ from evalui.api.application import create_api
 from evalui.app.service import AppService
 from evalui.cli.main import _parser
 from evalui.datasets import ANSWER_KEYS
+from evalui.harnesses import HARNESSES
 from evalui.models.base import BACKENDS
 from evalui.modes import MODES
 from evalui.registry import PLUGINS
@@ -24,7 +25,6 @@ from evalui.report.export.formats import FORMATS
 from evalui.report.export.open_names import RELIABILITY
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.database.connection import Database
-from evalui.runs.harnesses import HARNESSES
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.metrics import known_metrics
 from evalui.settings import Settings

@@ -14,10 +14,10 @@ from source_trees import tree_of
 
 from evalui.datasets.answers import ANSWER_KEYS
 from evalui.datasets.model import DATASET_FORMATS
+from evalui.harnesses import HARNESSES
 from evalui.models import BACKENDS
 from evalui.modes import MODES
 from evalui.modes.prompts.templates import TEMPLATES
-from evalui.runs.harnesses import HARNESSES
 from evalui.types import Pattern
 
 ROOT = Path(__file__).parents[2]

@@ -18,8 +18,8 @@ from evalui.app.files.work import FileWork
 from evalui.app.permissions import checks
 from evalui.app.uploads import UploadStore, dataset_ids, part_of, upload_of
 from evalui.errors import DataError
+from evalui.harnesses.importing import ImportedRun
 from evalui.runs.contest import AnswersSpec
-from evalui.runs.harnesses.importing import ImportedRun
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec
 

@@ -36,6 +36,7 @@ from evalui.datasets.health import (
 from evalui.datasets.model import ColumnTable, Layout, Limits, LoadResult, shorten
 from evalui.datasets.preview import Preview, preview, with_detected_key
 from evalui.errors import DataError, SpecError
+from evalui.harnesses.importing import ImportedRun
 from evalui.imports import uncollected
 from evalui.logs import configure_log
 from evalui.modes import MODES
@@ -51,7 +52,6 @@ from evalui.runs.database.throughput import (
 )
 from evalui.runs.estimate import Estimate, estimate
 from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
-from evalui.runs.harnesses.importing import ImportedRun
 from evalui.runs.plan import limit_datasets, plan_run
 from evalui.runs.request_key import RequestKey
 from evalui.runs.results_cache import ResultCache

@@ -29,7 +29,7 @@ _EXEMPT: tuple[tuple[str, str, str], ...] = (
     ("benchmarks/", "multiple_choice", "the kind of a dataset"),
     ("runs/database/run_copy.py", "multiple_choice", "the kind of a dataset"),
     ("datasets/external_answers.py", "judge", "trials of earlier versions name it"),
-    ("runs/harnesses/helm.py", "generation", "HELM's name of an adapter"),
+    ("harnesses/helm.py", "generation", "HELM's name of an adapter"),
     ("models/base.py", "judge", "the role of a model in the catalog"),
     ("report/analyses/arena/", "judge", "the ending of a sentence's key: who judged"),
     ("report/analyses/people/blocks.py", "judge", "a field of a sentence"),
@@ -60,7 +60,7 @@ _NAMESAKES: tuple[tuple[str, str, str], ...] = (
     ("ui/pages/evaluate/spec.py", "unconditional", "the part of a prompt template"),
     ("ui/pages/evaluate/form.py", "unconditional", "the part of a prompt template"),
     ("scoring/choice/option_scores.py", "unconditional", "scores without the question"),
-    ("runs/harnesses/", "unconditional", "scores without the question"),
+    ("harnesses/", "unconditional", "scores without the question"),
 )
 
 

@@ -1,24 +1,14 @@
-"""A store, a store whose only run is in the hands of a worker, and a cluster of one object."""
+"""A store whose only run is in the hands of a worker, and a cluster of one object."""
 
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from fake_ray_examples import Echo, FakeRay
 from runs_examples import add_run, spec
-from store_examples import open_database
 
 from evalui.runs.cluster import actor, model
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.records import Lease
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = open_database(tmp_path / "evalui.sqlite")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

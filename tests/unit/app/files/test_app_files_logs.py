@@ -21,8 +21,8 @@ from evalui.app.results import export_run
 from evalui.app.service import AppService
 from evalui.datasets.model import Layout
 from evalui.errors import DataError, NotAllowed, SpecError
+from evalui.harnesses import LogPart
 from evalui.runs.database.runs import read_cells, read_runs
-from evalui.runs.harnesses import LogPart
 
 
 def log_of(desk: AppService, *files: tuple[str, bytes]) -> LogView:

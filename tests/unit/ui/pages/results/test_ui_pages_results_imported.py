@@ -11,9 +11,9 @@ from ui_results_screen import ResultsScreen
 
 from evalui.app.results import may_repeat
 from evalui.app.service import AppService
+from evalui.harnesses.importing import import_run
 from evalui.messages import messages
 from evalui.runs.database.runs import read_cells
-from evalui.runs.harnesses.importing import import_run
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.pages.results import VIEWS

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalui.datasets.model import shorten
-from evalui.runs.harnesses.base import Evidence, FlawedAnswer, LoggedAnswer, LogPart
-from evalui.runs.harnesses.options import before_options
+from evalui.harnesses.base import Evidence, FlawedAnswer, LoggedAnswer, LogPart
+from evalui.harnesses.options import before_options
 
 _SHOWN: tuple[Evidence, ...] = ("letters", "reply")  # only there a prompt has an order of options
 _ONE_ORDER = "one-order"  # what a single log lacks

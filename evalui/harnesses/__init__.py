@@ -1,8 +1,8 @@
 """Finished runs of other harnesses: recognised by their files, read, and kept as runs."""
 
-from evalui.runs.harnesses import evalscope, helm, inspect_log, lm_eval, opencompass
-from evalui.runs.harnesses.base import HARNESSES, LogPart, LogReader
-from evalui.runs.harnesses.table import table_reader
+from evalui.harnesses import evalscope, helm, inspect_log, lm_eval, opencompass
+from evalui.harnesses.base import HARNESSES, LogPart, LogReader
+from evalui.harnesses.table import table_reader
 
 __all__ = [
     "HARNESSES",

@@ -15,6 +15,27 @@ from typing import NamedTuple
 from evalui.access import LOCAL
 from evalui.datasets.model import Limits
 from evalui.errors import DataError, joined_reasons
+from evalui.harnesses.base import (
+    HARNESSES,
+    FlawedAnswer,
+    LoggedAnswer,
+    LogPart,
+    LogReader,
+    read_logs,
+)
+from evalui.harnesses.files import MAX_FILES, opened_files
+from evalui.harnesses.grading import (
+    NO_ORDER,
+    GradedAnswer,
+    ReadAnswer,
+    grade_logged,
+    graded_answers,
+    logged_sample,
+    numbered,
+)
+from evalui.harnesses.options import order_of
+from evalui.harnesses.orders import join_orders, name_in_log
+from evalui.harnesses.reading_ahead import ReadingAhead
 from evalui.messages import sentence
 from evalui.modes import MODES, grader_of
 from evalui.runs.bundle import import_bundle, is_store
@@ -35,27 +56,6 @@ from evalui.runs.database.queue import Admit
 from evalui.runs.database.records import Lease
 from evalui.runs.database.runs import read_left_out, read_run
 from evalui.runs.database.trials import read_trials, write_trials
-from evalui.runs.harnesses.base import (
-    HARNESSES,
-    FlawedAnswer,
-    LoggedAnswer,
-    LogPart,
-    LogReader,
-    read_logs,
-)
-from evalui.runs.harnesses.files import MAX_FILES, opened_files
-from evalui.runs.harnesses.grading import (
-    NO_ORDER,
-    GradedAnswer,
-    ReadAnswer,
-    grade_logged,
-    graded_answers,
-    logged_sample,
-    numbered,
-)
-from evalui.runs.harnesses.options import order_of
-from evalui.runs.harnesses.orders import join_orders, name_in_log
-from evalui.runs.harnesses.reading_ahead import ReadingAhead
 from evalui.runs.signature import imported_signature
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.cell_trials import CellTrials

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from evalui.errors import DataError
-from evalui.runs.harnesses.base import (
+from evalui.harnesses.base import (
     HARNESSES,
     Flaw,
     FlawedAnswer,
@@ -18,7 +18,7 @@ from evalui.runs.harnesses.base import (
     LogPart,
     read_logs,
 )
-from evalui.runs.harnesses.files import (
+from evalui.harnesses.files import (
     JsonObject,
     as_list,
     as_number,
@@ -27,7 +27,7 @@ from evalui.runs.harnesses.files import (
     json_file,
     json_object,
 )
-from evalui.runs.harnesses.options import slot_of
+from evalui.harnesses.options import slot_of
 from evalui.types import LETTERS, LeftOut, PrintedFigure
 
 NAME = "helm"

@@ -9,8 +9,8 @@ import pytest
 
 from evalui.datasets.model import Limits
 from evalui.errors import DataError
-from evalui.runs.harnesses import files as harness_files
-from evalui.runs.harnesses.files import opened_files
+from evalui.harnesses import files as harness_files
+from evalui.harnesses.files import opened_files
 
 
 def packed(path: Path, **contents: bytes) -> Path:

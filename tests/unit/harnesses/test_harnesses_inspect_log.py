@@ -194,7 +194,7 @@ import resource, struct, sys
 from pathlib import Path
 from backports.zstd import ZstdCompressor, zipfile
 from evalui.errors import DataError
-from evalui.runs.harnesses.inspect_log import read_inspect
+from evalui.harnesses.inspect_log import read_inspect
 
 path, member, lies = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "1"
 header = b'{"status": "success", "eval": {"task": "t", "model": "m", "dataset": {}}}'

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from evalui.datasets.option_references import refers_to_other_options
+from evalui.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
+from evalui.harnesses.options import order_of
 from evalui.modes import MODES, Mode, ModeSettings, grader_of
-from evalui.runs.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
-from evalui.runs.harnesses.options import order_of
 from evalui.scoring.choice.option_scores import label_probs, normalise_scores, reading_of_scores
 from evalui.types import GeneratedText, Reading, Sample, Trial, Variant
 

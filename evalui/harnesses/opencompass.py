@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evalui.errors import DataError
-from evalui.runs.harnesses.base import (
+from evalui.harnesses.base import (
     HARNESSES,
     Flaw,
     FlawedAnswer,
@@ -19,7 +19,7 @@ from evalui.runs.harnesses.base import (
     LogPart,
     read_logs,
 )
-from evalui.runs.harnesses.files import (
+from evalui.harnesses.files import (
     JsonObject,
     as_list,
     as_number,
@@ -28,7 +28,7 @@ from evalui.runs.harnesses.files import (
     head_of,
     json_object,
 )
-from evalui.runs.harnesses.options import options_of, question_of, slot_of
+from evalui.harnesses.options import options_of, question_of, slot_of
 from evalui.types import PrintedFigure
 
 NAME = "opencompass"

@@ -12,6 +12,8 @@ import pytest
 from harness_examples import LOGS, choice_line, imported, report_of, write_lm_eval
 
 from evalui.errors import DataError, SpecError, StoreError
+from evalui.harnesses import importing
+from evalui.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
 from evalui.report.analyses.overview.document import left_out_sentences
 from evalui.report.analyses.statistics import comparisons
 from evalui.runs.database import queue
@@ -19,8 +21,6 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.imported_runs import add_imported_cell, add_imported_dataset, begin_import
 from evalui.runs.database.runs import read_cells, read_left_out, read_run, read_runs
 from evalui.runs.database.trials import read_results
-from evalui.runs.harnesses import importing
-from evalui.runs.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
 from evalui.runs.worker.worker import Worker
 from evalui.types import Cell, LogSource
 

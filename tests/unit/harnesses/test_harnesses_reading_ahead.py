@@ -7,11 +7,11 @@ import pytest
 from harness_examples import choice_line, imported, write_lm_eval
 
 from evalui.errors import DataError
+from evalui.harnesses import importing, reading_ahead
+from evalui.harnesses.importing import recognise
+from evalui.harnesses.reading_ahead import ReadingAhead
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_runs
-from evalui.runs.harnesses import importing, reading_ahead
-from evalui.runs.harnesses.importing import recognise
-from evalui.runs.harnesses.reading_ahead import ReadingAhead
 
 _STORED = (
     "SELECT name, sha256, n_samples FROM dataset ORDER BY id",

@@ -1,6 +1,6 @@
 """Large parts of logs, read and graded by several processes beside the one that writes.
 
-`python -m evalui.runs.harnesses.reading_ahead` is such a process. Of every n blocks of a part the
+`python -m evalui.harnesses.reading_ahead` is such a process. Of every n blocks of a part the
 k-th process reads the k-th, so that the answers come in the order of the log whatever n is. A
 process is at most one block ahead: what it has read waits in its pipe.
 """
@@ -19,12 +19,12 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from evalui.errors import DataError, EvaluiError
+from evalui.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
+from evalui.harnesses.grading import GradedAnswer, ReadAnswer, graded_answers
 from evalui.imports import uncollected
-from evalui.runs.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
-from evalui.runs.harnesses.grading import GradedAnswer, ReadAnswer, graded_answers
 from evalui.types import Sample, Trial
 
-_COMMAND = (sys.executable, "-m", "evalui.runs.harnesses.reading_ahead")
+_COMMAND = (sys.executable, "-m", "evalui.harnesses.reading_ahead")
 # Each thread of these libraries reserves memory.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 # A tuple of values is pickled in an eighth of the time that a dataclass with slots takes.

@@ -5,7 +5,7 @@ from math import inf, log
 from pathlib import Path
 
 from evalui.errors import DataError, SpecError
-from evalui.runs.harnesses.base import (
+from evalui.harnesses.base import (
     Evidence,
     Flaw,
     FlawedAnswer,
@@ -13,7 +13,7 @@ from evalui.runs.harnesses.base import (
     LogPart,
     LogReader,
 )
-from evalui.runs.harnesses.options import slot_of
+from evalui.harnesses.options import slot_of
 
 NAME = "table"
 ROLES = (

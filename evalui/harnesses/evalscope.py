@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalui.runs.harnesses.base import (
+from evalui.harnesses.base import (
     HARNESSES,
     Flaw,
     FlawedAnswer,
     LoggedAnswer,
     LogPart,
 )
-from evalui.runs.harnesses.files import (
+from evalui.harnesses.files import (
     JsonObject,
     as_list,
     as_number,
@@ -27,7 +27,7 @@ from evalui.runs.harnesses.files import (
     json_lines,
     json_object,
 )
-from evalui.runs.harnesses.options import options_of, question_of, slot_of
+from evalui.harnesses.options import options_of, question_of, slot_of
 from evalui.types import PrintedFigure
 
 NAME = "evalscope"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalui.errors import DataError
-from evalui.runs.harnesses.base import (
+from evalui.harnesses.base import (
     HARNESSES,
     Block,
     Evidence,
@@ -23,7 +23,7 @@ from evalui.runs.harnesses.base import (
     LoggedAnswer,
     LogPart,
 )
-from evalui.runs.harnesses.files import (
+from evalui.harnesses.files import (
     JsonObject,
     as_list,
     as_number,
@@ -35,7 +35,7 @@ from evalui.runs.harnesses.files import (
     json_object,
     line_blocks,
 )
-from evalui.runs.harnesses.options import options_of, question_of, slot_of
+from evalui.harnesses.options import options_of, question_of, slot_of
 from evalui.types import LETTERS, PrintedFigure
 
 NAME = "lm-eval"

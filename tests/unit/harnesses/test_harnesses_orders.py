@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from harness_examples import LOGS, imported, report_of
 
+from evalui.harnesses.base import LoggedAnswer, LogPart, LogReader
+from evalui.harnesses.orders import join_orders
 from evalui.runs.database.connection import Database
 from evalui.runs.database.trials import read_results
-from evalui.runs.harnesses.base import LoggedAnswer, LogPart, LogReader
-from evalui.runs.harnesses.orders import join_orders
 from evalui.scoring.choice.circular import circular_metrics
 from evalui.scoring.position_bias.summary import measure_bias
 

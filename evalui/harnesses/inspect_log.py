@@ -11,7 +11,7 @@ from typing import Any
 
 from evalui.datasets.files.archive import ARCHIVE_ERRORS, read_all
 from evalui.errors import DataError
-from evalui.runs.harnesses.base import (
+from evalui.harnesses.base import (
     HARNESSES,
     Flaw,
     FlawedAnswer,
@@ -19,7 +19,7 @@ from evalui.runs.harnesses.base import (
     LogPart,
     read_logs,
 )
-from evalui.runs.harnesses.files import (
+from evalui.harnesses.files import (
     MAX_OBJECT_BYTES,
     JsonObject,
     as_list,
@@ -30,7 +30,7 @@ from evalui.runs.harnesses.files import (
     json_object,
     parsed,
 )
-from evalui.runs.harnesses.options import options_of, slot_of
+from evalui.harnesses.options import options_of, slot_of
 from evalui.types import PrintedFigure
 
 if sys.version_info >= (3, 14):

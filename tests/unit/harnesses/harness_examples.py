@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evalui.harnesses.importing import ImportedRun, import_run
 from evalui.report.analyses.base import Report
 from evalui.report.compile import compile_report
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_left_out, read_run
 from evalui.runs.database.trials import read_results
-from evalui.runs.harnesses.importing import ImportedRun, import_run
 from evalui.types import PrintedFigure
 
-LOGS = Path(__file__).parents[3] / "golden" / "harnesses"
+LOGS = Path(__file__).parents[2] / "golden" / "harnesses"
 
 
 def imported(database: Database, *paths: Path | str, **more: Any) -> ImportedRun:
