@@ -12,9 +12,8 @@ from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
 from evalui.api.runs import details_of
 from evalui.api.schemas import Answered, CheckedJson, RunDetail
 from evalui.app import people, queue
-from evalui.app.people import read_heir, read_role
+from evalui.app.people import PersonUse, read_heir, read_role
 from evalui.app.queue import PRIORITIES
-from evalui.app.readings import PersonUse
 from evalui.app.service import AppService
 from evalui.runs.fair_queue.decisions import QueueDecisions
 from evalui.runs.fair_queue.limits import UserLimits

@@ -3,19 +3,51 @@
 Each change stands in the audit log.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from evalui.access import ROLES, Role
 from evalui.accounts import audit, invitations, people, sessions, tokens
 from evalui.app.permissions import requires
-from evalui.app.readings import PersonUse, read_people, read_signed_in
 from evalui.app.service import AppService
 from evalui.errors import SpecError
 from evalui.runs.fair_queue.decisions import set_person_priority
-from evalui.runs.fair_queue.limits import UserLimits, usual_limits, write_limits
+from evalui.runs.fair_queue.limits import (
+    UserLimits,
+    limits_of,
+    stored_bytes,
+    usual_limits,
+    write_limits,
+)
+from evalui.runs.fair_queue.spending import Spending, spendings_today
 
 DELETE = "="  # in the place of an heir; no name is like this
+
+
+@dataclass(frozen=True, slots=True)
+class PersonUse:
+    """An account with what it has at work, waiting and stored, and may have.
+
+    `running` are names of runs, `stored` is in bytes, `today` counts from 00:00 UTC on.
+    """
+
+    account: people.Account
+    limits: UserLimits
+    running: Sequence[str]
+    waiting: int
+    today: Spending
+    stored: int
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nobody has come by this name yet."""
+        return self.account.seen is None and not self.account.has_password
+
+    @property
+    def used_up(self) -> str:
+        """In what the ceiling of the day is reached, "tokens" or "dollars"; "" if it is not."""
+        return self.today.used_up(self.limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +78,27 @@ def read_heir(text: str) -> str | None:
 @requires("administer")
 def list_people(service: AppService) -> list[PersonUse]:
     """Everybody with an account: what they have at work, waiting and stored, and may have."""
-    return read_people(service.database, usual_limits(service.settings))
+    database, usual = service.database, usual_limits(service.settings)
+    today = spendings_today(database, time.time())
+    live = database.rows(
+        "SELECT owner, name, state FROM run WHERE state IN ('queued', 'running') ORDER BY started"
+    )
+    used: list[PersonUse] = []
+    for account in people.read_accounts(database):
+        own = [row for row in live if row["owner"] == account.name]
+        with database.reading() as connection:
+            stored = stored_bytes(connection, account.name)
+        used.append(
+            PersonUse(
+                account,
+                limits_of(database, account.name, usual),
+                [row["name"] for row in own if row["state"] == "running"],
+                sum(row["state"] == "queued" for row in own),
+                today.get(account.name, Spending()),
+                stored,
+            )
+        )
+    return used
 
 
 @requires("administer")
@@ -122,5 +174,6 @@ def revoke_token(service: AppService, token_id: int) -> None:
 @requires("manage_accounts")
 def sign_out_others(service: AppService) -> int:
     """End the sessions of everybody but of who does it; how many there were."""
-    others = [name for name in read_signed_in(service.database) if name != service.person.name]
+    rows = service.database.rows("SELECT DISTINCT person FROM session ORDER BY person")
+    others = [row["person"] for row in rows if row["person"] != service.person.name]
     return sum(sessions.end_sessions(service.database, name, by=service.person) for name in others)

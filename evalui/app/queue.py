@@ -1,13 +1,15 @@
 """The queue of a shared server, for administrators; each change stands in the audit log."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from evalui.accounts.audit import record
 from evalui.app.permissions import requires
-from evalui.app.readings import LiveRun, read_live_runs
 from evalui.app.service import AppService
 from evalui.errors import SpecError
 from evalui.runs.database import queue
+from evalui.runs.database.records import RunRow
+from evalui.runs.database.runs import read_run
 from evalui.runs.fair_queue.decisions import (
     QueueDecisions,
     QueueState,
@@ -20,6 +22,14 @@ from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
 
 PRIORITIES = (-1, 0, 1, 2)
 _STATES: Mapping[str, QueueState] = {"open": "open", "paused": "paused", "draining": "draining"}
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRun:
+    """A run that waits or is at work; a higher priority is taken earlier, 0 is usual."""
+
+    row: RunRow
+    priority: int
 
 
 def read_priority(text: str) -> int:
@@ -38,9 +48,13 @@ def read_queue_state(text: str) -> QueueState:
 
 
 @requires("administer")
-def list_live_runs(service: AppService) -> Sequence[LiveRun]:
+def list_live_runs(service: AppService) -> list[LiveRun]:
     """The runs of all that are at work, then those that wait, the oldest first."""
-    return read_live_runs(service.database)
+    rows = service.database.rows(
+        "SELECT id, priority FROM run WHERE state IN ('queued', 'running')"
+        " ORDER BY state DESC, queued, rowid"
+    )
+    return [LiveRun(read_run(service.database, row["id"]), row["priority"]) for row in rows]
 
 
 @requires("administer")

@@ -7,9 +7,8 @@ from evalui.access import ROLES
 from evalui.accounts.secrets import SEEN_EVERY_S
 from evalui.accounts.shares import Share
 from evalui.app.administration import list_share_links, read_disk
-from evalui.app.people import list_people
-from evalui.app.queue import list_live_runs
-from evalui.app.readings import LiveRun, PersonUse
+from evalui.app.people import PersonUse, list_people
+from evalui.app.queue import LiveRun, list_live_runs
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Html
