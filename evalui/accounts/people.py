@@ -1,5 +1,6 @@
 """Who may sign in, and as what: added, changed, disabled, and removed with what is theirs."""
 
+import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -7,10 +8,9 @@ from dataclasses import dataclass
 from sqlite3 import Connection, Row
 from typing import Any
 
-from evalui.access import Person, Role, Scope
+from evalui.access import LOCAL, Person, Role, Scope
 from evalui.accounts.audit import record_in
 from evalui.accounts.belongings import copy_uploads, delete_belongings, delete_files, hand_over
-from evalui.accounts.names import checked_name
 from evalui.accounts.passwords import hash_password
 from evalui.accounts.secrets import digest_of
 from evalui.errors import AccountError, StoreError
@@ -80,6 +80,17 @@ def find_person(database: Database, name: str) -> Person | None:
 def person_of(row: Row, scope: Scope = "write", *, by_token: bool = False) -> Person:
     """The person of a row that has `PERSON_COLUMNS`."""
     return Person(row["name"], row["role"], scope, by_token=by_token)
+
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
+
+
+def checked_name(name: str) -> str:
+    """The name as it is stored, in small letters; raises `AccountError` if it cannot be one."""
+    plain = name.strip().casefold()
+    if not _NAME.fullmatch(plain) or plain == LOCAL:
+        raise AccountError("account-name", name=name[:80])
+    return plain
 
 
 def add_person(

@@ -18,9 +18,8 @@ from evalui.app.column_memory import ColumnMemory
 from evalui.app.exports import ExportProcesses, export_command
 from evalui.app.files.reader import FileReader
 from evalui.app.files.runners import FileRunner, FilesHere
-from evalui.app.kept_results import KeptResults
+from evalui.app.kept_results import KeptResults, MomentaryRuns
 from evalui.app.models_service import ModelsService
-from evalui.app.moments import MomentaryRuns
 from evalui.app.permissions import checks
 from evalui.app.uploads import UploadStore
 from evalui.errors import UnknownRun

@@ -171,13 +171,11 @@ def _official(given: argparse.Namespace) -> int:
         print(f"published:\t{each.model}\t{each.value:g} %\t{each.setting}\t{each.source}")
     print(f"evalui: figures of lm-eval {result.harness_version}", file=sys.stderr)
     if given.json:
-        _write_json(given.json, result.raw)
+        shown = {key: value for key, value in result.raw.items() if key != "samples"}
+        try:
+            given.json.write_text(json.dumps(shown, indent=1, default=str), "utf-8")
+        except OSError as error:
+            raise StoreError(
+                "folder-unmade", path=str(given.json), reason=str(error.strerror)
+            ) from error
     return 0
-
-
-def _write_json(path: Path, raw: Any) -> None:
-    shown = {key: value for key, value in raw.items() if key != "samples"}
-    try:
-        path.write_text(json.dumps(shown, indent=1, default=str), "utf-8")
-    except OSError as error:
-        raise StoreError("folder-unmade", path=str(path), reason=str(error.strerror)) from error

@@ -108,7 +108,11 @@ def evaluate(
             if run_id:
                 stop_run(database, run_id)
         finally:
-            _discard(database, temporary)
+            database.close()
+            if temporary:
+                import shutil
+
+                shutil.rmtree(temporary, ignore_errors=True)
         raise
     for result in source.report.results:
         if result.error and result.state != "impossible":  # that was stated before the run began
@@ -200,11 +204,3 @@ def _bar(total: int, *, shown: bool) -> Any:
 
 def _warn(line: str) -> None:
     warnings.warn(line, RunWarning, stacklevel=3)
-
-
-def _discard(database: Database, temporary: Path | None) -> None:
-    database.close()
-    if temporary:
-        import shutil
-
-        shutil.rmtree(temporary, ignore_errors=True)

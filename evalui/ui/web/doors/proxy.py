@@ -10,8 +10,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Scope
 
 from evalui.access import Person
-from evalui.accounts.names import checked_name
-from evalui.accounts.people import add_person, find_person, note_request
+from evalui.accounts.people import add_person, checked_name, find_person, note_request
 from evalui.accounts.secrets import is_old
 from evalui.errors import AccountError
 from evalui.settings import Settings

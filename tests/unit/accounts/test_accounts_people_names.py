@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalui.accounts.names import checked_name
+from evalui.accounts.people import checked_name
 from evalui.errors import AccountError
 
 
