@@ -42,7 +42,7 @@ from evalui.models.endpoint.responses import (
 from evalui.models.endpoint.responses_api import as_chat_answer, to_responses_request
 from evalui.models.endpoint.tokenizer import ServerTokenizer, TokenizationCache, token_id_logprobs
 from evalui.models.scoring_requests import ScoringBatch, encode_requests
-from evalui.models.thought_marks import closes_thought
+from evalui.replies.thoughts import closes_thought
 from evalui.models.tokenization import (
     THINKING_SWITCH,
     Tokenizer,

@@ -20,7 +20,7 @@ from evalui.models.endpoint.json_values import (
     as_text,
     replace_surrogates,
 )
-from evalui.models.thought_marks import begins_with_mark, closes_thought
+from evalui.replies.thoughts import begins_with_mark, closes_thought
 from evalui.types import GeneratedText
 
 _ROUNDING = 1e-3  # a sum of listed probabilities may pass 1 by so much

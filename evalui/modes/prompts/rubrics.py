@@ -17,9 +17,9 @@ from typing import Any, cast, get_args
 
 from evalui.errors import SpecError
 from evalui.registry import Registry
-from evalui.scoring.parsing.rating import HIGHEST_RATING, LOWEST_RATING
-from evalui.scoring.parsing.reply_pattern import ReplyPattern, compile_pattern
-from evalui.scoring.parsing.verdict import NUMBERED_FORMATS, PAIRWISE_FORMATS
+from evalui.replies.marks import HIGHEST_RATING, LOWEST_RATING
+from evalui.replies.own_patterns import ReplyPattern, compile_pattern
+from evalui.replies.verdicts import NUMBERED_FORMATS, PAIRWISE_FORMATS
 from evalui.text_tokenizers.han import is_chinese
 from evalui.types import JudgeOutput, Language, Sample
 

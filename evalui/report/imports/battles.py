@@ -43,13 +43,13 @@ from evalui.scoring.arena.elo import (
     sequential_elo,
 )
 from evalui.scoring.arena.figures import PEOPLE
-from evalui.scoring.parsing.rating import (
+from evalui.replies.marks import (
     HIGHEST_RATING,
     LOWEST_RATING,
     read_correctness,
     read_rating,
 )
-from evalui.scoring.parsing.verdict import read_verdict
+from evalui.replies.verdicts import read_verdict
 from evalui.types import Duel, Outcome, Verdict
 
 OUTCOME_OF: Mapping[str, Outcome] = {

@@ -22,7 +22,7 @@ from evalui.scoring.arena.bradley_terry import (
     with_intervals,
 )
 from evalui.scoring.arena.elo import INITIAL_RATING, POINTS_PER_LOG_ODDS
-from evalui.scoring.parsing.judged_answer import MarkdownCounts, count_markdown
+from evalui.replies.injections import MarkdownCounts, count_markdown
 from evalui.scoring.statistics.intervals import resample_counts
 from evalui.types import Contestant
 

@@ -19,7 +19,7 @@ from evalui.scoring.arena.verdicts import (
     judge_reliability,
     panel_verdicts,
 )
-from evalui.scoring.parsing.verdict import read_verdict
+from evalui.replies.verdicts import read_verdict
 from evalui.types import Duel, Outcome, Verdict
 
 GOLDEN: dict[str, Any] = golden("opencompass/subjective2023.json")
