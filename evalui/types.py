@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 MAX_REPEATS = 256  # replies to one question
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -315,6 +315,11 @@ class Reading:
     credit: float
     rule: str
     tied: bool = False
+
+    @classmethod
+    def of_tie(cls, slots: Sequence[int], target: int) -> Self:
+        """Of an answer that names several slots equally: no choice, and 1/t of the credit."""
+        return cls(None, (target in slots) / len(slots), "tie", tied=True)
 
 
 @dataclass(frozen=True, slots=True)

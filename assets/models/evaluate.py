@@ -18,8 +18,8 @@ from evalui.models.catalog import open_model
 from evalui.modes import MODES
 from evalui.modes.base import ModeSettings
 from evalui.modes.prompts.templates import TEMPLATES
+from evalui.replies.han import contains_han
 from evalui.scoring.choice.circular import circular_metrics, variants
-from evalui.text_tokenizers.han import contains_han
 from evalui.types import Dataset, Language, Pattern, Sample, Trial, Variant
 
 HERE = Path(__file__).parent

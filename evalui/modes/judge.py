@@ -32,11 +32,11 @@ from evalui.modes.prompts.rubrics import (
     render_judge_prompt,
 )
 from evalui.modes.traits import ModeTraits
-from evalui.scoring.parsing import rating, verdict
-from evalui.scoring.parsing.judged_answer import contains_injection
-from evalui.scoring.parsing.rating import ParsedRating, read_correctness, read_rating
-from evalui.scoring.parsing.reply_pattern import read_by_pattern, read_mark_by_pattern
-from evalui.scoring.parsing.verdict import ParsedVerdict, read_verdict, without_options
+from evalui.replies import marks, verdicts
+from evalui.replies.injections import contains_injection
+from evalui.replies.marks import ParsedRating, read_correctness, read_rating
+from evalui.replies.own_patterns import read_by_pattern, read_mark_by_pattern
+from evalui.replies.verdicts import ParsedVerdict, read_verdict, without_options
 from evalui.types import (
     NO_REFERENCE,
     NOT_MEANINGFUL,
@@ -69,7 +69,7 @@ class Judge:
     readings: tuple[str, ...] = ("verdict", "rating")
     headline = "verdict"
     traits = ModeTraits(
-        rank=5, rule_versions={"verdict": verdict.VERSION, "rating": rating.VERSION}
+        rank=5, rule_versions={"verdict": verdicts.VERSION, "rating": marks.VERSION}
     )
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from evalui.modes.base import MODES, ModeSettings, shown_options
 from evalui.modes.prompts.templates import Template, choose_template, render_choices
 from evalui.modes.traits import ModeTraits
-from evalui.scoring.parsing import choice
+from evalui.replies import choices
 from evalui.types import (
     Ability,
     DatasetKind,
@@ -29,7 +29,9 @@ class MultipleChoiceReply:
     shows_options = True
     readings: tuple[str, ...] = ("tolerant", "strict")
     headline = "tolerant"
-    traits = ModeTraits(rank=1, grades_recorded="reply", rule_versions={"tolerant": choice.VERSION})
+    traits = ModeTraits(
+        rank=1, grades_recorded="reply", rule_versions={"tolerant": choices.VERSION}
+    )
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """One request for a reply. A plain prompt stops where the next question would begin."""
@@ -53,7 +55,7 @@ class MultipleChoiceReply:
             variant=variant,
             target=target,
             headline=self.headline,
-            readings=choice.grade_reply(response.text, options, target, is_cut=is_cut),
+            readings=choices.grade_reply(response.text, options, target, is_cut=is_cut),
             reply=response.text,
             truncated=response.truncated,
             fixed_reason=sample.fixed_reason,

@@ -9,10 +9,10 @@ from itertools import groupby, islice
 from types import MappingProxyType
 
 from evalui.modes import MODES, ModeSettings, plan_requests
+from evalui.replies.han import HAN_CHARACTER
 from evalui.runs.cells import CellPlan, trials_to_run
 from evalui.runs.database.throughput import KeptElsewhere
 from evalui.runs.spec import ModeSpec
-from evalui.text_tokenizers.han import HAN_CHARACTER
 from evalui.types import (
     Dataset,
     Generate,

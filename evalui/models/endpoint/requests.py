@@ -49,13 +49,13 @@ from evalui.models.endpoint.protocol import (
     token_count,
 )
 from evalui.models.scoring_requests import ScoringBatch, encode_requests
-from evalui.models.thought_marks import closes_thought
 from evalui.models.tokenization import (
     THINKING_SWITCH,
     Tokenizer,
     spellings,
     strip_before_label,
 )
+from evalui.replies.thoughts import closes_thought
 from evalui.types import (
     Ability,
     Generate,

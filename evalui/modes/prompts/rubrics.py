@@ -17,10 +17,10 @@ from typing import Any, cast, get_args
 
 from evalui.errors import SpecError
 from evalui.registry import Registry
-from evalui.scoring.parsing.rating import HIGHEST_RATING, LOWEST_RATING
-from evalui.scoring.parsing.reply_pattern import ReplyPattern, compile_pattern
-from evalui.scoring.parsing.verdict import NUMBERED_FORMATS, PAIRWISE_FORMATS
-from evalui.text_tokenizers.han import is_chinese
+from evalui.replies.han import is_chinese
+from evalui.replies.marks import HIGHEST_RATING, LOWEST_RATING
+from evalui.replies.own_patterns import PatternError, ReplyPattern, compile_pattern
+from evalui.replies.verdicts import NUMBERED_FORMATS, PAIRWISE_FORMATS
 from evalui.types import JudgeOutput, Language, Sample
 
 SINGLE_ANSWER_FORMATS = ("rating", "correctness")
@@ -60,7 +60,7 @@ class Rubric:
     shows whole `conversations`. `scale` says what marks mean, from 1 to 10; with `criteria` each of
     them has a mark, and their mean is that of the answer. `pattern` is a regular expression that
     reads the verdict in place of the form's own rules, and `labels` say what its one group means,
-    see `reply_pattern.compile_pattern`.
+    see `own_patterns.compile_pattern`.
     """
 
     name: str
@@ -261,7 +261,7 @@ def reminder_of(rubric: Rubric, output: JudgeOutput) -> str:
 
 
 def pattern_of(rubric: Rubric) -> ReplyPattern:
-    """The checked pattern of a rubric that has one; raises as `compile_pattern`."""
+    """The checked pattern of a rubric that has one; raises `SpecError` for a wrong one."""
     return _checked_pattern(rubric.form, rubric.pattern, rubric.labels)
 
 
@@ -406,7 +406,10 @@ def _validated(rubric: Rubric) -> Rubric:
 
 @lru_cache(16)  # to check it takes some milliseconds
 def _checked_pattern(form: str, pattern: str, labels: tuple[tuple[str, str], ...]) -> ReplyPattern:
-    return compile_pattern(form, pattern, dict(labels))
+    try:
+        return compile_pattern(form, pattern, dict(labels))
+    except PatternError as error:
+        raise SpecError(error.key, **error.values) from None
 
 
 def _with_language_defaults(

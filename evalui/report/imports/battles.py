@@ -12,6 +12,13 @@ from evalui.datasets.containers.json import parse_lines
 from evalui.datasets.files.encoding import decode
 from evalui.errors import DataError
 from evalui.modes.prompts.rubrics import SINGLE_ANSWER_FORMATS, VERDICT_FORMATS
+from evalui.replies.marks import (
+    HIGHEST_RATING,
+    LOWEST_RATING,
+    read_correctness,
+    read_rating,
+)
+from evalui.replies.verdicts import read_verdict
 from evalui.report.export.encoder import WINNERS, JsonObject
 from evalui.report.export.json import encode
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
@@ -42,13 +49,6 @@ from evalui.scoring.arena.elo import (
     sequential_elo,
 )
 from evalui.scoring.arena.figures import PEOPLE
-from evalui.scoring.parsing.rating import (
-    HIGHEST_RATING,
-    LOWEST_RATING,
-    read_correctness,
-    read_rating,
-)
-from evalui.scoring.parsing.verdict import read_verdict
 from evalui.types import Duel, Outcome, Verdict
 
 OUTCOME_OF: Mapping[str, Outcome] = {

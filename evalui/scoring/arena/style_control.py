@@ -12,6 +12,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from evalui.replies.injections import MarkdownCounts, count_markdown
 from evalui.scoring.arena.battles import Battle, Battles, EncodedBattles, encode_battles
 from evalui.scoring.arena.bradley_terry import (
     Connectivity,
@@ -22,7 +23,6 @@ from evalui.scoring.arena.bradley_terry import (
     with_intervals,
 )
 from evalui.scoring.arena.elo import INITIAL_RATING, POINTS_PER_LOG_ODDS
-from evalui.scoring.parsing.judged_answer import MarkdownCounts, count_markdown
 from evalui.scoring.statistics.intervals import resample_counts
 from evalui.types import Contestant
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evalui.replies.injections import MarkdownCounts, count_markdown
 from evalui.scoring.arena.battles import Battle
 from evalui.scoring.cell_trials import score_values
-from evalui.scoring.parsing.judged_answer import MarkdownCounts, count_markdown
 from evalui.scoring.statistics.intervals import clustered_share
 from evalui.scoring.trial_columns import Ragged, TrialColumns, columns_of
 from evalui.types import (

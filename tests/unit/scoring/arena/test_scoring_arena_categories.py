@@ -6,6 +6,7 @@ import pytest
 from judging_examples import LETTERS, said
 from scoring_examples import golden
 
+from evalui.replies.verdicts import read_verdict
 from evalui.scoring.arena.battles import Battle, BattleTally
 from evalui.scoring.arena.categories import (
     SampleCategory,
@@ -19,7 +20,6 @@ from evalui.scoring.arena.verdicts import (
     judge_reliability,
     panel_verdicts,
 )
-from evalui.scoring.parsing.verdict import read_verdict
 from evalui.types import Duel, Outcome, Verdict
 
 GOLDEN: dict[str, Any] = golden("opencompass/subjective2023.json")

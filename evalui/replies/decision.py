@@ -1,0 +1,675 @@
+"""Which option do the sentences of a reply choose together? Order, doubt and contradiction.
+
+What is announced last holds, unless it is taken back, doubted or set beside another option. Only
+where nothing is announced or concluded do weaker statements count: the one option called right,
+the one that is left, the one whose words the reply says. Contradictions have no answer.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from evalui.replies.grammar import (
+    COPULA_TO_MENTION,
+    holds_negation,
+    is_provisional,
+    is_supposed,
+    refuses,
+)
+from evalui.replies.mentions import MENTION, MENTIONS, Kind, characters, kind_of, slot_of
+from evalui.replies.options import Options
+from evalui.replies.parsed_choice import (
+    AMBIGUOUS,
+    CONFLICT,
+    UNPARSED,
+    ParsedChoice,
+    only_slot,
+)
+from evalui.replies.statements import Stance, Statement, statements
+from evalui.replies.text import lines
+
+
+def read_statements(text: str, options: Options, *, is_cut: bool) -> ParsedChoice:
+    """What a text without markup chooses; `is_cut` says that its end is missing."""
+    if len(text) > _MIN_LONG and (parsed := _read_last_line(text, options)):
+        return parsed
+    sentences = _sentences(text, options)
+    if is_cut and len(sentences) > 1 and _is_torn(sentences[-1]):
+        del sentences[-1]
+    listed = _listed(sentences, len(options))
+    course = _course(sentences, listed, len(options))
+    chosen = course.chosen
+    if not chosen or chosen.stance in (Stance.LEADS, Stance.POSSIBLE):
+        weighted = _heaviest(sentences)
+        if weighted:
+            return weighted
+    if course.is_open or course.is_contradicted:
+        return AMBIGUOUS
+    if chosen and chosen.stance <= Stance.SUGGESTED:
+        rivals = any(each.slots != chosen.slots for each in course.affirmed)
+        if rivals and chosen.stance is Stance.SUGGESTED:
+            return AMBIGUOUS
+        chosen = None if rivals else chosen
+    if chosen:
+        return _read_chosen(chosen, course.place, sentences, options)
+    weak = UNPARSED if is_cut else _read_weak(sentences, options)
+    return AMBIGUOUS if weak is UNPARSED and (listed or _names_several(sentences)) else weak
+
+
+_MIN_LONG = 160  # characters of a reply whose last line is read first
+
+
+def _read_last_line(text: str, options: Options) -> ParsedChoice | None:
+    """What the last line announces, if its words settle whatever was said before.
+
+    Most long replies end so; read as a whole they come to the same, at many times the cost.
+    """
+    begin = text.rfind("\n", 0, len(text.rstrip())) + 1
+    if not begin or len(text) - begin > _MIN_LONG:
+        return None
+    sentences = _sentences(text[begin:], options, is_end=True)
+    course = _course(sentences, frozenset(), len(options))
+    chosen = course.chosen
+    if not chosen or chosen.stance is not Stance.ANNOUNCED or course.is_open:
+        return None
+    lead = sentences[course.place].text.partition(chosen.mentions[0])[0]
+    if course.is_contradicted or not _SETTLES.search(lead):
+        return None
+    rest = (_Sentence("", "", ()),) * _MANY_SENTENCES  # of those before, none is near
+    return _read_chosen(chosen, course.place + len(rest), [*rest, *sentences], options)
+
+
+def _course(sentences: "Sequence[_Sentence]", listed: frozenset[int], size: int) -> "_Course":
+    course = _Course()
+    for index, sentence in enumerate(sentences):
+        for statement in sentence.statements:
+            if not _is_list(statement, size, in_list=index in listed):
+                course.add(statement, index, sentence.text)
+    return course
+
+
+# ---------------------------------------------------------------- sentences
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A marked sentence in lower case and as written, and what it says."""
+
+    text: str
+    written: str
+    statements: tuple[Statement, ...]
+
+
+_LONGEST_SENTENCE = 2000  # characters
+_END = re.compile(r"[。!?;….]+[\"'”’)\]」』]*")
+_CLOSED = re.compile(r"[.。!?)\]】}]\W*$")
+_SENTENCE_BEGINS = re.compile(rf"\s+(?![A-Z]\.)(?:[A-Z\u4e00-\u9fff]|{MENTION})")
+_THE_NEXT = re.compile(r"\s+(?:The|This|That|Therefore|Thus|Hence|So|It|We|However|But|Answer)\b")
+# What may stand behind "A." and is said of it: "A. Wrong".
+_VERDICT_BEGINS = re.compile(
+    r"\s*(?:(?i:wrong|incorrect|false|not\b|no\b|true\b|correct|right|untrue|yes\b)|"
+    "[错不正对非误✓✗✘✔❌✅×√])"
+)
+
+
+def _sentences(text: str, options: Options, *, is_end: bool = False) -> list[_Sentence]:
+    sentences, mentions_any = list[_Sentence](), False
+    for line in options.marked(lines(text)):
+        for written in _split(line):
+            lower = written.lower()
+            stated: tuple[Statement, ...] = ()
+            mentions_any = mentions_any or MENTIONS.search(lower) is not None
+            if mentions_any:
+                is_question = written.rstrip("\"'”’)]」』").endswith("?")
+                read = _statements_of_short if len(lower) <= _MAX_KEPT else _statements
+                stated = read(lower, not sentences and not is_end, is_question)
+            sentences.append(_Sentence(lower, written, stated))
+    return sentences
+
+
+def _statements(sentence: str, is_first: bool, is_question: bool) -> tuple[Statement, ...]:
+    return tuple(statements(sentence, is_first=is_first, is_question=is_question))
+
+
+_MAX_KEPT = 200  # characters of a sentence; models write the short ones again and again
+_statements_of_short = lru_cache(maxsize=4096)(_statements)
+
+
+def _is_torn(sentence: _Sentence) -> bool:
+    """Whether a last sentence holds the mention that it would have begun with, and no more."""
+    is_closed = _CLOSED.search(sentence.written)
+    return not is_closed and all(each.stance is Stance.STANDS_ALONE for each in sentence.statements)
+
+
+def _split(line: str) -> Iterator[str]:
+    """The sentences of a line; "B. Rome" and "e.g." end none, and no person writes longer ones."""
+    begin = 0
+    for end in _END.finditer(line):
+        while end.start() - begin > _LONGEST_SENTENCE:
+            yield line[begin : begin + _LONGEST_SENTENCE]
+            begin += _LONGEST_SENTENCE
+        if end[0][0] == "." and not _is_full_stop(line, end):
+            continue
+        if sentence := line[begin : end.end()].strip():
+            yield sentence
+        begin = end.end()
+    while len(line) - begin > _LONGEST_SENTENCE:
+        yield line[begin : begin + _LONGEST_SENTENCE]
+        begin += _LONGEST_SENTENCE
+    if sentence := line[begin:].strip():
+        yield sentence
+
+
+def _is_full_stop(line: str, end: re.Match[str]) -> bool:
+    start, after = end.start(), end.end()
+    if after < len(line) and not line[after].isspace():
+        return False
+    if end[0].startswith("..") or after == len(line):
+        return True
+    before = line[max(0, start - 2) : start]
+    if MENTIONS.fullmatch(before[-1:]):
+        if kind_of(before[-1]) is Kind.NUMBER:
+            return False
+        return bool(_SENTENCE_BEGINS.match(line, after)) and not _VERDICT_BEGINS.match(line, after)
+    if line[max(0, start - 2) : start - 1] == "." and _THE_NEXT.match(line, after):
+        return True  # "in the U.S. The answer is"
+    # One letter or digit that stands alone: an initial, a number of a list, "e.g.".
+    return not (before[-1:].isascii() and before[-1:].isalnum() and not before[:-1].isalnum())
+
+
+# ---------------------------------------------------------------- lists of options
+
+_LABELS = characters(Kind.LETTER, Kind.LETTER_AND_TEXT, Kind.CONFLICT)
+_ITEM = re.compile(
+    rf"[\s>#|•\-–—*]*(?:\[[ x]\]\s)?(?:option |选项)?[(\[【]?(?P<label>{_LABELS})"
+    rf"(?:(?P<sign>[)\]】\s]*[.):、\]】|])|(?={MENTION}|\s|$))"
+)
+_BARE = (Stance.LEADS, Stance.STANDS_ALONE)
+_INLINE_ITEM = re.compile(rf"({characters(Kind.LETTER, Kind.LETTER_AND_TEXT)})\s?[.):、]")
+
+
+def _listed(sentences: Sequence[_Sentence], size: int) -> frozenset[int]:
+    """The indices of sentences that begin with labels, as the options of a question do."""
+    items = list(_inline_items(sentences)) or list(_items(sentences))
+    slots = [slot for _, slot in items]
+    if len(set(slots)) < 2 or slots[0] != min(slots):
+        return frozenset()
+    if slots[:size] == list(range(size)):
+        items = items[:size]  # what follows a whole list may be the answer
+    return frozenset(index for index, _ in items)
+
+
+def _inline_items(sentences: Sequence[_Sentence]) -> Iterator[tuple[int, int]]:
+    for index, sentence in enumerate(sentences):
+        if len(sentence.statements) > 1:
+            labels = _INLINE_ITEM.findall(sentence.text)
+            if len(set(labels)) > 1:
+                yield from ((index, slot_of(label)) for label in labels)
+
+
+def _items(sentences: Sequence[_Sentence]) -> Iterator[tuple[int, int]]:
+    for index, sentence in enumerate(sentences):
+        item = _ITEM.match(sentence.text) if sentence.statements else None
+        if item and (item["sign"] or kind_of(item["label"]) is not Kind.LETTER):
+            yield index, slot_of(item["label"])
+
+
+def _is_list(statement: Statement, size: int, *, in_list: bool) -> bool:
+    """Whether options are only listed: an item of a list, or all of them at once."""
+    if in_list and statement.stance in _BARE:
+        return True
+    return size > 2 and len(statement.slots) == size and statement.stance is not Stance.DENIED
+
+
+def _names_several(sentences: Sequence[_Sentence]) -> bool:
+    """Whether options are named together, and nothing is said of them."""
+    stated = (each for sentence in sentences for each in sentence.statements)
+    return any(each.stance in _BARE and len(each.slots) > 1 for each in stated)
+
+
+# ---------------------------------------------------------------- from the beginning to the end
+
+# Words with which a second answer replaces the first.
+_SETTLES = re.compile(
+    r"\b(?:final|correct|right|best|actually|so|therefore|thus|hence|now(?!\W+let)|but|should|must|instead|"
+    r"revised|updated|corrected)\b|最终|最后|正确|所以|因此|故|应|改|实际|其实|而|不如"
+)
+_PART = re.compile(r"[,;:—]")
+# Before an option these words prefer it to what is only possible: "probably A, maybe B".
+_PREFERS = re.compile(
+    r"\b(?:probably|likely|mostly|lean\w*|prefer|favou?r)\b|大概|多半|八成|更|倾向|偏向"
+)
+# Words behind which another option is named to explain the first.
+_EXPLAINS = re.compile(
+    r"\b(?:because|since|as|for|while|whereas|unlike|although|though|when|if|than|over|of|by|"
+    r"from|"
+    r"to)\b|[(;:—–]|因为|由于|而|比|与|跟"
+)
+_WHY = re.compile(r"\bwhy\b|为什么|为何")
+_NAMES_TEXT = frozenset((Kind.TEXT, Kind.LETTER_AND_TEXT))
+_ARGUED = frozenset((Stance.AFFIRMED, Stance.SUGGESTED, Stance.CONCLUDED))
+_LETTERS_AND_PLACES = frozenset((Kind.LETTER, Kind.PLACE))
+
+
+@dataclass(slots=True)
+class _Course:
+    """What a reply has chosen so far, as it is read from its beginning to its end."""
+
+    chosen: Statement | None = None
+    place: int = -1  # the sentence that chose
+    sentence: str = ""  # its text
+    is_open: bool = False  # taken back or doubted, and not settled since
+    is_contradicted: bool = False  # by another answer, with no word that says which one holds
+    is_announced: bool = False  # by any statement so far
+    affirmed: list[Statement] = field(default_factory=list[Statement])
+
+    def add(self, statement: Statement, place: int, sentence: str) -> None:
+        """Take account of the next statement."""
+        stance, others = statement.stance, self._names_another(statement)
+        if stance is Stance.TAKEN_BACK:
+            self.is_open = bool(self.chosen or self.affirmed)
+        elif stance is Stance.ANNOUNCED:
+            self._announce(statement, place, sentence, others=others)
+        elif others and self._stands_beside(statement, place, sentence):
+            self.is_open = True
+        elif stance >= Stance.POSSIBLE:
+            self._conclude(statement, place, sentence, others=others)
+        elif stance is Stance.AFFIRMED:
+            self._affirm(statement, place, sentence, others=others)
+        elif stance is Stance.QUESTIONED and (others or self.affirmed):
+            self.is_open |= not _WHY.search(sentence)
+
+    def _names_another(self, statement: Statement) -> bool:
+        return bool(self.chosen) and self.chosen.slots != statement.slots
+
+    def _choose(self, statement: Statement, place: int, sentence: str) -> None:
+        self.chosen, self.place, self.sentence = statement, place, sentence
+        self.is_open = False
+
+    def _announce(self, statement: Statement, place: int, sentence: str, *, others: bool) -> None:
+        lead = MENTIONS.split(sentence.partition(statement.mentions[0])[0])[-1]
+        if place == self.place:
+            lead = _PART.split(lead)[-1]  # before a comma it is said of the mention before
+        if self._is_described(statement, place, others=others):
+            self.is_contradicted = True  # "A, because the answer is Rome"
+        elif statement.opposes or _SETTLES.search(lead) or not self.is_announced:
+            self.is_contradicted = False
+        elif others and self.chosen and not self.is_open and not self._is_narrowed(statement):
+            is_near = place - self.place < _MANY_SENTENCES and not is_provisional(self.sentence)
+            is_beside = self.chosen.stance is Stance.ANNOUNCED and is_near
+            is_second = self.chosen.stance is Stance.LEADS and place != self.place
+            self.is_contradicted |= is_beside or is_second
+        self.is_announced = True
+        self._choose(statement, place, sentence)
+
+    def _stands_beside(self, statement: Statement, place: int, sentence: str) -> bool:
+        """Whether another option is named beside the chosen one: "A, but also C"."""
+        assert self.chosen, "only another one than the chosen stands beside it"
+        is_affirmed, is_same = statement.stance is Stance.AFFIRMED, place == self.place
+        is_mentioned = statement.stance is Stance.MENTIONED
+        if statement.stance is Stance.POSSIBLE:
+            return not _PREFERS.search(self.sentence.partition(self.chosen.mentions[0])[0])
+        if statement.adds:
+            return is_affirmed or (is_mentioned and is_same)
+        if not is_same or statement.opposes or self.chosen.stance is Stance.ANNOUNCED:
+            return False
+        if not (is_affirmed or is_mentioned) or not statement.kinds & _LETTERS_AND_PLACES:
+            return False
+        behind = sentence.partition(self.chosen.mentions[-1])[2]
+        return not _EXPLAINS.search(behind.partition(statement.mentions[0])[0])
+
+    def _conclude(self, statement: Statement, place: int, sentence: str, *, others: bool) -> None:
+        if not self.chosen or not others or self.is_open or self._is_opposed(statement, place):
+            self._choose(statement, place, sentence)
+            return
+        before, stance = self.chosen.stance, statement.stance
+        is_next = before is stance is Stance.CONCLUDED and place != self.place
+        if is_next and self._only_names_another(statement, sentence):
+            self.is_contradicted = True  # "It's A. It's B."
+            return
+        if stance is Stance.STANDS_ALONE and place - self.place <= 1:
+            self.is_contradicted = True  # "It could be A. C."
+            return
+        if (
+            self._is_narrowed(statement)
+            or before <= Stance.SUGGESTED < stance
+            or before is stance is Stance.CONCLUDED
+        ):
+            self._choose(statement, place, sentence)
+        elif not stance <= Stance.SUGGESTED < before:
+            self.is_contradicted = True
+
+    def _affirm(self, statement: Statement, place: int, sentence: str, *, others: bool) -> None:
+        if self.is_open or (others and self._is_opposed(statement, place)):
+            self._choose(statement, place, sentence)
+        else:
+            self.affirmed.append(statement)
+
+    def _is_described(self, statement: Statement, place: int, *, others: bool) -> bool:
+        """Whether a letter and another option's words are called the answer in one sentence."""
+        if not self.chosen or not others or place != self.place or statement.opposes:
+            return False
+        is_letter = self.chosen.kinds.isdisjoint(_NAMES_TEXT)
+        return is_letter and statement.is_text and not self.is_open
+
+    def _only_names_another(self, statement: Statement, sentence: str) -> bool:
+        """Whether a sentence says of another option what was said of the chosen one, no more."""
+        assert self.chosen, "there is another one"
+        before, now = self.chosen.mentions, statement.mentions
+        return self.sentence.replace(before, "") == sentence.replace(now, "")
+
+    def _is_narrowed(self, statement: Statement) -> bool:
+        """Whether one of several is chosen: "B or C, leaning C"."""
+        return bool(self.chosen) and statement.slots < self.chosen.slots
+
+    def _is_opposed(self, statement: Statement, place: int) -> bool:
+        return statement.opposes and place == self.place and statement.stance in _ARGUED
+
+
+# ---------------------------------------------------------------- the chosen option
+
+_RULES = {
+    Stance.ANNOUNCED: "marker",
+    Stance.CONCLUDED: "conclusion",
+    Stance.SUGGESTED: "conclusion",
+    Stance.POSSIBLE: "conclusion",
+    Stance.LEADS: "letter",
+    Stance.STANDS_ALONE: "letter",
+    Stance.AFFIRMED: "verdict",
+}
+_TEXT = characters(Kind.TEXT)
+_POINTS_TO_TEXT = re.compile(rf"{COPULA_TO_MENTION}({_TEXT})(?!的|'s)")
+_OPENS_WITH_TEXT = re.compile(rf"^\W*({_TEXT})\s?[,:=(—–-]")
+_BECAUSE_OF_TEXT = re.compile(
+    rf"(?:\b(?:because|since|as)\b|因为|由于) ?(?:the |an? )?({_TEXT}) ?(?:is|was|has|are|是)"
+)
+_FOLLOWS_FROM_TEXT = re.compile(
+    rf"\b(?<!\bso )(?:is|was|were|are|be|by)(?: \w+)?(?: by| in| to| from)? ({_TEXT}),? "
+    rf"(?:so|therefore|thus|hence)\b|(?<![不非])(?:是|为)({_TEXT}),?(?:所以|因此|故|选)"
+)
+_TEXT_IS_LETTER = re.compile(
+    rf"({_TEXT})\s?(?:is|=|是|为|对应)\s?(?:option |选项)?{characters(Kind.LETTER, Kind.PLACE)}"
+)
+_MANY_SENTENCES = 3  # a longer reply weighs other options before it chooses
+
+
+def _read_chosen(
+    chosen: Statement, place: int, sentences: Sequence[_Sentence], options: Options
+) -> ParsedChoice:
+    if Kind.CONFLICT in chosen.kinds:
+        return CONFLICT
+    if len(chosen.slots) > 1:
+        return AMBIGUOUS
+    (slot,) = chosen.slots
+    if chosen.is_text:
+        if chosen.stance is Stance.POSSIBLE and _mentions_others(sentences[place], slot):
+            return AMBIGUOUS
+        rule = "marker+text" if chosen.stance is Stance.ANNOUNCED else "text"
+        return only_slot(options.slots_like(slot), rule, options)
+    # A letter that is announced stands for itself, whatever the sentences before speak of.
+    is_weighed = chosen.stance is not Stance.ANNOUNCED and len(sentences) <= _MANY_SENTENCES
+    if _says_another_text(slot, sentences[0 if is_weighed else place : place + 1]):
+        return CONFLICT
+    lead = sentences[place].text.partition(chosen.mentions[0])[0]
+    if Kind.LETTER in chosen.kinds and _may_name_another(chosen, slot, options, lead):
+        return AMBIGUOUS
+    return ParsedChoice(slot, _rule_of(chosen))
+
+
+# Behind these a letter is a label: "Answer: A", "the answer is (A)", 故选A.
+_LABEL_FOLLOWS = re.compile(r"(?:[:(\[【】选]|选项|\boption)[\s\"'“*]*$")
+
+
+def _may_name_another(chosen: Statement, slot: int, options: Options, lead: str) -> bool:
+    """Whether a letter may be what another option says: "it is A" is option A, or group A."""
+    if options.is_text_of_another(slot):
+        return True
+    if chosen.stance is Stance.ANNOUNCED and _LABEL_FOLLOWS.search(lead):
+        return False
+    if options.is_name_of_another(slot):
+        return True
+    return chosen.stance <= Stance.SUGGESTED and options.is_in_text_of_another(slot)
+
+
+def _rule_of(chosen: Statement) -> str:
+    kinds = chosen.kinds
+    if kinds & {Kind.PLACE, Kind.STEM}:
+        return "ordinal"
+    if kinds & {Kind.NUMBER, Kind.NUMBER_AND_TEXT}:
+        return "index+text" if Kind.NUMBER_AND_TEXT in kinds else "index"
+    if chosen.stance is Stance.LEADS and Kind.LETTER_AND_TEXT in kinds:
+        return "letter+text"
+    return _RULES[chosen.stance]
+
+
+def _mentions_others(sentence: _Sentence, slot: int) -> bool:
+    return any(
+        each.stance is Stance.MENTIONED and each.slots != frozenset((slot,))
+        for each in sentence.statements
+    )
+
+
+def _says_another_text(slot: int, near: Sequence[_Sentence]) -> bool:
+    """Whether the words around a letter are another option's: "It is Rome, so A."."""
+    here = near[-1]
+    texts = [
+        *(match[1] for each in near for match in _POINTS_TO_TEXT.finditer(each.text)),
+        *(match[1] for match in _BECAUSE_OF_TEXT.finditer(here.text)),
+        *(match[1] for match in _OPENS_WITH_TEXT.finditer(here.text)),
+        *(match[1] for match in _TEXT_IS_LETTER.finditer(here.text)),
+        *(match[1] or match[2] for match in _FOLLOWS_FROM_TEXT.finditer(here.text)),
+    ]
+    named = set(map(slot_of, texts))
+    for each in here.statements:
+        if each.is_text and each.stance >= Stance.ASSERTED:
+            named |= each.slots
+    if len(named) != 1 or slot in named:
+        return False
+    return not any(
+        slot in each.slots and each.kinds & _NAMES_TEXT
+        for other in near
+        for each in other.statements
+    )
+
+
+# ---------------------------------------------------------------- where nothing is chosen
+
+
+def _read_weak(sentences: Sequence[_Sentence], options: Options) -> ParsedChoice:
+    stated = [each for sentence in sentences for each in sentence.statements if each.mentions]
+    rules = (_affirmed, _asserted, _left_over, _sole_letter, _sole_text)
+    if options.are_numeric and len(sentences) > _MANY_SENTENCES:
+        rules = (_affirmed, _left_over)  # a calculation passes many numbers
+    for rule in rules:
+        if parsed := rule(stated, sentences, options):
+            return parsed
+    return UNPARSED
+
+
+def _slots(stated: Sequence[Statement], stance: Stance) -> set[int]:
+    return {slot for each in stated if each.stance is stance for slot in each.slots}
+
+
+def _affirmed(
+    stated: Sequence[Statement], sentences: Sequence[_Sentence], options: Options
+) -> ParsedChoice | None:
+    """One option, and only one, is called right; of two, one that is set against the other."""
+    del sentences
+    calls = [each for each in stated if each.stance is Stance.AFFIRMED]
+    slots = _slots(stated, Stance.AFFIRMED)
+    if len(slots) > 1:
+        calls = [each for each in calls if each.opposes and not each.adds]
+        slots = {slot for each in calls for slot in each.slots}
+        if len(calls) != 1 or len(slots) > 1:
+            return AMBIGUOUS
+    if not slots:
+        return None
+    by_text = any(each.is_text for each in calls)
+    others = [
+        each for each in stated if each.stance is Stance.MENTIONED and not each.slots <= slots
+    ]
+    if slots <= _slots(stated, Stance.DENIED) or any(
+        each.opposes or each.adds or (by_text and Kind.LETTER in each.kinds) for each in others
+    ):
+        return AMBIGUOUS
+    if any(Kind.CONFLICT in each.kinds for each in calls):
+        return CONFLICT
+    (slot,) = slots
+    if any(each.adds for each in calls) and any(slot not in each.slots for each in stated):
+        return AMBIGUOUS
+    if not by_text and options.is_text_of_another(slot):
+        return AMBIGUOUS
+    return ParsedChoice(slot, "ordinal" if Kind.PLACE in calls[0].kinds else "verdict")
+
+
+def _asserted(
+    stated: Sequence[Statement], sentences: Sequence[_Sentence], options: Options
+) -> ParsedChoice | None:
+    """An option's words complete a sentence, or begin the reply."""
+    asserted, opened = _slots(stated, Stance.ASSERTED), _slots(stated, Stance.OPENS)
+    denied = _slots(stated, Stance.DENIED)
+    is_sole = len(asserted) == 1 and not asserted & denied
+    if is_sole and not any(map(_labels_another, sentences)):
+        return only_slot(options.slots_like(*asserted), "named-text", options)
+    if asserted or len(opened) > 1:
+        return AMBIGUOUS
+    if not opened:
+        return None
+    beside = any(
+        each.stance is Stance.MENTIONED and each.is_text and not each.slots <= opened
+        for each in sentences[0].statements
+    )
+    if beside or opened & denied:
+        return AMBIGUOUS
+    return only_slot(options.slots_like(*opened), "leading-text", options)
+
+
+def _labels_another(sentence: _Sentence) -> bool:
+    """Whether a letter stands in a sentence that asserts an option's words: "A is the cello"."""
+    stated = sentence.statements
+    return any(each.stance is Stance.ASSERTED for each in stated) and any(
+        each.stance is Stance.MENTIONED and each.kinds & {Kind.LETTER, Kind.CONFLICT, Kind.PLACE}
+        for each in stated
+    )
+
+
+def _left_over(
+    stated: Sequence[Statement], sentences: Sequence[_Sentence], options: Options
+) -> ParsedChoice | None:
+    """All others are called wrong, and of the one that is left nothing is said."""
+    del sentences
+    left = set(range(len(options))) - _slots(stated, Stance.DENIED)
+    if len(left) != 1 or len(options) < 3:
+        return None
+    (slot,) = left
+    is_named = any(slot in each.slots for each in stated)
+    return AMBIGUOUS if is_named else ParsedChoice(slot, "elimination")
+
+
+_MAX_WORDS, _MAX_CHARACTERS = 9, 24  # of a sentence that may be nothing but an answer
+_LABEL_KINDS = frozenset((Kind.LETTER, Kind.PLACE, Kind.LETTER_AND_TEXT))
+# A single mention that ends a sentence; a name or an article before it would make it another.
+_ENDS_WITH_MENTION = re.compile(
+    r"(?:^|[,:;] ?|^\W*[A-Za-z]+ |\b(?!(?:an?|the|in|of|with|about|for|against|on|to|at|from|by|"
+    r"than|"
+    r"into|over|under|between|note|got|gets|key|minor|major|blood|symphony|besides|de|del|des|du|da|do|di|von|bei|para|"
+    r"pour|für|con|avec|com|sobre|über)\b)[a-z'’]+ |"
+    r"[\u4e00-\u9fff](?<![型级类点组班队线面图表式量值罐管瓶杯物素市区在]) ?)"
+    rf"[\"'(“]*(?:[Oo]ption |选项)?{MENTION}(?:选?项)?[\s)\"'”.。!?吧]*$"
+)
+_DISCUSSES = re.compile(
+    r"\b(?:start|begin|compare|consider|see|check|test|look|analy\w+|explain|discuss|examine|"
+    r"read|"
+    r"through|out of the question)\b|划掉|去掉|先看|分析|看看|讨论|解释|[和与或及、]\W*$"
+)
+_CLAUSE = re.compile(r"[,;:]|\bbut\b|但")
+
+
+def _sole_letter(
+    stated: Sequence[Statement], sentences: Sequence[_Sentence], options: Options
+) -> ParsedChoice | None:
+    """One short sentence that ends with a letter: "My gut says C."."""
+    if len(sentences) != 1 or len(stated) != 1:
+        return None
+    (only,), (sentence,) = stated, sentences
+    if only.stance is not Stance.MENTIONED or len(only.slots) > 1 or not only.kinds <= _LABEL_KINDS:
+        return None
+    if not _is_brief(sentence.written) or not _ENDS_WITH_MENTION.search(sentence.written):
+        return None
+    lead = sentence.text.partition(only.mentions[0])[0]
+    if holds_negation(lead) or is_supposed(lead) or _DISCUSSES.search(lead):
+        return None
+    if refuses(_CLAUSE.split(lead)[-1]):
+        return None
+    (slot,) = only.slots
+    if Kind.LETTER in only.kinds and options.is_text_of_another(slot):
+        return AMBIGUOUS
+    return ParsedChoice(slot, "ordinal" if Kind.PLACE in only.kinds else "conclusion")
+
+
+def _is_brief(sentence: str) -> bool:
+    is_chinese = any("\u3400" <= character <= "\u9fff" for character in sentence)
+    return len(sentence) <= _MAX_CHARACTERS if is_chinese else len(sentence.split()) <= _MAX_WORDS
+
+
+_MEASURES = re.compile(
+    r"\b(?:than|least|most|about|over|under|above|below|between|up to|nearly|almost|times)\b|"
+    r"[大小多少高低]于|比|至[少多]|超过|不足|不到|约|近|[-+×÷*/<>=±]\s?$"
+)
+_OPERATOR = re.compile(
+    r"\s?(?:[-+×÷*/<>±倍十百千万亿多余]|(?:times|dozen|hundred|thousand|million|billion|percent|more|"
+    r"less|plus|minus|of \d|out of)\b)"
+)
+_LONGER_WORD = re.compile(r"(?![的是为了吧呢啊])[\u3400-\u9fff]{1,4}\W*")
+
+
+def _sole_text(
+    stated: Sequence[Statement], sentences: Sequence[_Sentence], options: Options
+) -> ParsedChoice | None:
+    """A short reply that says one option's words, with its letter or without, and no other's."""
+    slots = {slot for each in stated for slot in each.slots}
+    if len(slots) != 1 or len(sentences) > 2:
+        return None
+    if any(each.stance is not Stance.MENTIONED or each.kinds - _NAMES_TEXT for each in stated):
+        return None
+    if any(refuses(sentence.text) for sentence in sentences):
+        return None
+    text = next(each.text for each in sentences if each.statements)
+    lead, _, tail = text.partition(stated[0].mentions[0])
+    if holds_negation(lead) or (not lead and _LONGER_WORD.fullmatch(tail)):
+        return None
+    if options.are_numeric and (_MEASURES.search(lead) or _OPERATOR.match(tail)):
+        return None
+    return only_slot(options.slots_like(*slots), "named-text", options)
+
+
+# ---------------------------------------------------------------- shares
+
+_SHARE_BEHIND = re.compile(
+    rf"({MENTION})[)\]]?\s?(?:[:=(-]|的?(?:概率|可能性)?(?:大约|大概|约)?是?为?|at|with|is|about|\s)*\s?"
+    rf"(\d{{1,3}}(?:\.\d+)?) ?%|({MENTION})\s?[:=(]\s?(0?\.\d+)"
+)
+_SHARE_BEFORE = re.compile(
+    rf"(\d{{1,3}}(?:\.\d+)?) ?%\s?(?:on|for|to|chance of|是|选)?\s?({MENTION})"
+)
+
+
+def _heaviest(sentences: Sequence[_Sentence]) -> ParsedChoice | None:
+    """The option with the largest of several shares: "B (70 %), D (30 %)"."""
+    texts = [each.text for each in sentences if "%" in each.text or "." in each.text]
+    behind = {
+        slot_of(match[1] or match[3]): float(match[2] or match[4])
+        for text in texts
+        for match in _SHARE_BEHIND.finditer(text)
+    }
+    before = {
+        slot_of(match[2]): float(match[1])
+        for text in texts
+        for match in _SHARE_BEFORE.finditer(text)
+    }
+    shares = max(behind, before, key=len)
+    if len(shares) < 2:
+        return None
+    most = [slot for slot, share in shares.items() if share == max(shares.values())]
+    return ParsedChoice(most[0], "conclusion") if len(most) == 1 else AMBIGUOUS
