@@ -4,10 +4,14 @@ A profile is a table of profiles.toml. Its model knows every answer but those to
 number is divisible by 5, there it is wrong, so any figure but 80 % is the client's doing.
 """
 
+import gzip
 import json
 import math
 import re
+import socket
+import struct
 import threading
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,10 +26,18 @@ THOUGHT = (
     "The answer is A? No. "
 )
 THOUGHT_TOKENS = 120
+EFFORT_TOKENS = {"none": 0, "low": 20}
+RESET_S = 40_000.0  # until a quota of the day is there again
 MARKS = {
     "tags": ("<think>\n", "</think>\n\n"),
     "opened": ("", "</think>\n\n"),
     "kimi": ("◁think▷", "◁/think▷"),
+    "reasoning": ("<reasoning>", "</reasoning>"),
+    "thought": ("<thought>\n**Weighing**\n", "\n</thought>"),
+    "twice": (
+        "<think>\n",
+        "</think>\n\n<think>\nThe answer is A? No.\n</think>\n\n",
+    ),
     "harmony": (
         "<|channel|>analysis<|message|>",
         "<|end|><|start|>assistant<|channel|>final<|message|>",
@@ -165,9 +177,23 @@ class FakeServer:
     def _check_rules(self, route: str, body: Json) -> None:
         for place, rule in enumerate(self.profile.get("refuse", [])):
             if self._applies(f"refuse{place}", rule, route, body):
-                content = rule.get("body", "")
+                time.sleep(rule.get("delay_s", 0.0))
+                if "status" not in rule and "body" not in rule:
+                    continue
+                reset = str(int((time.time() + RESET_S) * 1000))
+                content = rule.get("body", "").replace("@reset", reset)
                 parsed = json.loads(content) if content[:1] in ("{", "[", '"') else content
-                raise Refusal(rule.get("status", 400), parsed, rule.get("headers", {}))
+                headers = {
+                    name: value.replace("@reset", reset)
+                    for name, value in rule.get("headers", {}).items()
+                }
+                raise Refusal(rule.get("status", 400), parsed, headers)
+
+    def counts(self, name: str, every: int) -> bool:
+        """Whether this is one in `every` of what is counted by a name; 0 is never."""
+        with self._lock:
+            self._counts[name] += 1
+            return bool(every) and self._counts[name] % every == 0
 
     def _applies(self, name: str, rule: Json, route: str, body: Json) -> bool:
         """Whether the conditions of a rule hold; it counts the requests for which they do."""
@@ -219,7 +245,8 @@ class FakeServer:
     def _responses(self, body: Json) -> Json:
         prompt = _text_of(body["input"][-1]["content"])
         reply, limit = understand(prompt).reply, body["max_output_tokens"]
-        enough = limit > THOUGHT_TOKENS
+        effort = _lookup(body, "reasoning.effort")
+        enough = limit > EFFORT_TOKENS.get(effort, THOUGHT_TOKENS)
         output: list[Json] = [{"type": "reasoning", "summary": []}]
         if enough:
             parts = [{"type": "output_text", "text": reply, "annotations": []}]
@@ -299,6 +326,8 @@ class FakeServer:
             {"token": word.replace(" ", spelt), "logprob": logprob, "bytes": None}
             for word, logprob in tops
         ]
+        if self.profile.get("spells_ids"):
+            rows = [row | {"token": f"token_id:{32 + place}"} for place, row in enumerate(rows)]
         listed = rows[: body.get("top_logprobs", 0)]
         shown = listed[1:] if self.profile.get("lists_others_only") else listed
         return {"content": [{**rows[0], "top_logprobs": shown}]}
@@ -309,9 +338,11 @@ class FakeServer:
                 answer |= json.loads(rule.get("answer", "{}"))
                 if "choice" in rule:
                     answer["choices"][0] |= json.loads(rule["choice"])
+                if rule.get("twice"):
+                    answer["choices"].append(answer["choices"][0] | {"index": 1})
                 if rule.get("whole"):
                     return json.loads(rule["whole"])
-        if self.profile.get("streams"):
+        if self.profile.get("streams") or body.get("stream"):
             return _as_events(answer)
         return answer
 
@@ -321,6 +352,7 @@ class FakeServer:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             disable_nagle_algorithm = True
+            answered = 0  # on this connection
 
             def do_GET(self) -> None:
                 self._reply({})
@@ -329,6 +361,11 @@ class FakeServer:
                 self._reply(json.loads(self.rfile.read(int(self.headers["content-length"]))))
 
             def _reply(self, body: Json) -> None:
+                transport = fake.profile.get("transport", {})
+                if "instead" in transport:  # of anything in HTTP/1.1
+                    self.wfile.write(bytes.fromhex(transport["instead"]))
+                    self.close_connection = True
+                    return
                 status, headers = 200, dict[str, str]()
                 names = {name.lower(): value for name, value in self.headers.items()}
                 try:
@@ -337,12 +374,26 @@ class FakeServer:
                     status, content, headers = refusal.status, refusal.body, dict(refusal.headers)
                 sent = (content if isinstance(content, str) else json.dumps(content)).encode()
                 before = b"\n\n   \n" if fake.profile.get("keeps_alive") else b""
+                if encoding := transport.get("encoding"):
+                    headers["Content-Encoding"] = encoding
+                    sent = gzip.compress(sent) if encoding == "gzip" else b"(\xb5/\xfd" + sent
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(before + sent)))
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.end_headers()
+                self.answered += 1
+                if fake.counts("half", transport.get("half_every", 0)):
+                    self.wfile.write(sent[: len(sent) // 2])
+                    self.close_connection = True
+                    return
                 self.wfile.write(before + sent)
+                if self.answered == transport.get("reset_after"):
+                    linger = struct.pack("ii", 1, 0)
+                    self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                    self.wfile.flush()
+                    time.sleep(0.01)  # the answer leaves before the connection is cut
+                    self.close_connection = True
 
             def log_message(self, format: str, *args: object) -> None:
                 pass
@@ -403,8 +454,11 @@ def _echo(prompt: str) -> Json:
 def _as_events(answer: Json) -> str:
     """An answer as a stream of events, the reply cut into its letters."""
     choice = answer["choices"][0]
-    text = choice["message"]["content"] or ""
-    deltas = [{"role": "assistant", "content": ""}, *({"content": each} for each in text)]
+    message = choice["message"]
+    text, thoughts = message["content"] or "", message.get("reasoning_content")
+    deltas: list[Json] = [{"role": "assistant", "content": ""}]
+    deltas += [{"reasoning_content": thoughts}] if thoughts else []
+    deltas += [{"content": each} for each in text]
     pieces = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     pieces.append({"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]})
     base = {"object": "chat.completion.chunk", "model": answer["model"]}

@@ -111,12 +111,17 @@ def serving(profile: Mapping[str, Any], cure: Mapping[str, Any]) -> Iterator[Mod
             "openai",
             path=cure.get("path", profile["model"]),
             chat=cure.get("chat", True),
-            options=options | cure.get("options", {}),
+            options=options | profile.get("options", {}) | cure.get("options", {}),
         )
 
 
-def run(entry: ModelEntry, folder: Path, cure: Mapping[str, Any], *uses: str) -> dict[str, Outcome]:
-    """One run of some uses of the model, which is its own judge where answers are written."""
+def run(
+    entry: ModelEntry, folder: Path, stated: Mapping[str, Any], *uses: str
+) -> dict[str, Outcome]:
+    """One run of some uses of the model, which is its own judge where answers are written.
+
+    What writes has the `settings` and `max_tokens` that are stated.
+    """
     datasets = {"items": items(), "lands": lands()}
     outcomes: dict[str, Outcome] = {}
     database = Database(folder / "store.sqlite")
@@ -125,8 +130,9 @@ def run(entry: ModelEntry, folder: Path, cure: Mapping[str, Any], *uses: str) ->
             continue
         source, mode = USES[use]
         judged = use == "open" and "judge" in uses
-        if "max_tokens" in cure and use in ("replies", "open"):
-            mode = mode | {"max_tokens": cure["max_tokens"]}
+        if use in ("replies", "open"):
+            mode = mode | stated.get("settings", {})
+            mode |= {key: stated[key] for key in ("max_tokens",) if key in stated}
         judging = {"judging": {"judges": ["m"], "template": "correct-en.1"}} if judged else {}
         spec = RunSpec.model_validate(
             {"datasets": [source], "models": ["m"], "modes": [mode], **judging}
@@ -183,7 +189,7 @@ def test_a_server_gives_the_true_figure_or_a_sentence(name: str, tmp_path: Path)
     profile = PROFILES[name]
     expected = profile["expect"]
     with serving(profile, {}) as entry:
-        outcomes = run(entry, tmp_path, {}, *expected)
+        outcomes = run(entry, tmp_path, {"settings": profile.get("settings", {})}, *expected)
     for use, wanted in expected.items():
         check(use, outcomes[use], wanted)
 
@@ -193,6 +199,7 @@ def test_the_cure_that_a_sentence_names_gives_the_true_figure(
     name: str, cure: Mapping[str, Any], tmp_path: Path
 ):
     with serving(PROFILES[name], cure) as entry:
-        outcomes = run(entry, tmp_path, cure, *cure["uses"])
+        stated = {"settings": PROFILES[name].get("settings", {}), **cure}
+        outcomes = run(entry, tmp_path, stated, *cure["uses"])
     for use in cure["uses"]:
         check(use, outcomes[use], RIGHT)

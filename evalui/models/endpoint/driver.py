@@ -26,6 +26,7 @@ from evalui.models.base import Answer, Rejection
 from evalui.models.endpoint.protocol import (
     TOO_MANY_REQUESTS,
     Json,
+    LockedError,
     RejectedError,
     RetryableError,
     Send,
@@ -198,6 +199,7 @@ class _RequestTask(Generic[T]):
     attempts: int = 0
     refusals: int = 0  # because the server was too busy
     answered_before: int = 0  # by all servers, when this one was last tried
+    was_locked: bool = False  # its key was refused once, by a server that had taken it before
     failed_while_well: int = 0  # times that it was given up and a server answered the check then
     failed_servers: set[str] = field(default_factory=set[str])  # URLs of servers that failed it
 
@@ -556,12 +558,16 @@ class JobStream(Generic[T]):
             if isinstance(error, RetryableError):
                 self._record_failure(task, slot, error, now, trial=trial)
             else:
-                limit.answered += 1
+                limit.answered += error is None or isinstance(error, RejectedError)
                 limit.breaker.record_success()
         if error is None:
             self._hand_over(Answer(task.key, running.result()))
         elif isinstance(error, RejectedError):
             self._hand_over(Rejection(task.key, error.reason))
+        elif isinstance(error, LockedError) and limit.answered and not task.was_locked:
+            task.was_locked = True  # by chance, maybe: the same key was taken before
+            pause = self._pool.retry_policy.initial_open_time
+            heapq.heappush(self._later, (now + pause, next(_ORDER), task))
         elif not isinstance(error, RetryableError):
             self._end(error)
         self._go_on()

@@ -322,7 +322,7 @@ class ReplyTooLong(Exception):
 
 
 class InvalidContentEncoding(Exception):
-    """A reply is not compressed in the manner that was requested, or breaks off."""
+    """A reply is in another encoding than was asked for, which it names, or breaks off."""
 
 
 def reply_byte_limit(body: Mapping[str, Any]) -> int:
@@ -540,16 +540,16 @@ class _Gzip:
                 yield self._inflate.decompress(left, _DECOMPRESSED_CHUNK)
                 left = self._inflate.unconsumed_tail
         except zlib.error as error:
-            raise InvalidContentEncoding from error
+            raise InvalidContentEncoding("") from error
 
     def end(self) -> bytes:
         """What is left; raises `InvalidContentEncoding` if the body has broken off."""
         try:
             rest = self._inflate.flush()
         except zlib.error as error:
-            raise InvalidContentEncoding from error
+            raise InvalidContentEncoding("") from error
         if not self._inflate.eof:
-            raise InvalidContentEncoding
+            raise InvalidContentEncoding("")
         return rest
 
 
@@ -559,4 +559,4 @@ def _unpacker(encoding: str) -> _Plain | _Gzip:
         return _Plain()
     if kind in _ZIPPED:
         return _Gzip()
-    raise InvalidContentEncoding
+    raise InvalidContentEncoding(kind)

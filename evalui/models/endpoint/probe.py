@@ -29,6 +29,7 @@ from evalui.models.endpoint.protocol import (
     NOT_IMPLEMENTED,
     REQUEST_TIMEOUT,
     RESPONSES_PATH,
+    STREAMED,
     TOO_MANY_REQUESTS,
     Json,
     RejectedError,
@@ -44,7 +45,6 @@ from evalui.models.endpoint.protocol import (
     reported_model,
     response_format,
     served_model,
-    to_responses_request,
     token_count,
 )
 from evalui.models.endpoint.requests import Capabilities
@@ -64,6 +64,11 @@ OPTIONAL_FIELDS = ("stop", "temperature")
 _MIN_LETTER_MASS = 0.5  # the probability of all letters where a letter is what a reply begins with
 # Thoughts may begin with "I", which is a word; one more request shows what it is.
 _LETTER = re.compile(r"\s*[A-HJ-Z]\s*")
+_LEAST_TOKENS = 16  # the highest minimum of a longest reply that servers are known to have
+_NAMES_LIMIT = re.compile(r"\bmax_(?:completion_|output_)?tokens\b")
+_STREAM_ONLY = re.compile(r"only supports? (?:the )?stream", re.IGNORECASE)
+_LOADS = re.compile(r"\bloading\b", re.IGNORECASE)  # llama.cpp's word while it answers nothing
+_LOAD_DELAY_S, _MAX_LOAD_S = 2.0, 1800.0
 _LIMIT_REACHED = "output limit was reached"  # OpenAI's word where one token is not enough to think
 T = TypeVar("T")
 _PROBE_TEXT = "Question: Which of these is the largest?\nAnswer:"
@@ -145,7 +150,8 @@ class ProbeReply:
 class InterfaceProbe:
     """Whether one interface answers at all, and how long a list of tokens it gives.
 
-    `thinks`, `opens_thoughts`, `limit_field` and `refused_fields` as in `Capabilities`.
+    `thinks`, `opens_thoughts`, `limit_field`, `least_tokens`, `streams` and `refused_fields` as in
+    `Capabilities`. `status` is that of a refusal.
     """
 
     works: bool = False
@@ -153,18 +159,28 @@ class InterfaceProbe:
     thinks: bool = False
     opens_thoughts: bool = False
     reason: str = ""
+    status: int = 0
     reported_model: str = ""
     limit_field: str = "max_tokens"
+    least_tokens: int = 1
+    streams: bool = False
     refused_fields: frozenset[str] = frozenset()
     auth_error: ModelError | None = None
     answer: Json = field(default_factory=dict[str, Any], repr=False)
 
 
 def adapt_request(body: Json, reason: str) -> Json:
-    """The same question in the manner of OpenAI's newer models, as far as the refusal names it."""
+    """The same question in the manner that a refusal names: with the newer name of the limit, a
+    higher limit, by stream, or without a field.
+    """
     if NEWER_LIMIT_FIELD in reason and "max_tokens" in body:
         others = {field: value for field, value in body.items() if field != "max_tokens"}
         return others | {NEWER_LIMIT_FIELD: body["max_tokens"]}
+    limits = [field for field in LIMIT_FIELDS if body.get(field, _LEAST_TOKENS) < _LEAST_TOKENS]
+    if limits and _NAMES_LIMIT.search(reason):
+        return body | dict.fromkeys(limits, _LEAST_TOKENS)
+    if _STREAM_ONLY.search(reason) and "stream" not in body:
+        return body | STREAMED
     named = (each for each in OPTIONAL_FIELDS if each in body and re.search(rf"\b{each}\b", reason))
     refused = next(named, "")
     return {field: value for field, value in body.items() if field != refused}
@@ -175,7 +191,7 @@ def read_plain_probe(tried: ProbeReply) -> InterfaceProbe:
     if _LIMIT_REACHED in tried.reason:
         return InterfaceProbe(works=True)
     if tried.reason:
-        return InterfaceProbe(reason=tried.reason, auth_error=tried.auth_error)
+        return InterfaceProbe(reason=tried.reason, status=tried.status, auth_error=tried.auth_error)
     try:
         choices(tried.answer)
     except RetryableError as error:
@@ -249,6 +265,8 @@ def _missing_top_reason(choice: Json) -> str:
         return error.reason
     if not listed:
         return sentence("error.endpoint-ignores-logprobs")
+    if all(each.id is not None for each in listed):
+        return sentence("error.endpoint-spells-ids")
     if len(listed) == 1:
         return sentence("error.endpoint-one-token")
     return invalid_top_reason(listed)
@@ -297,6 +315,8 @@ def probe(
         opens_thoughts=chat.opens_thoughts,
         json_schema=chat.works and requests.json_schema(chat),
         limit_field=chat.limit_field,
+        least_tokens=chat.least_tokens,
+        streams=chat.streams,
         refused_fields=chat.refused_fields,
         max_length=served.own.max_length,
         root=served.own.root,
@@ -326,6 +346,7 @@ def _other_interface(
             chat=True,
             responses=True,
             refused_fields=responses.refused_fields,
+            json_schema=requests.json_schema(responses, RESPONSES_PATH),
             max_length=served.own.max_length,
             root=served.own.root,
             reported_model=responses.reported_model,
@@ -334,7 +355,10 @@ def _other_interface(
                 "loglik": sentence("error.endpoint-responses-only"),
             },
         )
-    raise requests.unusable_error(served, chat.reason or completions.reason)
+    # Chat may say no more than that it is not the interface of this model.
+    is_there = responses.status not in (0, *_NO_ROUTE_STATUSES)
+    reason = responses.reason if is_there else chat.reason or completions.reason
+    raise requests.unusable_error(served, reason)
 
 
 class _ServerProbe:
@@ -372,17 +396,19 @@ class _ServerProbe:
             probed = self._probe_top("chat/completions", body, extras)
         return replace(
             self._without_thoughts(probed, body),
-            limit_field="max_tokens" if "max_tokens" in body else NEWER_LIMIT_FIELD,
+            limit_field=(limit := "max_tokens" if "max_tokens" in body else NEWER_LIMIT_FIELD),
+            least_tokens=body[limit],
+            streams="stream" in body,
             refused_fields=frozenset(OPTIONAL_FIELDS) - body.keys(),
         )
 
     def responses(self) -> InterfaceProbe:
         """Whether it has the Responses API, and which fields it refuses there."""
         body: Json = {"messages": _PROBE_MESSAGES, "temperature": 0.0}
-        tried = self._request(RESPONSES_PATH, to_responses_request(body))
+        tried = self._request(RESPONSES_PATH, body)
         if tried.reason and (other := adapt_request(body, tried.reason)) != body:
             body = other
-            tried = self._request(RESPONSES_PATH, to_responses_request(body))
+            tried = self._request(RESPONSES_PATH, body)
         probed = read_plain_probe(replace(tried, answer=as_chat_answer(tried.answer)))
         return replace(probed, refused_fields=frozenset(OPTIONAL_FIELDS) - body.keys())
 
@@ -395,7 +421,9 @@ class _ServerProbe:
         for other in _other_addresses(url):
             if self._answers_at(other):
                 return ModelError("endpoint-other-address", url=url, other=other, reason=reason)
-        return ModelError("endpoint-no-reply-at-all", url=url, reason=reason)
+        has_version = _VERSION_PATH.search(urlsplit(url).path)
+        key = "endpoint-no-reply-here" if has_version else "endpoint-no-reply-at-all"
+        return ModelError(key, url=url, reason=reason)
 
     def _answers_at(self, url: str) -> bool:
         """Whether chat or completions answer at another address; a fault there is no answer."""
@@ -497,7 +525,7 @@ class _ServerProbe:
             return False
         return True
 
-    def json_schema(self, chat: InterfaceProbe) -> bool:
+    def json_schema(self, chat: InterfaceProbe, path: str = "chat/completions") -> bool:
         """Whether chat writes nothing but JSON that fits a schema.
 
         The request itself does not ask for JSON, so a server that ignores the schema writes none.
@@ -507,12 +535,12 @@ class _ServerProbe:
             "messages": _PROBE_MESSAGES,
             "temperature": 0.0,
             chat.limit_field: _SCHEMA_PROBE_TOKENS,
+            **(STREAMED if chat.streams else {}),
             "response_format": response_format(_PROBE_SCHEMA),
         }
         sent = {field: value for field, value in body.items() if field not in chat.refused_fields}
         try:
-            answer = self._request("chat/completions", sent).answer
-            (choice,) = choices(answer)
+            (choice,) = choices(as_chat_answer(self._request(path, sent).answer))
         except RetryableError:  # the rest of what is known is worth more than this
             return False
         return fits_probe_schema(choice)
@@ -565,7 +593,12 @@ class _ServerProbe:
     def _request(self, path: str, body: Json) -> ProbeReply:
         sent = {"model": self._model, **body}
         try:
-            return ProbeReply(self._with_retries(lambda: self._server.post(path, sent)))
+            answer = self._with_retries(lambda: self._server.post(path, sent))
+            for _ in range(_LIST_RETRIES):
+                if answer.get("choices") or "choices" not in answer:
+                    break
+                answer = self._with_retries(lambda: self._server.post(path, sent))
+            return ProbeReply(answer)
         except ModelError as error:  # a key may be good for some routes only
             return ProbeReply({}, error.sentence, auth_error=error)
         except RejectedError as error:
@@ -576,27 +609,33 @@ class _ServerProbe:
             return ProbeReply({}, error.reason, error.status)
 
     def _with_retries(self, send: Callable[[], Json]) -> Json:
-        """What `send` returns, sent again after a while if the server wants fewer requests, and
-        once if the connection broke: some close it after an error while it is used again.
+        """What `send` returns, sent again after a while if the server wants fewer requests or
+        loads its model, and once if the connection broke: some close it after an error while it
+        is used again.
         """
-        broken = False
-        for attempt in range(_MAX_RETRIES):
+        broken, attempt = False, 0
+        loaded_by = time.monotonic() + _MAX_LOAD_S
+        while attempt < _MAX_RETRIES:
             try:
                 return send()
             except RetryableError as error:
+                if _LOADS.search(error.reason) and time.monotonic() < loaded_by:
+                    self._sleep(_LOAD_DELAY_S)
+                    continue
+                attempt += 1
                 if error.blame == "server" and not error.status and not broken:
                     broken = True
                     continue
                 is_fault = error.status >= 500 and error.status != NOT_IMPLEMENTED
-                if is_fault and attempt < _MAX_FAULTS and not error.retry_after_s:
-                    self._sleep(_FAULT_DELAY_S * 2.0**attempt)
+                if is_fault and attempt <= _MAX_FAULTS and not error.retry_after_s:
+                    self._sleep(_FAULT_DELAY_S * 2.0 ** (attempt - 1))
                     continue
                 if (
                     error.status != TOO_MANY_REQUESTS
                     or error.retry_after_s > _MAX_RETRIES * _MAX_RETRY_DELAY_S
                 ):
                     raise
-                self._sleep(min(error.retry_after_s or 2.0**attempt, _MAX_RETRY_DELAY_S))
+                self._sleep(min(error.retry_after_s or 2.0 ** (attempt - 1), _MAX_RETRY_DELAY_S))
         return send()
 
 

@@ -8,6 +8,7 @@ import datetime
 import json
 import os
 import re
+import time
 from collections.abc import (
     Awaitable,
     Callable,
@@ -32,6 +33,7 @@ MAX_MESSAGE_LENGTH = 300  # characters of a server's own message that are shown
 REQUEST_TIMEOUT = 408
 NOT_IMPLEMENTED = 501
 TOO_MANY_REQUESTS = 429
+_NOT_FOUND = 404
 _MAX_RETRY_AFTER_S = 86400.0  # a server that requests more is tried again after a day
 _AUTH_STATUSES = (401, 403)
 _PAYMENT_REQUIRED = 402
@@ -47,14 +49,23 @@ _UNPAID_CODES = {
     "billing_hard_limit_reached",
     "billing_not_active",
     "exceeded_current_quota_error",  # Moonshot
+    "insufficient_balance_error",  # MiniMax
     "insufficient_quota",
 }
+_UNPAID = re.compile(r"insufficient (?:account )?balance|credit balance is too low", re.IGNORECASE)
+# What MiniMax's errors, which come with HTTP 200, would be by HTTP; others are faults.
+_BASE_RESP_STATUSES = {1002: 429, 1004: 401, 1008: 402, 1026: 400, 1027: 400, 1039: 429, 2013: 400}
+# Google's quota of a day begins anew at midnight in California, at the latest so far from UTC.
+_PACIFIC = datetime.timezone(datetime.timedelta(hours=-8))
 _TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)  # OpenAI's 429 for a long prompt
 _TOO_LONG = re.compile(
     r"context[ _](?:length|size|window)|(?:prompt|input|request)s? (?:is |are )?too (?:long|large)",
     re.IGNORECASE,
 )
-_MESSAGE_KEYS = ("error", "message", "msg", "detail", "error_msg", "error_description")
+_MESSAGE_KEYS = (
+    *("error", "message", "msg", "detail", "error_msg", "error_description"),
+    *("base_resp", "status_msg"),
+)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
 _HTML = re.compile(r"\s*<(?:!doctype|html)", re.IGNORECASE)
 _HTML_TITLE = re.compile(r"<title>(.*?)</title>", re.IGNORECASE | re.DOTALL)
@@ -78,18 +89,21 @@ _NAMES_SECRET = re.compile(r"auth|key|token|secret|passw|cookie|credential|signa
 _TEMPLATE_FIELD = "chat_template_kwargs"
 _MAX_LENGTH = 4000  # characters of each of the three
 _END = "[DONE]"
+STREAMED: Json = {"stream": True, "stream_options": {"include_usage": True}}
 _DELTA_TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 _CALLS = ("tool_calls", "function_call")  # that there is one is all that is read of them
 # Why a text ends, in the words of several servers. Any other reason is an interruption.
-_STOP_REASONS = {"stop", "eos", "eos_token", "stop_sequence", "end_turn"}
-_LENGTH_REASONS = {"length", "max_tokens", "model_length", "max_output_tokens"}
+_STOP_REASONS = {
+    *("stop", "eos", "eos_token", "stop_sequence", "end_turn"),
+    *("normal", "complete", "completed"),
+}
+_LENGTH_REASONS = {
+    *("length", "max_tokens", "model_length", "max_output_tokens"),
+    "model_context_window_exceeded",
+}
 _FILTER_REASONS = {
-    "blocklist",
-    "content_filter",
-    "prohibited_content",
-    "recitation",
-    "safety",
-    "sensitive",
+    *("blocklist", "content_filter", "prohibited_content", "recitation", "safety", "sensitive"),
+    *("refusal", "guardrail_intervened"),
 }
 _TOOL_REASONS = {"tool_calls", "function_call", "tool_use"}
 _TEXT_PARTS = {"text", "output_text"}
@@ -99,7 +113,10 @@ RESPONSES_PATH = "responses"
 _MIN_TOKENS = 16  # the API refuses fewer
 _LIMIT_FIELDS = ("max_completion_tokens", "max_tokens")
 # What the API does not take, or takes under another name.
-_OTHER_FIELDS = ("messages", "stop", "seed", *_LIMIT_FIELDS)
+_OTHER_FIELDS = (
+    *("messages", "stop", "seed", "reasoning_effort", "response_format"),
+    *_LIMIT_FIELDS,
+)
 _FINISH_REASONS: Mapping[str, str] = {
     "max_output_tokens": "length",
     "content_filter": "content_filter",
@@ -149,6 +166,10 @@ class RetryableError(Exception):
         self.retry_after_s = retry_after_s
 
 
+class LockedError(ModelError):
+    """The server refuses the key."""
+
+
 class RejectedError(Exception):
     """The server rejected the request permanently; `status` is 0 if it was not by HTTP."""
 
@@ -182,10 +203,16 @@ def failure_of(
         return _redirect_error(status, reply.headers.get("location", ""), url, redact)
     # Cut last: the beginning of a key would not be recognised.
     message = redact(error_message(body))[:MAX_MESSAGE_LENGTH] or "-"
-    if status in _AUTH_STATUSES:
-        return ModelError("endpoint-locked", url=url, status=status, told=message)
-    if status == _PAYMENT_REQUIRED or _UNPAID_CODES & set(_error_codes(body)):
+    if (
+        status == _PAYMENT_REQUIRED
+        or _UNPAID_CODES & set(_error_codes(body))
+        or _UNPAID.search(message)
+    ):
         return ModelError("endpoint-unpaid", url=url, status=status, told=message)
+    if status in _AUTH_STATUSES:
+        return LockedError("endpoint-locked", url=url, status=status, told=message)
+    if status == _NOT_FOUND and (own := _own_interface(body)):
+        return RejectedError(sentence(own, url=url), status=status)
     if _is_too_long(status, message):
         reason = sentence("error.endpoint-too-long-prompt", url=url, status=status, told=message)
     else:
@@ -247,8 +274,30 @@ def _redirect_error(
     )
 
 
+def is_error(answer: Json) -> bool:
+    """Whether what came with HTTP 200 is an error, as some gateways send them."""
+    if answer.get("choices") or answer.get("output"):
+        return False
+    return bool(answer.get("error") or as_object(answer.get("base_resp")).get("status_code"))
+
+
+def _own_interface(body: object) -> str:
+    """The key of the sentence on a server that has an interface of its own alone, by what it
+    answers to a path that it lacks; "" of any other.
+    """
+    whole = as_object(body)
+    error = as_object(whole.get("error"))
+    if whole.get("type") == "error" and error.get("type") == "not_found_error":
+        return "error.endpoint-anthropic"
+    if "UnknownOperationException" in str(as_object(whole.get("Output")).get("__type", "")):
+        return "error.endpoint-bedrock"
+    return ""
+
+
 def _embedded_status(body: object) -> int:
-    """What an error that came with HTTP 200 would have been, as some gateways send them."""
+    """The status that an error with HTTP 200 would have had."""
+    if code := as_object(as_object(body).get("base_resp")).get("status_code"):
+        return _BASE_RESP_STATUSES.get(code, 500)
     fields = as_object(as_object(body).get("error"))
     for code in (fields.get("code"), fields.get("status")):
         if type(code) is int and 400 <= code < 600:
@@ -286,19 +335,29 @@ def _plain_text(text: str) -> str:
 
 
 def _wait_of(headers: Mapping[str, str], body: object) -> float:
-    """The seconds that a server wants to be left alone, wherever it says so."""
+    """The seconds that a server wants to be left alone, wherever it says so: until the end of a
+    day's quota before any shorter wait.
+    """
+    errors = [as_object(as_object(each).get("error")) for each in [body, *as_list(body)]]
+    details = [as_object(each) for error in errors for each in as_list(error.get("details"))]
+    quotas = [as_object(each) for part in details for each in as_list(part.get("violations"))]
+    if any("PerDay" in str(quota.get("quotaId", "")) for quota in quotas):
+        now = datetime.datetime.now(_PACIFIC)
+        midnight = datetime.datetime.combine(now.date(), datetime.time(), _PACIFIC)
+        return (midnight + datetime.timedelta(days=1) - now).total_seconds()
     if stated := retry_after(headers.get("retry-after", ""), datetime.datetime.now(datetime.UTC)):
         return stated
     try:
         return max(0.0, min(float(headers.get("retry-after-ms", "")) / 1000, _MAX_RETRY_AFTER_S))
     except ValueError:
         pass
-    for error in (as_object(each).get("error") for each in [body, *as_list(body)]):
-        for detail in as_list(as_object(error).get("details")):
-            # Google's RetryInfo
-            if wait := _DURATION.fullmatch(str(as_object(detail).get("retryDelay", ""))):
-                return min(float(wait[1]), _MAX_RETRY_AFTER_S)
-    return 0.0
+    # OpenRouter's moment is in milliseconds since 1970.
+    told = [as_object(as_object(error.get("metadata")).get("headers")) for error in errors]
+    for name, value in (pair for each in (headers, *told) for pair in each.items()):
+        if name.lower() == "x-ratelimit-reset" and re.fullmatch(r"\d{13}", str(value)):
+            return max(0.0, min(float(value) / 1000 - time.time(), _MAX_RETRY_AFTER_S))
+    waits = (_DURATION.fullmatch(str(part.get("retryDelay", ""))) for part in details)
+    return next((min(float(wait[1]), _MAX_RETRY_AFTER_S) for wait in waits if wait), 0.0)  # Google
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +376,7 @@ class RequestExtras:
 
     def apply(self, path: str, body: Json) -> Json:
         """The body as it is sent to a path; routes at the server's root take no more than what
-        its chat template needs.
+        its chat template needs, and the Responses API has names of its own for chat's fields.
         """
         if path.startswith("/"):
             needed = {_TEMPLATE_FIELD: self.template} if self.template else {}
@@ -325,7 +384,7 @@ class RequestExtras:
         whole = {**self.body, **body}
         if self.template and _TEMPLATE_FIELD in body:  # a run states one value, the entry others
             whole[_TEMPLATE_FIELD] = {**self.template, **body[_TEMPLATE_FIELD]}
-        return whole
+        return _as_responses_request(whole) if path == RESPONSES_PATH else whole
 
     @property
     def template(self) -> Mapping[str, Any]:
@@ -485,13 +544,15 @@ def _add_choice(whole: Json, piece: Json) -> None:
 
 
 def choices(answer: Json, count: int = 1) -> list[Json]:
-    """The server's answers to `count` prompts, in the order of the prompts."""
+    """The server's answers to `count` prompts, in the order of the prompts; of several to a single
+    one the first.
+    """
     listed = as_list(answer.get("choices"))
     if not listed:
         raise invalid_response(sentence("error.endpoint-no-choice"))
     parsed = [as_object(choice) for choice in listed]
     by_index = {str(each.get("index", place)): each for place, each in enumerate(parsed)}
-    if len(listed) != count or any(str(place) not in by_index for place in range(count)):
+    if (len(listed) != count > 1) or any(str(place) not in by_index for place in range(count)):
         raise invalid_response(
             sentence(
                 "error.endpoint-choice-count",
@@ -525,7 +586,8 @@ def read_text(answer: Json, stop: Sequence[str]) -> GeneratedText:
         raise RejectedError(sentence("error.endpoint-calls-tool"))
     # Without a reason it is unknown whether this is all of the text.
     if reason not in _STOP_REASONS | _LENGTH_REASONS:
-        raise invalid_response(sentence("error.endpoint-broken-off"))
+        told = reason[:MAX_MESSAGE_LENGTH] if choice.get("finish_reason") else "-"
+        raise invalid_response(sentence("error.endpoint-broken-off", reason=told))
     text, thoughts = read_message(choice)
     if reason in _LENGTH_REASONS and _has_no_visible_text(choice, text, thoughts):
         raise RejectedError(sentence("error.endpoint-only-thoughts"))
@@ -600,16 +662,22 @@ def _has_no_visible_text(choice: Json, text: str | None, thoughts: str) -> bool:
     return is_reply and not (text or "").strip() and (not text or bool(thoughts))
 
 
-def to_responses_request(body: Json) -> Json:
+def _as_responses_request(body: Json) -> Json:
     """A request to chat in the form of the Responses API. Nothing is kept at the server."""
     sent = {field: value for field, value in body.items() if field not in _OTHER_FIELDS}
     limit = next((body[field] for field in _LIMIT_FIELDS if field in body), _MIN_TOKENS)
-    return {
+    whole: Json = {
         "input": body["messages"],
         "max_output_tokens": max(_MIN_TOKENS, limit),
         "store": False,
         **sent,
     }
+    if effort := body.get("reasoning_effort"):
+        whole["reasoning"] = {**as_object(body.get("reasoning")), "effort": effort}
+    if form := as_object(body.get("response_format")):
+        described = {"type": form["type"], **as_object(form.get("json_schema"))}
+        whole["text"] = {**as_object(body.get("text")), "format": described}
+    return whole
 
 
 def as_chat_answer(answer: Json) -> Json:

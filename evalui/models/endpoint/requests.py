@@ -34,6 +34,7 @@ from evalui.models.endpoint.logprobs import (
 from evalui.models.endpoint.protocol import (
     MAX_MESSAGE_LENGTH,
     RESPONSES_PATH,
+    STREAMED,
     Json,
     RejectedError,
     Send,
@@ -45,7 +46,6 @@ from evalui.models.endpoint.protocol import (
     read_text,
     reported_model,
     response_format,
-    to_responses_request,
     token_count,
 )
 from evalui.models.scoring_requests import ScoringBatch, encode_requests
@@ -91,9 +91,9 @@ class Capabilities:
     turns texts into ids. `thinks`: its chat writes thoughts before the reply, so that the first
     token is no answer; `opens_thoughts`: its template does, so that only their end is marked;
     `responses`: its chat is the Responses API. `json_schema`: its chat writes JSON that fits a
-    schema. `limit_field` is its name of the longest reply, `refused_fields` are the fields that
-    chat does without. `max_length` (0: not reported), `root` and `reported_model` are what it
-    reports of the model.
+    schema. `limit_field` is chat's name of the longest reply, which has `least_tokens` at least;
+    `streams`: it replies by stream alone; `refused_fields` are the fields that it does without.
+    `max_length` (0: not reported), `root` and `reported_model` are what it reports of the model.
     """
 
     chat: bool = False
@@ -112,6 +112,8 @@ class Capabilities:
     responses: bool = False
     json_schema: bool = False
     limit_field: str = "max_tokens"
+    least_tokens: int = 1
+    streams: bool = False
     refused_fields: frozenset[str] = frozenset()
     max_length: int = 0
     root: str = ""
@@ -201,6 +203,8 @@ def common_capabilities(capabilities: Sequence[Capabilities]) -> Capabilities:
         json_schema=all(each.json_schema for each in capabilities),
         # A server that refuses the old name needs the new one; most others know both.
         limit_field=min(each.limit_field for each in capabilities),
+        least_tokens=max(each.least_tokens for each in capabilities),
+        streams=any(each.streams for each in capabilities),
         refused_fields=frozenset[str]().union(*(each.refused_fields for each in capabilities)),
         max_length=min((each.max_length for each in capabilities if each.max_length), default=0),
         root="|".join(sorted({each.root for each in capabilities})),
@@ -494,7 +498,8 @@ class RequestBuilder:
                 {"role": turn.role, "content": turn.content} for turn in _as_messages(prompt)
             ],
             "temperature": 0.0,
-            self._capabilities.limit_field: max_tokens,
+            self._capabilities.limit_field: max(max_tokens, self._capabilities.least_tokens),
+            **(STREAMED if self._capabilities.streams else {}),
         }
         sent = {
             field: value
@@ -502,7 +507,7 @@ class RequestBuilder:
             if field not in self._capabilities.refused_fields
         }
         if self._capabilities.responses:
-            answer = as_chat_answer(await send(RESPONSES_PATH, to_responses_request(sent)))
+            answer = as_chat_answer(await send(RESPONSES_PATH, sent))
         else:
             answer = await send("chat/completions", sent)
         return self._check_model(answer)

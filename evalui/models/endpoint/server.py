@@ -70,6 +70,7 @@ from evalui.models.endpoint.protocol import (
     ServerReply,
     error_body,
     failure_of,
+    is_error,
     is_same,
     read_answer,
     replace_surrogates,
@@ -559,8 +560,8 @@ class HttpServer:
                     ),
                     blame="answer",
                 ) from None
-            except InvalidContentEncoding:
-                raise self._not_json_error() from None
+            except InvalidContentEncoding as error:
+                raise self._encoding_error(str(error)) from None
 
     async def _exchange(
         self, method: str, path: str, sent: bytes | None, reservation: ReplyReservation
@@ -572,9 +573,11 @@ class HttpServer:
                 return await _read_reply(response, reservation)
         except aiohttp.ConnectionTimeoutError as error:
             raise self._connection_error(error) from None
+        except aiohttp.ClientResponseError:
+            raise RetryableError(sentence("error.endpoint-no-http", url=self.url)) from None
         except aiohttp.ServerTimeoutError:
             raise RetryableError(
-                sentence("error.endpoint-timeout", url=self.url),
+                sentence("error.endpoint-timeout", url=self.url, seconds=self._timeout_s),
                 status=REQUEST_TIMEOUT,
             ) from None
         except TimeoutError:
@@ -597,12 +600,19 @@ class HttpServer:
         answer = read_answer(reply.content)
         if answer is None:
             raise self._not_json_error()
-        if answer.get("error") and not (answer.get("choices") or answer.get("output")):
+        if is_error(answer):
             raise failure_of(reply, answer, self.url, redact=self._redacted)
         return answer
 
     def _not_json_error(self) -> RetryableError:
         return RetryableError(sentence("error.endpoint-no-json", url=self.url))
+
+    def _encoding_error(self, encoding: str) -> RetryableError:
+        """Of a body in an encoding that was not asked for, or that breaks off."""
+        if not encoding:
+            return self._not_json_error()
+        told = self._redacted(replace_surrogates(encoding))[:MAX_MESSAGE_LENGTH]
+        return RetryableError(sentence("error.endpoint-encoding", url=self.url, encoding=told))
 
     def _connection_error(self, error: Exception) -> RetryableError:
         reason = self._redacted(str(error)) or "connection lost"

@@ -5,6 +5,7 @@ Knows nothing of runs: it reports why it waits, checks for a cancel, and gives u
 
 import time
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from evalui.errors import Unreachable
@@ -75,8 +76,8 @@ class WaitForModel:
             n = _minutes(self._seconds)
             raise Unreachable("gave-up", why=error.sentence, n=n) from error
         if error.retry_after_s > left:
-            n = _minutes(error.retry_after_s)
-            raise Unreachable("too-late", why=error.sentence, n=n) from error
+            at = _moment(error.retry_after_s)
+            raise Unreachable("too-late", why=error.sentence, at=at) from error
         pause = max(min(self._delay, left), error.retry_after_s)
         self._on_wait(ModelWait(error.sentence, self._since, time.time() + pause))
         self._check_cancelled()
@@ -94,6 +95,13 @@ class WaitForModel:
             else:
                 self.reset()
                 return answer
+
+
+def _moment(seconds: float) -> str:
+    """When so much time is over, by the clock of this machine; with the day if it is another."""
+    now = datetime.now().astimezone()
+    then = now + timedelta(seconds=seconds)
+    return f"{then:%H:%M}" if then.date() == now.date() else f"{then:%Y-%m-%d %H:%M}"
 
 
 def _minutes(seconds: float) -> str:
