@@ -56,7 +56,7 @@ def command(branch: Branch, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ("mood", "why"),
     [
         ({"status": 503}, "HTTP 503: overloaded"),
-        ({"delay": 1.5}, "did not answer in time"),
+        ({"delay": 1.5}, "did not answer within 0.5 s; raise timeout_s"),
     ],
 )
 def test_a_command_waits_for_a_server_that_is_there_and_still_loads_its_model(

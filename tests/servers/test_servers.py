@@ -12,6 +12,7 @@ import pytest
 from fake_server import FakeServer, city_of, is_right
 
 from evalui.errors import EvaluiError
+from evalui.local_runs import wait_for_endpoints
 from evalui.models.base import BACKENDS, ModelEntry
 from evalui.models.endpoint.backend import EndpointStatus, OpenAIBackend
 from evalui.models.endpoint.driver import RetryPolicy
@@ -24,6 +25,7 @@ from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.runs.worker import waiting
 from evalui.runs.worker.worker import Worker
+from evalui.settings import Settings
 from evalui.types import CellResult, Dataset, Sample, Trial
 
 pytestmark = pytest.mark.slow
@@ -138,6 +140,7 @@ def run(
             {"datasets": [source], "models": ["m"], "modes": [mode], **judging}
         )
         try:
+            wait_for_endpoints(spec, {"m": entry}, Settings(), warn=lambda _: None)
             plans = plan_run(spec, {source: datasets[source]}, {"m": entry})
             add_dataset(database, datasets[source])
             run_id = queue.create_run(database, spec, plans)

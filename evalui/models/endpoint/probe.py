@@ -67,8 +67,6 @@ _LETTER = re.compile(r"\s*[A-HJ-Z]\s*")
 _LEAST_TOKENS = 16  # the highest minimum of a longest reply that servers are known to have
 _NAMES_LIMIT = re.compile(r"\bmax_(?:completion_|output_)?tokens\b")
 _STREAM_ONLY = re.compile(r"only supports? (?:the )?stream", re.IGNORECASE)
-_LOADS = re.compile(r"\bloading\b", re.IGNORECASE)  # llama.cpp's word while it answers nothing
-_LOAD_DELAY_S, _MAX_LOAD_S = 2.0, 1800.0
 _LIMIT_REACHED = "output limit was reached"  # OpenAI's word where one token is not enough to think
 T = TypeVar("T")
 _PROBE_TEXT = "Question: Which of these is the largest?\nAnswer:"
@@ -609,33 +607,27 @@ class _ServerProbe:
             return ProbeReply({}, error.reason, error.status)
 
     def _with_retries(self, send: Callable[[], Json]) -> Json:
-        """What `send` returns, sent again after a while if the server wants fewer requests or
-        loads its model, and once if the connection broke: some close it after an error while it
-        is used again.
+        """What `send` returns, sent again after a while if the server wants fewer requests, and
+        once if the connection broke: some close it after an error while it is used again.
         """
-        broken, attempt = False, 0
-        loaded_by = time.monotonic() + _MAX_LOAD_S
-        while attempt < _MAX_RETRIES:
+        broken = False
+        for attempt in range(_MAX_RETRIES):
             try:
                 return send()
             except RetryableError as error:
-                if _LOADS.search(error.reason) and time.monotonic() < loaded_by:
-                    self._sleep(_LOAD_DELAY_S)
-                    continue
-                attempt += 1
                 if error.blame == "server" and not error.status and not broken:
                     broken = True
                     continue
                 is_fault = error.status >= 500 and error.status != NOT_IMPLEMENTED
-                if is_fault and attempt <= _MAX_FAULTS and not error.retry_after_s:
-                    self._sleep(_FAULT_DELAY_S * 2.0 ** (attempt - 1))
+                if is_fault and attempt < _MAX_FAULTS and not error.retry_after_s:
+                    self._sleep(_FAULT_DELAY_S * 2.0**attempt)
                     continue
                 if (
                     error.status != TOO_MANY_REQUESTS
                     or error.retry_after_s > _MAX_RETRIES * _MAX_RETRY_DELAY_S
                 ):
                     raise
-                self._sleep(min(error.retry_after_s or 2.0 ** (attempt - 1), _MAX_RETRY_DELAY_S))
+                self._sleep(min(error.retry_after_s or 2.0**attempt, _MAX_RETRY_DELAY_S))
         return send()
 
 

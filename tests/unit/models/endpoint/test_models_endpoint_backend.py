@@ -216,7 +216,6 @@ def test_a_key_that_is_missing_is_a_problem(server: ToyServer):
         Reply(200, {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]}),
         Reply(200, {"choices": [{"text": "half a", "finish_reason": None}]}),
         Reply(200, {"choices": [{"index": 1, "text": "other", "finish_reason": "stop"}]}),
-        Reply(200, {"choices": [{"text": "a", "finish_reason": "stop"}] * 2}),
         Reply(200, {"choices": [{"text": "x" * 99, "finish_reason": "stop"}]}, cut=True),
         Reply(200, {"model": "cheaper", "choices": [{"text": "x", "finish_reason": "stop"}]}),
     ],

@@ -648,8 +648,10 @@ def test_another_address_that_answers_is_offered(url: str, right: str):
 
 
 def test_without_such_an_address_none_is_offered():
-    with pytest.raises(ModelError, match="A base URL mostly ends in /v1"):
+    with pytest.raises(ModelError, match=r"HTTP 404\.$"):
         probe(Elsewhere("http://toy/v1", ""), "toy")
+    with pytest.raises(ModelError, match="A base URL mostly ends in /v1"):
+        probe(Elsewhere("http://toy/openai", ""), "toy")
 
 
 @pytest.mark.parametrize(

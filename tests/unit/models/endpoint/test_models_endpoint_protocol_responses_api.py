@@ -5,10 +5,10 @@ import pytest
 from evalui.models.endpoint.protocol import (
     Json,
     RejectedError,
+    RequestExtras,
     RetryableError,
     as_chat_answer,
     read_text,
-    to_responses_request,
 )
 from evalui.types import Usage
 
@@ -27,17 +27,27 @@ def message(*texts: str) -> Json:
 
 def test_a_request_has_the_names_of_the_api_and_nothing_is_kept():
     body = {"model": "m", "messages": MESSAGES, "max_tokens": 1, "stop": ["#"], "temperature": 0.0}
-    assert to_responses_request(body) == {
+    assert RequestExtras().apply("responses", body) == {
         "model": "m",
         "input": MESSAGES,
         "max_output_tokens": 16,
         "store": False,
         "temperature": 0.0,
     }
-    assert (
-        to_responses_request({"messages": [], "max_completion_tokens": 99})["max_output_tokens"]
-        == 99
-    )
+    longer = {"messages": [], "max_completion_tokens": 99}
+    assert RequestExtras().apply("responses", longer)["max_output_tokens"] == 99
+
+
+def test_an_effort_and_a_schema_have_places_of_their_own_wherever_they_were_stated():
+    extras = RequestExtras({"reasoning_effort": "low", "reasoning": {"summary": "auto"}})
+    form = {"type": "json_schema", "json_schema": {"name": "reply", "schema": {}, "strict": True}}
+    sent = extras.apply("responses", {"messages": MESSAGES, "response_format": form})
+    assert sent["reasoning"] == {"summary": "auto", "effort": "low"}
+    described = {"type": "json_schema", "name": "reply", "schema": {}, "strict": True}
+    assert sent["text"] == {"format": described}
+    assert not {"reasoning_effort", "response_format"} & sent.keys()
+    stated = {"messages": MESSAGES, "reasoning_effort": "high"}  # by the run
+    assert extras.apply("responses", stated)["reasoning"]["effort"] == "high"
 
 
 def test_the_text_and_the_thoughts_are_read_as_those_of_chat():
