@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from evalui.cli.parser import number
 from evalui.errors import ModelError
 from evalui.local_runs import load_settings
 
@@ -43,6 +44,12 @@ def add_models_command(commands: Any) -> None:
     add.add_argument("--no-chat", action="store_true", help="send plain prompts")
     add.add_argument(
         "--key-stdin", action="store_true", help="read its API key from standard input"
+    )
+    add.add_argument(
+        "--timeout",
+        type=number("the seconds", 0.1, kind=float),
+        metavar="SECONDS",
+        help="without a byte, after which a request has failed (default: 60)",
     )
     add.add_argument(
         "--extra-body", metavar="JSON", default="", help="fields added to each request, as JSON"
@@ -101,6 +108,7 @@ def _add(given: argparse.Namespace) -> int:
         chat=not given.no_chat,
         address=given.url,
         key=sys.stdin.readline().strip() if given.key_stdin else "",
+        timeout_s=given.timeout or "",
         extra_body=given.extra_body,
         headers=_pairs(given.header),
         query=_pairs(given.query),
@@ -129,6 +137,7 @@ def _check_options(given: argparse.Namespace) -> None:
         "--model": given.model,
         "--no-chat": given.no_chat,
         "--key-stdin": given.key_stdin,
+        "--timeout": given.timeout,
         "--extra-body": given.extra_body,
         "--header": given.header,
         "--query": given.query,

@@ -28,7 +28,8 @@ _STDIN_KEY = "EVALUI_RUN_API_KEY"  # of this process alone
 _URL_STARTS = ("http://", "https://")
 _FOLDER_STARTS = ("/", "./", "../", "~")
 _OF_FILES = ("adapter", "backend", "device", "dtype", "tensor_parallel")  # of models here
-_OF_THE_SERVER = (*_OF_FILES, "eval_url", "key_env", "key_stdin")
+_OF_ENDPOINTS = ("key_env", "key_stdin", "timeout")
+_OF_THE_SERVER = (*_OF_FILES, *_OF_ENDPOINTS, "eval_url")
 # The option that a field of a model's form comes from.
 _OPTIONS = {"address": "--eval-url", "key_variable": "--key-env", "adapter": "--adapter"}
 
@@ -45,6 +46,12 @@ def add_model_options(run: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--key-stdin", action="store_true", help="read the endpoint's key from standard input"
+    )
+    group.add_argument(
+        "--timeout",
+        type=number("the seconds", 0.1, kind=float),
+        metavar="SECONDS",
+        help="without a byte, after which a request to the endpoint has failed (default: 60)",
     )
     group.add_argument(
         "--backend", choices=("transformers", "vllm"), help="backend of a model in a folder"
@@ -80,8 +87,9 @@ def described_models(
     stated = [option(name) for name in _OF_FILES if getattr(given, name)]
     if stated and (not wanted or (given.adapter and len(wanted) != 1)):
         raise SpecError("flag-one-model", flag=stated[0])
-    if (given.key_env or given.key_stdin) and not _has_address(given, wanted):
-        raise SpecError("flag-needs", flag="--key-env" if given.key_env else "--key-stdin")
+    remote = [option(name) for name in _OF_ENDPOINTS if getattr(given, name)]
+    if remote and not _has_address(given, wanted):
+        raise SpecError("flag-needs", flag=remote[0])
     if given.key_stdin:
         os.environ[_STDIN_KEY] = sys.stdin.readline().strip()
     return [_entry(name, given, catalog) for name in wanted]
@@ -146,6 +154,7 @@ def _endpoint(
         chat=True,
         address=address,
         key_variable=variable,
+        timeout_s=given.timeout or "",
     )
     _check(form)
     model = model or _only_model(address, os.environ.get(variable, ""))

@@ -1,15 +1,15 @@
-"""A model as its form describes it: what each field may be, and the table that comes of it."""
+"""A model as its form describes it: what each field may be, and where the catalog has it."""
 
 import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
 from evalui.errors import ModelError
+from evalui.models.base import ModelEntry
 from evalui.models.catalog import resolve_links
 from evalui.models.endpoint.limits import check_url, is_http_url, may_hold_secret
 from evalui.models.endpoint.protocol import check_extras
@@ -21,6 +21,7 @@ _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCI
 # The user who adds a model chooses the host as well: no other secret of the server may go there.
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,91}_API_KEY")
 _MAX_FIELD_LENGTH = 500  # characters of one field
+_TOO_LONG_S = 1_000_000_000
 _TOKEN_COUNT = re.compile(r"[1-9][0-9]{0,8}")
 
 
@@ -30,12 +31,11 @@ class NewModelForm:
 
     `path` is a folder, a hub id, or the model's name at the endpoint. `key` is kept encrypted for
     this address, and `drops_key` forgets an earlier one; `key_variable` names the environment
-    variable that holds the key instead. The prices, in US dollars for a million tokens, and
-    `max_length` in tokens are numbers, or as they were typed, "" if they were not. `extra_body`,
-    `headers`, `query` and `key_header` are as in `endpoint.extras`: tables, or as they were typed,
-    as JSON. `everyone` or
-    else these `people` may use it beside its owner, as in `ModelEntry`; None is as before, and of a
-    new model everyone.
+    variable that holds the key instead. The prices, in US dollars for a million tokens,
+    `max_length` in tokens and `timeout_s` are numbers, or as they were typed, "" if they were not.
+    `extra_body`, `headers`, `query` and `key_header` are as in `RequestExtras`: tables, or as they
+    were typed, as JSON. `everyone` or else these `people` may use it beside its owner, as in
+    `ModelEntry`; None is as before, and of a new model everyone.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}  # where it comes as JSON
@@ -54,6 +54,7 @@ class NewModelForm:
     input_price: float | str = ""
     output_price: float | str = ""
     max_length: int | str = ""
+    timeout_s: float | str = ""
     extra_body: dict[str, Any] | str = ""
     headers: dict[str, str] | str = ""
     query: dict[str, str] | str = ""
@@ -70,72 +71,70 @@ class InvalidModelForm(ModelError):
         self.faults = faults
 
 
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """A field of a form: `read` gives its value as the catalog has it, or raises `ModelError`;
+    `option` is its name among the options of an endpoint, "" of a field of the entry itself.
+    """
+
+    read: Callable[[Any], Any]
+    option: str = ""
+
+
+def fields_of(place: ModelSource) -> Mapping[str, FormField]:
+    """The fields that a form decides of a model that is there, beside its name, its key and who may
+    use it; in the order of the form. What else its table says was written by hand.
+    """
+    return _ENDPOINT_FIELDS if place == "endpoint" else _FILE_FIELDS[place]
+
+
 def field_errors(wanted: NewModelForm, hosts: Sequence[str]) -> dict[str, str]:
     """What is wrong with the fields, a sentence by name; whether the files can be loaded is not
     looked at.
     """
+    checks: dict[str, Callable[[Any], object]] = {"name": _check_name}
+    if wanted.place == "endpoint":
+        checks["key"] = _check_key
+    checks |= {name: each.read for name, each in fields_of(wanted.place).items()}
     errors: dict[str, str] = {}
-    for name, check in _checks(wanted, hosts).items():
+    for name, check in checks.items():
         try:
             check(getattr(wanted, name))
+            if name == "address":
+                check_url(wanted.address, hosts)
         except ModelError as error:
             errors[name] = error.sentence
     return errors
 
 
-def _checks(wanted: NewModelForm, hosts: Sequence[str]) -> dict[str, Callable[[Any], object]]:
-    """The fields that matter for where the model is, in the order of the form."""
-    if wanted.place == "endpoint":
-        return {
-            "name": _check_name,
-            "address": partial(_check_address, hosts=hosts),
-            "path": _check_model_name,
-            "key": _check_key,
-            "key_variable": _check_variable,
-            "input_price": _price,
-            "output_price": _price,
-            "max_length": _length,
-            "extra_body": lambda given: check_extras(_table(given), {}, {}, ""),
-            "headers": lambda given: _check_headers(_texts(given)),
-            "query": lambda given: check_extras({}, {}, _texts(given), ""),
-            "key_header": lambda given: check_extras({}, {}, {}, given),
-        }
-    path = _folder if wanted.place == "folder" else _hub
-    return {"name": _check_name, "path": path, "adapter": _adapter}
-
-
 def model_table(wanted: NewModelForm) -> dict[str, Any]:
-    """The fields of models.toml, each of which is right by itself."""
+    """The fields of models.toml, each of which is right by itself; those at their default are left
+    out.
+    """
+    table: dict[str, Any] = {"backend": wanted.backend}
+    options: dict[str, Any] = {}
     if wanted.place == "endpoint":
-        return _endpoint(wanted)
-    path = _folder(wanted.path) if wanted.place == "folder" else _hub(wanted.path)
-    table: dict[str, Any] = {"backend": wanted.backend, "path": path, "dtype": wanted.dtype}
-    if wanted.chat:
-        table["chat"] = True
-    if wanted.adapter:
-        table["adapter"] = _adapter(wanted.adapter)
-    return table
+        table["backend"] = "openai"
+    for name, each in fields_of(wanted.place).items():
+        value = each.read(getattr(wanted, name))
+        if value or (name == "chat" and wanted.place == "endpoint"):
+            (options if each.option else table)[each.option or name] = value
+    return {**table, "options": options} if wanted.place == "endpoint" else table
 
 
-def _endpoint(wanted: NewModelForm) -> dict[str, Any]:
-    options: dict[str, Any] = {"base_url": wanted.address}
-    if wanted.key_variable:
-        options["api_key_env"] = wanted.key_variable
-    extras = {
-        "extra_body": _table(wanted.extra_body),
-        "headers": _texts(wanted.headers),
-        "query": _texts(wanted.query),
-        "key_header": wanted.key_header,
-    }
-    options |= {name: given for name, given in extras.items() if given}
-    numbers = {
-        "input_price": _price(wanted.input_price),
-        "output_price": _price(wanted.output_price),
-        "max_length": _length(wanted.max_length),
-    }
-    stated = {key: number for key, number in numbers.items() if number}
-    described = {"backend": "openai", "path": wanted.path, "chat": wanted.chat}
-    return {**described, **stated, "options": options}
+def typed_fields(entry: ModelEntry) -> dict[str, Any]:
+    """What the catalog says of an added model, as it would be typed into the fields of text; a key
+    is none of them.
+    """
+    typed: dict[str, Any] = {}
+    for name, each in {**fields_of("folder"), **fields_of("endpoint")}.items():
+        value = entry.options.get(each.option) if each.option else getattr(entry, name)
+        if isinstance(value, dict):
+            value = json.dumps(value, ensure_ascii=False) if value else ""
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            value = f"{value:.12g}" if value else ""
+        typed[name] = "" if value is None else value
+    return typed
 
 
 def header_variables(wanted: NewModelForm) -> tuple[str, ...]:
@@ -179,11 +178,30 @@ def _has_null(value: object) -> bool:
     return value is None
 
 
-def _check_headers(headers: Mapping[str, str]) -> None:
+def _headers(given: Mapping[str, str] | str) -> dict[str, str]:
+    headers = _texts(given)
     check_extras({}, headers, {}, "")
     for value in headers.values():
         if value.startswith("$"):
-            _check_variable(value.removeprefix("$"))
+            _variable(value.removeprefix("$"))
+    return headers
+
+
+def _extra_body(given: Mapping[str, Any] | str) -> dict[str, Any]:
+    body = _table(given)
+    check_extras(body, {}, {}, "")
+    return body
+
+
+def _query(given: Mapping[str, str] | str) -> dict[str, str]:
+    query = _texts(given)
+    check_extras({}, {}, query, "")
+    return query
+
+
+def _key_header(name: str) -> str:
+    check_extras({}, {}, {}, name)
+    return name
 
 
 def _check_name(name: str) -> None:
@@ -191,13 +209,14 @@ def _check_name(name: str) -> None:
         raise ModelError("model-bad-name")
 
 
-def _check_text(text: str) -> None:
+def _text(text: str) -> str:
     if len(text) > _MAX_FIELD_LENGTH or not text.isprintable():
         raise ModelError("model-bad-field", n=_MAX_FIELD_LENGTH)
+    return text
 
 
 def _folder(path: str) -> str:
-    _check_text(path)
+    _text(path)
     if not path:
         raise ModelError("no-model-folder")
     folder = Path(path).expanduser() if path.startswith("~/") else Path(path)
@@ -211,21 +230,22 @@ def _adapter(path: str) -> str:
 
 
 def _hub(path: str) -> str:
-    _check_text(path)
+    _text(path)
     if not _HUB_ID.fullmatch(path) or ".." in path:
         raise ModelError("no-hub-id", path=path)
     return path
 
 
-def _check_model_name(path: str) -> None:
-    _check_text(path)
-    if not path:
+def _model_name(path: str) -> str:
+    if not _text(path):
         raise ModelError("endpoint-no-model")
+    return path
 
 
-def _check_variable(name: str) -> None:
+def _variable(name: str) -> str:
     if name and not _VARIABLE.fullmatch(name):
         raise ModelError("no-variable")
+    return name
 
 
 def _check_key(key: str) -> None:
@@ -249,8 +269,43 @@ def _length(text: int | str) -> int:
     return int(text or 0)
 
 
-def _check_address(address: str, hosts: Sequence[str]) -> None:
-    _check_text(address)
+def _seconds(text: float | str) -> float:
+    try:
+        seconds = float(text or 0)
+    except ValueError:
+        seconds = math.nan
+    if text and not 0.1 <= seconds < _TOO_LONG_S:
+        raise ModelError("timeout-no-number")
+    return seconds
+
+
+def _address(address: str) -> str:
+    _text(address)
     if may_hold_secret(address) or not is_http_url(address):
         raise ModelError("no-address")  # without the address: it may hold a password or a key
-    check_url(address, hosts)
+    return address
+
+
+_ENDPOINT_FIELDS: Mapping[str, FormField] = {
+    "address": FormField(_address, "base_url"),
+    "path": FormField(_model_name),
+    "chat": FormField(bool),
+    "key_variable": FormField(_variable, "api_key_env"),
+    "input_price": FormField(_price),
+    "output_price": FormField(_price),
+    "max_length": FormField(_length),
+    "timeout_s": FormField(_seconds, "timeout_s"),
+    "extra_body": FormField(_extra_body, "extra_body"),
+    "headers": FormField(_headers, "headers"),
+    "query": FormField(_query, "query"),
+    "key_header": FormField(_key_header, "key_header"),
+}
+_FILE_FIELDS: Mapping[str, Mapping[str, FormField]] = {
+    place: {
+        "path": FormField(path),
+        "dtype": FormField(str),
+        "chat": FormField(bool),
+        "adapter": FormField(_adapter),
+    }
+    for place, path in (("folder", _folder), ("hub", _hub))
+}

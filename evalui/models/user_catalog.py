@@ -17,19 +17,18 @@ from evalui.messages import sentence
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import problem_of, read_catalog, read_entry
 from evalui.models.endpoint.keys import remove_key, replace_file, store_key
-from evalui.models.new_model import InvalidModelForm, NewModelForm, field_errors, model_table
+from evalui.models.new_model import (
+    InvalidModelForm,
+    NewModelForm,
+    field_errors,
+    fields_of,
+    model_table,
+)
 
 _FILE = "models-added.toml"
 _KEYS_FILE = "model-keys.json"
 _FILE_HEADER = "# Models added on the Models page. evalui writes this file anew with each change.\n"
-# What a form decides of an endpoint; whatever else stands in its table was written by hand.
-_ENDPOINT_FIELDS = ("backend", "path", "chat", "input_price", "output_price", "max_length")
-_ENDPOINT_OPTIONS = (
-    *("base_url", "api_key_env", "key_store"),
-    *("extra_body", "headers", "query", "key_header"),
-)
-_SHARING_FIELDS = ("everyone", "people", "teams")
-_LOCAL_FIELDS = ("backend", "path", "dtype", "chat", "adapter")
+_SHARING_FIELDS = ("everyone", "people")
 # Two forms sent at the same moment read and write one file: without it one model would be lost.
 _WRITE_LOCK = threading.Lock()
 
@@ -198,13 +197,13 @@ def _merged(wanted: NewModelForm, earlier: Mapping[str, Any], before: ModelEntry
     has.
     """
     table, options = model_table(wanted), earlier.get("options", {})
-    decided = _ENDPOINT_FIELDS if wanted.place == "endpoint" else _LOCAL_FIELDS
-    decided = (*decided, *_SHARING_FIELDS, "options")
+    decided = {"backend", "options", *_SHARING_FIELDS, *fields_of(wanted.place)}
     stay = {key: each for key, each in earlier.items() if key not in decided}
     stay |= _sharing(wanted, before)
     if wanted.place != "endpoint":
         return {**table, **stay, **({"options": options} if options else {})}
-    kept = {key: each for key, each in options.items() if key not in _ENDPOINT_OPTIONS}
+    own = {"key_store", *(each.option for each in fields_of("endpoint").values())}
+    kept = {key: each for key, each in options.items() if key not in own}
     if wanted.key or ("key_store" in options and not wanted.drops_key):
         kept["key_store"] = _KEYS_FILE
     # The options come last: in the file they are one long line.

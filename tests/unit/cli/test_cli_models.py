@@ -60,8 +60,11 @@ def test_what_cannot_be_is_said_in_one_line(
 def test_what_is_added_to_requests_is_given_by_arguments(additions: Path):
     extras = ["--extra-body", '{"provider": {"order": ["a"]}}', "--header", "X-Project=p=q"]
     extras += ["--query", "api-version=2024-10-21", "--key-header", "api-key"]
+    extras += ["--timeout", "300"]
     assert main(["models", "add", "far", "--url", URL, *extras]) == 0
-    read = read_endpoint(read_added(additions)["far"]).extras
+    endpoint = read_endpoint(read_added(additions)["far"])
+    assert (endpoint.timeout_s, endpoint.total_timeout_s) == (300, 1500)
+    read = endpoint.extras
     assert read.body == {"provider": {"order": ["a"]}}
     assert (read.headers, read.query) == ({"X-Project": "p=q"}, {"api-version": "2024-10-21"})
     assert read.key_header == "api-key"

@@ -76,10 +76,13 @@ def test_an_endpoint_keeps_the_name_of_its_key_and_never_a_key(catalog: Path, ad
 
 
 def test_prices_and_length_of_an_endpoint_are_kept(catalog: Path, additions: Path):
-    priced = replace(ENDPOINT, input_price="0.0000001", output_price="1", max_length="8192")
+    priced = replace(
+        ENDPOINT, input_price="0.0000001", output_price="1", max_length="8192", timeout_s="300"
+    )
     add_model(additions, priced, catalog=catalog)
     entry = read_added(additions)["far"]
     assert (entry.input_price, entry.output_price, entry.max_length) == (1e-07, 1.0, 8192)
+    assert entry.options["timeout_s"] == 300
 
 
 def test_what_was_left_out_is_not_written(catalog: Path, additions: Path):
@@ -177,6 +180,10 @@ def test_a_name_that_the_administrator_takes_later_is_theirs(catalog: Path, addi
         (replace(ENDPOINT, max_length="4k"), "whole number of tokens"),
         (replace(ENDPOINT, max_length="4.5"), "whole number of tokens"),
         (replace(ENDPOINT, max_length="9" * 30), "whole number of tokens"),
+        *(
+            (replace(ENDPOINT, timeout_s=wrong), "seconds, from 0.1 on")
+            for wrong in ("0", "0.05", "-1", "nan", "inf", "5 min")
+        ),
     ],
 )
 def test_what_cannot_work_is_refused_and_nothing_written(

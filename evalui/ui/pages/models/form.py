@@ -1,6 +1,5 @@
 """The form that adds a model or changes an added one: its fields, and what stands in them."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -12,7 +11,7 @@ from gradio.components import Component
 from evalui.messages import Messages
 from evalui.models.base import BACKENDS, ModelEntry, traits_of
 from evalui.models.local import DTYPES
-from evalui.models.new_model import ModelSource, NewModelForm
+from evalui.models.new_model import ModelSource, NewModelForm, typed_fields
 from evalui.models.user_catalog import has_key
 from evalui.ui.components.listing import markup
 from evalui.ui.components.templates import fill
@@ -43,7 +42,7 @@ _TEXTS = (
     _Text("key_variable", "rare", "add.variable", "add.variable_hint", "add.key_example"),
     *(
         _Text(name, "rare", f"add.{name}", f"add.{name}_hint")
-        for name in ("input_price", "output_price", "max_length")
+        for name in ("input_price", "output_price", "max_length", "timeout_s")
     ),
     *(
         _Text(name, "rare", f"add.{name}", f"add.{name}_hint", f"add.{name}_example")
@@ -257,31 +256,14 @@ def place_of_entry(entry: ModelEntry) -> ModelSource:
 
 
 def _fields_of(entry: ModelEntry | None) -> dict[str, Any]:
-    """The fields as the catalog has them; a key is none of them."""
+    """The fields as the catalog has them."""
     if entry is None:
         return {}
-    numbers = {
-        "input_price": entry.input_price,
-        "output_price": entry.output_price,
-        "max_length": entry.max_length,
-    }
-    return {
-        "path": entry.path,
-        "adapter": entry.adapter,
-        "dtype": entry.dtype,
+    return typed_fields(entry) | {
         "backend": entry.backend,
         "chat": "yes" if entry.chat else "no",
-        "address": str(entry.options.get("base_url", "")),
-        "key_variable": str(entry.options.get("api_key_env", "")),
         "everyone": entry.everyone,
         "people": list(entry.people),
-        "key_header": str(entry.options.get("key_header", "")),
-        **{
-            name: json.dumps(table, ensure_ascii=False)
-            for name in ("extra_body", "headers", "query")
-            if (table := entry.options.get(name))
-        },
-        **{name: f"{number:.12g}" if number else "" for name, number in numbers.items()},
     }
 
 

@@ -686,6 +686,7 @@ PRICED: Form = {
     "add_input_price": "0.15",
     "add_output_price": "0.6",
     "add_max_length": "8192",
+    "add_timeout_s": "300",
 }
 
 
@@ -696,6 +697,7 @@ def test_prices_and_length_are_added_and_shown(
     tab.act(act("save", PRICED))
     entry = desk.models.catalog()["far"]
     assert (entry.input_price, entry.output_price, entry.max_length) == (0.15, 0.6, 8192)
+    assert entry.options["timeout_s"] == 300
     settled(tab)
     assert "US$ 0.15 per million tokens read, 0.60 written" in row(tab, "far")
     assert "at most 8,192 tokens" in row(tab, "far")
