@@ -17,7 +17,8 @@ from evalui.messages import messages
 
 ROOT = Path(evalui.__file__).parent
 SOURCES = sorted(ROOT.rglob("*.py"))
-MAKERS = {"sentence"} | {
+# `PatternError` becomes an error with its key above the package that raises it.
+MAKERS = {"sentence", "PatternError", "LockedError"} | {
     name
     for name, made in vars(errors).items()
     if isinstance(made, type) and issubclass(made, EvaluiError)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from evalui.errors import SpecError
+from evalui.messages import sentence
 from evalui.registry import Registry
 from evalui.replies.han import is_chinese
 from evalui.replies.marks import HIGHEST_RATING, LOWEST_RATING
@@ -409,7 +410,7 @@ def _checked_pattern(form: str, pattern: str, labels: tuple[tuple[str, str], ...
     try:
         return compile_pattern(form, pattern, dict(labels))
     except PatternError as error:
-        raise SpecError(error.key, **error.values) from None
+        raise SpecError(sentence(f"error.{error.key}", **error.values)) from None
 
 
 def _with_language_defaults(

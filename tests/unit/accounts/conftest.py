@@ -1,6 +1,5 @@
 """A store without people, and how fast passwords are hashed in tests."""
 
-
 import pytest
 
 

@@ -1,6 +1,5 @@
 """A store whose only run is in the hands of a worker, and a cluster of one object."""
 
-
 import pytest
 from fake_ray_examples import Echo, FakeRay
 from runs_examples import add_run, spec

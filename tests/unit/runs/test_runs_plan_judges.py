@@ -164,7 +164,9 @@ def test_why_a_contestant_gives_no_answers_is_told():
         answers=[],
         judging={"judges": ["reference-judge"], "template": "score10-en.1"},
     )
-    with pytest.raises(SpecError, match=r"/no/where\. .* answers of 0 contestants; judging needs 1\.$"):
+    with pytest.raises(
+        SpecError, match=r"/no/where\. .* answers of 0 contestants; judging needs 1\.$"
+    ):
         plan_run(spec, {"capitals.jsonl": capitals()}, {**CATALOG, "gone": gone})
 
 

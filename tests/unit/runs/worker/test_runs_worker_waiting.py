@@ -92,7 +92,9 @@ def test_who_gives_up_says_why_and_after_how_long() -> None:
 
 
 def test_a_server_that_wants_more_time_than_there_is_ends_it_at_once(clock: Clock) -> None:
-    with pytest.raises(Unreachable, match=r"asked again at [-0-9 ]*\d\d:\d\d; resume the run then\.$"):
+    with pytest.raises(
+        Unreachable, match=r"asked again at [-0-9 ]*\d\d:\d\d; resume the run then\.$"
+    ):
         waits(1800, []).wait(silence(3600))
     with pytest.raises(Unreachable, match=r"again at 20\d\d-\d\d-\d\d \d\d:\d\d; resume"):
         waits(1800, []).wait(silence(86400))

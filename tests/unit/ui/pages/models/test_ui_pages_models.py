@@ -732,7 +732,9 @@ def test_what_is_filled_in_is_not_folded_away(
     tab.act(
         act(
             "save",
-            PRICED | {"add_input_price": price, "add_output_price": "", "add_max_length": ""},
+            PRICED
+            | {"add_input_price": price, "add_output_price": ""}
+            | {"add_max_length": "", "add_timeout_s": ""},
         )
     )
     form = tab.render({"edit": "far"})
