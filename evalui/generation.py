@@ -246,6 +246,7 @@ RESERVED_NAMES = frozenset(
         "summary_groups",
         "template",
         "tensor_parallel",
+        "timeout",
         "token_file",
         "uploads",
         "version",
