@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from browser_examples import start_sample
 from browser_servers import ROOT, admit, admitted, started
+from browser_views import COUNT_REQUESTS
 from open_browser_examples import Hall, open_hall
 
 SHOTS = ROOT / "shots"
@@ -142,6 +143,7 @@ def page(
 
 def _watched_tab(chromium: Any, server: str, options: dict[str, Any]) -> WatchedTab:
     context = admitted(chromium, server, **options)
+    context.add_init_script(COUNT_REQUESTS)  # which `complete` reads
     watched = WatchedTab(context.new_page())
 
     def note(request: Any) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from browser_examples import pick
+from browser_views import complete
 from open_browser_examples import (
     CONTESTANTS,
     JUDGES,
@@ -113,6 +114,7 @@ def test_the_arena_filters_all_judged_runs_and_leads_to_each(page: Any, run_id: 
     pick(page, "Language", "Chinese")
     page.wait_for_url("**/arena?board_language=zh")
     expect(board.locator("table.lead")).not_to_have_text(every)
+    complete(page)
     page.go_back()
     expect(page.get_by_label("Language").first).to_have_value("all")
     page.get_by_role("link", name="squares").first.click()

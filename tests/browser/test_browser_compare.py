@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from browser_servers import started
+from browser_views import complete
 from playwright.sync_api import expect
 
 from evalui.app.datasets import store_sample
@@ -87,6 +88,7 @@ def test_a_run_is_compared_from_its_page_down_to_a_question(page: Any, run_id: s
     expect(title(page)).to_contain_text("beats")
     pick(page, "Measure", "^Accuracy")
     expect(page).to_have_url(re.compile("measure=accuracy"))
+    complete(page)
     only = page.get_by_role("radio", name=re.compile("^Only steady"))
     expect(only).to_have_count(1)
     only.click()

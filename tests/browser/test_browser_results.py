@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from browser_examples import start_sample
+from browser_views import complete
 from playwright.sync_api import expect
 
 SAME_TAB = True
@@ -140,9 +141,11 @@ def test_views_that_were_drawn_before_are_shown_again_whole(page: Any, run_id: s
     for _ in range(2):
         page.get_by_role("link", name="Overview", exact=True).click()
         expect(page.locator("table.lead")).to_be_visible()
+        complete(page)
         page.get_by_role("link", name="Bias", exact=True).click()
         expect(chart).to_be_visible()
         expect(parts).to_have_count(shown)
+        complete(page)
 
 
 @pytest.mark.parametrize("page", [PHONE], indirect=True)
