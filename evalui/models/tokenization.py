@@ -16,7 +16,7 @@ from typing import Any, Protocol, cast
 from evalui.errors import MissingAbility, ModelError
 from evalui.messages import sentence
 from evalui.replies.thoughts import closes_thought, mentions_thoughts, opened_thought
-from evalui.types import Message, Prompt
+from evalui.types import GeneratedText, Message, Prompt, Usage
 
 TokenIds = tuple[int, ...]
 
@@ -117,11 +117,40 @@ def encode_contexts(
     return contexts
 
 
-def with_opened_thought(context: EncodedContext, text: str) -> str:
-    """A reply that was cut off, after the mark of the thought that it never closed, if any: by
-    itself it would read as a reply.
+def prompt_limit(model: str, limit: int, max_tokens: int) -> int:
+    """How many tokens a prompt may have, so that a reply of `max_tokens` fits the model, too.
+
+    Raises:
+        ModelError: none is left.
     """
-    return text if closes_thought(text) else context.thought + text
+    if limit <= max_tokens:
+        raise ModelError("reply-too-long", model=model, limit=limit, n=max_tokens)
+    return limit - max_tokens
+
+
+def generated_text(
+    context: EncodedContext,
+    text: str,
+    *,
+    n_tokens: int,
+    stop: Sequence[str],
+    ended: bool,
+    constrained: bool = False,
+) -> GeneratedText:
+    """What was written after a context, up to the first of `stop`. `ended` is false where it was
+    cut off at its last token; then it begins with the mark of a thought that was never closed, for
+    by itself it would read as a reply.
+    """
+    if not (ended or constrained or closes_thought(text)):
+        text = context.thought + text
+    ends = [end for end in map(text.find, stop) if end >= 0]
+    return GeneratedText(
+        text[: min(ends, default=len(text))],
+        Usage(len(context.ids), n_tokens),
+        finish_reason="stop" if ended else "length",
+        truncated=context.truncated,
+        constrained=constrained,
+    )
 
 
 def encode_pairs(

@@ -24,26 +24,23 @@ from evalui.models.base import (
 from evalui.models.local import lora, weights
 from evalui.models.scoring_requests import encode_requests
 from evalui.models.tokenization import (
-    EncodedContext,
     HFTokenizer,
     Tokenizer,
     encode_contexts,
+    generated_text,
+    prompt_limit,
     spellings_among,
     with_line_splitting,
-    with_opened_thought,
 )
 from evalui.types import (
     Ability,
     Generate,
-    GeneratedText,
     Prompt,
     Request,
     Response,
-    Usage,
 )
 
 if TYPE_CHECKING:
-    from evalui.models.local.generator import Generated
     from evalui.models.local.loading import LoadedModel
     from evalui.models.local.self_check import CheckedPaths
 
@@ -86,11 +83,10 @@ class TransformersBackend(Backend):
         if not entry.path:
             return sentence("error.no-path")
         folder = Path(entry.path)
-        if not folder.is_absolute():  # a hub id
-            return lora.problem_of(entry)
-        if problem := weights.problem(folder) or lora.problem_of(entry):
+        is_here = folder.is_absolute()  # else a hub id
+        if problem := (weights.problem(folder) if is_here else "") or lora.problem_of(entry):
             return problem
-        if entry.chat and not weights.has_chat_template(folder):
+        if is_here and entry.chat and not weights.has_chat_template(folder):
             return sentence("error.chat-without-template", folder=str(folder))
         return ""
 
@@ -103,9 +99,7 @@ class TransformersBackend(Backend):
 
         settings = Settings()
         folder = folder_of(entry)
-        problem = weights.problem(folder) or lora.problem_of(entry) or _library_problem(entry)
-        problem = problem or template_problem(entry)
-        if problem:
+        if problem := self.problem(replace(entry, path=str(folder))):
             raise ModelError(problem)
         tokenizer = HFTokenizer(entry.name, folder, template_of(entry))
         loaded = load(
@@ -237,11 +231,6 @@ class TransformersModel:
     def _generate_group(self, requests: dict[int, Generate]) -> Iterator[tuple[int, Response]]:
         """Answer requests that differ in their prompts only."""
         like = next(iter(requests.values()))
-        max_prompt_tokens = self._limit - like.max_tokens
-        if max_prompt_tokens < 1:
-            raise ModelError(
-                "reply-too-long", model=self.name, limit=self._limit, n=like.max_tokens
-            )
         # Equal prompts have equal texts, but for the repeats of one, which are drawn.
         keys_of: dict[tuple[Prompt, int], list[int]] = {}
         for key, request in requests.items():
@@ -249,9 +238,8 @@ class TransformersModel:
         draws = list(keys_of)
         prompts = [prompt for prompt, _ in draws]
         thinking = like.setting("thinking") or ""
-        contexts = encode_contexts(
-            self._tokenizer, prompts, limit=max_prompt_tokens, thinking=thinking
-        )
+        limit = prompt_limit(self.name, self._limit, like.max_tokens)
+        contexts = encode_contexts(self._tokenizer, prompts, limit=limit, thinking=thinking)
         for index, generated in self._generator.generate(
             [context.ids for context in contexts],
             max_tokens=like.max_tokens,
@@ -261,7 +249,13 @@ class TransformersModel:
             stop_check=lambda _, ids: self._has_stop(ids, like.stop),
             token_budget=self._token_budget,
         ):
-            text = self._text(contexts[index], generated, like.stop)
+            text = generated_text(
+                contexts[index],
+                self._tokenizer.decode(generated.ids),
+                n_tokens=len(generated.ids),
+                stop=like.stop,
+                ended=generated.is_complete,
+            )
             for key in keys_of[draws[index]]:
                 yield key, text
 
@@ -273,20 +267,6 @@ class TransformersModel:
         longest = max(len(text.encode()) for text in stop) + 1
         tail = self._tokenizer.decode(ids[-longest:])
         return any(text in tail for text in stop)
-
-    def _text(
-        self, context: EncodedContext, generated: "Generated", stop: Sequence[str]
-    ) -> GeneratedText:
-        text = self._tokenizer.decode(generated.ids)
-        if not generated.is_complete:
-            text = with_opened_thought(context, text)
-        ends = [end for end in map(text.find, stop) if end >= 0]
-        return GeneratedText(
-            text[: min(ends, default=len(text))],
-            Usage(len(context.ids), len(generated.ids)),
-            finish_reason="stop" if generated.is_complete else "length",
-            truncated=context.truncated,
-        )
 
 
 def _checked_paths(

@@ -7,7 +7,7 @@ environment than evalui. What the requests to it mean is stated in `process`.
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,12 @@ from evalui.models.tokenization import (
     EncodedContext,
     HFTokenizer,
     encode_contexts,
+    generated_text,
+    prompt_limit,
     spellings,
-    with_opened_thought,
 )
 from evalui.models.vllm.child import EngineProcess, script
-from evalui.types import Ability, Generate, GeneratedText, Request, Response, Usage
+from evalui.types import Ability, Generate, Request, Response
 
 _MAX_IDS = 128  # the most token ids that vLLM looks up at once
 _SHARED = 64  # a context of so many tokens is worth being computed by itself first
@@ -80,12 +81,10 @@ class VllmBackend(Backend):
         from evalui.models.vllm.options import engine, environment, interpreter, read_options
         from evalui.settings import Settings
 
-        if problem := self.problem(entry):
+        folder = folder_of(entry)
+        if problem := self.problem(replace(entry, path=str(folder))):
             raise ModelError(problem)
         options = read_options(entry)
-        folder = folder_of(entry)
-        if problem := weights.problem(folder):
-            raise ModelError(problem)
         tokenizer = HFTokenizer(entry.name, folder, template_of(entry))
         command = [str(interpreter(options)), str(script())]
         child = EngineProcess(
@@ -215,24 +214,30 @@ class VllmModel:
                 rejected[keys[place]] = answer["refused"]
                 continue
             reject_nan([answer["logprob"]])
-            yield keys[place], self._text(texts[place], contexts[place], answer)
+            yield (
+                keys[place],
+                generated_text(
+                    contexts[place],
+                    self._tokenizer.decode(answer["ids"]),
+                    n_tokens=len(answer["ids"]),
+                    stop=texts[place].stop,
+                    ended=answer["ended"],
+                    constrained=answer["constrained"],
+                ),
+            )
 
     def _contexts(self, requests: Sequence[Generate]) -> list[EncodedContext]:
         """The prompts as token ids, each cut so that its reply fits the model, too."""
         contexts: dict[int, EncodedContext] = {}
         for length, thinking in {(each.max_tokens, each.setting("thinking")) for each in requests}:
-            max_prompt_tokens = self._limit - length
-            if max_prompt_tokens < 1:
-                raise ModelError("reply-too-long", model=self.name, limit=self._limit, n=length)
             like = [
                 key
                 for key, request in enumerate(requests)
                 if (request.max_tokens, request.setting("thinking")) == (length, thinking)
             ]
             prompts = [requests[key].prompt for key in like]
-            cut = encode_contexts(
-                self._tokenizer, prompts, limit=max_prompt_tokens, thinking=thinking or ""
-            )
+            limit = prompt_limit(self.name, self._limit, length)
+            cut = encode_contexts(self._tokenizer, prompts, limit=limit, thinking=thinking or "")
             contexts |= zip(like, cut, strict=True)
         return [contexts[key] for key in range(len(requests))]
 
@@ -250,21 +255,6 @@ class VllmModel:
             "ends": sorted(self._tokenizer.eos_ids),
             "seed": sampling_seed(self._seed, request),  # vLLM takes 63 bits
         }
-
-    def _text(
-        self, request: Generate, context: EncodedContext, answer: Mapping[str, Any]
-    ) -> GeneratedText:
-        text = self._tokenizer.decode(answer["ids"])
-        if not (answer["ended"] or answer["constrained"]):
-            text = with_opened_thought(context, text)
-        ends = [end for end in map(text.find, request.stop) if end >= 0]
-        return GeneratedText(
-            text[: min(ends, default=len(text))],
-            Usage(len(context.ids), len(answer["ids"])),
-            finish_reason="stop" if answer["ended"] else "length",
-            truncated=context.truncated,
-            constrained=answer["constrained"],
-        )
 
 
 @dataclass(slots=True)
