@@ -31,6 +31,7 @@ from evalui.report.export.json import (
 from evalui.report.export.json import rating_lines as ratings_of
 from evalui.report.export.metric_rows import Row, metric_rows
 from evalui.report.export.open_tables import open_tables, people_tables
+from evalui.report.export.opencompass import opencompass_files, opencompass_md
 from evalui.report.export.spreadsheets import csv_parts, escape_formula
 from evalui.report.export.tables import overview, table_of, tables
 from evalui.report.export.trial_cells import ExportTable
@@ -338,6 +339,7 @@ def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterabl
     """Each file of the archive in pieces; lines first, for most need no figures."""
     yield from line_files(report)
     yield from _documents(report, language)
+    yield from opencompass_files(report, language)
     made = [*tables_of(report)]
     for name, table in made:
         yield f"{name}.csv", csv_parts(table)
@@ -373,6 +375,7 @@ _EXPORTERS.register("html")(_whole(write_html))
 _EXPORTERS.register("zip")(zip_file)
 _EXPORTERS.register("metrics.csv")(_whole(metrics_csv))
 _EXPORTERS.register("metrics.json")(_whole(metrics_json))
+_EXPORTERS.register("opencompass.md")(opencompass_md)
 _EXPORTERS.register("eee.zip")(eee_zip)
 for _name, _make in TRIAL_FILES.items():
     _EXPORTERS.register(_name)(_of_trials(_make))

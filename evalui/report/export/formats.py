@@ -19,12 +19,13 @@ FORMATS: Mapping[str, str] = {
     "trials.parquet": "application/vnd.apache.parquet",
     "metrics.csv": "text/csv; charset=utf-8",
     "metrics.json": "application/json",
+    "opencompass.md": "text/markdown; charset=utf-8",
     "eee.zip": "application/zip",
     "sqlite": "application/vnd.sqlite3",
 }
 
 # For other programs and other servers: no link of the page leads to them.
-EXCHANGED = ("metrics.csv", "metrics.json", "eee.zip", "sqlite")
+EXCHANGED = ("metrics.csv", "metrics.json", "opencompass.md", "eee.zip", "sqlite")
 ON_PAGE = tuple(name for name in FORMATS if name not in EXCHANGED)
 BUNDLE = "sqlite"  # a store with this run alone, see `runs.bundle`
 

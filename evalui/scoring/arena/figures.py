@@ -30,8 +30,7 @@ from evalui.scoring.arena.bradley_terry import (
 from evalui.scoring.arena.categories import (
     CategoryTable,
     JudgementCounts,
-    SampleCategory,
-    capabilities,
+    category_of,
     category_tables,
     count_judgements,
     not_bad_shares,
@@ -418,13 +417,6 @@ def with_opencompass_elo(made: Arena) -> Arena:
 
 
 def _dimensions(head: CellResult, fought: Sequence[Battle]) -> tuple[CategoryTable, ...]:
-    topics = {sample.id: _topic(sample) for sample in head.samples.values()}
+    topics = {sample.id: category_of(sample) for sample in head.samples.values()}
     models = [one.name for one in head.contestants]
     return category_tables(fought, topics, models=models, says_neither=head.says_neither)
-
-
-def _topic(sample: Sample) -> SampleCategory:
-    metadata = sample.metadata
-    return SampleCategory(
-        metadata.get("language", ""), capabilities(metadata.get("capability", ""))
-    )

@@ -8,6 +8,10 @@ prefers the better of two, but calls `late` and `early` good alike on every four
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
+
+from judging_examples import LETTERS
+from scoring_examples import golden
 
 from evalui.scoring.text_metrics import TEXT_METRICS
 from evalui.types import (
@@ -262,3 +266,46 @@ def _sample(number: int) -> Sample:
             "guidance": "",
         },
     )
+
+
+def _read_2023(reply: str) -> Outcome | None:
+    """As OpenCompass read a reply then: one letter in the first line that begins with 选择：."""
+    for line in reply.split("\n"):
+        if line.startswith("选择："):
+            found = {letter for letter in line if letter in "ABCD"}
+            return LETTERS[found.pop()] if len(found) == 1 else None
+    return None
+
+
+def opencompass_cases() -> dict[str, dict[str, Any]]:
+    """The recorded reports of OpenCompass on judged answers, by their ids."""
+    return {case["id"]: case for case in golden("opencompass/subjective2023.json")["cases"]}
+
+
+def opencompass_result(case: dict[str, Any]) -> CellResult:
+    """What its judge said in one of them."""
+    languages = {"cn": "zh", "en": "en"}
+    asked = {
+        row["index"]: Sample(
+            row["index"],
+            row["question"],
+            metadata={
+                "language": languages[row["index"][:2]],
+                "capability": row["capability"],
+            },
+        )
+        for row in case["questions"]
+    }
+    models: list[str] = case["models"]
+    trials = tuple(
+        replace(
+            judge_trial(key, (models.index(first), models.index(second)), _read_2023(reply)),
+            reply=reply,
+        )
+        for pair, replies in case["results"].items()
+        for first, second in [pair.split("_")]
+        for key, reply in zip(asked, replies, strict=True)
+    )
+    cell = Cell("subjective", "gpt-4", "judge", "Judge", "origin", "s", "verdicts")
+    shown = tuple(contestant(name, asked) for name in models)
+    return CellResult(cell, asked, trials, len(trials), contestants=shown, conflict="drop")

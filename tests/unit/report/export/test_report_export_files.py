@@ -28,8 +28,9 @@ from evalui.report.export.formats import BUNDLE, EXCHANGED, FORMATS, ON_PAGE
 from evalui.report.imports.battles import read_battles, read_votes
 from evalui.report.render import pictures
 
-# The bundle is copied from a store and not written from a report, see `runs.bundle`.
-WRITTEN = [extension for extension in FORMATS if extension != BUNDLE]
+# The bundle is copied from a store and not written from a report, see `runs.bundle`; the report
+# of OpenCompass is one of judged answers.
+WRITTEN = [extension for extension in FORMATS if extension not in (BUNDLE, "opencompass.md")]
 SPEC = (
     '{"datasets": [{"path": "/home/secret/a_val.csv"}, '
     '{"path": ["/secret/b_dev.csv", "/secret/b_val.csv"]}], "models": ["m"]}'
@@ -171,7 +172,7 @@ def test_each_trial_is_a_line(report: Report):
 def test_an_unknown_format_is_told_with_the_known_ones(report: Report):
     with pytest.raises(
         UnknownName,
-        match=r"csv, eee\.zip, html, json, md, metrics\.csv, metrics\.json, tex",
+        match=r"csv, eee\.zip, html, json, md, metrics\.csv, metrics\.json, opencompass\.md, tex",
     ):
         write(report, "pdf", "en")
 
@@ -214,6 +215,7 @@ def test_an_archive_of_open_questions_has_their_tables_and_lines():
         "report.html",
         "report.md",
         "report.json",
+        "opencompass/report.md",
         "standings.csv",
         "dimensions.csv",
         "win_matrix.csv",

@@ -1,10 +1,8 @@
 """An arena's figures, from trials as they are stored."""
 
-import json
 import math
 import random
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +14,8 @@ from open_examples import (
     judge_result,
     judge_trial,
     judged_run,
+    opencompass_cases,
+    opencompass_result,
     rating_result,
     votes,
 )
@@ -30,10 +30,7 @@ from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.figures import Arena, arena, arenas, best_first, human_arena
 from evalui.scoring.arena.pooled import PoolFilter, pool_arenas
-from evalui.types import Cell, CellResult, Outcome, Sample
-
-_GOLDEN = Path(__file__).parents[3] / "golden" / "opencompass" / "subjective2023.json"
-_LETTERS: dict[str, Outcome] = {"A": "a", "B": "b", "C": "tie", "D": "neither"}
+from evalui.types import Cell, CellResult, Outcome
 
 
 def _better(number: int, first: str, second: str) -> Outcome:
@@ -330,43 +327,6 @@ def test_the_same_run_gives_the_same_figures():
 # ---------------------------------------------------------------- the report of 2023
 
 
-def _read_2023(reply: str) -> Outcome | None:
-    """As OpenCompass read a reply then: one letter in the first line that begins with 选择：."""
-    for line in reply.split("\n"):
-        if line.startswith("选择："):
-            found = {letter for letter in line if letter in _LETTERS}
-            return _LETTERS[found.pop()] if len(found) == 1 else None
-    return None
-
-
-def _golden_result(case: dict[str, Any]) -> CellResult:
-    languages = {"cn": "zh", "en": "en"}
-    asked = {
-        row["index"]: Sample(
-            row["index"],
-            row["question"],
-            metadata={
-                "language": languages[row["index"][:2]],
-                "capability": row["capability"],
-            },
-        )
-        for row in case["questions"]
-    }
-    models: list[str] = case["models"]
-    trials = tuple(
-        replace(
-            judge_trial(key, (models.index(first), models.index(second)), _read_2023(reply)),
-            reply=reply,
-        )
-        for pair, replies in case["results"].items()
-        for first, second in [pair.split("_")]
-        for key, reply in zip(asked, replies, strict=True)
-    )
-    cell = Cell("subjective", "gpt-4", "judge", "Judge", "origin", "s", "verdicts")
-    shown = tuple(contestant(name, asked) for name in models)
-    return CellResult(cell, asked, trials, len(trials), contestants=shown, conflict="drop")
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -377,9 +337,8 @@ def _golden_result(case: dict[str, Any]) -> CellResult:
     ],
 )
 def test_opencompass_figures_come_from_trials_to_the_last_digit(name: str):
-    golden = json.loads(_GOLDEN.read_text(encoding="utf-8"))
-    (case,) = [one for one in golden["cases"] if one["id"] == name]
-    told, found = case["parsed"], arena(_golden_result(case))
+    case = opencompass_cases()[name]
+    told, found = case["parsed"], arena(opencompass_result(case))
     assert found.comparisons
     assert found.comparisons.total == told["comparisons"]
     assert found.comparisons.meaningful == told["meaningful"]
@@ -406,9 +365,8 @@ def test_opencompass_figures_come_from_trials_to_the_last_digit(name: str):
 def test_opencompass_elo_is_its_to_the_printed_digit_in_whatever_order_verdicts_came(
     name: str, conflict: Any
 ):
-    golden = json.loads(_GOLDEN.read_text(encoding="utf-8"))
-    (case,) = [one for one in golden["cases"] if one["id"] == name]
-    result = _golden_result(case)
+    case = opencompass_cases()[name]
+    result = opencompass_result(case)
     mixed = random.Random(3).sample(result.trials, len(result.trials))
     found = arena(replace(result, trials=tuple(mixed), conflict=conflict))
     told = case["parsed"]["elo"]
