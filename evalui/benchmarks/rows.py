@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from evalui.benchmarks.places import DataFile
 from evalui.datasets.containers.parquet import read_parquet
-from evalui.datasets.files.encoding import decode
+from evalui.datasets.encoding import decode
 from evalui.datasets.model import Limits
 from evalui.errors import DataError
 

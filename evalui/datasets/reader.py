@@ -23,8 +23,8 @@ from evalui.datasets.answers import ANSWER_KEYS, answer_function, by_letter
 from evalui.datasets.containers import open_tables
 from evalui.datasets.containers.delimited import read_delimited
 from evalui.datasets.containers.pictures import PICTURE_RULE
-from evalui.datasets.files.archive import SourceFile, collect_files, is_optional, is_text
-from evalui.datasets.files.encoding import decode
+from evalui.datasets.encoding import decode
+from evalui.datasets.files import SourceFile, collect_files, is_optional, is_text
 from evalui.datasets.model import (
     COMMAS_RULE,
     DATASET_FORMATS,
