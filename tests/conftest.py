@@ -44,7 +44,7 @@ SLOW = {
     "test_datasets_fuzz.py",
     "test_text_tokenizers_chinese.py",
     "test_text_tokenizers_english.py",
-    "test_datasets_files_archive_unpacking.py",
+    "test_datasets_files_unpacking.py",
     "test_text_tokenizers.py",
     "test_datasets_containers_workbook.py",
     "test_models_local_forward.py",

@@ -21,7 +21,7 @@ from typing import Any, cast
 from evalui.benchmarks.index import Benchmark, find, is_name, read_index
 from evalui.benchmarks.places import DataFile, DataFolder, PartFile, TaskData, split_files
 from evalui.benchmarks.preparing import check_unchanged, missing
-from evalui.benchmarks.rows import read_rows
+from evalui.benchmarks.questions import read_rows
 from evalui.errors import DataError, MissingAbility, ModelError
 from evalui.messages import sentence
 from evalui.models.base import Model

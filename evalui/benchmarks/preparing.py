@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalui.benchmarks.index import Benchmark, find, is_name
 from evalui.benchmarks.places import DataFolder, PartFile, TaskData
-from evalui.benchmarks.questions import ReadQuestion, UnreadableRow, read_question
-from evalui.benchmarks.rows import Row, read_rows
+from evalui.benchmarks.questions import ReadQuestion, Row, UnreadableRow, read_question, read_rows
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence
 from evalui.types import LETTERS, DatasetKind

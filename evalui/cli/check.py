@@ -23,9 +23,8 @@ from evalui.messages import Sentence
 from evalui.types import DatasetKind, Language, has_options
 
 if TYPE_CHECKING:
-    from evalui.datasets.examination import Examination
     from evalui.datasets.model import Layout, LoadResult
-    from evalui.datasets.preview import FileReading, Preview, QuestionPreview
+    from evalui.datasets.preview import Examination, FileReading, Preview, QuestionPreview
     from evalui.messages import Messages
 
 _SHOWN_FAULTS = 5

@@ -19,6 +19,7 @@ from evalui.types import LETTERS, Language
 # (cell text, the options that are not empty) -> index of the right option, None if it names none
 CellAnswerKey = Callable[[str, Sequence[str]], int | None]
 
+NO_ANSWER = "-1"  # what published test files have in place of one
 MIN_LETTERS = 10  # letters that may name an option, however few there are
 _CUE = (
     r"(?:the\s+)?(?:(?:correct|right|best|final)\s+)?(?:answer|option|choice|key)(?:\s+is)?"

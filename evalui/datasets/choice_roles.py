@@ -11,6 +11,7 @@ from itertools import groupby
 
 from evalui.datasets.answers import (
     CELL_KEYS,
+    NO_ANSWER,
     AnswerFit,
     RawAnswer,
     answer_function,
@@ -42,7 +43,6 @@ _MARK_NAMES = frozenset(
 )
 _SEVERAL_RIGHT_NAMES = ("correctanswers", "goodanswers")
 _UNSURE_SEPARATORS = (",", "，", "/")  # they stand within options, too
-_NO_ANSWER = "-1"  # what published test files have in place of an answer
 _MAX_GROUP_ROWS = 50  # rows that follow each other in a table
 _MAX_CANDIDATES = 100  # columns that are tried as those of the answers
 _MAX_UNNAMED = 60  # columns of a table in which options are looked for without any head
@@ -304,7 +304,7 @@ def _fit(column: ColumnProfile, source: _OptionSource) -> AnswerFit:
         [
             RawAnswer(cell, texts, column.is_number)
             for cell, texts in pairs
-            if cell and texts and cell != _NO_ANSWER
+            if cell and texts and cell != NO_ANSWER
         ],
         "" if column.head.name in LABEL_NAMES else source.start,  # labels are numbers of classes
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from evalui.datasets.containers import open_tables
-from evalui.datasets.files.archive import collect_files, is_json
+from evalui.datasets.files import collect_files, is_json
 from evalui.datasets.model import (
     FaultList,
     FileTable,

@@ -56,6 +56,18 @@ class Row(NamedTuple):
     line: int
     cells: tuple[Cell, ...]
 
+    def cell(self, at: int) -> Cell:
+        """The value in a column, None where the row ends before it; -1 stands for no column."""
+        return self.cells[at] if 0 <= at < len(self.cells) else None
+
+    def text(self, at: int) -> str:
+        """The same as a text without blanks around it."""
+        return cell_text(self.cell(at)).strip()
+
+    def goes_beyond(self, width: int) -> bool:
+        """Whether anything stands behind so many columns."""
+        return any(cell_text(cell).strip() for cell in self.cells[width:])
+
 
 @dataclass(frozen=True, slots=True)
 class FileTable:
@@ -440,7 +452,7 @@ def duplicate_column_fault(file: str, line: int, name: str, count: int) -> Fault
 def long_row_fault(table: FileTable, row: Row, file: str) -> Fault | None:
     """The fault of a row with more cells than its table has columns, None if it has no more."""
     width = len(table.heads)
-    if len(row.cells) <= width or not any(cell_text(cell).strip() for cell in row.cells[width:]):
+    if not row.goes_beyond(width):
         return None
     visible = "tab" if table.delimiter == "\t" else table.delimiter
     expected = f"{width} cell{'s' if width > 1 else ''}, as in the header; "

@@ -166,16 +166,16 @@ class _Columns:
             return [fault for fault in (parsed, references) if isinstance(fault, Fault)]
         if not references and parsed.answer.strip():
             references = (parsed.answer,)
-        own_subject = _text(row, self._subject)
-        index = normalise_index(_text(row, self._id))
-        metadata = {name: text for name, at in self._others if (text := _text(row, at))}
+        own_subject = row.text(self._subject)
+        index = normalise_index(row.text(self._id))
+        metadata = {name: text for name, at in self._others if (text := row.text(at))}
         metadata["subject"] = own_subject or self._role.subject
         own = {
             "language": language_of(parsed.text, index),
-            "capability": _text(row, self._capability),
-            "guidance": _text(row, self._guidance),
-            "explanation": _text(row, self._explanation),
-            "index": normalise_index(_text(row, self._index)) or index,
+            "capability": row.text(self._capability),
+            "guidance": row.text(self._guidance),
+            "explanation": row.text(self._explanation),
+            "index": normalise_index(row.text(self._index)) or index,
             "file": self._role.name,
             "line": str(row.line),
         }
@@ -191,19 +191,19 @@ class _Columns:
 
     def _parse_question(self, row: Row) -> _Question | Fault:
         at, chat = self._question, self._messages
-        value = _value(row, at)
+        value = row.cell(at)
         if are_messages(value):
             at, chat = -1, at
         elif isinstance(value, list | dict):
             return self._fault(row, at, "empty-question", "no text", "some text")
-        question = _text(row, at)
-        messages = None if question and self._is_stated else read_messages(_value(row, chat))
+        question = row.text(at)
+        messages = None if question and self._is_stated else read_messages(row.cell(chat))
         if isinstance(messages, str):
             return self._fault(row, chat, "bad-messages", messages, _MESSAGES_FORMAT)
-        turns = read_turns(_value(row, self._turns))
+        turns = read_turns(row.cell(self._turns))
         if isinstance(turns, str):
             return self._fault(row, self._turns, "bad-turns", turns, _TURNS_FORMAT)
-        history = read_history(_value(row, self._history))
+        history = read_history(row.cell(self._history))
         if isinstance(history, str):
             return self._fault(row, self._history, "bad-history", history, _HISTORY_FORMAT)
         if messages and question == messages.question:
@@ -230,7 +230,7 @@ class _Columns:
 
     def _with_passage(self, row: Row, question: str) -> str:
         """The question with what is read before it, or what the instruction is about below it."""
-        passage = passage_text(_value(row, self._passage))
+        passage = passage_text(row.cell(self._passage))
         if self._instructs:
             return f"{question}\n{passage}" if passage else question
         return with_passage(passage, question)
@@ -238,7 +238,7 @@ class _Columns:
     def _with_system_message(
         self, row: Row, history: tuple[Message, ...]
     ) -> tuple[Message, ...] | Fault:
-        system = _text(row, self._system)
+        system = row.text(self._system)
         if not system:
             return history
         if any(turn.role == "system" and turn.content.strip() != system for turn in history):
@@ -248,7 +248,7 @@ class _Columns:
         return (Message("system", system), *rest)
 
     def _read_references(self, row: Row) -> tuple[str, ...] | Fault:
-        references = read_texts(_value(row, self._reference))
+        references = read_texts(row.cell(self._reference))
         if isinstance(references, str):
             at = self._reference
             return self._fault(row, at, "bad-reference", references, _REFERENCE_FORMAT)
@@ -259,14 +259,6 @@ class _Columns:
     def _fault(self, row: Row, at: int, rule: str, actual: str, expected: str) -> Fault:
         column = self._heads[at] if at >= 0 else ""
         return Fault(self._role.name, row.line, column, rule, actual, expected)
-
-
-def _value(row: Row, at: int) -> Cell:
-    return row.cells[at] if 0 <= at < len(row.cells) else None
-
-
-def _text(row: Row, at: int) -> str:
-    return cell_text(row.cells[at]).strip() if 0 <= at < len(row.cells) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,15 +74,15 @@ def join_option_rows(table: FileTable, roles: Roles) -> tuple[FileTable, Roles]:
     """
     option, answer = roles.place("row_option"), roles.place("answer")
     key = roles.place("id") if roles.place("id") >= 0 else roles.place("question")
-    marks = {_text_at(row, answer).casefold() for row in table.rows}
+    marks = {row.text(answer).casefold() for row in table.rows}
     by_mark = answer >= 0 and all(map(is_mark, marks))
     rows: list[Row] = []
-    for _, group in groupby(table.rows, lambda row: _text_at(row, key)):
+    for _, group in groupby(table.rows, lambda row: row.text(key)):
         members = list(group)
         cells = list(members[0].cells) + [None] * (len(table.heads) - len(members[0].cells))
         cells[option] = [
-            {"text": _text_at(row, option)}
-            | ({"correct": is_true_mark(_text_at(row, answer))} if by_mark else {})
+            {"text": row.text(option)}
+            | ({"correct": is_true_mark(row.text(answer))} if by_mark else {})
             for row in members
         ]
         rows.append(Row(members[0].line, tuple(cells)))
@@ -218,7 +218,3 @@ def _numbered_ids(
         if read_head(name).role == "id" and name in values
         if not isinstance(values[name], list | dict) and values[name] == parent[name]
     }
-
-
-def _text_at(row: Row, at: int) -> str:
-    return cell_text(row.cells[at]).strip() if 0 <= at < len(row.cells) else ""

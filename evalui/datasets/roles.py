@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from evalui.datasets.answers import answer_function, by_letter
+from evalui.datasets.answers import NO_ANSWER, answer_function, by_letter
 from evalui.datasets.choice_roles import guess_choice, guess_without_options
 from evalui.datasets.column_profile import FITTING_SHARE, TableProfile
 from evalui.datasets.model import (
@@ -180,7 +180,7 @@ def column_table(table: FileTable) -> ColumnTable | None:
     if len({names[at] for at in places}) < len(places):
         return None
     width = len(names)
-    rows = [row for row in table.rows if len(row.cells) <= width or not _has_more(row, width)]
+    rows = [row for row in table.rows if not row.goes_beyond(width)]
     unread = len({fault.line for fault in table.faults}) + table.unlisted.total()
     n_rows = len(table.rows) + unread
     if not rows or 2 * len(rows) < n_rows:
@@ -192,8 +192,8 @@ def column_table(table: FileTable) -> ColumnTable | None:
     numbers = tuple(
         place
         for place, at in enumerate(places)
-        if any(isinstance(_cell(row, at), JsonNumber) for row in chosen)
-        and all(isinstance(_cell(row, at), JsonNumber | None) for row in chosen)
+        if any(isinstance(row.cell(at), JsonNumber) for row in chosen)
+        and all(isinstance(row.cell(at), JsonNumber | None) for row in chosen)
     )
     head_row = 0 if table.typed else table.head_line
     shown = ColumnTable(
@@ -384,9 +384,9 @@ def _have_lists(table: FileTable, heads: Mapping[str, int], layout: Layout) -> b
 
 
 def _holds_list(row: Row, question: int, lists: Sequence[int]) -> bool:
-    cell = _cell(row, question)
+    cell = row.cell(question)
     inner = cast(dict[str, Any], cell) if isinstance(cell, dict) else {}
-    cells = [inner["choices"]] if "choices" in inner else [_cell(row, at) for at in lists]
+    cells = [inner["choices"]] if "choices" in inner else [row.cell(at) for at in lists]
     found = map(read_options, cells)
     return any(each is not None and len(each.texts) > 1 for each in found)
 
@@ -396,13 +396,13 @@ def _list_roles(table: FileTable, heads: Mapping[str, int], layout: Layout) -> R
         return next((name for name in names if name in heads), "")
 
     answers = [name for name in _ANSWERS_TO_LISTS if name in heads]
-    filled = (name for name in answers if any(_answer_text(row, heads[name]) for row in table.rows))
-    passages = [name for name in _PASSAGES if name in heads]
-    read = (
+    filled = (
         name
-        for name in passages
-        if any(cell_text(_cell(row, heads[name])).strip() for row in table.rows)
+        for name in answers
+        if any(row.text(heads[name]) not in ("", NO_ANSWER) for row in table.rows)
     )
+    passages = [name for name in _PASSAGES if name in heads]
+    read = (name for name in passages if any(row.text(heads[name]) for row in table.rows))
     columns = {
         "question": layout.question or first(_QUESTIONS_WITH_LISTS),
         "options": "" if layout.row_option else layout.option_list or first(_LISTS),
@@ -415,11 +415,6 @@ def _list_roles(table: FileTable, heads: Mapping[str, int], layout: Layout) -> R
         "guidance": layout.guidance,
     }
     return _named(table, heads, columns, "multiple_choice")
-
-
-def _answer_text(row: Row, at: int) -> str:
-    text = cell_text(_cell(row, at)).strip()
-    return "" if text == "-1" else text  # what published test files have in place of an answer
 
 
 def _open_roles(table: FileTable, layout: Layout, kind: DatasetKind) -> Roles:
@@ -441,12 +436,12 @@ def _contradicts_questions(table: FileTable, roles: Roles) -> bool:
     at, options = roles.place("question"), roles.options
     if at < 0 or not options:
         return False
-    split = [(row, split_question(cell_text(_cell(row, at)))) for row in table.rows]
+    split = [(row, split_question(cell_text(row.cell(at)))) for row in table.rows]
     found = [(row, each.options.texts) for row, each in split if each]
     others = [
         texts
         for row, texts in found
-        if tuple(filter(None, (cell_text(_cell(row, place)).strip() for place in options)))
+        if tuple(filter(None, (row.text(place) for place in options)))
         != tuple(text.strip() for text in texts)
     ]
     return 2 * len(others) > max(len(table.rows), 1)
@@ -463,8 +458,8 @@ def _named(
     id_, passage = (roles.index(role) if role in roles else -1 for role in ("id", "passage"))
     if id_ >= 0 and passage >= 0:
         # RACE's ids are those of the passages.
-        ids = [cell_text(_cell(row, id_)) for row in table.rows]
-        pairs = {(cell_text(_cell(row, id_)), cell_text(_cell(row, passage))) for row in table.rows}
+        ids = [cell_text(row.cell(id_)) for row in table.rows]
+        pairs = {(cell_text(row.cell(id_)), cell_text(row.cell(passage))) for row in table.rows}
         if len(pairs) == len(set(ids)) < len(ids):
             roles[id_] = ""
     return Roles(tuple(roles), kind=kind, sure=True, plain=True)
@@ -568,7 +563,7 @@ def _guess_from_all(table: FileTable, layout: Layout) -> Roles:
     guess = replace(guess, roles=roles)
     at = guess.place("id")
     if at >= 0 and not layout.id and guess.place("row_option") < 0:
-        ids = [cell_text(_cell(row, at)).strip() for row in table.rows]
+        ids = [row.text(at) for row in table.rows]
         if len(set(ids)) < len(ids):
             guess = replace(guess, roles=tuple("" if role == "id" else role for role in roles))
     if guess.sure and not _reads_rows(table, guess, layout):
@@ -594,7 +589,7 @@ def _representative_rows(rows: Sequence[Row], places: Sequence[int]) -> list[Row
     chosen = list(rows[:_ROWS_SHOWN])
     watched: dict[int, set[str]] = {}
     for at in places:
-        texts = (cell_text(_cell(row, at)) for row in chosen)
+        texts = (cell_text(row.cell(at)) for row in chosen)
         values = {text for text in texts if len(text) <= _MAX_SHORT}
         if 0 < len(values) <= _MAX_VALUES:
             watched[at] = values
@@ -604,7 +599,7 @@ def _representative_rows(rows: Sequence[Row], places: Sequence[int]) -> list[Row
         news = [
             (at, text)
             for at, values in watched.items()
-            if len(text := _short_text(_cell(row, at))) <= _MAX_SHORT and text not in values
+            if len(text := _short_text(row.cell(at))) <= _MAX_SHORT and text not in values
         ]
         for at, text in news:
             watched[at].add(text)
@@ -620,7 +615,7 @@ def _short_text(cell: Cell) -> str:
 
 
 def _texts_of(rows: Sequence[Row], places: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(_shown_text(_cell(row, at)) for at in places) for row in rows)
+    return tuple(tuple(_shown_text(row.cell(at)) for at in places) for row in rows)
 
 
 def _shown_text(cell: Cell) -> str:
@@ -628,14 +623,6 @@ def _shown_text(cell: Cell) -> str:
     if isinstance(cell, list | dict):
         return json.dumps(cell, ensure_ascii=False)
     return cell_text(cell)
-
-
-def _cell(row: Row, at: int) -> Cell:
-    return row.cells[at] if at < len(row.cells) else None
-
-
-def _has_more(row: Row, width: int) -> bool:
-    return any(cell_text(cell).strip() for cell in row.cells[width:])
 
 
 def _has_several_answers(headers: Sequence[str]) -> bool:

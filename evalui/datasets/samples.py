@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 
 from evalui.datasets.answers import (
     CELL_KEYS,
+    NO_ANSWER,
     AnswerFunction,
     AnswerRow,
     DetectedAnswerKey,
@@ -77,7 +78,6 @@ _PLAIN_SHARE = 0.9  # of the answers of a file that are bare letters, for no oth
 _MIN_MARKED_ROWS = 2  # rows whose first option is marked as right, for the order to tell it
 _LETTER_STARTS = FIRST_LETTERS | frozenset("(（[【选")
 _SHUFFLE_SEED = "evalui-options-1"  # another one would be another order: raise its number
-_NO_ANSWER = "-1"  # what published test files have in place of an answer
 _LIST_SHAPES = "a list of options: JSON, one to a line, or A. … B. …"
 # What samples know of themselves; no column of the file may replace it.
 _RESERVED_METADATA = ("id", "subject", "explanation", "file", "line", "ceval_subject")
@@ -197,8 +197,7 @@ class _ChoiceReader:
                 yield fault
                 continue
             options = tuple(map(str.strip, get_options(texts)[:-1]))
-            answer = cells[self.answer] if self.answer >= 0 else ""
-            right = _marked_places(answer, len(options)) if is_typed else None
+            right = _marked_places(row.cell(self.answer), len(options)) if is_typed else None
             # A row without an id must not take that of a numbered one.
             own_number = str(number) if self._id < 0 else f"row-{number}"
             yield self._question(row, texts, own_number, texts[self.question], options, (), right)
@@ -224,8 +223,7 @@ class _ChoiceReader:
                 continue
             texts = tuple(map(cell_text, row.cells))
             texts += ("",) * (len(self.heads) - len(texts))
-            answer = row.cells[self.answer] if 0 <= self.answer < len(row.cells) else None
-            right = _marked_places(answer, len(options.texts))
+            right = _marked_places(row.cell(self.answer), len(options.texts))
             if right is None and not self._answer_text(texts):
                 right = options.right
                 marked += [right] if options.texts else []
@@ -249,8 +247,8 @@ class _ChoiceReader:
         right: tuple[int, ...] | None,
     ) -> _Question:
         text = text.strip()
-        if self._passage >= 0 and self._passage < len(row.cells):
-            text = with_passage(passage_text(row.cells[self._passage]), text)
+        if self._passage >= 0:
+            text = with_passage(passage_text(row.cell(self._passage)), text)
         metadata: Mapping[str, str] = _NO_METADATA
         if self._others:
             metadata = {
@@ -260,7 +258,6 @@ class _ChoiceReader:
             }
         if self._explanation >= 0 and (explanation := texts[self._explanation].strip()):
             metadata = {**metadata, "explanation": explanation}
-        at = self.answer
         return _Question(
             row.line,
             (texts[self._id].strip() if self._id >= 0 else "") or number,
@@ -270,7 +267,7 @@ class _ChoiceReader:
             texts[self._subject].strip() if self._subject >= 0 else "",
             labels,
             right,
-            0 <= at < len(row.cells) and type(row.cells[at]) is JsonNumber,
+            type(row.cell(self.answer)) is JsonNumber,
             metadata,
             dict(zip(self.heads, row.cells, strict=False)) if self._function else _NO_METADATA,
         )
@@ -278,16 +275,15 @@ class _ChoiceReader:
     def _answer_text(self, texts: Sequence[str]) -> str:
         """The answer, "" where there is none."""
         text = texts[self.answer].strip() if self.answer >= 0 else ""
-        return "" if text == _NO_ANSWER else text
+        return "" if text == NO_ANSWER else text
 
     # Options in one place
 
     def _options_of(self, row: Row) -> OptionList | str | None:
         """The options of a row, None without any, or what stands in their place and is no list."""
-        cell = row.cells[self.question] if self.question < len(row.cells) else None
+        cell = row.cell(self.question)
         inner = cast(dict[str, Any], cell) if isinstance(cell, dict) else {}
-        listed = row.cells[self.listed] if 0 <= self.listed < len(row.cells) else None
-        listed = inner.get("choices", listed)
+        listed = inner.get("choices", row.cell(self.listed))
         return read_options(listed) or cell_text(listed).strip() or None
 
     def _find_separator(self, lists: Sequence[OptionList | str | None]) -> str:
@@ -296,7 +292,7 @@ class _ChoiceReader:
         return find_separator(unread) if 2 * len(unread) > len(lists) else ""
 
     def _text_and_options(self, row: Row, options: OptionList | None) -> tuple[str, OptionList]:
-        cell = row.cells[self.question] if self.question < len(row.cells) else None
+        cell = row.cell(self.question)
         inner = cast(dict[str, Any], cell) if isinstance(cell, dict) else {}
         text = cell_text(inner.get("stem") if inner else cell).strip()
         if options is None and (split := split_question(text)):

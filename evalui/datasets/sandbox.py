@@ -26,7 +26,7 @@ from types import TracebackType
 from typing import Any, Literal, ParamSpec, TypeVar, get_type_hints
 
 from evalui import errors
-from evalui.datasets import examination, external_answers, reader
+from evalui.datasets import external_answers, preview, reader
 from evalui.datasets.model import ON_ROWS, Limits
 from evalui.datasets.plain_data import (
     Misfit,
@@ -284,7 +284,7 @@ config_entries = confined(_config_entries)
 load = confined(reader.load)
 read_columns = confined(reader.read_columns)
 read_answers = confined(external_answers.read_answers)
-examine = confined(examination.examine)
+examine = confined(preview.examine)
 
 
 def main() -> None:

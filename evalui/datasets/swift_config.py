@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from evalui.datasets.containers.json import has_lone_surrogate
-from evalui.datasets.files.archive import SourceFile, files_in_folder, is_json
-from evalui.datasets.files.encoding import decode
+from evalui.datasets.encoding import decode
+from evalui.datasets.files import SourceFile, files_in_folder, is_json
 from evalui.datasets.model import Limits
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import orjson
 
-from evalui.datasets.files.archive import ARCHIVE_ERRORS, read_chunks
+from evalui.datasets.files import ARCHIVE_ERRORS, read_chunks
 from evalui.datasets.model import Limits
 from evalui.errors import DataError
 

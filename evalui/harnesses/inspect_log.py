@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evalui.datasets.files.archive import ARCHIVE_ERRORS, read_all
+from evalui.datasets.files import ARCHIVE_ERRORS, read_all
 from evalui.errors import DataError
 from evalui.harnesses.base import (
     HARNESSES,

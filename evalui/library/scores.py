@@ -9,10 +9,11 @@ from dataclasses import asdict
 from itertools import combinations
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from evalui.errors import DataError, SpecError
-from evalui.library.choice_rows import choice_result, read_repeats, require_columns
 from evalui.modes import MODES, ModeSettings, grader_of
 from evalui.report.analyses.statistics import (
     MEASURES,
@@ -42,9 +43,20 @@ from evalui.scoring.answer_summary import summarise_answers
 from evalui.scoring.arena.agreement import RaterAgreement, cohen_kappa, fleiss_kappa
 from evalui.scoring.cell_summary import summarise
 from evalui.scoring.choice.circular import Measure
+from evalui.scoring.choice.permutations import pattern_of
 from evalui.scoring.metric_pairs import compare_metric
 from evalui.scoring.metrics import known_metrics
+from evalui.scoring.trial_columns import (
+    FIXED_REASONS,
+    NO_CHOICE,
+    Ragged,
+    ReadingColumns,
+    TrialColumns,
+    TrialText,
+)
 from evalui.types import (
+    LETTERS,
+    MAX_REPEATS,
     Cell,
     CellResult,
     Duel,
@@ -55,6 +67,11 @@ from evalui.types import (
     Verdict,
 )
 
+_READING = "given"  # the one reading that rows have
+_MAX_PERMUTED = 8  # options: with 9 a question has 362,880 orders
+_SUBJECT = ("subject", "category")
+_SHARED = ("question", "options", "cluster")  # by which questions are known to be the same
+_SLOT_OF = {letter: slot for slot, letter in enumerate(LETTERS)}
 _SCORED = ("metric", "value", "low", "high", "n", "unit", "direction")
 SCORE_COLUMNS: Mapping[str, FrameColumn] = {
     name: METRIC_COLUMNS[name] for name in ("group", *_SCORED, "kind", "mean")
@@ -125,7 +142,7 @@ def position_bias(
     """
 
     def of_one(own: pd.DataFrame) -> Iterable[Row]:
-        return position_rows(cell_object(summarise(choice_result(own, options=options))))
+        return position_rows(cell_object(summarise(_choice_result(own, options=options))))
 
     return _apart(rows, by, BIAS_COLUMNS, of_one)
 
@@ -192,7 +209,7 @@ def ratings(battles: pd.DataFrame, *, opencompass_elo: bool = False) -> pd.DataF
     Raises:
         DataError: a column is missing, or the first row that does not fit, by its index.
     """
-    require_columns(battles, "model_a", "model_b", "winner")
+    _require_columns(battles, "model_a", "model_b", "winner")
     if battles.empty:
         raise DataError("frame-empty")
     named = [n for n in ("model_a", "model_b", "winner", "question", "judged") if n in battles]
@@ -218,7 +235,7 @@ def agreement(verdicts: pd.DataFrame, *, rater: str = "by") -> pd.DataFrame:
     Raises:
         DataError: a column is missing, or the first row that does not fit, by its index.
     """
-    require_columns(verdicts, "question", "model_a", "model_b", "winner", rater)
+    _require_columns(verdicts, "question", "model_a", "model_b", "winner", rater)
     cast: dict[str, list[Verdict]] = {}
     for verdict in _verdicts(verdicts, rater):
         cast.setdefault(verdict.rater, []).append(verdict)
@@ -262,6 +279,31 @@ def text_scores(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(scored, index=rows.index, dtype="float64")
 
 
+def _require_columns(rows: pd.DataFrame, *names: str) -> None:
+    """Raises `DataError` with the columns that are missing, and those that are there."""
+    if missing := [name for name in names if name not in rows.columns]:
+        known = ", ".join(map(str, rows.columns))
+        raise DataError("frame-columns", missing=", ".join(missing), known=known)
+
+
+def _read_repeats(rows: pd.DataFrame) -> list[int]:
+    """Which repeat of its order each row is, from 0; the column counts from 1.
+
+    Raises:
+        DataError: the first row whose `repeat` is no whole number from 1, by its index.
+    """
+    if "repeat" not in rows.columns:
+        return [0] * len(rows)
+    values = pd.to_numeric(rows["repeat"], errors="coerce").astype("float64")
+    given = values.where(rows["repeat"].notna(), 1.0).to_numpy()
+    wrong = ~np.isin(given, np.arange(1, MAX_REPEATS + 1))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        value = str(rows["repeat"].iloc[row])[:60]
+        raise DataError("frame-repeat", row=str(rows.index[row]), value=value, last=MAX_REPEATS)
+    return [int(each) - 1 for each in given.tolist()]
+
+
 # ---------------------------------------------------------------- choices
 
 
@@ -275,7 +317,7 @@ def _apart(
     names = [by] if isinstance(by, str) else list(by)
     if not names:
         return frame(of_one(rows), columns)
-    require_columns(rows, *names)
+    _require_columns(rows, *names)
     if rows.empty:
         raise DataError("frame-empty")
     groups = rows.groupby(names, sort=False, observed=True, dropna=False)
@@ -289,7 +331,7 @@ def _apart(
 
 
 def _choice_rows(rows: pd.DataFrame, options: int | None) -> Iterator[Row]:
-    cell = cell_object(summarise(choice_result(rows, options=options), with_bias=False))
+    cell = cell_object(summarise(_choice_result(rows, options=options), with_bias=False))
     cell["figures"]["format"] = None  # rows do not hold the replies
     return choice_metrics(cell)
 
@@ -297,7 +339,208 @@ def _choice_rows(rows: pd.DataFrame, options: int | None) -> Iterator[Row]:
 def _named_result(rows: pd.DataFrame, options: int | None, name: str) -> CellResult:
     if "model" in rows.columns and len(models := rows["model"].dropna().unique()) == 1:
         name = str(models[0])
-    return choice_result(rows, options=options, name=name)
+    return _choice_result(rows, options=options, name=name)
+
+
+def _choice_result(rows: pd.DataFrame, *, options: int | None, name: str = "") -> CellResult:
+    """The rows as one cell of the model `name`; `options` where no row says how many it has.
+
+    Raises:
+        DataError: a column is missing, or the first row that does not fit, by its index.
+    """
+    _require_columns(rows, "id", "choice", "answer")
+    if rows.empty:
+        raise DataError("frame-empty")
+    orders, order = _orders(rows, options)
+    sizes = np.array([len(one.permutation) for one in orders])[order]
+    codes, ids = pd.factorize(rows["id"].astype("str"))
+    target = _slots(rows, "answer", sizes)
+    choice = _slots(rows, "choice", sizes)
+    if (target < 0).any():
+        raise _row_error(rows, int(np.argmax(target < 0)), "answer", sizes)
+    columns = TrialColumns(
+        ids=tuple(ids),
+        orders=orders,
+        headlines=(_READING,),
+        rules=(_READING,),
+        sample=codes.astype(np.int32),
+        order=order,
+        headline=np.zeros(len(rows), dtype=np.int32),
+        target=target.astype(np.int32),
+        readings={_READING: _reading(rows, choice, target)},
+        probabilities=_probabilities(rows, sizes),
+        mass=_numbers(rows, "label_mass", 0.0),
+        has_mass=~np.isnan(_numbers(rows, "label_mass", np.nan)),
+        scores={},
+        merged=np.zeros(len(rows), dtype=np.int32),
+        truncated=np.zeros(len(rows), dtype=np.bool_),
+        fixed=_fixed(rows),
+        number=np.arange(len(rows), dtype=np.int64),
+        texts=_no_texts,
+    )
+    _check_questions(rows, columns)
+    pattern, most = pattern_of(orders), int(sizes.max())
+    if pattern == "all_possible" and most > _MAX_PERMUTED:
+        raise DataError("frame-orders", n=most, most=_MAX_PERMUTED)
+    cell = Cell("", name, _READING, _READING, pattern, "")
+    return CellResult(cell, _samples(rows, list(ids)), columns, len(columns))
+
+
+def _orders(
+    rows: pd.DataFrame, options: int | None
+) -> tuple[tuple[Variant, ...], NDArray[np.int32]]:
+    """The distinct orders of the options, and the place of that of each row."""
+    if "permutation" in rows.columns:
+        given = [tuple(each) for each in rows["permutation"]]
+    elif "order" in rows.columns:
+        given = [_permutation_of_label(str(each)) for each in rows["order"]]
+    elif options is not None:
+        given = [tuple(range(options))] * len(rows)
+    else:
+        raise DataError("frame-options")
+    known: dict[tuple[tuple[Any, ...], int], int] = {}
+    repeats = _read_repeats(rows)
+    places = [known.setdefault(each, len(known)) for each in zip(given, repeats, strict=True)]
+    for (permutation, _), first in zip(known, _firsts(places), strict=True):
+        if sorted(permutation) != list(range(len(permutation))) or len(permutation) < 2:
+            row = str(rows.index[first])
+            raise DataError("frame-permutation", row=row, value=str(permutation)[:60])
+    return tuple(Variant(*each) for each in known), np.array(places, dtype=np.int32)
+
+
+def _firsts(places: Sequence[int]) -> list[int]:
+    """Where each place comes first; they come in their order."""
+    return np.unique(np.array(places), return_index=True)[1].tolist()
+
+
+def _permutation_of_label(label: str) -> tuple[int, ...]:
+    """The inverse of `variant_label`; what is no label is no permutation either."""
+    slots = [_SLOT_OF.get(letter, NO_CHOICE) for letter in label]
+    if NO_CHOICE in slots:
+        return ()
+    return tuple(sorted(range(len(slots)), key=slots.__getitem__))
+
+
+def _slots(rows: pd.DataFrame, name: str, sizes: NDArray[np.intp]) -> NDArray[np.int16]:
+    """Letters as slots; NO_CHOICE where one is missing."""
+    codes, letters = pd.factorize(rows[name])
+    table = np.array([_SLOT_OF.get(str(letter), NO_CHOICE) for letter in letters])
+    missing = codes < 0
+    slots = np.where(missing, NO_CHOICE, np.append(table, NO_CHOICE)[codes].astype(np.intp))
+    wrong = ~missing & ((slots < 0) | (slots >= sizes))
+    if wrong.any():
+        raise _row_error(rows, int(np.argmax(wrong)), name, sizes)
+    return slots.astype(np.int16)
+
+
+def _row_error(rows: pd.DataFrame, place: int, name: str, sizes: NDArray[np.intp]) -> DataError:
+    return DataError(
+        "frame-letter",
+        row=str(rows.index[place]),
+        column=name,
+        value=str(rows[name].iloc[place]),
+        last=LETTERS[int(sizes[place]) - 1],
+    )
+
+
+def _reading(
+    rows: pd.DataFrame, choice: NDArray[np.int16], target: NDArray[np.int16]
+) -> ReadingColumns:
+    tied = _marks(rows, "tied") & (choice < 0)
+    credit = (choice == target).astype(np.float64)
+    if tied.any():
+        _require_columns(rows, "credit")
+        credit = np.where(tied, _numbers(rows, "credit", 0.0), credit)
+    return ReadingColumns(choice, credit, np.zeros(len(rows), dtype=np.int32), tied)
+
+
+def _marks(rows: pd.DataFrame, name: str) -> NDArray[np.bool_]:
+    if name not in rows.columns:
+        return np.zeros(len(rows), dtype=np.bool_)
+    return rows[name].astype("boolean").fillna(value=False).to_numpy(dtype=np.bool_)
+
+
+def _numbers(rows: pd.DataFrame, name: str, missing: float) -> NDArray[np.float64]:
+    if name not in rows.columns:
+        return np.full(len(rows), missing)
+    values = np.asarray(rows[name].astype("float64"), dtype=np.float64)
+    return np.where(np.isnan(values), missing, values)
+
+
+def _probabilities(rows: pd.DataFrame, sizes: NDArray[np.intp]) -> Ragged:
+    """Those of p_A, p_B, … by slot; of a row that lacks one of its slots none."""
+    names = [f"p_{letter}" for letter in LETTERS[: int(sizes.max())]]
+    table = np.column_stack([_numbers(rows, name, np.nan) for name in names])
+    wanted = np.arange(len(names)) < sizes[:, None]
+    whole = np.asarray(~(np.isnan(table) & wanted).any(axis=1), dtype=np.bool_)
+    lengths = np.where(whole, sizes, 0).astype(np.int32)
+    return Ragged(table[wanted & whole[:, None]], lengths)
+
+
+def _fixed(rows: pd.DataFrame) -> NDArray[np.int8]:
+    if "fixed_order" not in rows.columns:
+        return np.zeros(len(rows), dtype=np.int8)
+    reasons = rows["fixed_order"].astype("str").fillna("")
+    for reason in reasons.unique():
+        if reason not in FIXED_REASONS:
+            known = ", ".join(filter(None, FIXED_REASONS))
+            raise DataError("frame-fixed", value=str(reason), known=known)
+    return np.array([FIXED_REASONS.index(each) for each in reasons], dtype=np.int8)
+
+
+def _check_questions(rows: pd.DataFrame, columns: TrialColumns) -> None:
+    """Raises `DataError` where a question has one order twice, or different right options."""
+    n_orders = len(columns.orders)
+    keys = columns.sample.astype(np.int64) * n_orders + columns.order
+    again = pd.Series(keys).duplicated().to_numpy()
+    if again.any():
+        place = int(np.argmax(again))
+        raise DataError(
+            "frame-again", row=str(rows.index[place]), id=columns.ids[int(columns.sample[place])]
+        )
+    width = max(len(one.permutation) for one in columns.orders)
+    shown = np.full((n_orders, width), -1)
+    for place, one in enumerate(columns.orders):
+        shown[place, : len(one.permutation)] = one.permutation
+    content = shown[columns.order, columns.target]
+    first = np.zeros(len(columns.ids), dtype=np.intp)
+    _, starts = np.unique(columns.sample, return_index=True)
+    first[:] = content[starts]
+    other = content != first[columns.sample]
+    if other.any():
+        place = int(np.argmax(other))
+        raise DataError(
+            "frame-other-answer",
+            row=str(rows.index[place]),
+            id=columns.ids[int(columns.sample[place])],
+        )
+
+
+def _samples(rows: pd.DataFrame, ids: Sequence[str]) -> Mapping[str, Sample]:
+    """The questions with what the rows say of them; the first row of each counts."""
+    named = [name for name in (*_SUBJECT, *_SHARED) if name in rows.columns]
+    if not named:
+        return {name: Sample(name, "") for name in ids}
+    first = rows.assign(id=rows["id"].astype("str")).drop_duplicates("id")
+    texts = {name: first[name].astype("str").fillna("").tolist() for name in named}
+    return {
+        sample_id: _sample(sample_id, {name: own[place] for name, own in texts.items()})
+        for place, sample_id in enumerate(first["id"].tolist())
+    }
+
+
+def _sample(sample_id: str, texts: Mapping[str, str]) -> Sample:
+    return Sample(
+        sample_id,
+        texts.get("question", ""),
+        tuple(texts.get("options", "").splitlines()),
+        metadata={name: texts[name] for name in _SUBJECT if texts.get(name)},
+        cluster=texts.get("cluster", ""),
+    )
+
+
+def _no_texts(numbers: NDArray[np.int64]) -> list[TrialText]:
+    return [(None, ())] * len(numbers)
 
 
 # ---------------------------------------------------------------- battles
@@ -382,16 +625,16 @@ def _agreement_row(statistic: str, first: str, second: str, made: RaterAgreement
 
 def _answers(rows: pd.DataFrame) -> CellResult:
     """The rows as a cell of written answers, graded as its mode does."""
-    require_columns(rows, "prediction", "reference")
+    _require_columns(rows, "prediction", "reference")
     if rows.empty:
         raise DataError("frame-empty")
     name = grader_of("written")
     mode, setting = MODES[name], ModeSettings(shots={}, chat=True)  # texts stay as they are
     samples: dict[str, Sample] = {}
     trials: list[Trial] = []
-    repeats = read_repeats(rows)
+    repeats = _read_repeats(rows)
     if any(repeats):
-        require_columns(rows, "id")
+        _require_columns(rows, "id")
     ids = [str(each) for each in rows["id"]] if any(repeats) else map(str, range(len(rows)))
     given = _json_rows(rows[["prediction", "reference"]])
     for id_, repeat, row in zip(ids, repeats, given, strict=True):

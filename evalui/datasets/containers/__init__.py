@@ -15,8 +15,8 @@ from evalui.datasets.containers.opendocument import read_values
 from evalui.datasets.containers.parquet import MAGIC as PARQUET_MAGIC
 from evalui.datasets.containers.parquet import read_parquet
 from evalui.datasets.containers.workbook import read_workbook
-from evalui.datasets.files.archive import SourceFile, is_workbook
-from evalui.datasets.files.encoding import decode
+from evalui.datasets.encoding import decode
+from evalui.datasets.files import SourceFile, is_workbook
 from evalui.datasets.model import Layout, Limits, Tables
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence

@@ -19,7 +19,7 @@ from evalui.datasets.containers.number_formats import (
     compile_format,
 )
 from evalui.datasets.containers.pictures import picture_fault, without_pictures
-from evalui.datasets.files.archive import ARCHIVE_ERRORS, check_archive, read_chunks
+from evalui.datasets.files import ARCHIVE_ERRORS, check_archive, read_chunks
 from evalui.datasets.model import FaultList, FileTable, Layout, Limits, Row, Tables, UploadNote
 from evalui.datasets.names import is_known_name
 from evalui.errors import DataError

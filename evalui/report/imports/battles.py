@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from evalui.datasets.containers.json import parse_lines
-from evalui.datasets.files.encoding import decode
+from evalui.datasets.encoding import decode
 from evalui.errors import DataError
 from evalui.modes.prompts.rubrics import SINGLE_ANSWER_FORMATS, VERDICT_FORMATS
 from evalui.replies.marks import (

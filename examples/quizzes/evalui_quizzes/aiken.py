@@ -3,7 +3,7 @@
 import re
 from itertools import pairwise
 
-from evalui.datasets.files.encoding import decode
+from evalui.datasets.encoding import decode
 from evalui.datasets.model import DatasetFormat, Tables
 from evalui.types import LETTERS, Fault
 from evalui_quizzes.quiz import (

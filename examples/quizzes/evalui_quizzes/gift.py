@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from evalui.datasets.containers.pictures import picture_fault
-from evalui.datasets.files.encoding import decode
+from evalui.datasets.encoding import decode
 from evalui.datasets.model import DatasetFormat, Tables
 from evalui.types import Fault
 from evalui_quizzes.html_text import html_text

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from evalui.datasets.containers.heads import cut_table
 from evalui.datasets.containers.pictures import picture_fault
-from evalui.datasets.files.encoding import decode
+from evalui.datasets.encoding import decode
 from evalui.datasets.model import DatasetFormat, FaultList, FileTable, Row, Tables
 from evalui_quizzes.quiz import recognised
 

@@ -4,7 +4,7 @@ import re
 from xml.parsers import expat
 
 from evalui.datasets.containers.pictures import picture_fault
-from evalui.datasets.files.encoding import decode
+from evalui.datasets.encoding import decode
 from evalui.datasets.model import DatasetFormat, Tables
 from evalui.errors import DataError
 from evalui.types import Fault

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evalui.datasets.containers.pictures import without_pictures
-from evalui.datasets.files.encoding import decode
+from evalui.datasets.encoding import decode
 from evalui.datasets.model import FaultList, FileTable, Row, Tables, UploadNote, sort_by_line
 from evalui.errors import DataError
 from evalui.messages import add_messages

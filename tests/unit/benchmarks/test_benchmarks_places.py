@@ -8,7 +8,7 @@ import pytest
 
 from evalui.benchmarks.index import find
 from evalui.benchmarks.places import DataFile, DataFolder, TaskData, split_files
-from evalui.benchmarks.rows import read_rows
+from evalui.benchmarks.questions import read_rows
 from evalui.errors import DataError
 
 

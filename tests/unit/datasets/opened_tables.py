@@ -4,7 +4,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from evalui.datasets.containers import open_tables
-from evalui.datasets.files.archive import SourceFile
+from evalui.datasets.files import SourceFile
 from evalui.datasets.model import FileTable, Layout, Limits, Tables
 
 

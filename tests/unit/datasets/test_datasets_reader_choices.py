@@ -201,3 +201,12 @@ def test_a_test_file_whose_answers_are_held_back_is_left_out(tmp_path: Path) -> 
     (tmp_path / "x_test.jsonl").write_text(json.dumps(mmlu(-1)))
     found = load([tmp_path / "x_test.jsonl", tmp_path / "x_val.jsonl"])
     assert [note.rule for note in found.notes] == ["test-without-answers"]
+
+
+def test_without_a_column_of_questions_no_other_column_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    row = {"was ist gefragt": "Why?", "choices": ["one", "two"], "label": "A"}
+    path.write_text(json.dumps(row), encoding="utf-8")
+    named = load([path], layout=Layout(option_list="choices"))
+    assert not named.dataset.samples
+    assert [fault.rule for fault in named.faults] == ["empty-question"]

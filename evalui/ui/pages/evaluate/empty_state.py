@@ -1,6 +1,6 @@
 """What the Evaluate page says before there is a file: what is read, and what comes of it."""
 
-from evalui.datasets.files.archive import readable_suffixes
+from evalui.datasets.files import readable_suffixes
 from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.ui.components.templates import fill

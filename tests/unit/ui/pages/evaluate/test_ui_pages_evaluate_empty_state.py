@@ -4,7 +4,7 @@ import pytest
 from ui_evaluate_screen import Screen
 
 from evalui.app.service import AppService
-from evalui.datasets.files.archive import readable_suffixes
+from evalui.datasets.files import readable_suffixes
 from evalui.types import Language
 
 

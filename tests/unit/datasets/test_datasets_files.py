@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.datasets.files.archive import collect_files
+from evalui.datasets.files import collect_files
 from evalui.datasets.model import Limits
 from evalui.errors import DataError
 

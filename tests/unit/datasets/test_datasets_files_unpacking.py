@@ -12,7 +12,7 @@ from hostile_files import (
 )
 
 from evalui.datasets import reader
-from evalui.datasets.files.archive import read_all, read_chunks
+from evalui.datasets.files import read_all, read_chunks
 from evalui.errors import DataError
 
 METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]

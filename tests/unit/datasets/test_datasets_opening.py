@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from evalui.datasets.model import FileRole
-from evalui.datasets.splits import role_of, roles_of
+from evalui.datasets.opening import role_of, roles_of
 
 
 @pytest.mark.parametrize(

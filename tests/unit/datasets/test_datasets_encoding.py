@@ -2,7 +2,7 @@ import codecs
 
 import pytest
 
-from evalui.datasets.files.encoding import decode
+from evalui.datasets.encoding import decode
 from evalui.errors import DataError
 
 TEXT = "id,question,A,B,answer\n1,中国的首都是哪里？,北京,上海,A\n"

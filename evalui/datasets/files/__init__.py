@@ -1,1 +1,0 @@
-"""Uploaded files: archives, encodings, configurations, and which reader each file finds."""
