@@ -31,7 +31,8 @@ from evalui.replies.judgements import (
 )
 from evalui.replies.objects import is_number, json_values, key_value_pairs, plain_key
 
-VERSION = "rating.3"  # part of the signature: raise it when a reply may be read otherwise
+# Part of the signature: raise it when a reply may be read otherwise.
+RATING_VERSION = "rating.3"
 LOWEST_RATING, HIGHEST_RATING = 1.0, 10.0
 Scale = tuple[float, float]
 

@@ -52,7 +52,8 @@ from evalui.replies.verdict_labels import (
 )
 from evalui.types import Outcome
 
-VERSION = "verdict.4"  # part of the signature: raise it when a reply may be read otherwise
+# Part of the signature: raise it when a reply may be read otherwise.
+VERDICT_VERSION = "verdict.4"
 
 
 @dataclass(frozen=True, slots=True)
