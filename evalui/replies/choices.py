@@ -1,10 +1,10 @@
 """Which option did a written reply choose? The rule that decided stands with it.
 
 A reply is stripped of thoughts, further turns, markup and full-width forms; the options it
-mentions are marked (`option_mentions.py`), each sentence says something of them (`statements.py`),
-and all sentences together choose one option or none (`choice_decision.py`). Nothing is guessed: a
-reply that names two options, denies one, refuses, contradicts itself or was cut off while thinking
-has no answer. Nothing here knows the right answer; `ParsedChoice.grade` compares.
+mentions are marked (`options`), each sentence says something of them (`statements`), and all
+sentences together choose one option or none (`decision`). Nothing is guessed: a reply that names
+two options, denies one, refuses, contradicts itself or was cut off while thinking has no answer.
+Nothing here knows the right answer; `ParsedChoice.grade` compares.
 """
 
 import json

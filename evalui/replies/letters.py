@@ -1,6 +1,6 @@
 """Where a line names an option by its letter or its place: "B", 乙, "the second one", 选项2, "3".
 
-Letters may be words, names or variables, and numbers quantities; those are left alone. `options.py`
+Letters may be words, names or variables, and numbers quantities; those are left alone. `options`
 marks with this what it finds.
 """
 

@@ -1,6 +1,6 @@
 """What mark did a judge give a single answer? The rule that decided stands with it.
 
-The policy is that of `parsing.verdict`: thoughts, quotations and code do not count, a line that is
+The policy is that of `verdicts`: thoughts, quotations and code do not count, a line that is
 nothing but the mark outranks words inside sentences, and marks that contradict each other, marks of
 another scale and replies that were cut off before their mark are unreadable: the judge is asked
 again.

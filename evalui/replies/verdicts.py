@@ -1,11 +1,11 @@
 """Which answer did a written judgement prefer? The rule that decided stands with it.
 
-A reply is cleaned first (`parsing.judgements`): thoughts, quotations, code and what repeats the
-prompt are no verdict. Then a line that is nothing but the verdict decides, else words in a sentence
-that announce it, else a marker that ends the reply or stands on the last line that has one, else a
-conclusion in words. What another subject, a condition, a denial or a report
-says announces nothing. Contradictions, cut replies and lists of verdicts to choose from are
-unreadable: None, and never a tie.
+A reply is cleaned first (`judgements`): thoughts, quotations, code and what repeats the prompt are
+no verdict. Then a line that is nothing but the verdict decides, else words in a sentence that
+announce it, else a marker that ends the reply or stands on the last line that has one, else a
+conclusion in words. What another subject, a condition, a denial or a report says announces nothing.
+Contradictions, cut replies and lists of verdicts to choose from are unreadable: None, and never a
+tie.
 """
 
 import re
