@@ -13,7 +13,7 @@ from typing import Any
 from evalui.datasets.model import UploadNote, collapse_whitespace, normalise_cell, shorten
 from evalui.datasets.names import LETTER_PLACES, OTHER_LETTERS
 from evalui.registry import Registry
-from evalui.replies.han import contains_han, is_chinese
+from evalui.replies import contains_han, is_chinese
 from evalui.types import LETTERS, Language
 
 # (cell text, the options that are not empty) -> index of the right option, None if it names none

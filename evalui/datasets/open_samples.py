@@ -33,7 +33,7 @@ from evalui.datasets.model import (
 )
 from evalui.datasets.names import INSTRUCTION_NAMES, fold_head
 from evalui.datasets.options import parse_cell
-from evalui.replies.han import is_chinese
+from evalui.replies import is_chinese
 from evalui.types import Fault, Language, Message, Sample
 
 _LANGUAGE_PREFIX = re.compile(r"(cn|zh|en)-", re.IGNORECASE)

@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 
 from evalui.errors import MissingAbility, ModelError
 from evalui.messages import sentence
-from evalui.replies.thoughts import closes_thought, mentions_thoughts, opened_thought
+from evalui.replies import closes_thought, mentions_thoughts, opened_thought
 from evalui.types import GeneratedText, Message, Prompt, Usage
 
 TokenIds = tuple[int, ...]

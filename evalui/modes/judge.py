@@ -32,11 +32,19 @@ from evalui.modes.prompts.rubrics import (
     render_judge_prompt,
 )
 from evalui.modes.traits import ModeTraits
-from evalui.replies import marks, verdicts
-from evalui.replies.injections import contains_injection
-from evalui.replies.marks import ParsedRating, read_correctness, read_rating
-from evalui.replies.own_patterns import read_by_pattern, read_mark_by_pattern
-from evalui.replies.verdicts import ParsedVerdict, read_verdict, without_options
+from evalui.replies import (
+    RATING_VERSION,
+    VERDICT_VERSION,
+    ParsedRating,
+    ParsedVerdict,
+    contains_injection,
+    read_by_pattern,
+    read_correctness,
+    read_mark_by_pattern,
+    read_rating,
+    read_verdict,
+    without_options,
+)
 from evalui.types import (
     NO_REFERENCE,
     NOT_MEANINGFUL,
@@ -69,7 +77,7 @@ class Judge:
     readings: tuple[str, ...] = ("verdict", "rating")
     headline = "verdict"
     traits = ModeTraits(
-        rank=5, rule_versions={"verdict": verdicts.VERSION, "rating": marks.VERSION}
+        rank=5, rule_versions={"verdict": VERDICT_VERSION, "rating": RATING_VERSION}
     )
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from evalui.modes.prompts.rubrics import Rubric
-from evalui.replies.marks import HIGHEST_RATING, LOWEST_RATING
+from evalui.replies import HIGHEST_RATING, LOWEST_RATING
 from evalui.types import OUTCOMES, LabelProbs, Language, Outcome, Reading
 
 CRITERION = "criterion:"  # begins the name of the score that is the mark of a criterion

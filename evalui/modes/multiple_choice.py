@@ -64,7 +64,7 @@ class MultipleChoice:
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> Trial:
         """Read the label probabilities; `setting` plays no part."""
-        from evalui.replies.choices import grade_reply
+        from evalui.replies import grade_reply
 
         del setting
         response = _label_probs(responses)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from evalui.modes.base import MODES, ModeSettings, shown_options
 from evalui.modes.prompts.templates import Template, choose_template, render_choices
 from evalui.modes.traits import ModeTraits
-from evalui.replies import choices
+from evalui.replies import TOLERANT_VERSION, grade_reply
 from evalui.types import (
     Ability,
     DatasetKind,
@@ -30,7 +30,7 @@ class MultipleChoiceReply:
     readings: tuple[str, ...] = ("tolerant", "strict")
     headline = "tolerant"
     traits = ModeTraits(
-        rank=1, grades_recorded="reply", rule_versions={"tolerant": choices.VERSION}
+        rank=1, grades_recorded="reply", rule_versions={"tolerant": TOLERANT_VERSION}
     )
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
@@ -55,7 +55,7 @@ class MultipleChoiceReply:
             variant=variant,
             target=target,
             headline=self.headline,
-            readings=choices.grade_reply(response.text, options, target, is_cut=is_cut),
+            readings=grade_reply(response.text, options, target, is_cut=is_cut),
             reply=response.text,
             truncated=response.truncated,
             fixed_reason=sample.fixed_reason,

@@ -1,7 +1,7 @@
 """How sentences speak of options: words that lead to a mention or follow it, and what turns them.
 
 A lead is what stands before a mention, to its end; a tail is what stands behind. Sentences come
-marked (`options.py`) and in lower case. Every repetition is bounded or over one class, so long
+marked (`options`) and in lower case. Every repetition is bounded or over one class, so long
 replies stay cheap. First the languages, then negation, conditions and second thoughts in all.
 """
 

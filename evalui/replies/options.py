@@ -1,7 +1,7 @@
 """Where a reply mentions options: by letter, by place, or by their own words.
 
 A line is *marked*: every mention becomes one character of Unicode's private area that says how
-an option is mentioned and which. What reads a sentence (`statements.py`) then needs one pattern
+an option is mentioned and which. What reads a sentence (`statements`) then needs one pattern
 for "the answer is B", "the answer is the second option" and "the answer is Rome". Letters beyond
 the options of a question are words.
 """

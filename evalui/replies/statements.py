@@ -1,8 +1,8 @@
 """What a sentence says of the options it mentions: this is the answer, is right, or is wrong.
 
-Sentences come marked (`option_mentions.py`) and in lower case. What stands before a mention is its
-*lead*, what stands behind it its *tail*; both end at the mentions beside it. How the languages
-speak of options is in `sentence_grammar.py`, what turns their words round in `negation.py`.
+Sentences come marked (`options`) and in lower case. What stands before a mention is its *lead*,
+what stands behind it its *tail*; both end at the mentions beside it. How the languages speak of
+options, and what turns their words round, is in `grammar`.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Words that name an outcome: "A", "Assistant 2", "the first", "B is better", "A>B", "both bad".
 
-This knows labels and statements, not whether a judge decided by them: see `parsing.verdict`.
+This knows labels and statements, not whether a judge decided by them: see `verdicts`.
 """
 
 import re

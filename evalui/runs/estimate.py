@@ -9,7 +9,7 @@ from itertools import groupby, islice
 from types import MappingProxyType
 
 from evalui.modes import MODES, ModeSettings, plan_requests
-from evalui.replies.han import HAN_CHARACTER
+from evalui.replies import HAN_CHARACTER
 from evalui.runs.cells import CellPlan, trials_to_run
 from evalui.runs.database.throughput import KeptElsewhere
 from evalui.runs.spec import ModeSpec

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from evalui.replies.han import HAN
+from evalui.replies import HAN
 
 VERSION = "answer.2"  # part of the signature: raise it when a figure of a reply may change
 ROUGES = ("rouge-1", "rouge-2", "rouge-l")

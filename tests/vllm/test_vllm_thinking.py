@@ -17,7 +17,7 @@ from vllm_questions import answer
 
 from evalui.errors import EvaluiError, MissingAbility, RequestRejected
 from evalui.models import Model, ModelEntry, describe, open_model
-from evalui.replies.thoughts import without_thoughts
+from evalui.replies import without_thoughts
 from evalui.runs.database import queue
 from evalui.runs.database.connection import Database
 from evalui.runs.database.datasets import add_dataset

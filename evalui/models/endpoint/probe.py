@@ -48,7 +48,7 @@ from evalui.models.endpoint.protocol import (
     token_count,
 )
 from evalui.models.endpoint.requests import Capabilities
-from evalui.replies.thoughts import begins_with_mark, closes_thought
+from evalui.replies import begins_with_mark, closes_thought
 from evalui.types import Ability
 
 if TYPE_CHECKING:

@@ -55,7 +55,7 @@ from evalui.models.tokenization import (
     spellings,
     strip_before_label,
 )
-from evalui.replies.thoughts import closes_thought
+from evalui.replies import closes_thought
 from evalui.types import (
     Ability,
     Generate,

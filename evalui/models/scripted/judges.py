@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evalui.replies.han import HAN, contains_han
+from evalui.replies import HAN, contains_han
 
 Preference = Literal["a", "b", "tie", "neither"]
 

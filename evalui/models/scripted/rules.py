@@ -12,7 +12,7 @@ from evalui.models.scripted.judges import (
     by_reference_or_first,
 )
 from evalui.models.scripted.shown_questions import OtherReferences
-from evalui.replies.han import is_chinese
+from evalui.replies import is_chinese
 from evalui.types import LETTERS, Ability, Sample
 
 LETTERS_ONLY: frozenset[Ability] = frozenset({"next_token", "generate"})

@@ -18,10 +18,16 @@ from typing import Any, cast, get_args
 from evalui.errors import SpecError
 from evalui.messages import sentence
 from evalui.registry import Registry
-from evalui.replies.han import is_chinese
-from evalui.replies.marks import HIGHEST_RATING, LOWEST_RATING
-from evalui.replies.own_patterns import PatternError, ReplyPattern, compile_pattern
-from evalui.replies.verdicts import NUMBERED_FORMATS, PAIRWISE_FORMATS
+from evalui.replies import (
+    HIGHEST_RATING,
+    LOWEST_RATING,
+    NUMBERED_FORMATS,
+    PAIRWISE_FORMATS,
+    PatternError,
+    ReplyPattern,
+    compile_pattern,
+    is_chinese,
+)
 from evalui.types import JudgeOutput, Language, Sample
 
 SINGLE_ANSWER_FORMATS = ("rating", "correctness")

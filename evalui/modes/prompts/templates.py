@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from evalui.errors import SpecError
 from evalui.registry import Registry
-from evalui.replies.han import is_chinese
+from evalui.replies import is_chinese
 from evalui.types import LETTERS, Language, Message, Prompt, Sample, Variant
 
 P = ParamSpec("P")

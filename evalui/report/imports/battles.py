@@ -12,13 +12,13 @@ from evalui.datasets.containers.json import parse_lines
 from evalui.datasets.encoding import decode
 from evalui.errors import DataError
 from evalui.modes.prompts.rubrics import SINGLE_ANSWER_FORMATS, VERDICT_FORMATS
-from evalui.replies.marks import (
+from evalui.replies import (
     HIGHEST_RATING,
     LOWEST_RATING,
     read_correctness,
     read_rating,
+    read_verdict,
 )
-from evalui.replies.verdicts import read_verdict
 from evalui.report.export.encoder import WINNERS, JsonObject
 from evalui.report.export.json import encode
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows

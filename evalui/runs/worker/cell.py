@@ -12,7 +12,7 @@ from evalui.errors import DataError, ModelError, Unreachable
 from evalui.models import Model, ModelEntry, NeedsAnswerKey
 from evalui.models.base import Rejection, Streaming, Watched, traits_of
 from evalui.modes import MODES
-from evalui.replies.thoughts import with_thoughts, without_thoughts
+from evalui.replies import with_thoughts, without_thoughts
 from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.database import queue, usage
 from evalui.runs.database.connection import Database

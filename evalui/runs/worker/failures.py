@@ -9,7 +9,7 @@ from itertools import islice
 from evalui.errors import EvaluiError, ModelError, joined_reasons
 from evalui.messages import sentence
 from evalui.models.base import is_out_of_memory
-from evalui.replies.thoughts import begins_with_mark
+from evalui.replies import begins_with_mark
 from evalui.scoring.cautions import MIN_LABEL_MASS
 from evalui.types import LabelProbs, Request, Sample
 

@@ -23,7 +23,7 @@ from evalui.modes import (
     follow_up_requests,
     plan_requests,
 )
-from evalui.replies.thoughts import with_thoughts
+from evalui.replies import with_thoughts
 from evalui.runs.database.codec import request_key
 from evalui.runs.database.response_cache import is_deterministic
 from evalui.types import Request, Response, Sample, Trial, Usage, Variant

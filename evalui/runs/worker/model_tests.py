@@ -15,7 +15,7 @@ from evalui.errors import EvaluiError, ModelError, RequestRejected
 from evalui.messages import sentence
 from evalui.models.base import Model, ModelEntry, NeedsAnswerKey, load_notes
 from evalui.modes import MODES, ModeSettings, usual_mode
-from evalui.replies.thoughts import without_thoughts
+from evalui.replies import without_thoughts
 from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import WORKER_TIMEOUT_S

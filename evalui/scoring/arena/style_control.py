@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.replies.injections import MarkdownCounts, count_markdown
+from evalui.replies import MarkdownCounts, count_markdown
 from evalui.scoring.arena.battles import Battle, Battles, EncodedBattles, encode_battles
 from evalui.scoring.arena.bradley_terry import (
     Connectivity,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.replies.injections import MarkdownCounts, count_markdown
+from evalui.replies import MarkdownCounts, count_markdown
 from evalui.scoring.arena.battles import Battle
 from evalui.scoring.cell_trials import score_values
 from evalui.scoring.statistics.intervals import clustered_share

@@ -20,7 +20,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from evalui.replies.han import contains_han
+from evalui.replies import contains_han
 from evalui.report.html import Html
 from evalui.text_tokenizers import tokenize_zh
 from evalui.ui.components.templates import macro

@@ -8,7 +8,7 @@ from pydantic import Field
 from evalui.generation import GenerationSettings, Setting
 from evalui.modes.base import ModeSettings, shown_options
 from evalui.modes.prompts.templates import choose_template, render_choices
-from evalui.replies.choices import read_strict
+from evalui.replies import read_strict
 from evalui.types import (
     Ability,
     DatasetKind,

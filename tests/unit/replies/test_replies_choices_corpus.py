@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scoring_examples import GOLDEN
 
-from evalui.replies.choices import read_tolerant
+from evalui.replies import read_tolerant
 
 
 def _rows(name: str) -> list[dict[str, Any]]:

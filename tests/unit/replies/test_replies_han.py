@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.replies.han import is_chinese
+from evalui.replies import is_chinese
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalui.replies.injections import contains_injection
+from evalui.replies import contains_injection
 
 SPEAKS = [
     "[[A]]",

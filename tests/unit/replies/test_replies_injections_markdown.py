@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.replies.injections import MarkdownCounts, count_markdown
+from evalui.replies import MarkdownCounts, count_markdown
 
 
 @pytest.mark.parametrize(

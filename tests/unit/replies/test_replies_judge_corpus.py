@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from scoring_examples import GOLDEN
 
-from evalui.replies.marks import read_correctness, read_rating
-from evalui.replies.verdicts import read_verdict
+from evalui.replies import read_correctness, read_rating, read_verdict
 
 CORPUS = GOLDEN / "replies" / "judges.jsonl"
 DOCUMENT = Path(__file__).parents[3] / "docs" / "judging.md"

@@ -1,5 +1,6 @@
 import pytest
 
+from evalui.replies import ParsedRating, read_rating, read_verdict
 from evalui.replies.judge_statements import (
     ChosenVerdict,
     JudgeStatement,
@@ -7,8 +8,6 @@ from evalui.replies.judge_statements import (
     VerdictLabel,
 )
 from evalui.replies.judgements import Judgement
-from evalui.replies.marks import ParsedRating, read_rating
-from evalui.replies.verdicts import read_verdict
 
 
 def test_a_stronger_place_has_a_lower_rank():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalui.replies.marks import ParsedRating, read_correctness, read_rating
+from evalui.replies import ParsedRating, read_correctness, read_rating
 
 MARKS = [
     ("Rating: [[7]]", 7.0),

@@ -6,12 +6,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evalui.replies.choices import read_tolerant
-from evalui.replies.injections import contains_injection
-from evalui.replies.marks import read_correctness, read_rating
-from evalui.replies.own_patterns import compile_pattern, read_by_pattern
-from evalui.replies.thoughts import split_thoughts
-from evalui.replies.verdicts import read_verdict
+from evalui.replies import (
+    compile_pattern,
+    contains_injection,
+    read_by_pattern,
+    read_correctness,
+    read_rating,
+    read_tolerant,
+    read_verdict,
+    split_thoughts,
+)
 
 FORMS = ("compass", "mtbench", "arena_hard", "json", "scores", "named", "graded")
 OPTIONS = (

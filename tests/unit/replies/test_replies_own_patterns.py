@@ -3,8 +3,8 @@ import sys
 
 import pytest
 
-from evalui.replies.marks import ParsedRating
-from evalui.replies.own_patterns import (
+from evalui.replies import (
+    ParsedRating,
     PatternError,
     ReplyPattern,
     compile_pattern,

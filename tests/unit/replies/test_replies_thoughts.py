@@ -1,6 +1,6 @@
 import pytest
 
-from evalui.replies.thoughts import (
+from evalui.replies import (
     begins_with_mark,
     closes_thought,
     mentions_thoughts,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scoring_examples import golden
 
-from evalui.replies.verdicts import PAIRWISE_FORMATS, ParsedVerdict, read_verdict
+from evalui.replies import PAIRWISE_FORMATS, ParsedVerdict, read_verdict
 
 CASES: list[dict[str, Any]] = golden("arena/verdicts.json")["cases"]
 _SHOWN = {"a": "A", "b": "B", "tie": "tie", "neither": "neither", None: None}

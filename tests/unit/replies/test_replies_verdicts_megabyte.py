@@ -2,8 +2,7 @@
 
 import pytest
 
-from evalui.replies.marks import read_correctness, read_rating
-from evalui.replies.verdicts import read_verdict
+from evalui.replies import read_correctness, read_rating, read_verdict
 
 pytestmark = pytest.mark.slow
 

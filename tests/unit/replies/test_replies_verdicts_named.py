@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalui.replies.verdicts import read_verdict, without_options
+from evalui.replies import read_verdict, without_options
 from evalui.types import Outcome
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalui.replies.verdicts import read_verdict
+from evalui.replies import read_verdict
 
 VERDICTS = [
     ("compass", "<选择>B</选择>", "b"),

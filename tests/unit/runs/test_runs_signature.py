@@ -6,7 +6,7 @@ import pytest
 from open_run_examples import capitals
 from runs_examples import TEMPLATE, dataset, sample
 
-from evalui.replies import marks, verdicts
+from evalui.replies import RATING_VERSION, VERDICT_VERSION
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.signature import labels, signature, with_fingerprint
 from evalui.runs.spec import ModeSpec
@@ -168,26 +168,26 @@ def judged(**fields: Any) -> str:
     [
         (
             {},
-            f"prompt:compass-en.1|rule:{verdicts.VERSION}|contestants:x+y|orders:double|pairs:all|"
+            f"prompt:compass-en.1|rule:{VERDICT_VERSION}|contestants:x+y|orders:double|pairs:all|"
             "conflict:tie",
         ),
         (
             {"template": "mtbench-en.1", "conflict": "half", "orders": "single"},
-            f"prompt:mtbench-en.1|rule:{verdicts.VERSION}|contestants:x+y|orders:single|pairs:all|"
+            f"prompt:mtbench-en.1|rule:{VERDICT_VERSION}|contestants:x+y|orders:single|pairs:all|"
             "conflict:half",
         ),
         (
             {"template": "score10-en.1"},
-            f"prompt:score10-en.1|rule:{marks.VERSION}|contestants:x+y",
+            f"prompt:score10-en.1|rule:{RATING_VERSION}|contestants:x+y",
         ),
         (
             {"template": _OWN, "pairs": "baseline", "baseline": ["x"], "sample": 3},
-            f"prompt:mine.1@abdd4d56|rule:{verdicts.VERSION}|contestants:x+y|orders:double|"
+            f"prompt:mine.1@abdd4d56|rule:{VERDICT_VERSION}|contestants:x+y|orders:double|"
             "pairs:baseline(x)|sample:3|conflict:tie",
         ),
         (
             {"template": _OWN | {"form": "rating", "closing": "Rating: [[5]]"}},
-            f"prompt:mine.1@41b840de|rule:{marks.VERSION}|contestants:x+y",
+            f"prompt:mine.1@41b840de|rule:{RATING_VERSION}|contestants:x+y",
         ),
     ],
 )
@@ -201,7 +201,7 @@ def test_outputs_and_weights_stand_in_the_signature_of_what_has_them() -> None:
     assert judged(template="auto.2").endswith("|conflict:tie|output:text")
     assert judged(template="json-en.2", output="schema").endswith("|output:schema")
     assert judged(template="score10-en.2", output="probabilities") == (
-        f"prompt:score10-en.2|rule:{marks.VERSION}|contestants:x+y|output:probabilities"
+        f"prompt:score10-en.2|rule:{RATING_VERSION}|contestants:x+y|output:probabilities"
     )
     assert judged(strong=3).endswith("|conflict:tie|strong:3")
     assert "strong" not in judged(template="score10-en.1", strong=3)

@@ -20,7 +20,7 @@ from evalui.modes.prompts.rubrics import (
     reminder_of,
     render_judge_prompt,
 )
-from evalui.replies.injections import contains_injection
+from evalui.replies import contains_injection
 from evalui.types import Message, Sample
 
 BARE = Sample("1", "What is the capital of Peru?")

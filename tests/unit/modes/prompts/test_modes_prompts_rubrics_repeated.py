@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from evalui.modes.prompts.rubrics import RUBRICS, Rubric, render_judge_prompt
-from evalui.replies.marks import read_correctness, read_rating
-from evalui.replies.verdicts import read_verdict
+from evalui.replies import read_correctness, read_rating, read_verdict
 from evalui.types import Sample
 
 SAMPLE = Sample("1", "What is the capital of Peru? 秘鲁的首都是哪里？", target=("Lima",))

@@ -6,7 +6,7 @@ import pytest
 from judging_examples import LETTERS, said
 from scoring_examples import golden
 
-from evalui.replies.verdicts import read_verdict
+from evalui.replies import read_verdict
 from evalui.scoring.arena.battles import Battle, BattleTally
 from evalui.scoring.arena.categories import (
     SampleCategory,

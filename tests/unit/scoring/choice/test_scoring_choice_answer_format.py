@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from evalui.proportions import wilson_interval
-from evalui.replies.choices import read_strict, read_tolerant
+from evalui.replies import read_strict, read_tolerant
 from evalui.scoring.choice.answer_format import format_metrics
 from evalui.scoring.choice.option_scores import reading_of_scores
 from evalui.types import Reading, Trial, Variant
