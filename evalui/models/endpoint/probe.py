@@ -93,6 +93,7 @@ _LIST_RETRIES = 2  # times that an answer without a list is requested anew
 _THOUGHT_TOKENS = 512  # that a model may write which does not begin with the letter requested
 _MAX_FAULTS = 2  # times that a request is sent again after a fault of the server, such as HTTP 500
 _FAULT_DELAY_S = 0.5  # before the first of them
+_LM_STUDIO_STATES = ("loaded", "loading", "not-loaded")
 _NO_ROUTE_STATUSES = (404, 405)
 _MAX_RETRIES = 7  # times that a request waits because the server accepts fewer of them
 _MAX_RETRY_DELAY_S = 20.0  # for each of them
@@ -322,6 +323,27 @@ def probe(
     )
     reasons = _missing_reasons(capabilities, chat, completions, why_no_echo)
     return replace(capabilities, missing_reasons=reasons)
+
+
+def loads_on_demand(server: "HttpServer") -> bool:
+    """Whether the server loads the model that a request names, maybe in place of another: what
+    llama.cpp's router, LM Studio and Ollama list shows them. Nothing is loaded by these requests.
+    """
+
+    def read(path: str, field: str) -> object:
+        try:
+            return server.get(path).get(field)
+        except (ModelError, RejectedError, RetryableError):
+            return None
+
+    def listed(path: str) -> list[Json]:
+        return [as_object(each) for each in as_list(read(path, "data"))]
+
+    return (
+        any("value" in as_object(each.get("status")) for each in listed("models"))
+        or any(each.get("state") in _LM_STUDIO_STATES for each in listed("/api/v0/models"))
+        or (isinstance(read("/api/ps", "models"), list) and bool(read("/api/version", "version")))
+    )
 
 
 def _other_interface(
