@@ -25,6 +25,7 @@ from evalui.models.endpoint.logprobs import (
     span_by_text,
 )
 from evalui.models.endpoint.protocol import (
+    LIMIT_FIELDS,
     MAX_MESSAGE_LENGTH,
     NOT_IMPLEMENTED,
     REQUEST_TIMEOUT,
@@ -56,8 +57,7 @@ if TYPE_CHECKING:
 
     from evalui.models.endpoint.server import HttpServer
 
-NEWER_LIMIT_FIELD = "max_completion_tokens"
-LIMIT_FIELDS = ("max_tokens", NEWER_LIMIT_FIELD)
+_NEWER_LIMIT_FIELD, _LIMIT_FIELD = LIMIT_FIELDS
 # What models that think before they reply may refuse. One goes at a time, since a refusal may
 # also name what is allowed: the one that changes no reply first, as texts are cut here anyway.
 OPTIONAL_FIELDS = ("stop", "temperature")
@@ -172,9 +172,9 @@ def adapt_request(body: Json, reason: str) -> Json:
     """The same question in the manner that a refusal names: with the newer name of the limit, a
     higher limit, by stream, or without a field.
     """
-    if NEWER_LIMIT_FIELD in reason and "max_tokens" in body:
-        others = {field: value for field, value in body.items() if field != "max_tokens"}
-        return others | {NEWER_LIMIT_FIELD: body["max_tokens"]}
+    if _NEWER_LIMIT_FIELD in reason and _LIMIT_FIELD in body:
+        others = {field: value for field, value in body.items() if field != _LIMIT_FIELD}
+        return others | {_NEWER_LIMIT_FIELD: body[_LIMIT_FIELD]}
     limits = [field for field in LIMIT_FIELDS if body.get(field, _LEAST_TOKENS) < _LEAST_TOKENS]
     if limits and _NAMES_LIMIT.search(reason):
         return body | dict.fromkeys(limits, _LEAST_TOKENS)
@@ -416,7 +416,7 @@ class _ServerProbe:
             probed = self._probe_top("chat/completions", body, extras)
         return replace(
             self._without_thoughts(probed, body),
-            limit_field=(limit := "max_tokens" if "max_tokens" in body else NEWER_LIMIT_FIELD),
+            limit_field=(limit := "max_tokens" if "max_tokens" in body else _NEWER_LIMIT_FIELD),
             least_tokens=body[limit],
             streams="stream" in body,
             refused_fields=frozenset(OPTIONAL_FIELDS) - body.keys(),
