@@ -7,7 +7,8 @@ pages that show one. pydantic and aiohttp are imported when an entry is read and
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from evalui.models.base import (
     ProbeStatus,
     Rejection,
 )
-from evalui.models.endpoint.probe import probe
+from evalui.models.endpoint.probe import loads_on_demand, probe
 from evalui.models.endpoint.protocol import RetryableError, ServedModel
 from evalui.models.endpoint.requests import (
     Capabilities,
@@ -40,7 +41,7 @@ from evalui.types import Ability, Generate, Loglik, NextToken, Request, Response
 if TYPE_CHECKING:
     from evalui.models.endpoint.config import Endpoint
     from evalui.models.endpoint.driver import JobStream, RetryPolicy
-    from evalui.models.endpoint.server import HttpServer
+    from evalui.models.endpoint.server import HttpServer, ServerIdentity
 
 # How long a success and a failure are taken for the present state. A probe costs some requests, so
 # a server that works is left alone for longer than one that may come back.
@@ -57,6 +58,7 @@ _ABILITY: Mapping[type[Request], Ability] = {
     Generate: "generate",
 }
 _TOKENIZER_FILES = ("*token*", "vocab.*", "merges.txt", "*.jinja", "*.model")
+_LISTING_TIMEOUT_S = 5.0  # lists of models come at once
 _OPEN_TIMEOUT_S = 45.0  # a worker waits longer for a first answer than a page does
 
 
@@ -106,6 +108,9 @@ class EndpointStatus:
         self._records: dict[tuple[str, str, int], _ServerRecord] = {}
         # Protects the records: threads of pages and workers share them.
         self._lock = threading.Lock()
+        # Held while a server is probed, by its URL: two probes would make one that loads models on
+        # demand load one in place of the other for each request.
+        self._turns: dict[str, threading.Lock] = {}
 
     def get(self, endpoint: "Endpoint", *, wait_s: float = FIRST_PROBE_WAIT_S) -> StatusSnapshot:
         """What is known of the endpoint's servers.
@@ -206,20 +211,12 @@ class EndpointStatus:
         return record.done.is_set() or self._clock() - record.first_probe_at >= FIRST_PROBE_WAIT_S
 
     def _probe(self, record: _ServerRecord, endpoint: "Endpoint", url: str) -> None:
-        from evalui.models.endpoint.server import HttpServer
-
-        server = HttpServer(
-            url,
-            key=endpoint.key,
-            # As long as a run waits: the first request may load the model.
-            timeout_s=endpoint.timeout_s,
-            total_s=endpoint.total_timeout_s,
-            allowed_hosts=endpoint.allowed_hosts,
-            extras=endpoint.extras,
-        )
+        # It waits as long as a run does: the first request may load the model.
+        server = _server(endpoint, url)
         capabilities, reason, wrong, busy_s = None, "", False, 0.0
         try:
-            capabilities = self._prober(server, endpoint.model)
+            with self._turn(endpoint, url):
+                capabilities = self._prober(server, endpoint.model)
         except RetryableError as error:
             reason, busy_s = error.reason, error.retry_after_s
         except ModelError as error:
@@ -236,6 +233,18 @@ class EndpointStatus:
                 record.retry_at = record.probed_at + busy_s
                 record.is_probing = False
                 record.done.set()
+
+    @contextmanager
+    def _turn(self, endpoint: "Endpoint", url: str) -> Generator[None]:
+        """One of several probes of a server; after the others if it loads models on demand."""
+        with self._lock:
+            turn = self._turns.setdefault(url, threading.Lock())
+        is_held = turn.acquire(blocking=False) or (_is_on_demand(endpoint, url) and turn.acquire())
+        try:
+            yield
+        finally:
+            if is_held:
+                turn.release()
 
 
 def usable_capabilities(endpoint: "Endpoint", snapshot: StatusSnapshot) -> Capabilities:
@@ -336,6 +345,26 @@ class OpenAIBackend(Backend):
         except ModelError:
             return ""
 
+    def swapping_addresses(self, entries: Sequence[ModelEntry]) -> Mapping[str, frozenset[str]]:
+        """By the name of an entry, those of its addresses at which other entries want another
+        model and the server loads models on demand. Where several models are wanted the server is
+        asked; nothing is loaded by that.
+        """
+        by_url: dict[str, list[Endpoint]] = {}
+        urls: dict[str, tuple[str, ...]] = {}
+        for entry in entries:
+            with suppress(ModelError):  # wrong options, which opening the model reports
+                endpoint = _endpoint_of(entry)
+                urls[entry.name] = endpoint.urls
+                for url in endpoint.urls:
+                    by_url.setdefault(url, []).append(endpoint)
+        swapping = {
+            url
+            for url, wanted in by_url.items()
+            if len({each.model for each in wanted}) > 1 and _is_on_demand(wanted[0], url)
+        }
+        return {name: frozenset(swapping.intersection(own)) for name, own in urls.items()}
+
     def probe_status(self, entry: ModelEntry, *, wait_s: float) -> ProbeStatus:
         """What is known of the model's servers; wrong options are known at once."""
         try:
@@ -419,19 +448,11 @@ class EndpointModel:
         self._probe_usage = self._unclaimed_usage = probe_usage
         self._has_started = False
         from evalui.models.endpoint.driver import SERVER_LIMITS, ServerPool
-        from evalui.models.endpoint.server import HttpServer, ServerIdentity
+        from evalui.models.endpoint.server import ServerIdentity
 
-        known = [ServedModel(capabilities.root, capabilities.max_length)]
+        known = served or [ServedModel(capabilities.root, capabilities.max_length)]
         self._servers = [
-            HttpServer(
-                url,
-                key=endpoint.key,
-                timeout_s=endpoint.timeout_s,
-                total_s=endpoint.total_timeout_s,
-                allowed_hosts=endpoint.allowed_hosts,
-                extras=endpoint.extras,
-                identity=ServerIdentity(name, endpoint.model, served or known),
-            )
+            _server(endpoint, url, ServerIdentity(name, endpoint.model, known))
             for url in endpoint.urls
         ]
         self._pool = ServerPool(
@@ -549,6 +570,31 @@ def _endpoint_of(entry: ModelEntry) -> "Endpoint":
     from evalui.models.endpoint.config import read_endpoint  # loads pydantic
 
     return read_endpoint(entry)
+
+
+def _server(
+    endpoint: "Endpoint", url: str, identity: "ServerIdentity | None" = None
+) -> "HttpServer":
+    from evalui.models.endpoint.server import HttpServer  # loads aiohttp
+
+    return HttpServer(
+        url,
+        key=endpoint.key,
+        timeout_s=endpoint.timeout_s,
+        total_s=endpoint.total_timeout_s,
+        allowed_hosts=endpoint.allowed_hosts,
+        extras=endpoint.extras,
+        identity=identity,
+    )
+
+
+def _is_on_demand(endpoint: "Endpoint", url: str) -> bool:
+    soon = min(endpoint.timeout_s, _LISTING_TIMEOUT_S)
+    server = _server(replace(endpoint, timeout_s=soon, total_timeout_s=soon), url)
+    try:
+        return loads_on_demand(server)
+    finally:
+        server.close()
 
 
 def _is_conversation(request: Request) -> bool:

@@ -5,7 +5,6 @@ catalog: it names the environment variable or the encrypted store that holds one
 """
 
 import hashlib
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,7 @@ from evalui.errors import ModelError
 from evalui.models.base import ModelEntry
 from evalui.models.endpoint.keys import read_key
 from evalui.models.endpoint.limits import check_url, is_http_url, may_hold_secret
-from evalui.models.endpoint.protocol import RequestExtras, read_extras
+from evalui.models.endpoint.protocol import RequestExtras, read_extras, read_variable
 from evalui.models.validation import CheckedTable, InvalidField, InvalidTable, validated
 
 Api = Literal["auto", "chat", "completions"]
@@ -104,14 +103,7 @@ def _key(name: str, options: "EndpointOptions") -> str:
         if len(options.urls) != 1 or options.api_key_env:  # it was entered for one address
             raise ModelError("key-other-address")
         return read_key(Path(options.key_store), name, options.urls[0])
-    if not options.api_key_env:
-        return ""
-    key = os.environ.get(options.api_key_env, "").strip()
-    if not key:
-        raise ModelError("endpoint-no-key", name=options.api_key_env)
-    if not (key.isascii() and key.isprintable()):
-        raise ModelError("endpoint-bad-key", name=options.api_key_env)
-    return key
+    return read_variable(options.api_key_env) if options.api_key_env else ""
 
 
 def _checked_address(url: object) -> object:

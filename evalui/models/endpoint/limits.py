@@ -10,8 +10,8 @@ import re
 import socket
 import zlib
 from collections import deque
-from collections.abc import AsyncIterable, Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 from evalui.errors import ModelError
 from evalui.messages import Sentence, sentence
 from evalui.models.base import ModelEntry, traits_of
+from evalui.models.endpoint.protocol import LIMIT_FIELDS
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -60,6 +61,9 @@ _BYTES_PER_ITEM = 48
 MAX_REPLY_BYTES = 64 * 2**20  # bytes of a reply, whatever was requested
 MAX_IN_FLIGHT_BYTES = 256 * 2**20  # bytes of all replies that are being read, in one process
 COMMON_REPLY_BYTES = 2**18  # bytes; nearly all replies are shorter
+# The fields of a request by which its reply is long.
+_PROMPT_FIELDS = ("prompt", "messages", "tokens")
+_LISTING_FIELDS = ("logprobs", "top_logprobs", "prompt_logprobs", "logprob_token_ids")
 _DECOMPRESSED_CHUNK = 2**16  # bytes that are decompressed at a time
 _GZIP = 16 + zlib.MAX_WBITS  # zlib's name for the format
 _PLAIN = ("", "identity")
@@ -93,7 +97,7 @@ def is_http_url(url: str) -> bool:
         host = host_of(url)
     except ValueError:  # a port that is no number, or what no name of a host can be
         return False
-    return parts.scheme in ("http", "https") and bool(host and port != 0)
+    return parts.scheme in _SCHEMES and bool(host and port != 0)
 
 
 def may_hold_secret(url: str) -> bool:
@@ -331,17 +335,16 @@ def reply_byte_limit(body: Mapping[str, Any]) -> int:
     A base, and for each token of the prompt and each new one as many for itself and for each
     log-probability requested. A text counts a token for each character, which is more than it has.
     """
-    tokens = sum(_max_prompt_tokens(body.get(field)) for field in ("prompt", "messages", "tokens"))
-    tokens += max(
-        _requested_count(body.get(field)) for field in ("max_tokens", "max_completion_tokens")
-    )
-    fields = ("logprobs", "top_logprobs", "prompt_logprobs", "logprob_token_ids")
-    listed = max(_requested_count(body.get(field)) for field in fields)
+    tokens = sum(map(_max_prompt_tokens, map(body.get, _PROMPT_FIELDS)))
+    tokens += max(map(_requested_count, map(body.get, LIMIT_FIELDS)))
+    listed = max(map(_requested_count, map(body.get, _LISTING_FIELDS)))
     return min(MAX_REPLY_BYTES, BASE_BYTES + BYTES_PER_TOKEN * tokens * (1 + listed))
 
 
 class ReplyReservation:
-    """What one reply may take: `limit` bytes, of which those in use are reserved in the budget."""
+    """What one reply may take: `limit` bytes, of which those in use are reserved in the budget;
+    given back at the end of a `with`.
+    """
 
     def __init__(self, budget: "ReplyMemoryBudget", limit: int) -> None:
         self._budget = budget
@@ -360,7 +363,11 @@ class ReplyReservation:
             await self._budget.rest.acquire(self.limit)
             self._rest = self.limit
 
-    def release(self) -> None:
+    def __enter__(self) -> "ReplyReservation":
+        """Take nothing yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Give everything back."""
         self._budget.common.release(self._common)
         self._budget.rest.release(self._rest)
@@ -379,14 +386,9 @@ class ReplyMemoryBudget:
         self.common = _FairByteSemaphore(total // 4)
         self.rest = _FairByteSemaphore(total - total // 4)
 
-    @contextmanager
-    def reserve(self, limit: int) -> Generator[ReplyReservation]:
+    def reserve(self, limit: int) -> ReplyReservation:
         """The memory of a reply, until it is parsed. Nothing is taken before it arrives."""
-        reservation = ReplyReservation(self, limit)
-        try:
-            yield reservation
-        finally:
-            reservation.release()
+        return ReplyReservation(self, limit)
 
 
 class _FairByteSemaphore:
@@ -446,7 +448,7 @@ async def read_all(
     if declared.isdecimal() and len(declared) < 20 and int(declared) > reservation.limit:
         raise ReplyTooLong(reservation.limit)
     body = bytearray()
-    unpack = _unpacker(headers.get("content-encoding", ""))
+    unpack = _Unpacking(headers.get("content-encoding", ""))
     received = 0
     async for piece in pieces:
         received += len(piece)
@@ -481,7 +483,7 @@ async def read_beginning(
     body = bytearray()
     received = 0
     try:
-        unpack = _unpacker(headers.get("content-encoding", ""))
+        unpack = _Unpacking(headers.get("content-encoding", ""))
         async for piece in pieces:
             received += len(piece)
             for part in unpack.feed(piece):
@@ -514,26 +516,20 @@ def _requested_count(value: object) -> int:
     return max(0, int(value)) if isinstance(value, int) else 0
 
 
-class _Plain:
-    """A body that is not compressed."""
+class _Unpacking:
+    """A body in one of the encodings that are accepted, unpacked a little at a time."""
 
-    def feed(self, piece: bytes) -> Iterator[bytes]:
-        """What a piece of the body is."""
-        yield piece
-
-    def end(self) -> bytes:
-        """What is left when the body has ended."""
-        return b""
-
-
-class _Gzip:
-    """A body that is compressed, unpacked a little at a time."""
-
-    def __init__(self) -> None:
-        self._inflate = zlib.decompressobj(_GZIP)
+    def __init__(self, encoding: str) -> None:
+        kind = encoding.strip().lower()
+        if kind not in (*_PLAIN, *_ZIPPED):
+            raise InvalidContentEncoding(kind)
+        self._inflate = zlib.decompressobj(_GZIP) if kind in _ZIPPED else None
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """What a piece of the body unpacks to."""
+        if self._inflate is None:
+            yield piece
+            return
         left = piece
         try:
             while left and not self._inflate.eof:
@@ -544,6 +540,8 @@ class _Gzip:
 
     def end(self) -> bytes:
         """What is left; raises `InvalidContentEncoding` if the body has broken off."""
+        if self._inflate is None:
+            return b""
         try:
             rest = self._inflate.flush()
         except zlib.error as error:
@@ -551,12 +549,3 @@ class _Gzip:
         if not self._inflate.eof:
             raise InvalidContentEncoding("")
         return rest
-
-
-def _unpacker(encoding: str) -> _Plain | _Gzip:
-    kind = encoding.strip().lower()
-    if kind in _PLAIN:
-        return _Plain()
-    if kind in _ZIPPED:
-        return _Gzip()
-    raise InvalidContentEncoding(kind)

@@ -25,6 +25,7 @@ from evalui.models.endpoint.logprobs import (
     span_by_text,
 )
 from evalui.models.endpoint.protocol import (
+    LIMIT_FIELDS,
     MAX_MESSAGE_LENGTH,
     NOT_IMPLEMENTED,
     REQUEST_TIMEOUT,
@@ -56,8 +57,7 @@ if TYPE_CHECKING:
 
     from evalui.models.endpoint.server import HttpServer
 
-NEWER_LIMIT_FIELD = "max_completion_tokens"
-LIMIT_FIELDS = ("max_tokens", NEWER_LIMIT_FIELD)
+_NEWER_LIMIT_FIELD, _LIMIT_FIELD = LIMIT_FIELDS
 # What models that think before they reply may refuse. One goes at a time, since a refusal may
 # also name what is allowed: the one that changes no reply first, as texts are cut here anyway.
 OPTIONAL_FIELDS = ("stop", "temperature")
@@ -93,6 +93,7 @@ _LIST_RETRIES = 2  # times that an answer without a list is requested anew
 _THOUGHT_TOKENS = 512  # that a model may write which does not begin with the letter requested
 _MAX_FAULTS = 2  # times that a request is sent again after a fault of the server, such as HTTP 500
 _FAULT_DELAY_S = 0.5  # before the first of them
+_LM_STUDIO_STATES = ("loaded", "loading", "not-loaded")
 _NO_ROUTE_STATUSES = (404, 405)
 _MAX_RETRIES = 7  # times that a request waits because the server accepts fewer of them
 _MAX_RETRY_DELAY_S = 20.0  # for each of them
@@ -171,9 +172,9 @@ def adapt_request(body: Json, reason: str) -> Json:
     """The same question in the manner that a refusal names: with the newer name of the limit, a
     higher limit, by stream, or without a field.
     """
-    if NEWER_LIMIT_FIELD in reason and "max_tokens" in body:
-        others = {field: value for field, value in body.items() if field != "max_tokens"}
-        return others | {NEWER_LIMIT_FIELD: body["max_tokens"]}
+    if _NEWER_LIMIT_FIELD in reason and _LIMIT_FIELD in body:
+        others = {field: value for field, value in body.items() if field != _LIMIT_FIELD}
+        return others | {_NEWER_LIMIT_FIELD: body[_LIMIT_FIELD]}
     limits = [field for field in LIMIT_FIELDS if body.get(field, _LEAST_TOKENS) < _LEAST_TOKENS]
     if limits and _NAMES_LIMIT.search(reason):
         return body | dict.fromkeys(limits, _LEAST_TOKENS)
@@ -324,6 +325,27 @@ def probe(
     return replace(capabilities, missing_reasons=reasons)
 
 
+def loads_on_demand(server: "HttpServer") -> bool:
+    """Whether the server loads the model that a request names, maybe in place of another: what
+    llama.cpp's router, LM Studio and Ollama list shows them. Nothing is loaded by these requests.
+    """
+
+    def read(path: str, field: str) -> object:
+        try:
+            return server.get(path).get(field)
+        except (ModelError, RejectedError, RetryableError):
+            return None
+
+    def listed(path: str) -> list[Json]:
+        return [as_object(each) for each in as_list(read(path, "data"))]
+
+    return (
+        any("value" in as_object(each.get("status")) for each in listed("models"))
+        or any(each.get("state") in _LM_STUDIO_STATES for each in listed("/api/v0/models"))
+        or (isinstance(read("/api/ps", "models"), list) and bool(read("/api/version", "version")))
+    )
+
+
 def _other_interface(
     requests: "_ServerProbe",
     served: _ServedModels,
@@ -394,7 +416,7 @@ class _ServerProbe:
             probed = self._probe_top("chat/completions", body, extras)
         return replace(
             self._without_thoughts(probed, body),
-            limit_field=(limit := "max_tokens" if "max_tokens" in body else NEWER_LIMIT_FIELD),
+            limit_field=(limit := "max_tokens" if "max_tokens" in body else _NEWER_LIMIT_FIELD),
             least_tokens=body[limit],
             streams="stream" in body,
             refused_fields=frozenset(OPTIONAL_FIELDS) - body.keys(),

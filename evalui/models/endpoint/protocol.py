@@ -111,11 +111,12 @@ _THOUGHT_PARTS = {"thinking", "reasoning"}
 _THOUGHT_FIELDS = ("reasoning_content", "reasoning")
 RESPONSES_PATH = "responses"
 _MIN_TOKENS = 16  # the API refuses fewer
-_LIMIT_FIELDS = ("max_completion_tokens", "max_tokens")
+# Chat's names of the longest reply, the newer one first.
+LIMIT_FIELDS = ("max_completion_tokens", "max_tokens")
 # What the API does not take, or takes under another name.
 _OTHER_FIELDS = (
     *("messages", "stop", "seed", "reasoning_effort", "response_format"),
-    *_LIMIT_FIELDS,
+    *LIMIT_FIELDS,
 )
 _FINISH_REASONS: Mapping[str, str] = {
     "max_output_tokens": "length",
@@ -181,7 +182,7 @@ class RejectedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServerReply:
-    """What a server sent: a status, headers by their names in lower case, and the body."""
+    """What a server sent: a status, headers (found by their names in lower case), and the body."""
 
     status: int
     headers: Mapping[str, str]
@@ -419,7 +420,10 @@ def read_extras(
             a variable is not set, or something cannot be sent.
     """
     check_extras(body, headers, query, key_header)
-    values = {name: _header_value(value) for name, value in headers.items()}
+    values = {
+        name: read_variable(value.removeprefix("$")) if value.startswith("$") else value
+        for name, value in headers.items()
+    }
     secrets = tuple(values[name] for name, value in headers.items() if value.startswith("$"))
     return RequestExtras(dict(body), values, dict(query), key_header, secrets)
 
@@ -459,16 +463,16 @@ def _check_fields(option: str, table: Mapping[str, Any], reserved: frozenset[str
         raise ModelError("endpoint-long-option", option=option, n=_MAX_LENGTH)
 
 
-def _header_value(value: str) -> str:
-    if not value.startswith("$"):
-        return value
-    name = value.removeprefix("$")
-    read = os.environ.get(name, "").strip()
-    if not read:
+def read_variable(name: str) -> str:
+    """The key or header that a variable of the environment holds; raises `ModelError` if it holds
+    none that can be sent.
+    """
+    value = os.environ.get(name, "").strip()
+    if not value:
         raise ModelError("endpoint-no-key", name=name)
-    if not (read.isascii() and read.isprintable()):
+    if not (value.isascii() and value.isprintable()):
         raise ModelError("endpoint-bad-key", name=name)
-    return read
+    return value
 
 
 def read_answer(content: bytes) -> Json | None:
@@ -609,8 +613,7 @@ def read_text(answer: Json, stop: Sequence[str]) -> GeneratedText:
 
 def reported_model(answer: Json) -> str:
     """The name under which the server answered, "" if it gives none."""
-    name = answer.get("model")
-    return replace_surrogates(name) if isinstance(name, str) else ""
+    return as_text(answer.get("model"))
 
 
 def invalid_response(reason: str) -> RetryableError:
@@ -665,7 +668,7 @@ def _has_no_visible_text(choice: Json, text: str | None, thoughts: str) -> bool:
 def _as_responses_request(body: Json) -> Json:
     """A request to chat in the form of the Responses API. Nothing is kept at the server."""
     sent = {field: value for field, value in body.items() if field not in _OTHER_FIELDS}
-    limit = next((body[field] for field in _LIMIT_FIELDS if field in body), _MIN_TOKENS)
+    limit = next((body[field] for field in LIMIT_FIELDS if field in body), _MIN_TOKENS)
     whole: Json = {
         "input": body["messages"],
         "max_output_tokens": max(_MIN_TOKENS, limit),

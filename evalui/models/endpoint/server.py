@@ -15,8 +15,6 @@ import threading
 import time
 from base64 import b64encode
 from collections.abc import (
-    AsyncGenerator,
-    AsyncIterable,
     Awaitable,
     Callable,
     Coroutine,
@@ -26,7 +24,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from io import BytesIO
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -89,8 +87,9 @@ _MIN_UPLOAD_RATE = 10_000  # bytes a second; a server that takes fewer is not wa
 _LOOK_AGAIN_S = 60.0
 _OUTAGE = 5  # failures in a row of a server that was connected to; of another one is enough
 _MAX_GET_BYTES = 8 * 2**20  # bytes of what `get` reads: hosted APIs describe hundreds of models
-_MAX_ERROR_BYTES = 2**16  # bytes that are read of one; a server's own words come first
+_MAX_ERROR_BYTES = 2**16  # bytes that are read of one
 _LARGE_REPLY_BYTES = 2**18  # a reply that takes milliseconds to parse
+_AS_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _PATH_SAFE_CHARACTERS = "/%:@!$&'()*+,;=~"
 
 
@@ -190,21 +189,10 @@ class Session:
             headers=headers,
         )
 
-    @asynccontextmanager
     async def exchange(
         self, method: str, target: URL, content: bytes | None
-    ) -> AsyncGenerator[aiohttp.ClientResponse]:
-        """Send a request; the reply has begun, and is to be read within."""
-        async with await self._sent(method, target, content) as response:
-            yield response
-
-    async def close(self) -> None:
-        """Let the connections go."""
-        await self._session.close()
-
-    async def _sent(
-        self, method: str, target: URL, content: bytes | None
     ) -> aiohttp.ClientResponse:
+        """Send a request; the reply has begun, and is to be read within a `with` of it."""
         began = time.monotonic()
         try:
             return await self._send(method, target, content)
@@ -216,6 +204,10 @@ class Session:
             if not self._keeps_connections or time.monotonic() - began > _STALE_S:
                 raise
             return await self._send(method, target, content)
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        await self._session.close()
 
     async def _send(
         self, method: str, target: URL, content: bytes | None
@@ -338,7 +330,7 @@ def exchange(
         opened.push_async_callback(session.close)
         async with asyncio.timeout(connect_s + timeout_s + len(content) / _MIN_UPLOAD_RATE):
             return await opened.enter_async_context(
-                session.exchange(method, URL(url), content or None)
+                await session.exchange(method, URL(url), content or None)
             )
 
     opened = AsyncExitStack()
@@ -529,7 +521,7 @@ class HttpServer:
     async def _send(self, path: str, body: Json) -> Json:
         try:
             whole = self._extras.apply(path, body)
-            sent = json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
+            sent = _AS_JSON.encode(whole).encode()
         except UnicodeEncodeError:  # half of a character, as JSON may hold it
             raise RejectedError(sentence("error.endpoint-unsendable")) from None
         answer = await self._request("POST", path, sent, reply_byte_limit(body))
@@ -569,8 +561,13 @@ class HttpServer:
         """One request and the whole reply to it, of any status."""
         try:
             session = self._opened_session()
-            async with session.exchange(method, self._target(path), sent) as response:
-                return await _read_reply(response, reservation)
+            async with await session.exchange(method, self._target(path), sent) as response:
+                pieces = response.content.iter_any()
+                if 200 <= response.status < 300:
+                    content = await read_all(pieces, response.headers, reservation)
+                else:  # a server's own words come first
+                    content = await read_beginning(pieces, response.headers, _MAX_ERROR_BYTES)
+                return ServerReply(response.status, response.headers, content)
         except aiohttp.ConnectionTimeoutError as error:
             raise self._connection_error(error) from None
         except aiohttp.ClientResponseError:
@@ -671,19 +668,3 @@ class HttpServer:
         for secret in filter(None, (self._key, *self._extras.secrets)):
             text = text.replace(secret, "***")
         return text
-
-
-async def _read_reply(
-    response: aiohttp.ClientResponse, reservation: ReplyReservation
-) -> ServerReply:
-    """A reply that has begun; of an error only the beginning."""
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    pieces = response.content.iter_any()
-    read = read_all if 200 <= response.status < 300 else _read_error
-    return ServerReply(response.status, headers, await read(pieces, headers, reservation))
-
-
-async def _read_error(
-    pieces: AsyncIterable[bytes], headers: Mapping[str, str], _: ReplyReservation
-) -> bytes:
-    return await read_beginning(pieces, headers, _MAX_ERROR_BYTES)

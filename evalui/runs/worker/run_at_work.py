@@ -1,7 +1,8 @@
 """One run at work: its cells, each with its model, until it is done, stopped or given back.
 
 Models at endpoints work at the same time, and beside one that computes here; a judge begins with
-the models that it judges.
+the models that it judges. Where a server would load one model in place of another for each
+question, they work one after another.
 """
 
 import json
@@ -15,11 +16,12 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unreachable
 from evalui.models import Model, ModelEntry
 from evalui.models.base import (
+    BACKENDS,
     Stoppable,
     Streaming,
     is_instant,
@@ -53,6 +55,15 @@ _MAX_OVERLAPPING = 32  # cells of one of them, each with a thread
 _MAX_QUESTIONS = 40_000  # of such cells: each holds its dataset
 
 _log = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class SwappingBackend(Protocol):
+    """A backend of which servers may load one model in place of another."""
+
+    def swapping_addresses(self, entries: Sequence[ModelEntry]) -> Mapping[str, frozenset[str]]:
+        """By the name of an entry, the addresses at which that would happen between these."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +169,15 @@ class RunAtWork:
         device = self._parts.models.device_of(entry)
         self._parts.status.update(model=entry.name, run=self._run.id, device=device)
         self._has_many = True
+        turns = _turns(remote, [self._entry(cells[0].cell.model) for cells in remote])
+        started: list[Future[None]] = []
         # No cell waits for one behind it: judges, which wait for answers, are begun last.
         with ThreadPoolExecutor(min(len(remote), _MAX_REMOTE), "endpoint-cells") as threads:
-            # The log names the run in these threads, too.
-            started = [
-                threads.submit(copy_context().run, self._do_model_or_give_up, cells)
-                for cells in remote
-            ]
+            for cells, ahead in turns:
+                # The log names the run in these threads, too.
+                awaited = [started[place] for place in ahead]
+                run = copy_context().run
+                started.append(threads.submit(run, self._do_model_or_give_up, cells, awaited))
             try:
                 self._do_one_by_one(here)
                 wait(started)
@@ -223,7 +236,9 @@ class RunAtWork:
         finally:
             feed.close()
 
-    def _do_model_or_give_up(self, cells: Sequence[CellRow]) -> None:
+    def _do_model_or_give_up(self, cells: Sequence[CellRow], ahead: "list[Future[None]]") -> None:
+        """Do the cells of a model when those ahead have ended, however that was."""
+        wait(ahead)
         try:
             self._do_model(cells)
         except BaseException:  # raised again; the others end soon
@@ -512,6 +527,43 @@ class OutstandingRequests:
 
 def _by_model(rows: Sequence[CellRow]) -> list[tuple[CellRow, ...]]:
     return [tuple(cells) for _, cells in groupby(rows, key=lambda row: row.cell.model)]
+
+
+def _turns(
+    models: Sequence[Sequence[CellRow]], entries: Sequence[ModelEntry]
+) -> list[tuple[Sequence[CellRow], list[int]]]:
+    """Models at endpoints in the order in which they begin, each with the places of those that are
+    to end first: they want another model of a server that loads models on demand.
+
+    Judges come last, after the contestants that want the same of such a server.
+    """
+    swapping = _swapping_addresses(entries)
+    if not any(swapping.values()):
+        return [(cells, []) for cells in models]
+    wanted = [(entry.path, swapping.get(entry.name, frozenset())) for entry in entries]
+    is_judge = [cells[0].cell.gives == "verdicts" for cells in models]
+    judging = {each for each, judges in zip(wanted, is_judge, strict=True) if judges}
+    order = sorted(
+        range(len(models)),
+        key=lambda at: (is_judge[at], wanted[at] in judging, wanted.index(wanted[at])),
+    )
+    in_order = [(models[at], *wanted[at]) for at in order]
+    return [
+        (
+            cells,
+            [at for at, (_, other, its) in enumerate(in_order[:n]) if other != path and its & urls],
+        )
+        for n, (cells, path, urls) in enumerate(in_order)
+    ]
+
+
+def _swapping_addresses(entries: Sequence[ModelEntry]) -> Mapping[str, frozenset[str]]:
+    """As `SwappingBackend` has it, of whichever backends know."""
+    found: dict[str, frozenset[str]] = {}
+    for name in dict.fromkeys(entry.backend for entry in entries):
+        if isinstance(backend := BACKENDS[name], SwappingBackend):
+            found |= backend.swapping_addresses([each for each in entries if each.backend == name])
+    return found
 
 
 def _raise_first(started: Sequence["Future[Any]"]) -> None:

@@ -46,7 +46,7 @@ def statuses(
     """What comes of requests, one after another or all at once."""
 
     async def ask(session: Session) -> int:
-        async with session.exchange("GET", URL(f"{url}/models"), None) as response:
+        async with await session.exchange("GET", URL(f"{url}/models"), None) as response:
             await response.read()
             return response.status
 
@@ -158,7 +158,7 @@ def test_a_kept_connection_that_was_closed_meanwhile_costs_no_attempt(
         session = Session(url, timeout_s=60, total_s=60, headers={})
         found: list[int] = []
         for _ in range(3):
-            async with session.exchange("POST", URL(url), b"{}") as response:
+            async with await session.exchange("POST", URL(url), b"{}") as response:
                 await response.read()
                 found.append(response.status)
         await session.close()
@@ -208,7 +208,7 @@ def ask_encrypted(host: str, certificate: Path) -> int:
         url = f"https://{host}:{listener.sockets[0].getsockname()[1]}/v1"
         session = Session(url, timeout_s=60, total_s=60, headers={}, resolve=Names(["127.0.0.1"]))
         try:
-            async with session.exchange("POST", URL(url), b"{}") as response:
+            async with await session.exchange("POST", URL(url), b"{}") as response:
                 await response.read()
                 return response.status
         finally:
