@@ -45,7 +45,7 @@ from evalui.scoring.cell_summary import summarise
 from evalui.scoring.choice.circular import Measure
 from evalui.scoring.choice.permutations import pattern_of
 from evalui.scoring.metric_pairs import compare_metric
-from evalui.scoring.metrics import known_metrics
+from evalui.scoring.metrics import metric_named
 from evalui.scoring.trial_columns import (
     FIXED_REASONS,
     NO_CHOICE,
@@ -188,7 +188,7 @@ def compare(
 
 def _metric_pair(results: Sequence[CellResult], name: str, shared: Sequence[str]) -> Row:
     """The row of a metric that is no measure of its own."""
-    metric = known_metrics().get(name)
+    metric = metric_named(name)
     if name in MEASURES or metric is None or metric.answers != "choices":
         raise SpecError("no-measure", measure=name, known=", ".join(shared))
     pairs = compare_metric(results, metric)

@@ -374,11 +374,11 @@ def with_generation(
 
 def check_metrics(names: Iterable[str]) -> None:
     """Raises `SpecError` with those there are if one of the metrics is unknown here."""
-    from evalui.scoring.metrics import known_metrics
+    from evalui.scoring.metrics import metric_named, metric_names
 
     for name in names:
-        if name not in (known := known_metrics()):
-            raise SpecError("spec-metric", name=name, known=", ".join(known))
+        if metric_named(name) is None:
+            raise SpecError("spec-metric", name=name, known=", ".join(metric_names()))
 
 
 def read_spec(text: str) -> RunSpec:

@@ -10,6 +10,7 @@ registers appears in all of them, behind those of this module:
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from evalui.registry import Registry
 from evalui.scoring.cell_trials import CellTrials, cell_trials, scores_by_question
 from evalui.scoring.choice.circular import Measure
+from evalui.scoring.choice.option_scores import NORMALISATIONS
 from evalui.scoring.repeats import (
     PASS_AT,
     QuestionValues,
@@ -100,6 +102,11 @@ class Metric:
 
 
 METRICS: Registry[Metric] = Registry("metric")
+# The rules that read an answer, and OpenCompass's figures of orders, see `choice.circular`.
+_READINGS = (*NORMALISATIONS, "forced", "tolerant", "strict")
+_OPENCOMPASS_NAME = re.compile(
+    r"(acc|perf)_origin|(acc|perf|more_[1-9]\d*)_(circular|all_possible)(_movable)?"
+)
 
 
 def metrics_in(view: View, answers: Answers = "choices") -> list[Metric]:
@@ -213,6 +220,38 @@ def known_metrics() -> dict[str, Metric]:
         for metric in _score_metrics(name, value, needs_reference=scorer.needs_reference):
             known.setdefault(metric.name, metric)
     return known
+
+
+def metric_named(name: str) -> Metric | None:
+    """The metric of a name that any table shows: a registered one, a reading ("strict", "un"), or a
+    figure of OpenCompass ("perf_circular", "more_3_circular"). None if there is none.
+
+    Those of readings and of OpenCompass are made when they are asked for: the views have them in
+    tables of their own.
+    """
+    if metric := known_metrics().get(name):
+        return metric
+    if name in _READINGS:
+        return _share(
+            name,
+            lambda cell: own.accuracy if (own := cell.format.readings.get(name)) else None,
+            f"questions right in the order as written, read by the rule `{name}`",
+        )
+    if _OPENCOMPASS_NAME.fullmatch(name):
+        return _share(
+            name,
+            lambda cell: None if (own := cell.circular.values.get(name)) is None else own / 100,
+            f"`{name}` of OpenCompass",
+            ranged=False,
+        )
+    return None
+
+
+def metric_names() -> list[str]:
+    """The names of all metrics; a `k` stands for each number in those of OpenCompass."""
+    parts = ("circular", "all_possible")
+    theirs = (f"{kind}_{part}" for part in parts for kind in ("acc", "perf", "more_k"))
+    return [*known_metrics(), *_READINGS, "perf_origin", *theirs]
 
 
 # ---------------------------------------------------------------- the figures of chosen options

@@ -6,7 +6,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from evalui.messages import localized
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.analyses.open_answers.ranks import rank_bands
-from evalui.report.analyses.overview.every import has_figure, hidden_notes, metric_head
+from evalui.report.analyses.overview.every import (
+    figure_of,
+    has_figure,
+    hidden_notes,
+    metric_head,
+)
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -24,7 +29,7 @@ from evalui.report.numbers import count, fixed, format_figure, p_column, signed
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.metric_pairs import MetricPair, compare_metric, decided_pairs
-from evalui.scoring.metrics import Metric, known_metrics
+from evalui.scoring.metrics import Metric, metric_named
 from evalui.types import Interval, Language
 
 _ACCURACIES = frozenset({"acc_origin", "robust", "mean_over_orders"})
@@ -43,8 +48,7 @@ def chosen_blocks(
     for (name, label), summaries in _groups(report).items():
         if datasets is None or name in datasets:
             yield from _group_blocks(report, summaries, f"{name}, {label}", language)
-    known = known_metrics()
-    if missing := [name for name in report.metrics if name not in known]:
+    if missing := [name for name in report.metrics if metric_named(name) is None]:
         yield Bullets(
             tuple(localized("metric-not-here", language, metric=name) for name in missing)
         )
@@ -67,9 +71,8 @@ def _groups(report: Report) -> Groups:
 
 
 def _fitting(report: Report, summaries: Sequence[AnySummary]) -> list[Metric]:
-    known, of = known_metrics(), "choices" if isinstance(summaries[0], Summary) else "texts"
-    chosen = [known[name] for name in report.metrics if name in known]
-    return [metric for metric in chosen if metric.answers == of]
+    of = "choices" if isinstance(summaries[0], Summary) else "texts"
+    return [each for each in map(metric_named, report.metrics) if each and each.answers == of]
 
 
 def _shown(report: Report, summaries: Sequence[AnySummary]) -> list[Metric]:
@@ -151,13 +154,13 @@ def _table(
 
 def _number(summary: AnySummary, metric: Metric, falling: int) -> float:
     """The value by which a model stands; one without a value stands last."""
-    figure = summary.figures.get(metric.name)
+    figure = figure_of(summary, metric.name)
     value = figure.value if isinstance(figure, Interval) else figure
     return -falling * math.inf if value is None else value
 
 
 def _cell(summary: AnySummary, metric: Metric, *, lead: bool) -> TableCell:
-    text = format_figure(metric, summary.figures.get(metric.name)) or NONE
+    text = format_figure(metric, figure_of(summary, metric.name)) or NONE
     return TextCell(text, strong=lead)
 
 

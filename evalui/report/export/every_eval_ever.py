@@ -18,7 +18,7 @@ from evalui.report.export.encoder import JsonObject, json_text
 from evalui.report.export.json import cell_object, encode, json_lines
 from evalui.report.export.metric_rows import Row, answer_metrics, choice_metrics
 from evalui.report.export.trial_cells import chunks_of
-from evalui.scoring.metrics import Metric, known_metrics
+from evalui.scoring.metrics import Metric, metric_named
 from evalui.types import LETTERS, CellResult, Language, Sample, Trial
 from evalui.version import __version__
 
@@ -88,9 +88,8 @@ def _library(result: CellResult) -> JsonObject:
 
 def _results(result: CellResult, rows: Iterable[Row], id_: str) -> list[JsonObject]:
     """Every metric of the whole cell that has a range and is no judge's."""
-    known = known_metrics()
     return [
-        _result(result, id_, row, known.get(str(row["metric"])))
+        _result(result, id_, row, metric_named(str(row["metric"])))
         for row in rows
         if row["low"] is not None and not row["group"] and not row["judge"]
     ]

@@ -14,7 +14,7 @@ from evalui.report.export.choice_names import ALL_METRICS, COUNTS
 from evalui.report.export.encoder import JsonObject
 from evalui.report.export.open_names import RELIABILITY
 from evalui.scoring.choice.circular import MOVABLE
-from evalui.scoring.metrics import known_metrics
+from evalui.scoring.metrics import metric_named
 
 Row = JsonObject
 Figures = Mapping[str, Any]  # report.json
@@ -24,7 +24,7 @@ _NO_METRICS = frozenset({*ALL_METRICS, *COUNTS}) - {"n"}
 _AS_WRITTEN = frozenset({"n", "acc_origin", "perf_origin", "chance"})
 _OF_ALL = frozenset({"readable", "format_gap"})  # of all trials of all questions
 _MOVED = frozenset({"robust", "order_sensitivity", "mean_over_orders", "chance_robust"})
-_OPENCOMPASS = ("acc_", "perf_", "more_")  # how its names begin; in per cent
+_OPENCOMPASS = ("acc_", "perf_", "more_")  # how its names begin
 # Unit and direction of the figures that are no registered metrics.
 _UNITS: Mapping[str, tuple[str, str]] = {
     "replies": ("count", "none"),
@@ -74,6 +74,9 @@ def choice_metrics(cell: Row) -> Iterator[Row]:
     for name, value in values.items():
         if value is not None:
             yield own | _metric(name, value, ranges.get(name), _questions_of(name, figures))
+    named = {name: one for name, one in figures["readings"].items() if metric_named(name)}
+    for name, reading in named.items():
+        yield own | _metric(name, reading["accuracy"], reading["range"], figures["n"])
     for group in figures["groups"]:
         for row in _group_metrics(group):
             yield own | row
@@ -93,7 +96,7 @@ def _questions_of(name: str, figures: Row) -> int | None:
     """How many questions a metric rests on, where the figures state it."""
     if name in _AS_WRITTEN:
         return figures["n"]
-    if name in _OF_ALL or ((one := known_metrics().get(name)) and one.needs == "repeats"):
+    if name in _OF_ALL or ((one := metric_named(name)) and one.needs == "repeats"):
         # Of a cell at work, and of one that failed, some questions lack a reply.
         return figures["n"] if figures["trials"] == figures["planned"] else None
     fixed = figures["naming_options"] or figures["duplicate_options"]
@@ -189,10 +192,8 @@ def _metric(name: str, value: float, ends: Sequence[float | None] | None, n: int
 
 def metric_unit(name: str) -> tuple[str | None, str | None]:
     """Unit and direction of a metric; unknown of a plug-in's that is not installed here."""
-    if metric := known_metrics().get(name):
+    if metric := metric_named(name):
         return "percent" if metric.unit == "share" else metric.unit, metric.direction
-    if name.startswith(_OPENCOMPASS):
-        return "percent", "higher"
     return _UNITS.get(name, (None, None))
 
 

@@ -18,11 +18,13 @@ from evalui.scoring.metrics import (
     Needs,
     compute_figures,
     is_added,
+    metric_named,
+    metric_names,
     metrics_in,
 )
 from evalui.scoring.repeats import PASS_AT
 from evalui.scoring.text_metrics import TEXT_METRICS
-from evalui.types import Sample
+from evalui.types import Interval, Sample
 
 DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"
 
@@ -97,6 +99,20 @@ def test_the_figures_of_a_cell_are_those_of_the_functions_they_name():
     assert figures["readable"].value == 1
     asked_once = [one.name for one in metrics_in("files") if one.needs != "repeats"]
     assert list(figures) == asked_once
+
+
+def test_every_name_that_a_table_shows_is_a_metric():
+    cell = CellTrials(as_trials(simulated(30, np.random.default_rng(0), bias=1.0)), "circular")
+    for name, percent in cell.circular.values.items():
+        metric = metric_named(name)
+        assert metric is not None
+        made = metric.compute(cell)
+        found = made.value if isinstance(made, Interval) else made
+        assert found == pytest.approx(percent / 100)
+    for name in metric_names():
+        assert metric_named(name.replace("_k_", "_2_")) is not None
+    for name in ("more_0_circular", "perf_origin_movable", "acc_letters", "verdict", ""):
+        assert metric_named(name) is None
 
 
 def test_without_trials_counts_are_zero_and_shares_unknown():

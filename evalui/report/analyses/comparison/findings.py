@@ -21,7 +21,7 @@ from evalui.report.analyses.statistics import (
 from evalui.report.numbers import count, decimal_places, p_value, points_between
 from evalui.report.words import join_names_shortened
 from evalui.scoring.answer_pairs import AnswerPair
-from evalui.scoring.metrics import known_metrics
+from evalui.scoring.metrics import metric_named
 
 
 def verdict(t: Messages, compared: Comparison) -> str:
@@ -46,7 +46,7 @@ def measure_words(t: Messages, key: str, measure: str) -> str:
     """The words of a measure under its key in the catalogue; its label where there are none."""
     if key in t:
         return t(key)
-    metric = known_metrics().get(measure)
+    metric = metric_named(measure)
     label = measure
     if metric:
         label = t(f"head-{metric.key}") if metric.key else metric.own_label(t.language)

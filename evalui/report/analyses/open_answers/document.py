@@ -47,7 +47,7 @@ from evalui.scoring.metrics import (
     Figure,
     Metric,
     is_added,
-    known_metrics,
+    metric_named,
     metrics_in,
     metrics_of_texts,
 )
@@ -286,7 +286,7 @@ def _columns_of(summaries: Sequence[AnswerSummary], first: str) -> tuple[str, ..
 def _head(name: str, language: Language) -> str:
     if name in _HEADED:
         return localized(f"text-head-{name}", language)
-    metric = known_metrics().get(name)
+    metric = metric_named(name)
     return metric.own_label(language) if metric else name
 
 

@@ -28,7 +28,7 @@ from evalui.report.numbers import count, format_figure, format_range, format_val
 from evalui.report.words import band_text
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
-from evalui.scoring.metrics import Metric, is_added, metrics_having, metrics_in
+from evalui.scoring.metrics import Figure, Metric, is_added, metrics_having, metrics_in
 from evalui.types import Interval, Language
 
 _FILES = {"csv": "CSV", "xlsx": "XLSX", "tex": "LaTeX"}
@@ -142,8 +142,18 @@ def _shown_and_hidden(summaries: Sequence[Summary]) -> tuple[list[Metric], list[
 
 def has_figure(metric: Metric, summaries: Sequence[Summary | AnswerSummary]) -> bool:
     """Whether any of the cells has a figure of a metric; before the first trial all may have."""
-    known = [summary.figures for summary in summaries if summary.figures]
-    return not known or any(figures.get(metric.name) is not None for figures in known)
+    known = [summary for summary in summaries if summary.figures]
+    return not known or any(figure_of(one, metric.name) is not None for one in known)
+
+
+def figure_of(summary: Summary | AnswerSummary, name: str) -> Figure:
+    """A figure of a cell by the name that tables show: a metric's, a reading's, OpenCompass's."""
+    if name in summary.figures or isinstance(summary, AnswerSummary):
+        return summary.figures.get(name)
+    if reading := summary.readings.get(name):
+        return reading.accuracy
+    percent = summary.metrics.get(name)
+    return None if percent is None else percent / 100
 
 
 def _sortable(table: Table, metrics: Sequence[Metric], places: Places, sort: str) -> Table:

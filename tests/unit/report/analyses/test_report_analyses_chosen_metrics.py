@@ -9,6 +9,7 @@ from open_examples import answers_result
 
 from evalui.report.compile import compile_report, frozen_blocks, markdown
 from evalui.report.export.files import write_json
+from evalui.report.export.metric_rows import metric_rows
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.metrics import METRICS, Metric
 from evalui.types import CellResult
@@ -43,6 +44,27 @@ def test_the_chosen_metrics_stand_in_their_order_before_all_else():
     assert [first[0], second[0]] == ["1", "2"]
     assert first[3] == "60"
     assert "1 of 1 pair told apart after correction." in text
+
+
+def test_the_names_of_readings_and_of_opencompass_may_be_chosen():
+    names = ("perf_circular", "more_3_circular", "acc_circular", "tolerant")
+    made = compile_report("Spring", CHOICES, spec=specification(*names))
+    text = markdown(made, "en").replace("\\_", "_")
+    head, _, first, second, *_ = rows(text)
+    assert head[2:] == list(names)
+    assert [row[1].split()[-1] for row in (first, second)] == ["sure", "less"]
+    by_model = {summary.cell.model: summary for summary in made.summaries}
+    assert second[2].partition(" ")[0] == f"{by_model['less'].metrics['perf_circular']:.1f}"
+    whole = json.loads(write_json(made, "en"))
+    (robust, *_) = whole["chosen_metrics"]["pairs"]
+    assert robust["metric"] == "perf_circular"
+    assert (robust["first"], robust["n"]) == ("less", 60)
+    shown = {(row["model"], row["metric"]): row["value"] for row in metric_rows(whole)}
+    for name in names:
+        assert 100 * robust["value"] == pytest.approx(
+            shown["less", "perf_circular"] - shown["sure", "perf_circular"]
+        )
+        assert ("sure", name) in shown
 
 
 def test_who_is_no_better_than_guessing_has_no_rank_by_an_accuracy_either():
