@@ -25,21 +25,19 @@ from evalui.models.base import (
     ProbeStatus,
     Rejection,
 )
-from evalui.models.endpoint.probe import loads_on_demand, probe
-from evalui.models.endpoint.protocol import RetryableError, ServedModel
-from evalui.models.endpoint.requests import (
+from evalui.models.endpoint.probe import (
     Capabilities,
-    Job,
-    RequestBuilder,
     common_capabilities,
-    missing_ability_reason,
-    restrict_to_api,
+    loads_on_demand,
+    probe,
 )
+from evalui.models.endpoint.protocol import RetryableError, ServedModel
+from evalui.models.endpoint.requests import Job, RequestBuilder
 from evalui.models.tokenization import Tokenizer
 from evalui.types import Ability, Generate, Loglik, NextToken, Request, Response, Usage
 
 if TYPE_CHECKING:
-    from evalui.models.endpoint.config import Endpoint
+    from evalui.models.endpoint.config import Api, Endpoint
     from evalui.models.endpoint.driver import JobStream, RetryPolicy
     from evalui.models.endpoint.server import HttpServer, ServerIdentity
 
@@ -260,6 +258,47 @@ def usable_capabilities(endpoint: "Endpoint", snapshot: StatusSnapshot) -> Capab
     return restrict_to_api(common, endpoint.api, tokenizer=endpoint.tokenizer is not None)
 
 
+def restrict_to_api(capabilities: Capabilities, api: "Api", *, tokenizer: bool) -> Capabilities:
+    """What is left when only one of the interfaces may be used.
+
+    `tokenizer`: the model's tokenizer lies here, so the server need not have one.
+    """
+    left = replace(
+        capabilities,
+        has_tokenizer_routes=(capabilities.has_tokenizer_routes or tokenizer) and api != "chat",
+    )
+    if api == "chat":
+        # Completions may have had the letters, so that nothing was missing.
+        thinks = {"next_token": sentence("error.endpoint-thinks")} if left.thinks else {}
+        return replace(
+            left,
+            completions=False,
+            completion_top=0,
+            echo=False,
+            accepts_token_ids=False,
+            missing_reasons={**left.missing_reasons, **thinks},
+        )
+    if api == "completions":
+        return replace(left, chat=False, chat_top=0, chat_prompt_logprobs=False, json_schema=False)
+    return left
+
+
+def missing_ability_reason(ability: Ability, reason: str) -> str:
+    """The reason for a missing ability, the probe's or a general one, and what to do instead."""
+    why = (
+        reason
+        or {
+            "next_token": sentence("error.endpoint-no-top"),
+            "loglik": sentence("error.endpoint-no-echo"),
+            "generate": sentence("error.endpoint-no-reply"),
+            "schema": sentence("error.endpoint-no-schema"),
+        }[ability]
+    )
+    if ability == "generate":
+        return why
+    return sentence("error.endpoint-rather-replies", reason=why)
+
+
 def unavailable_error(snapshot: StatusSnapshot) -> ModelError:
     """Why no server can be used."""
     if snapshot.misconfigured and not snapshot.unavailable:
@@ -443,7 +482,8 @@ class EndpointModel:
         self.name = name
         self.abilities = capabilities.abilities
         self.is_nondeterministic = capabilities.is_nondeterministic
-        self.notes = (_nondeterminism_note(),) if capabilities.is_nondeterministic else ()
+        drawn = capabilities.is_nondeterministic
+        self.notes = (sentence("error.endpoint-draws"),) if drawn else ()
         self._capabilities = capabilities
         self._probe_usage = self._unclaimed_usage = probe_usage
         self._has_started = False
@@ -600,12 +640,6 @@ def _is_on_demand(endpoint: "Endpoint", url: str) -> bool:
 def _is_conversation(request: Request) -> bool:
     prompt = request.prompt if isinstance(request, Generate) else request.context
     return not isinstance(prompt, str)
-
-
-def _nondeterminism_note() -> Sentence:
-    return sentence(
-        "error.endpoint-draws",
-    )
 
 
 def _tokenizer_problem(endpoint: "Endpoint") -> str:

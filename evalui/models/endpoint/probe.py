@@ -5,8 +5,8 @@ import math
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -48,7 +48,6 @@ from evalui.models.endpoint.protocol import (
     served_model,
     token_count,
 )
-from evalui.models.endpoint.requests import Capabilities
 from evalui.replies import begins_with_mark, closes_thought
 from evalui.types import Ability
 
@@ -69,6 +68,7 @@ _NAMES_LIMIT = re.compile(r"\bmax_(?:completion_|output_)?tokens\b")
 _STREAM_ONLY = re.compile(r"only supports? (?:the )?stream", re.IGNORECASE)
 _LIMIT_REACHED = "output limit was reached"  # OpenAI's word where one token is not enough to think
 T = TypeVar("T")
+_MIN_TOP = 2  # a list of one token shows nothing of the others
 _PROBE_TEXT = "Question: Which of these is the largest?\nAnswer:"
 _PROBE_MESSAGES = [{"role": "user", "content": "Name a letter."}]
 _PROBE_REPLY = "B"
@@ -99,23 +99,133 @@ _MAX_RETRIES = 7  # times that a request waits because the server accepts fewer 
 _MAX_RETRY_DELAY_S = 20.0  # for each of them
 
 
-def shows_thoughts(answer: Json) -> bool:
-    """Whether a reply that was cut off early has thoughts, or nothing that is visible."""
-    try:
-        (choice,) = choices(answer)
-    except RetryableError:
-        return False
-    text, _ = read_message(choice)
-    return has_thoughts(answer) or not (text or "").strip()
+def _joined(join: Callable[[Iterable[Any]], Any]) -> Mapping[str, Any]:
+    """Metadata of a field of `Capabilities`: what those of several servers come to."""
+    return {"join": join}
 
 
-def shows_end_of_thoughts(answer: Json) -> bool:
-    """Whether a reply has the mark that closes thoughts, and none that opens them."""
-    try:
-        (choice,) = choices(answer)
-    except RetryableError:
-        return False
-    return closes_thought(read_message(choice)[0] or "") and not has_thoughts(answer)
+_ALL, _ANY, _LEAST, _MOST = map(_joined, (all, any, min, max))
+_EACH = _joined(lambda several: frozenset[str]().union(*several))
+_LEAST_KNOWN = _joined(lambda several: min((each for each in several if each), default=0))
+_NAMES = _joined(lambda several: "|".join(sorted(set(several))))
+_MERGED = _joined(lambda several: {key: each for one in several for key, each in one.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What one server really did when it was probed; each field states what several can do.
+
+    `chat_top` and `completion_top` are how many of the most probable tokens it lists in chat and in
+    completions, 0 if none. `echo`: it scores the tokens of a prompt in OpenAI's old manner, if it
+    may write `echo_tokens` of its own; `prompt_logprobs`: in vLLM's; `chat_prompt_logprobs`: so
+    does its chat. `accepts_token_ids`: it takes prompts as token ids and spells tokens as ids;
+    `picks_token_ids`: it scores any given tokens as the next one. `has_tokenizer_routes`: it
+    turns texts into ids. `thinks`: its chat writes thoughts before the reply, so that the first
+    token is no answer; `opens_thoughts`: its template does, so that only their end is marked;
+    `responses`: its chat is the Responses API. `json_schema`: its chat writes JSON that fits a
+    schema. `limit_field` is chat's name of the longest reply, which has `least_tokens` at least;
+    `streams`: it replies by stream alone; `refused_fields` are the fields that it does without.
+    `max_length` (0: not reported), `root` and `reported_model` are what it reports of the model.
+    """
+
+    chat: bool = field(default=False, metadata=_ALL)
+    completions: bool = field(default=False, metadata=_ALL)
+    chat_top: int = field(default=0, metadata=_LEAST)
+    completion_top: int = field(default=0, metadata=_LEAST)
+    echo: bool = field(default=False, metadata=_ALL)
+    echo_tokens: int = field(default=0, metadata=_MOST)
+    prompt_logprobs: bool = field(default=False, metadata=_ALL)
+    chat_prompt_logprobs: bool = field(default=False, metadata=_ALL)
+    accepts_token_ids: bool = field(default=False, metadata=_ALL)
+    picks_token_ids: bool = field(default=False, metadata=_ALL)
+    has_tokenizer_routes: bool = field(default=False, metadata=_ALL)
+    thinks: bool = field(default=False, metadata=_ANY)
+    opens_thoughts: bool = field(default=False, metadata=_ANY)
+    responses: bool = field(default=False, metadata=_ANY)
+    json_schema: bool = field(default=False, metadata=_ALL)
+    # A server that refuses the old name needs the new one; most others know both.
+    limit_field: str = field(default="max_tokens", metadata=_LEAST)
+    least_tokens: int = field(default=1, metadata=_MOST)
+    streams: bool = field(default=False, metadata=_ANY)
+    refused_fields: frozenset[str] = field(default=frozenset(), metadata=_EACH)
+    max_length: int = field(default=0, metadata=_LEAST_KNOWN)
+    root: str = field(default="", metadata=_NAMES)
+    reported_model: str = field(default="", metadata=_NAMES)
+    missing_reasons: Mapping[Ability, str] = field(
+        default_factory=dict[Ability, str], metadata=_MERGED
+    )
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What it can answer, by whichever way."""
+        abilities: set[Ability] = set()
+        if self.chat or self.completions:
+            abilities.add("generate")
+        if self.scores_token_ids or self.chat_top >= _MIN_TOP or self.completion_top >= _MIN_TOP:
+            abilities.add("next_token")
+        if self.scores_token_ids or self.echo or self.chat_prompt_logprobs:
+            abilities.add("loglik")
+        if self.json_schema:
+            abilities.add("schema")
+        return frozenset(abilities)
+
+    @property
+    def plain_only(self) -> Mapping[Ability, str]:
+        """Why it gives plain prompts what it does not give conversations, by what that is."""
+        why: dict[Ability, str] = {}
+        if self.thinks:
+            why["next_token"] = sentence("error.endpoint-thinks")
+        elif not (self.scores_token_ids or self.chat_top >= _MIN_TOP or not self.chat):
+            why["next_token"] = sentence("error.endpoint-plain-only")
+        if self.chat and not (self.scores_token_ids or self.chat_prompt_logprobs):
+            why["loglik"] = sentence("error.endpoint-plain-only")
+        elif self.opens_thoughts:
+            why["loglik"] = sentence("error.opens-thoughts")
+        return {ability: reason for ability, reason in why.items() if ability in self.abilities}
+
+    @property
+    def scores_token_ids(self) -> bool:
+        """Whether it scores any token ids after any others, which answers everything exactly."""
+        return self.accepts_token_ids and self.prompt_logprobs and self.has_tokenizer_routes
+
+    @property
+    def is_nondeterministic(self) -> bool:
+        """Whether chat draws replies at a temperature of its own, so no two need be the same."""
+        return self.chat and "temperature" in self.refused_fields
+
+    @property
+    def honours(self) -> frozenset[str]:
+        """The settings of writing that its replies follow.
+
+        Those of OpenAI's interface; a server that shows its tokenizer or scores prompts is one that
+        draws itself and renders chat templates, as vLLM.
+        """
+        names = {"temperature", "top_p"}
+        if self.chat:
+            names.add("reasoning_effort")
+        if self.has_tokenizer_routes or self.prompt_logprobs or self.chat_prompt_logprobs:
+            names |= {"top_k", "min_p", "thinking"}
+        return frozenset(names - self.refused_fields)
+
+    @property
+    def interface_key(self) -> str:
+        """How requests are sent, in one word per kind; another way may change the figures."""
+        next_token = "ids" if self.scores_token_ids else f"top{self.completion_top}/{self.chat_top}"
+        scoring = "+".join(["echo"] * self.echo + ["turns"] * self.chat_prompt_logprobs)
+        loglik = "ids" if self.scores_token_ids else scoring or "-"
+        also = "|drawn" * self.is_nondeterministic + "|responses" * self.responses
+        return f"{next_token}|{loglik}|{self.chat:d}{self.completions:d}{also}"
+
+
+def common_capabilities(capabilities: Sequence[Capabilities]) -> Capabilities:
+    """What all of several servers can do."""
+    assert capabilities, "at least one server is available"
+    return Capabilities(
+        **{
+            each.name: each.metadata["join"]([getattr(one, each.name) for one in capabilities])
+            for each in fields(Capabilities)
+        }
+    )
 
 
 def has_thoughts(answer: Json) -> bool:
@@ -130,6 +240,18 @@ def has_thoughts(answer: Json) -> bool:
     text, thoughts = read_message(choice)
     marks = [text or "", *(each.token for each in listed[:1])]
     return bool(thoughts) or any(map(begins_with_mark, marks))
+
+
+def whole_reply_thoughts(answer: Json) -> tuple[bool, bool]:
+    """Of a reply that may have been cut off: whether it closes a thought that it did not open, and
+    whether it shows thoughts or nothing that is visible.
+    """
+    try:
+        (choice,) = choices(answer)
+    except RetryableError:
+        return False, False
+    text, shown = first_text(choice), has_thoughts(answer)
+    return closes_thought(text) and not shown, shown or not text.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +271,8 @@ class ProbeReply:
 class InterfaceProbe:
     """Whether one interface answers at all, and how long a list of tokens it gives.
 
-    `thinks`, `opens_thoughts`, `limit_field`, `least_tokens`, `streams` and `refused_fields` as in
-    `Capabilities`. `status` is that of a refusal.
+    `thinks` and `opens_thoughts` as in `Capabilities`. `status` is that of a refusal, `body` what
+    was sent at last, but for the list: it lacks what is refused.
     """
 
     works: bool = False
@@ -160,12 +282,19 @@ class InterfaceProbe:
     reason: str = ""
     status: int = 0
     reported_model: str = ""
-    limit_field: str = "max_tokens"
-    least_tokens: int = 1
-    streams: bool = False
-    refused_fields: frozenset[str] = frozenset()
     auth_error: ModelError | None = None
     answer: Json = field(default_factory=dict[str, Any], repr=False)
+    body: Json = field(default_factory=dict[str, Any], repr=False)
+
+    @property
+    def limit_field(self) -> str:
+        """The name of the longest reply."""
+        return _NEWER_LIMIT_FIELD if _NEWER_LIMIT_FIELD in self.body else _LIMIT_FIELD
+
+    @property
+    def refused_fields(self) -> frozenset[str]:
+        """The fields that it does without."""
+        return frozenset(OPTIONAL_FIELDS) - self.body.keys()
 
 
 def adapt_request(body: Json, reason: str) -> Json:
@@ -216,14 +345,6 @@ def read_top_probe(answer: Json, top: int) -> InterfaceProbe:
     )
 
 
-def has_invalid_logprobs(tried: ProbeReply) -> bool:
-    """Whether the list cannot be the model's own; another time it may be."""
-    try:
-        return any(invalid_top_reason(read_top(choice)) for choice in choices(tried.answer))
-    except RetryableError:
-        return False
-
-
 def begins_with_letter(answer: Json) -> bool:
     """Whether a reply begins with what it was to be, a letter: by its list of first tokens, else
     by its text.
@@ -239,12 +360,16 @@ def begins_with_letter(answer: Json) -> bool:
     return mass >= _MIN_LETTER_MASS
 
 
-def lacks_list(tried: ProbeReply) -> bool:
-    """Whether an answer came without a list of tokens, as from some of a router's providers."""
+def may_be_spoilt(answer: Json, attempt: int) -> bool:
+    """Whether the list of tokens may be there, or be the model's own, another time: behind a router
+    some providers send lists and others none.
+    """
     try:
-        return any(not read_top(choice) for choice in choices(tried.answer))
+        (choice,) = choices(answer)
+        listed = read_top(choice)
     except RetryableError:
         return False
+    return bool(invalid_top_reason(listed)) if listed else attempt < _LIST_RETRIES
 
 
 def fits_probe_schema(choice: Json) -> bool:
@@ -314,8 +439,8 @@ def probe(
         opens_thoughts=chat.opens_thoughts,
         json_schema=chat.works and requests.json_schema(chat),
         limit_field=chat.limit_field,
-        least_tokens=chat.least_tokens,
-        streams=chat.streams,
+        least_tokens=chat.body[chat.limit_field],
+        streams="stream" in chat.body,
         refused_fields=chat.refused_fields,
         max_length=served.own.max_length,
         root=served.own.root,
@@ -414,13 +539,7 @@ class _ServerProbe:
         while not probed.works and (other := adapt_request(body, probed.reason)) != body:
             body = other
             probed = self._probe_top("chat/completions", body, extras)
-        return replace(
-            self._without_thoughts(probed, body),
-            limit_field=(limit := "max_tokens" if "max_tokens" in body else _NEWER_LIMIT_FIELD),
-            least_tokens=body[limit],
-            streams="stream" in body,
-            refused_fields=frozenset(OPTIONAL_FIELDS) - body.keys(),
-        )
+        return replace(self._without_thoughts(probed, body), body=body)
 
     def responses(self) -> InterfaceProbe:
         """Whether it has the Responses API, and which fields it refuses there."""
@@ -430,7 +549,7 @@ class _ServerProbe:
             body = other
             tried = self._request(RESPONSES_PATH, body)
         probed = read_plain_probe(replace(tried, answer=as_chat_answer(tried.answer)))
-        return replace(probed, refused_fields=frozenset(OPTIONAL_FIELDS) - body.keys())
+        return replace(probed, body=body)
 
     def unusable_error(self, served: _ServedModels, reason: str) -> ModelError:
         """Why the server cannot be used, and what may help: another name, or another address."""
@@ -466,8 +585,8 @@ class _ServerProbe:
             # the whole reply shows it.
             longer = {field: _THOUGHT_TOKENS for field in LIMIT_FIELDS if field in body}
             whole = self._request("chat/completions", body | longer).answer
-            opens = shows_end_of_thoughts(whole)
-            if not opens and not shows_thoughts(whole):
+            opens, thinks = whole_reply_thoughts(whole)
+            if not (opens or thinks):
                 return probed
         if not probed.top:
             return replace(probed, thinks=True, opens_thoughts=opens)
@@ -551,14 +670,11 @@ class _ServerProbe:
         The request itself does not ask for JSON, so a server that ignores the schema writes none.
         One that was cut off in hidden thoughts has accepted it, at least.
         """
-        body: Json = {
-            "messages": _PROBE_MESSAGES,
-            "temperature": 0.0,
+        sent = {field: value for field, value in chat.body.items() if field != "stop"}
+        sent |= {
             chat.limit_field: _SCHEMA_PROBE_TOKENS,
-            **(STREAMED if chat.streams else {}),
             "response_format": response_format(_PROBE_SCHEMA),
         }
-        sent = {field: value for field, value in body.items() if field not in chat.refused_fields}
         try:
             (choice,) = choices(as_chat_answer(self._request(path, sent).answer))
         except RetryableError:  # the rest of what is known is worth more than this
@@ -588,9 +704,7 @@ class _ServerProbe:
         """An answer whose list of tokens can be true, if there is one in a few attempts."""
         tried = self._request(path, body)
         for attempt in range(_TOP_RETRIES):
-            # Behind a router some providers send lists and others none.
-            lacks = lacks_list(tried) and attempt < _LIST_RETRIES
-            if not (lacks or has_invalid_logprobs(tried)):
+            if not may_be_spoilt(tried.answer, attempt):
                 break
             tried = self._request(path, body)
         return tried

@@ -17,8 +17,8 @@ from evalui.models.endpoint.backend import EndpointModel
 from evalui.models.endpoint.config import read_endpoint
 from evalui.models.endpoint.driver import RetryPolicy
 from evalui.models.endpoint.logprobs import TopLogprob
+from evalui.models.endpoint.probe import Capabilities
 from evalui.models.endpoint.protocol import reported_model
-from evalui.models.endpoint.requests import Capabilities
 from evalui.types import Generate, GeneratedText, LabelProbs, Message, NextToken
 
 QUICK = RetryPolicy(initial_delay=0.001, max_delay=0.02, initial_open_time=0.02, max_open_time=0.05)

@@ -26,7 +26,7 @@ from evalui.models.base import addresses_of, sampling_seed
 from evalui.models.endpoint.backend import EndpointModel, OpenAIBackend
 from evalui.models.endpoint.config import read_endpoint
 from evalui.models.endpoint.driver import RetryPolicy
-from evalui.models.endpoint.requests import Capabilities
+from evalui.models.endpoint.probe import Capabilities
 from evalui.types import (
     Generate,
     GeneratedText,

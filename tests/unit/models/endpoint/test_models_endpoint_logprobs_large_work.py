@@ -11,8 +11,9 @@ from evalui.models.endpoint import logprobs as tokenizer
 from evalui.models.endpoint import requests as requests
 from evalui.models.endpoint.config import Endpoint
 from evalui.models.endpoint.logprobs import MANY_CHARACTERS, MANY_TOKENS
+from evalui.models.endpoint.probe import Capabilities
 from evalui.models.endpoint.protocol import Json
-from evalui.models.endpoint.requests import Capabilities, RequestBuilder
+from evalui.models.endpoint.requests import RequestBuilder
 from evalui.models.scoring_requests import ScoringBatch
 from evalui.models.tokenization import EncodedContext, EncodedPair
 from evalui.types import Loglik, Logprob, Message, Response

@@ -6,8 +6,9 @@ import pytest
 
 from evalui.models.endpoint.config import Endpoint
 from evalui.models.endpoint.logprobs import token_id_logprobs
+from evalui.models.endpoint.probe import Capabilities
 from evalui.models.endpoint.protocol import Json, RetryableError
-from evalui.models.endpoint.requests import Capabilities, RequestBuilder
+from evalui.models.endpoint.requests import RequestBuilder
 from evalui.models.scoring_requests import ScoringBatch
 from evalui.models.tokenization import EncodedContext, EncodedPair
 from evalui.types import LabelProbs, Logprob, NextToken

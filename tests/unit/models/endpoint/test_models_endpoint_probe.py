@@ -11,11 +11,14 @@ import pytest
 from evalui.errors import ModelError, Unreachable
 from evalui.messages import Sentence
 from evalui.models import ModelEntry
-from evalui.models.endpoint.backend import EndpointStatus, usable_capabilities
+from evalui.models.endpoint.backend import EndpointStatus, restrict_to_api, usable_capabilities
 from evalui.models.endpoint.config import Endpoint, read_endpoint
-from evalui.models.endpoint.probe import probe
+from evalui.models.endpoint.probe import (
+    Capabilities,
+    common_capabilities,
+    probe,
+)
 from evalui.models.endpoint.protocol import Json, RejectedError, RetryableError
-from evalui.models.endpoint.requests import Capabilities, common_capabilities, restrict_to_api
 from evalui.models.endpoint.server import HttpServer
 from evalui.types import Usage
 
