@@ -433,6 +433,14 @@ def shorten(text: str, limit: int = 40) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def first_few(
+    items: Sequence[T], most: int, show: Callable[[T], str] = str, joint: str = ", "
+) -> str:
+    """The first items, and how many more there are: `a, b (+3)`."""
+    shown = joint.join(map(show, items[:most]))
+    return f"{shown} (+{len(items) - most})" if len(items) > most else shown
+
+
 def pandas_empty_fault(file: str, line: int, column: str) -> Fault:
     """The fault of a cell that may be empty, or mean what it says."""
     return Fault(
