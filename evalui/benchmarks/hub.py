@@ -18,6 +18,7 @@ from typing import Any, cast
 from evalui.benchmarks.index import Benchmark
 from evalui.benchmarks.places import MANIFEST, DataFile, DataFolder, TaskData, split_files
 from evalui.benchmarks.preparing import file_digest, missing
+from evalui.datasets.model import collapse_whitespace
 from evalui.errors import DataError
 
 MAX_BYTES = 8 * 2**30  # of all files that are fetched together
@@ -222,7 +223,7 @@ def _failures() -> tuple[type[Exception], ...]:
 
 
 def _unreachable(benchmark: Benchmark, data: TaskData, error: Exception) -> DataError:
-    reason = " ".join(str(error).split())[:200].rstrip(".")
+    reason = collapse_whitespace(str(error))[:200].rstrip(".")
     return DataError(
         "benchmark-hub",
         hub=benchmark.hub,

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from evalui.datasets.model import Limits, UploadNote
+from evalui.datasets.model import Limits, UploadNote, first_few
 from evalui.errors import DataError
 from evalui.messages import sentence
 
@@ -255,9 +255,7 @@ def _is_visible(parts: Sequence[str]) -> bool:
 def _ignored_files_notes(ignored: Sequence[str]) -> tuple[UploadNote, ...]:
     if not ignored:
         return ()
-    names = ", ".join(ignored[:_MAX_NAMES_SHOWN])
-    more = len(ignored) - _MAX_NAMES_SHOWN
-    return (UploadNote("ignored-files", {"files": f"{names} (+{more})" if more > 0 else names}),)
+    return (UploadNote("ignored-files", {"files": first_few(ignored, _MAX_NAMES_SHOWN)}),)
 
 
 def _format_megabytes(size: int) -> str:

@@ -32,6 +32,7 @@ COMMAS_RULE = "commas-in-text"  # of the note on rows that `Layout.commas_in_tex
 PANDAS_EMPTY = "nan"  # what pandas makes of an empty cell that it writes as a text
 MAX_FAULTS = 1000  # more than a user reads; a file may have a million
 _ROWS_A_STEP = 10_000
+_MAX_VALUES_SHOWN = 6  # of a column
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 # Told how many rows of a large file have become questions by now.
 ON_ROWS: ContextVar[Callable[[int], object]] = ContextVar("ON_ROWS", default=id)
@@ -111,7 +112,7 @@ class Layout:
     the one dataset of a SWIFT configuration that is meant; empty, all files of a kind together.
     `duplicate_options` decides whether rows whose options share a text stay or are left out.
     `option_list` is the one column of a list of options, `passage` that of a text which a question
-    is about and which stands before it. `columns.with_columns` sets all that name columns from what
+    is about and which stands before it. `with_columns` sets all that name columns from what
     each column is. `explanation` is the column of why the answer is right, `row_option` that of the
     options where each has a row of its own. `head_row` is the row of the column names, counted from
     1 as a person sees it; 0 looks for it, -1 says that there is none. `split` is the one whose
@@ -226,10 +227,10 @@ class ColumnTable:
     numbers: tuple[int, ...] = ()
     answers_differ: bool = False
 
-    def values(self, column: int, *, limit: int = 6) -> tuple[str, ...]:
-        """The different texts of a column, in order, cut short."""
+    def values(self, column: int) -> tuple[str, ...]:
+        """Some different texts of a column, in order, cut short."""
         texts = {text for row in self.rows if (text := row[column].strip())}
-        return tuple(shorten(text, 20) for text in sorted(texts))[:limit]
+        return tuple(shorten(text, 20) for text in sorted(texts)[:_MAX_VALUES_SHOWN])
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,6 +431,14 @@ def collapse_whitespace(text: str) -> str:
 def shorten(text: str, limit: int = 40) -> str:
     """The text, cut to `limit` characters with an ellipsis at its end."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def first_few(
+    items: Sequence[T], most: int, show: Callable[[T], str] = str, joint: str = ", "
+) -> str:
+    """The first items, and how many more there are: `a, b (+3)`."""
+    shown = joint.join(map(show, items[:most]))
+    return f"{shown} (+{len(items) - most})" if len(items) > most else shown
 
 
 def pandas_empty_fault(file: str, line: int, column: str) -> Fault:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from evalui.datasets.answers import answer_function
+from evalui.datasets.guess import guess_answer_key, guess_roles
 from evalui.datasets.model import (
     COLUMN_ROLES,
     COMMAS_RULE,
@@ -29,7 +30,6 @@ from evalui.datasets.model import (
 from evalui.datasets.names import is_known_name
 from evalui.datasets.plain_data import encode
 from evalui.datasets.reader import load, read_columns
-from evalui.datasets.roles import guess_answer_key, guess_roles
 from evalui.errors import DataError
 from evalui.types import LETTERS, DatasetKind, Fault, Message, Sample
 

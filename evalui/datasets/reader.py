@@ -36,6 +36,7 @@ from evalui.datasets.model import (
     UploadNote,
     columns_of,
     duplicate_column_fault,
+    first_few,
     fold_name,
     sort_by_line,
 )
@@ -315,9 +316,8 @@ def _check_lines(members: Sequence[SourceFile], limits: Limits) -> None:
     texts = [member.data for member in members if is_text(member)]
     lines = sum(max(data.count(b"\n"), data.count(b"\r")) for data in texts)
     if lines > limits.lines:
-        names = ", ".join(member.name for member in members[:_MAX_NAMES_SHOWN])
-        more = f" (+{len(members) - _MAX_NAMES_SHOWN})" if len(members) > _MAX_NAMES_SHOWN else ""
-        raise DataError("too-many-lines", files=names + more, n=lines, limit=limits.lines)
+        names = first_few(members, _MAX_NAMES_SHOWN, lambda member: member.name)
+        raise DataError("too-many-lines", files=names, n=lines, limit=limits.lines)
 
 
 def _join_sentences(sentences: Sequence[Sentence]) -> Sentence:
@@ -695,10 +695,9 @@ def _duplicate_notes(files: Sequence[ParsedFile], rule: str) -> Iterator[UploadN
         samples = file.parsed.samples
         duplicates = [each for each in samples if len(set(each.choices)) < len(each.choices)]
         if duplicates:
-            n = len(duplicates)
-            more = f" (+{n - _MAX_ROWS_SHOWN})" if n > _MAX_ROWS_SHOWN else ""
-            where = ", ".join(map(_describe_row, duplicates[:_MAX_ROWS_SHOWN])) + more
-            yield UploadNote(rule, {"file": file.role.name, "n": str(n), "where": where})
+            where = first_few(duplicates, _MAX_ROWS_SHOWN, _describe_row)
+            n = str(len(duplicates))
+            yield UploadNote(rule, {"file": file.role.name, "n": n, "where": where})
 
 
 def _describe_row(sample: Sample) -> str:

@@ -12,12 +12,11 @@ from dataclasses import replace
 from typing import Any, cast
 
 from evalui.datasets.answers import NO_ANSWER, answer_function, by_letter
-from evalui.datasets.choice_roles import guess_choice, guess_without_options
-from evalui.datasets.column_profile import FITTING_SHARE, TableProfile
+from evalui.datasets.column_profile import FITTING_SHARE
+from evalui.datasets.guess import guess_roles, no_questions
 from evalui.datasets.model import (
     Cell,
     ColumnTable,
-    Doubt,
     FileRole,
     FileTable,
     JsonNumber,
@@ -31,7 +30,6 @@ from evalui.datasets.model import (
     with_columns,
 )
 from evalui.datasets.names import MODEL_NAMES, OUTPUT_NAMES, fold_head, is_known_name, read_head
-from evalui.datasets.open_roles import guess_open, holds_replies
 from evalui.datasets.options import read_options, split_question
 from evalui.datasets.samples import SEVERAL_RULE, read_rows
 from evalui.types import LETTERS, DatasetKind, Fault
@@ -84,23 +82,6 @@ _OF_OPEN_QUESTIONS: Mapping[DatasetKind, Mapping[str, tuple[str, ...]]] = {
 _OF_JUDGES = ("capability", "evaluating_guidance", "reference_answer", "turns")
 
 
-# Heads of what is no set of questions.
-_OF_BATTLES = tuple(
-    map(
-        frozenset,
-        (
-            ("modela", "modelb"),
-            ("model1", "model2"),
-            ("responsea", "responseb"),
-            ("output1", "output2"),
-            ("chosen", "rejected"),
-        ),
-    )
-)
-_OF_RATINGS = (frozenset(("judgment", "score")), frozenset(("judgement", "score")))
-_OF_REPLIES = (frozenset(("ansid", "messages")), frozenset(("answerid", "choices")))
-
-
 def find_roles(table: FileTable, layout: Layout) -> Roles:
     """What the columns of a table are, whatever kind of questions the layout wants.
 
@@ -108,7 +89,7 @@ def find_roles(table: FileTable, layout: Layout) -> Roles:
     """
     natural = replace(layout, kind="")
     stated = columns_of(layout)
-    if not stated and (doubt := _no_questions(table.heads)):
+    if not stated and (doubt := no_questions(table.heads)):
         return Roles(("",) * len(table.heads), doubt=doubt)
     named = _roles_by_name(table, natural)
     beginning = replace(table, rows=table.rows[:_FIRST_ROWS], faults=())
@@ -142,31 +123,6 @@ def find_roles_of(kind: DatasetKind, table: FileTable, known: Roles, layout: Lay
         return replace(guess, kind="", doubt="")
     # That texts have labels speaks against the kind, which is stated now.
     return replace(guess, sure=True, doubt="") if guess.doubt == "labels" else guess
-
-
-def guess_roles(table: ColumnTable, layout: Layout | None = None) -> Roles:
-    """Which column is probably what, of which kind the questions are, and whether that is sure.
-
-    What a `layout` names is taken as it is: columns, the kind and the answer key.
-    """
-    profile = TableProfile(table, layout or Layout())
-    guess = _guess(profile)
-    if guess.place("question") < 0 and holds_replies(profile):
-        return Roles(tuple(profile.new_roles()), kind=profile.layout.kind, doubt="outputs")
-    if not profile.fixed and (doubt := _no_questions(table.headers)):
-        return replace(guess, sure=False, doubt=doubt)
-    if table.answers_differ and guess.sure and "answer" not in profile.fixed:
-        return replace(guess, sure=False, doubt="answers")
-    return guess
-
-
-def guess_answer_key(table: ColumnTable, roles: Sequence[str]) -> str:
-    """What the right answer is written as in the rows, a name in `ANSWER_KEYS`."""
-    columns = {role: table.headers[at] for at, role in enumerate(roles) if role}
-    if "answer" not in columns:
-        return "letter"
-    layout = with_columns(Layout(kind="multiple_choice"), columns)
-    return guess_roles(table, layout).answer_key
 
 
 def column_table(table: FileTable) -> ColumnTable | None:
@@ -287,22 +243,6 @@ def _are_answers(headers: Sequence[str]) -> bool:
     heads = [read_head(header) for header in headers]
     roles = {head.role for head in heads}
     return "id" in roles and ("answer" in roles or any(h.name in OUTPUT_NAMES for h in heads))
-
-
-def _no_questions(headers: Sequence[str]) -> Doubt:
-    """What a table is by its heads if it is none of questions: pairs, ratings or replies."""
-    heads = {fold_head(head) for head in headers if head.strip()}
-    kinds: tuple[tuple[Doubt, tuple[frozenset[str], ...]], ...] = (
-        ("battles", _OF_BATTLES),
-        ("ratings", _OF_RATINGS),
-        ("outputs", _OF_REPLIES),
-    )
-    for doubt, names in kinds:
-        if any(each <= heads for each in names):
-            return doubt
-    outputs = heads & OUTPUT_NAMES
-    asked = {name for name in heads if read_head(name).role == "question"}
-    return "outputs" if outputs and asked and heads == outputs | asked else ""
 
 
 # Published formats
@@ -542,14 +482,6 @@ def _keeps_open(places: Mapping[str, int], guess: Roles) -> bool:
 
 
 # Guesses
-
-
-def _guess(profile: TableProfile) -> Roles:
-    if profile.layout.kind in ("", "multiple_choice") and (guess := guess_choice(profile)):
-        return guess
-    if profile.layout.kind == "multiple_choice":
-        return guess_without_options(profile)
-    return guess_open(profile)
 
 
 def _guess_from_all(table: FileTable, layout: Layout) -> Roles:

@@ -10,7 +10,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evalui.datasets.model import FileTable, Row, UploadNote, collapse_whitespace, shorten
+from evalui.datasets.model import (
+    FileTable,
+    Row,
+    UploadNote,
+    collapse_whitespace,
+    first_few,
+    shorten,
+)
 from evalui.datasets.names import is_known_name
 from evalui.errors import DataError
 from evalui.types import LETTERS
@@ -264,9 +271,8 @@ def _trimmed(row: Sequence[str]) -> tuple[str, ...]:
 
 def _quote_rows(rows: Sequence[Row]) -> str:
     """The rows with their numbers, the first ones only and each on one line."""
-    shown = "; ".join(
-        f"{row.line} “{shorten(collapse_whitespace(' '.join(filter(None, row.cells))))}”"
-        for row in rows[:_MAX_ROWS_SHOWN]
-    )
-    more = len(rows) - _MAX_ROWS_SHOWN
-    return f"{shown} (+{more})" if more > 0 else shown
+
+    def quote(row: Row) -> str:
+        return f"{row.line} “{shorten(collapse_whitespace(' '.join(filter(None, row.cells))))}”"
+
+    return first_few(rows, _MAX_ROWS_SHOWN, quote, "; ")

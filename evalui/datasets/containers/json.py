@@ -52,6 +52,7 @@ _ROW_LISTS = frozenset(
         *("mc1_targets", "mc2_targets", "target_scores", "tools", "tags"),
     )
 )
+# Keys of the question of a row. More names head columns, and lists of questions too (单选题).
 _QUESTION_KEYS = frozenset(("question", "query", "prompt", "input", "stem", "题目", "问题", "题干"))
 
 

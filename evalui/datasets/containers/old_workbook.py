@@ -18,7 +18,7 @@ from evalui.datasets.containers.sheets import (
     select_sheets,
     to_tables,
 )
-from evalui.datasets.model import Layout, Limits, Tables
+from evalui.datasets.model import Layout, Limits, Tables, cell_text
 from evalui.errors import DataError
 
 _ENCRYPTION_MARKER = "EncryptedPackage".encode("utf-16-le")
@@ -162,8 +162,7 @@ class _SheetReader:
 
     def _shown(self, row: int, column: int, kind: int, value: Any) -> str:
         if kind == _TEXT:
-            text = str(value)
-            return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+            return cell_text(str(value))
         if kind in (_NUMBER, _DATE):
             writer = self._writer(self._source.cell_xf_index(row, column))
             return writer(float(value)) if writer else plain_number(float(value))

@@ -10,7 +10,7 @@ from typing import Any, cast
 from evalui.datasets.containers.heads import check_width
 from evalui.datasets.containers.number_formats import plain_number
 from evalui.datasets.containers.pictures import without_pictures
-from evalui.datasets.model import FileTable, JsonNumber, Limits, Row
+from evalui.datasets.model import FileTable, JsonNumber, Limits, Row, collapse_whitespace
 from evalui.errors import DataError
 
 MAGIC = b"PAR1"
@@ -45,7 +45,7 @@ def read_parquet(data: bytes, file: str, limits: Limits) -> FileTable:
             rows += map(Row._make, enumerate(zip(*columns, strict=True), start=first))
         return without_pictures(FileTable(file, heads, rows, typed=True))
     except _DAMAGES as error:
-        reason = " ".join(str(error).split())[:120].rstrip(".")
+        reason = collapse_whitespace(str(error))[:120].rstrip(".")
         raise DataError("parquet-damaged", file=file, reason=reason) from error
 
 

@@ -20,7 +20,17 @@ from evalui.datasets.containers.number_formats import (
 )
 from evalui.datasets.containers.pictures import picture_fault, without_pictures
 from evalui.datasets.files import ARCHIVE_ERRORS, check_archive, read_chunks
-from evalui.datasets.model import FaultList, FileTable, Layout, Limits, Row, Tables, UploadNote
+from evalui.datasets.model import (
+    FaultList,
+    FileTable,
+    Layout,
+    Limits,
+    Row,
+    Tables,
+    UploadNote,
+    collapse_whitespace,
+    first_few,
+)
 from evalui.datasets.names import is_known_name
 from evalui.errors import DataError
 from evalui.types import Fault
@@ -177,7 +187,7 @@ def as_damage(file: str) -> Generator[None]:
     try:
         yield
     except (*ARCHIVE_ERRORS, *damages) as error:
-        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        reason = collapse_whitespace(str(error))[:120] or type(error).__name__
         raise DataError("workbook-damaged", file=file, reason=reason.rstrip(".")) from error
 
 
@@ -255,9 +265,8 @@ def _cell_faults(sheet: Sheet, table: FileTable, line: int) -> Iterator[Fault]:
 def _notes(sheet: Sheet, table: FileTable) -> Iterator[UploadNote]:
     hidden = [row.line for row in table.rows if row.line in sheet.hidden]
     if hidden:
-        more = len(hidden) - _MAX_ROWS_SHOWN
-        shown = ", ".join(map(str, hidden[:_MAX_ROWS_SHOWN])) + (f" (+{more})" if more > 0 else "")
-        params = {"file": table.name, "n": str(len(hidden)), "rows": shown}
+        rows = first_few(hidden, _MAX_ROWS_SHOWN)
+        params = {"file": table.name, "n": str(len(hidden)), "rows": rows}
         yield UploadNote("hidden-rows", params)
     if sheet.formats:
         formats = ", ".join(sorted(sheet.formats)[:_MAX_FORMATS_SHOWN])

@@ -26,7 +26,7 @@ from evalui.datasets.containers.sheets import (
     select_sheets,
     to_tables,
 )
-from evalui.datasets.model import Layout, Limits, Tables
+from evalui.datasets.model import Layout, Limits, Tables, cell_text
 from evalui.errors import DataError
 
 # Characters that XML does not have; a person who writes such a name means it.
@@ -189,4 +189,4 @@ def _shown_text(text: str) -> str:
     """A text as it is shown: without the escapes for characters that XML does not have."""
     if "_x00" in text:
         text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    return cell_text(text)

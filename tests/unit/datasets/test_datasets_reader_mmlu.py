@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evalui.datasets import Layout, LoadResult, load, read_columns
-from evalui.datasets.roles import guess_roles
+from evalui.datasets.guess import guess_roles
 from evalui.errors import DataError
 from evalui.types import Sample
 

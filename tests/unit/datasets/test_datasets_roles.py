@@ -7,8 +7,8 @@ from typing import Any, get_args
 import pytest
 
 from evalui.datasets import Layout, LoadResult, UploadNote, load, read_columns
+from evalui.datasets.guess import guess_roles
 from evalui.datasets.model import ColumnTable, Doubt, with_columns
-from evalui.datasets.roles import guess_roles
 from evalui.errors import DataError
 from evalui.messages import messages
 

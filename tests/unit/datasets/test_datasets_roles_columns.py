@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from evalui.datasets.guess import guess_roles
 from evalui.datasets.model import ColumnTable, Layout, columns_of, with_columns
 from evalui.datasets.reader import load, read_columns
-from evalui.datasets.roles import guess_roles
 
 EXAM = """prompt,opt1,opt2,opt3,opt4,label,topic,note
 Capital of France?,Paris,Rome,Oslo,Bern,1,history,2024 spring

@@ -14,8 +14,8 @@ import pytest
 from layouts import Case, cases, right
 
 from evalui.datasets import Layout, LoadResult, load, read_columns
+from evalui.datasets.guess import guess_roles
 from evalui.datasets.model import with_columns
-from evalui.datasets.roles import guess_roles
 
 CASES = list(cases("layouts"))
 READ = [case for case in CASES if "read" in case.expected and "asks" not in case.expected]

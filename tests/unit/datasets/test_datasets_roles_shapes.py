@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from evalui.datasets import Layout, load, read_columns
+from evalui.datasets.guess import guess_roles
 from evalui.datasets.model import with_columns
-from evalui.datasets.roles import guess_roles
 from evalui.types import Sample
 
 SHAPES = Path(__file__).parents[2] / "golden" / "shapes"

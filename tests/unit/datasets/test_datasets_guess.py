@@ -2,8 +2,8 @@
 
 import pytest
 
+from evalui.datasets.guess import guess_answer_key, guess_roles
 from evalui.datasets.model import ColumnTable, Roles
-from evalui.datasets.roles import guess_answer_key, guess_roles
 
 
 def guess(*rows: str, separator: str = ",", **more: tuple[int, ...]) -> Roles:

@@ -1,13 +1,13 @@
-"""The guess of multiple choice: where the options stand, and which column names the right one.
+"""The guess: what the cells of a table say its columns are, and whether that is sure.
 
 Options stand in columns, in a list, at the end of the question, or one to a row. Wherever something
 looks like options, a column of answers has to name them; if none does, that is asked, and never
-taken for an open question.
+taken for an open question. Of open questions a column may be the reference.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import combinations, groupby
 
 from evalui.datasets.answers import (
     CELL_KEYS,
@@ -25,9 +25,22 @@ from evalui.datasets.column_profile import (
     MIN_OPTIONS,
     ColumnProfile,
     TableProfile,
+    are_labels,
+    is_number,
 )
-from evalui.datasets.model import Doubt, Roles
-from evalui.datasets.names import CORRECT_NAMES, LABEL_NAMES, OUTPUT_NAMES, HeadSeries, find_series
+from evalui.datasets.model import ColumnTable, Doubt, Layout, Roles, with_columns
+from evalui.datasets.names import (
+    CHOICE_ANSWER_NAMES,
+    CORRECT_NAMES,
+    LABEL_NAMES,
+    MODEL_NAMES,
+    OUTPUT_NAMES,
+    REFERENCE_NAMES,
+    HeadSeries,
+    find_series,
+    fold_head,
+    read_head,
+)
 from evalui.datasets.options import (
     find_separator,
     read_options,
@@ -46,6 +59,76 @@ _UNSURE_SEPARATORS = (",", "，", "/")  # they stand within options, too
 _MAX_GROUP_ROWS = 50  # rows that follow each other in a table
 _MAX_CANDIDATES = 100  # columns that are tried as those of the answers
 _MAX_UNNAMED = 60  # columns of a table in which options are looked for without any head
+_JUDGE_NAMES = frozenset(("capability", "evaluatingguidance", "referenceanswer", "turns"))
+_KEY_NAMES = frozenset(("questionid", "qid"))  # of a question that stands in another file
+_ANSWER_WORDS = ("answer", "reference", "solution", "response", "答案", "回答", "回复")
+# Heads of what is no set of questions.
+_OF_BATTLES = tuple(
+    map(
+        frozenset,
+        (
+            ("modela", "modelb"),
+            ("model1", "model2"),
+            ("responsea", "responseb"),
+            ("output1", "output2"),
+            ("chosen", "rejected"),
+        ),
+    )
+)
+_OF_RATINGS = (frozenset(("judgment", "score")), frozenset(("judgement", "score")))
+_OF_REPLIES = (frozenset(("ansid", "messages")), frozenset(("answerid", "choices")))
+
+
+def guess_roles(table: ColumnTable, layout: Layout | None = None) -> Roles:
+    """Which column is probably what, of which kind the questions are, and whether that is sure.
+
+    What a `layout` names is taken as it is: columns, the kind and the answer key.
+    """
+    profile = TableProfile(table, layout or Layout())
+    guess = _guess(profile)
+    if guess.place("question") < 0 and _holds_replies(profile):
+        return Roles(tuple(profile.new_roles()), kind=profile.layout.kind, doubt="outputs")
+    if not profile.fixed and (doubt := no_questions(table.headers)):
+        return replace(guess, sure=False, doubt=doubt)
+    if table.answers_differ and guess.sure and "answer" not in profile.fixed:
+        return replace(guess, sure=False, doubt="answers")
+    return guess
+
+
+def guess_answer_key(table: ColumnTable, roles: Sequence[str]) -> str:
+    """What the right answer is written as in the rows, a name in `ANSWER_KEYS`."""
+    columns = {role: table.headers[at] for at, role in enumerate(roles) if role}
+    if "answer" not in columns:
+        return "letter"
+    layout = with_columns(Layout(kind="multiple_choice"), columns)
+    return guess_roles(table, layout).answer_key
+
+
+def no_questions(headers: Sequence[str]) -> Doubt:
+    """What a table is by its heads if it is none of questions: pairs, ratings or replies."""
+    heads = {fold_head(head) for head in headers if head.strip()}
+    kinds: tuple[tuple[Doubt, tuple[frozenset[str], ...]], ...] = (
+        ("battles", _OF_BATTLES),
+        ("ratings", _OF_RATINGS),
+        ("outputs", _OF_REPLIES),
+    )
+    for doubt, names in kinds:
+        if any(each <= heads for each in names):
+            return doubt
+    outputs = heads & OUTPUT_NAMES
+    asked = {name for name in heads if read_head(name).role == "question"}
+    return "outputs" if outputs and asked and heads == outputs | asked else ""
+
+
+def _guess(profile: TableProfile) -> Roles:
+    if profile.layout.kind in ("", "multiple_choice") and (guess := _guess_choice(profile)):
+        return guess
+    if profile.layout.kind == "multiple_choice":
+        return _guess_without_options(profile)
+    return _guess_open(profile)
+
+
+# Multiple choice
 
 
 @dataclass(frozen=True)
@@ -82,7 +165,7 @@ class _AnswerColumn:
         return self.fit.share >= FITTING_SHARE
 
 
-def guess_choice(profile: TableProfile) -> Roles | None:
+def _guess_choice(profile: TableProfile) -> Roles | None:
     """The guess of multiple choice; None where nothing looks like it."""
     if rows := _guess_option_rows(profile):
         return rows
@@ -102,10 +185,10 @@ def guess_choice(profile: TableProfile) -> Roles | None:
         return truth
     if unfit:
         return _to_guess(profile, unfit, _find_answer(profile, unfit))
-    return guess_without_options(profile) if _answers_are_letters(profile) else None
+    return _guess_without_options(profile) if _answers_are_letters(profile) else None
 
 
-def guess_without_options(profile: TableProfile) -> Roles:
+def _guess_without_options(profile: TableProfile) -> Roles:
     """The guess where there should be options and none can be made out."""
     roles = profile.new_roles()
     named = profile.by_head("answer")
@@ -474,3 +557,118 @@ def _to_option_rows(profile: TableProfile, key: ColumnProfile, mark: ColumnProfi
     doubts: list[Doubt] = ["" if clear and (named or len(options) == 1) else "columns"]
     doubts.append(profile.assign_texts(roles, question))
     return profile.to_guess(roles, "multiple_choice", doubts)
+
+
+# Open questions
+
+
+def _guess_open(profile: TableProfile) -> Roles:
+    """The guess of open questions; its kind is "" where there is no question."""
+    roles = profile.new_roles()
+    answer = _find_reference(profile)
+    if answer:
+        roles[answer.at] = "answer"
+    question = profile.find_question(roles)
+    names = {column.head.name for column in profile.columns}
+    if question is None and "turns" not in names:
+        return Roles(tuple(roles), doubt="columns")
+    doubts: list[Doubt] = ["labels" if answer and _is_label(profile, answer) else ""]
+    if answer and "answer" not in profile.fixed:
+        doubts.append("answers" if _answers_differ(profile) else "")
+        doubts.append("outputs" if _is_output(profile, answer) else "")
+    if question is not None:
+        if question.is_chat and answer and doubts[0] == "labels":
+            roles[answer.at] = ""  # it marks the reply that the conversation ends with
+        doubts.append(profile.assign_texts(roles, question))
+    if answer is None:
+        doubts.append(_propose_reference(profile, roles))
+    judged = not names.isdisjoint(_JUDGE_NAMES)
+    kind = profile.layout.kind or ("subjective" if judged else "general_qa")
+    return profile.to_guess(roles, kind, doubts)
+
+
+def _holds_replies(profile: TableProfile) -> bool:
+    """Whether the rows are replies of a model to questions of another file, as FastChat's are."""
+    names = {column.head.name for column in profile.columns if column.texts}
+    return not (names.isdisjoint(MODEL_NAMES) or names.isdisjoint(_KEY_NAMES))
+
+
+def _find_reference(profile: TableProfile) -> ColumnProfile | None:
+    if "answer" in profile.fixed:
+        return profile.column("answer")
+    named = [
+        column
+        for column in profile.by_head("answer")
+        if column.head.name not in CHOICE_ANSWER_NAMES and not column.is_chat
+    ]
+    # Beside a reference by its name, an "answer" or a "response" is a model's.
+    sure = [column for column in named if column.head.name in REFERENCE_NAMES]
+    return next(iter(sure if sure and _answers_differ(profile) else named), None)
+
+
+def _answers_differ(profile: TableProfile) -> bool:
+    """Whether two columns of answers have other texts in a row, neither of them within the other.
+
+    Marks of right and wrong, numbers of options or keys, classes of the questions and the way to
+    an answer are no answers.
+    """
+    columns = [
+        column
+        for column in profile.by_head("answer")
+        if not (column.is_chat or are_labels(column) or column.head.name == "solution")
+        and not (column.head.name in CHOICE_ANSWER_NAMES and all(map(is_number, column.texts)))
+        and not all(truth_of(text) is not None for text in column.texts)
+    ]
+    return profile.table.answers_differ or any(
+        one and other and one not in other and other not in one
+        for first, second in combinations(columns, 2)
+        for one, other in zip(first.folded, second.folded, strict=True)
+    )
+
+
+def _is_output(profile: TableProfile, answer: ColumnProfile) -> bool:
+    """Whether the answers are replies of a model that another column names."""
+    models = any(column.head.name in MODEL_NAMES and column.texts for column in profile.columns)
+    return models and answer.head.name not in REFERENCE_NAMES
+
+
+def _is_label(profile: TableProfile, answer: ColumnProfile) -> bool:
+    """Whether the answer is a class of the text, which nobody could know without a list."""
+    if "answer" in profile.fixed:
+        return False
+    return answer.head.name in LABEL_NAMES or (profile.has_pair_of_texts and are_labels(answer))
+
+
+def _is_of_a_model(column: ColumnProfile) -> bool:
+    """Whether a head says that a model wrote the texts, as `chatgpt_response` does."""
+    return column.head.name in OUTPUT_NAMES or any(
+        word in column.head.name for word in ("gpt", "llm", "model", "assistant", "chatbot", "模型")
+    )
+
+
+def _are_ids(column: ColumnProfile) -> bool:
+    """Whether cells name rows: no blank in any, and all different."""
+    unspaced = all(len(text.split()) == 1 and text.isascii() for text in column.texts)
+    return column.head.name.endswith("id") or (unspaced and column.distinct == len(column.texts))
+
+
+def _propose_reference(profile: TableProfile, roles: list[str]) -> Doubt:
+    """A further column of texts may be that of the references, which heads do not say."""
+    free = [
+        column
+        for column in profile.columns
+        if not roles[column.at] and column.texts and not _is_of_a_model(column)
+    ]
+    hinted = [c for c in free if any(word in c.head.name for word in _ANSWER_WORDS)]
+    texts = [
+        column
+        for column in free
+        if column.is_unknown
+        and column.filled == 1
+        and not 1 < 4 * column.distinct <= len(column.texts)
+        and (column.is_prose or (column.is_text and len(profile.columns) == 2))
+    ]
+    for column in (*hinted, *(column for column in texts if not _are_ids(column))):
+        roles[column.at] = "answer"
+        return "columns"
+    return ""
