@@ -29,11 +29,11 @@ from evalui.scoring.answer_pairs import (
 from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
 from evalui.scoring.arena.figures import (
     Arena,
+    ArenaRecord,
     arena_of_judges,
     duel_groups,
     with_opencompass_elo,
 )
-from evalui.scoring.arena.record import ArenaRecord
 from evalui.scoring.cell_summary import FIGURES_VERSION, Summary, is_unfinished, summarise
 from evalui.scoring.metrics import known_metrics
 from evalui.scoring.summary_source import SummarySource

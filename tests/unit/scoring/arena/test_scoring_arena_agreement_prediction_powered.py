@@ -5,7 +5,7 @@ from statistics import fmean
 import pytest
 
 from evalui.proportions import wilson_interval
-from evalui.scoring.arena.prediction_powered import (
+from evalui.scoring.arena.agreement import (
     PredictionPoweredItem,
     PredictionPoweredRate,
     prediction_powered_win_rate,
