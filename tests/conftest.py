@@ -38,7 +38,7 @@ os.environ["EVALUI_DATA_DIR"] = f"{_DATA_FOLDERS}/first"
 
 # Files that take a second or more, most of them because each test has a run or pictures of its own.
 SLOW = {
-    "test_scoring_position_bias_golden.py",
+    "test_scoring_bias_golden.py",
     "test_cli_main.py",
     "test_datasets_reader.py",
     "test_datasets_fuzz.py",

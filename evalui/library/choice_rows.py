@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evalui.errors import DataError
-from evalui.scoring.choice.permutations import pattern_of
+from evalui.scoring.choice.options import pattern_of
 from evalui.scoring.trial_columns import (
     FIXED_REASONS,
     NO_CHOICE,

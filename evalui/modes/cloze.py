@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from evalui.modes.base import MODES, ModeSettings, shown_options
 from evalui.modes.prompts.templates import choose_template, continuation, render_cloze
 from evalui.modes.traits import ModeTraits
-from evalui.scoring.choice.option_scores import NORMALISATIONS, normalise_scores, reading_of_scores
+from evalui.scoring.choice.options import NORMALISATIONS, normalise_scores, reading_of_scores
 from evalui.types import (
     Ability,
     DatasetKind,

@@ -10,6 +10,15 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from evalui.scoring.bias import (
+    CellBias,
+    StratumBias,
+    measure_bias,
+    with_light,
+)
+from evalui.scoring.bias.counts import PositionTable, position_tables_of_grids
+from evalui.scoring.bias.probabilities import slot_prior
+from evalui.scoring.bias.significance import N_DRAWS
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_trials import CellTrials, cell_trials
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics, format_metrics
@@ -26,15 +35,6 @@ from evalui.scoring.choice.circular import (
 )
 from evalui.scoring.choice.trial_grid import TrialGrid, first_come, joined_clusters
 from evalui.scoring.metrics import Figure, compute_figures
-from evalui.scoring.position_bias.counts import PositionTable, position_tables_of_grids
-from evalui.scoring.position_bias.pride import slot_prior
-from evalui.scoring.position_bias.significance import N_DRAWS
-from evalui.scoring.position_bias.summary import (
-    CellBias,
-    StratumBias,
-    measure_bias,
-    with_light,
-)
 from evalui.scoring.statistics.intervals import (
     ClusteredMean,
     beats_guessing,

@@ -18,7 +18,7 @@ from evalui.scoring.choice.circular import (
     metrics_of_grids,
     outcomes_of_grids,
 )
-from evalui.scoring.choice.permutations import count_variants
+from evalui.scoring.choice.options import count_variants
 from evalui.scoring.choice.trial_grid import (
     OptionCountStratum,
     TrialGrid,

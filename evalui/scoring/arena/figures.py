@@ -499,6 +499,3 @@ def _topic(sample: Sample) -> SampleCategory:
     return SampleCategory(
         metadata.get("language", ""), capabilities(metadata.get("capability", ""))
     )
-
-
-T = TypeVar("T")

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from evalui.scoring.choice.option_scores import NORMALISATIONS, normalise_scores, reading_of_scores
+from evalui.scoring.choice.options import NORMALISATIONS, normalise_scores, reading_of_scores
 
 # "é" is one character and two bytes, "北京" two characters and six bytes.
 TEXTS = ("Lyon", "Orléans", "北京")

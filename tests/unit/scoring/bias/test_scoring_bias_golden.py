@@ -13,13 +13,19 @@ from scoring_examples import circular_intervals, golden, pattern_of, question_ou
 from strata_examples import case_trials
 
 from evalui.proportions import wilson_interval
-from evalui.scoring.calibration import calibration, expected_calibration_error, pooled_calibration
+from evalui.scoring.bias import CellBias, measure_bias
+from evalui.scoring.bias.counts import recall_spread
+from evalui.scoring.bias.probabilities import (
+    calibration,
+    debias,
+    expected_calibration_error,
+    mean_over_orders,
+    pooled_calibration,
+    slot_prior,
+)
+from evalui.scoring.bias.significance import permutation_test, permuted_counts
 from evalui.scoring.choice.circular import Measure, circular_metrics
 from evalui.scoring.choice.trial_grid import OptionCountStratum, strata
-from evalui.scoring.position_bias.counts import recall_spread
-from evalui.scoring.position_bias.pride import debias, mean_over_orders, slot_prior
-from evalui.scoring.position_bias.significance import permutation_test, permuted_counts
-from evalui.scoring.position_bias.summary import CellBias, measure_bias
 from evalui.scoring.statistics.paired_tests import (
     benjamini_hochberg,
     holm,

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scoring_examples import golden, variant_from_label
 
-from evalui.scoring.choice.permutations import (
+from evalui.scoring.choice.options import (
     count_variants,
     variant_label,
     variants,

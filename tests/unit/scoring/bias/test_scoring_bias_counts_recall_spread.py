@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from scoring_examples import position_tables
 from strata_examples import as_trials, stratum_of
 
-from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
-from evalui.scoring.position_bias.counts import (
+from evalui.scoring.bias.counts import (
     RecallSpread,
     kl_divergence,
     recall_spread,
     recall_spread_range,
 )
+from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
 
 
 def of(one: OptionCountStratum) -> RecallSpread:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from evalui.scoring.calibration import (
+from evalui.scoring.bias.probabilities import (
     brier_score,
     calibration,
     expected_calibration_error,

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from strata_examples import simulated, stratum_of
 
+from evalui.scoring.bias.counts import consistency, plurality_by_chance
 from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
-from evalui.scoring.position_bias.consistency import consistency, plurality_by_chance
 
 
 def one_question(choices: list[int], gold: int = 0) -> OptionCountStratum:

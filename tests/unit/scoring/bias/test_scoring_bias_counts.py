@@ -15,8 +15,8 @@ from scoring_examples import (
 )
 
 from evalui.proportions import wilson_interval
-from evalui.scoring.choice.permutations import variant_label, variants
-from evalui.scoring.position_bias.counts import PositionTable
+from evalui.scoring.bias.counts import PositionTable
+from evalui.scoring.choice.options import variant_label, variants
 from evalui.scoring.statistics.intervals import clustered_mean
 from evalui.types import Trial
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from strata_examples import answered, as_trials, simulated
 
-from evalui.scoring.position_bias.summary import measure_bias
+from evalui.scoring.bias import measure_bias
 from evalui.types import Trial
 
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from strata_examples import simulated, stratum_of
 
+from evalui.scoring.bias.significance import observed_counts, permuted_counts
 from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
-from evalui.scoring.position_bias.significance import observed_counts, permuted_counts
 
 
 def shuffled_by_hand(one: OptionCountStratum, n_draws: int, rng: np.random.Generator) -> np.ndarray:

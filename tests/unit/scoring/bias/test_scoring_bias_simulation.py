@@ -11,14 +11,14 @@ import pytest
 from strata_examples import simulated
 
 from evalui.proportions import wilson_interval
-from evalui.scoring.choice.trial_grid import OptionCountStratum
-from evalui.scoring.position_bias.pride import estimate_pride
-from evalui.scoring.position_bias.significance import (
+from evalui.scoring.bias.probabilities import estimate_pride
+from evalui.scoring.bias.significance import (
     cochran_q_test,
     noise_floor,
     permutation_test,
     wald_test,
 )
+from evalui.scoring.choice.trial_grid import OptionCountStratum
 from evalui.scoring.statistics.intervals import clustered_mean
 
 RUNS = 300

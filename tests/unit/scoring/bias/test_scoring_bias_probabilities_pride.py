@@ -3,8 +3,8 @@ import pytest
 from numpy.typing import NDArray
 from strata_examples import simulated, stratum_of
 
+from evalui.scoring.bias.probabilities import estimate_pride, mean_over_orders, slot_prior
 from evalui.scoring.choice.trial_grid import OptionCountStratum
-from evalui.scoring.position_bias.pride import estimate_pride, mean_over_orders, slot_prior
 
 
 def with_rows(rows: list[list[float]], gold: int = 0) -> OptionCountStratum:

@@ -3,8 +3,7 @@ import pytest
 from scipy import stats
 from strata_examples import simulated, stratum_of
 
-from evalui.scoring.choice.trial_grid import TIED, UNREADABLE
-from evalui.scoring.position_bias.significance import (
+from evalui.scoring.bias.significance import (
     bias_tests,
     cochran_q_test,
     gold_balance,
@@ -12,6 +11,7 @@ from evalui.scoring.position_bias.significance import (
     permutation_test,
     wald_test,
 )
+from evalui.scoring.choice.trial_grid import TIED, UNREADABLE
 
 
 def test_a_model_that_always_says_a_is_found_out():

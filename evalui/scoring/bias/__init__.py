@@ -1,29 +1,28 @@
-"""All figures of option bias of one cell: the front of the modules that compute them."""
+"""All figures of option bias of one cell: counts, spreads, tests, debiasing, calibration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evalui.scoring.calibration import (
-    Calibration,
-    LabelMass,
-    calibration,
-    pooled_calibration,
-    summarise_label_mass,
-)
-from evalui.scoring.cautions import BiasLevel, bias_level
-from evalui.scoring.cell_trials import cell_trials
-from evalui.scoring.choice.trial_grid import OptionCountStratum, TrialGrid, excluded_ids
-from evalui.scoring.position_bias.consistency import Consistency, consistency
-from evalui.scoring.position_bias.counts import (
+from evalui.scoring.bias.counts import (
+    Consistency,
     PositionTable,
     RecallSpread,
     RecallSpreadRange,
+    consistency,
     position_tables_of_grids,
     recall_spread,
     recall_spread_range,
 )
-from evalui.scoring.position_bias.pride import PrideEstimate, estimate_pride
-from evalui.scoring.position_bias.significance import (
+from evalui.scoring.bias.probabilities import (
+    Calibration,
+    LabelMass,
+    PrideEstimate,
+    calibration,
+    estimate_pride,
+    pooled_calibration,
+    summarise_label_mass,
+)
+from evalui.scoring.bias.significance import (
     N_DRAWS,
     BiasTests,
     NoiseFloor,
@@ -31,6 +30,9 @@ from evalui.scoring.position_bias.significance import (
     gold_balance,
     noise_floor,
 )
+from evalui.scoring.cautions import BiasLevel, bias_level
+from evalui.scoring.cell_trials import cell_trials
+from evalui.scoring.choice.trial_grid import OptionCountStratum, TrialGrid, excluded_ids
 from evalui.types import Pattern, Trial
 
 

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from strata_examples import as_trials, simulated, stratum_of
 
-from evalui.scoring.choice.circular import circular_metrics
-from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
-from evalui.scoring.position_bias.consistency import consistency
-from evalui.scoring.position_bias.significance import (
+from evalui.scoring.bias import measure_bias
+from evalui.scoring.bias.counts import consistency
+from evalui.scoring.bias.significance import (
     cochran_q_test,
     observed_counts,
     permutation_test,
 )
-from evalui.scoring.position_bias.summary import measure_bias
+from evalui.scoring.choice.circular import circular_metrics
+from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
 
 
 @st.composite
