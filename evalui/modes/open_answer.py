@@ -12,8 +12,8 @@ from evalui.modes.base import MODES, ModeSettings
 from evalui.modes.prompts.rubrics import language_of
 from evalui.modes.prompts.templates import Template
 from evalui.modes.traits import ModeTraits
-from evalui.scoring import text_metrics
 from evalui.scoring.scorers import score_answers
+from evalui.scoring.texts import metrics
 from evalui.types import (
     Ability,
     DatasetKind,
@@ -69,7 +69,7 @@ class OpenAnswer:
         rank=4,
         grades_recorded="written",
         credit=CREDIT_METRIC,
-        rule_versions={"answer": text_metrics.VERSION},
+        rule_versions={"answer": metrics.VERSION},
     )
 
     def prompt_names(

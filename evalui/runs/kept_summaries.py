@@ -37,7 +37,7 @@ from evalui.scoring.arena.figures import (
 from evalui.scoring.cell_summary import FIGURES_VERSION, Summary, is_unfinished, summarise
 from evalui.scoring.metrics import known_metrics
 from evalui.scoring.summary_source import SummarySource
-from evalui.scoring.text_tally import TextTally, tally_texts
+from evalui.scoring.texts.tally import TextTally, tally_texts
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import Cell, CellResult, Sample, Trial
 from evalui.version import __version__

@@ -9,8 +9,7 @@ from evalui.proportions import wilson_interval
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.metrics import Figure, compute_figures
 from evalui.scoring.statistics.intervals import cluster_codes
-from evalui.scoring.text_corpus import Corpus, corpus
-from evalui.scoring.text_tally import TextTally, median_of, tally_texts
+from evalui.scoring.texts.tally import Corpus, TextTally, corpus, median_of, tally_texts
 from evalui.scoring.trial_columns import NO_CHOICE, TrialColumns, columns_of
 from evalui.types import Cell, CellResult, CellState, Interval, JudgeOutput
 

@@ -30,7 +30,7 @@ from evalui.scoring.arena.categories import CategoryTable, JudgementCounts
 from evalui.scoring.arena.elo import MedianElo
 from evalui.scoring.arena.figures import Arena, Standing
 from evalui.scoring.arena.verdicts import JudgeReliability
-from evalui.scoring.text_corpus import Corpus
+from evalui.scoring.texts.tally import Corpus
 
 # ---------------------------------------------------------------- written answers
 

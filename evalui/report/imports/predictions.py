@@ -16,7 +16,7 @@ from evalui.replies.choices import grade_reply, read_tolerant
 from evalui.replies.judgements import CUT_REASONS
 from evalui.scoring.choice.options import reading_of_scores
 from evalui.scoring.scorers import score_answers
-from evalui.scoring.text_metrics import mean_scores
+from evalui.scoring.texts.metrics import mean_scores
 from evalui.types import LETTERS, MAX_REPEATS, FixedOrderReason, Reading, Sample, Trial, Variant
 
 _CHOICE_KEYS = {"id", "options", "answer", "permutation", "repeat", "reply", "probabilities"}

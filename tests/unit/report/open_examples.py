@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from evalui.scoring.text_metrics import TEXT_METRICS
+from evalui.scoring.texts.metrics import TEXT_METRICS
 from evalui.types import (
     OUTCOMES,
     Cell,

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.text_tokenizers import tokenize_zh
-from evalui.text_tokenizers.chinese import ChineseTokenizer
+from evalui.scoring.texts.tokenizers import ChineseTokenizer, tokenize_zh
 
 # 北京大 only begins a word. The words of one character need not stand together.
 DICTIONARY = "北 5 n\n北京 40 ns\n京 5 n\n北京大学 30 nt\n大 20 a\n大学 20 n\n学 9 v\n"

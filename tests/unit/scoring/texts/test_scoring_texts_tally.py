@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from open_examples import answer_trial, answers_result
 
-from evalui.scoring.text_tally import TextTally, median_of, tally_texts
+from evalui.scoring.texts.tally import TextTally, median_of, tally_texts
 from evalui.types import Sample
 
 CHINESE, ENGLISH = "猫坐在垫子上", "the cat sat on the mat"

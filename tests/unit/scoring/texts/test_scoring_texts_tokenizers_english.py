@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tokenize.destructive import NLTKWordTokenizer
 
-from evalui.text_tokenizers import tokenize_en
-from evalui.text_tokenizers.english import EnglishTokenizer, sentence_end_detector
+from evalui.scoring.texts.tokenizers import EnglishTokenizer, sentence_end_detector, tokenize_en
 
 NLTK = NLTKWordTokenizer().tokenize
 PIECES = (

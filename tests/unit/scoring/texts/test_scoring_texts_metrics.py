@@ -7,20 +7,17 @@ from hypothesis import strategies as st
 from scoring_examples import golden
 
 from evalui.scoring.scorers import score_answers
-from evalui.scoring.text_metrics import (
+from evalui.scoring.texts.metrics import (
     BLEUS,
     TEXT_METRICS,
     TokenizedText,
-    WordTokenizers,
     best_scores,
     mean_scores,
     score_pair,
     tokenize,
 )
-from evalui.text_tokenizers import tokenize_en, tokenize_zh
 from evalui.types import Sample
 
-SPLITTERS = WordTokenizers(tokenize_zh, tokenize_en)
 PAIRS: list[dict[str, Any]] = golden("evalscope/qa_inputs.json")
 EVALSCOPE = golden("evalscope/qa_evalscope_1_14_1.json")
 EXPECTED: dict[str, dict[str, Any]] = {case["id"]: case for case in EVALSCOPE["per_sample"]}
@@ -28,7 +25,7 @@ PUBLISHED = golden("evalscope/seed003_row.json")
 
 
 def _compare(reply: str, reference: str):
-    return score_pair(tokenize(reply, SPLITTERS), tokenize(reference, SPLITTERS))
+    return score_pair(tokenize(reply), tokenize(reference))
 
 
 def _words(text: str) -> TokenizedText:

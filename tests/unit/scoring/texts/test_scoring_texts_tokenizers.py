@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.text_tokenizers import tokenize_en, tokenize_zh
+from evalui.scoring.texts.tokenizers import tokenize_en, tokenize_zh
 
 
 def test_chinese_is_cut_by_jieba_with_unknown_words_found():
@@ -42,11 +42,11 @@ def test_each_shipped_file_of_parameters_is_used(file: str, text: str, cut: str)
 def test_nothing_is_imported_written_or_said_before_or_at_the_first_text(tmp_path: Path):
     program = (
         "import sys\n"
-        "from evalui import text_tokenizers\n"
+        "from evalui.scoring.texts import tokenizers\n"
         "assert not {'jieba', 'nltk'} & set(sys.modules)\n"
-        "text_tokenizers.tokenize_zh('北京')\n"
+        "tokenizers.tokenize_zh('北京')\n"
         "assert 'nltk' not in sys.modules\n"
-        "text_tokenizers.tokenize_en('Paris.')\n"
+        "tokenizers.tokenize_en('Paris.')\n"
     )
     home, temporary = tmp_path / "home", tmp_path / "temporary"
     home.mkdir()

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.scoring.text_metrics import exact_match, normalised_words, token_f1
+from evalui.scoring.texts.metrics import exact_match, normalised_words, token_f1
 
 
 @pytest.mark.parametrize(

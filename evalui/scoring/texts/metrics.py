@@ -9,11 +9,12 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from evalui.replies.han import HAN
+from evalui.scoring.texts.tokenizers import tokenize_en, tokenize_zh
 
 VERSION = "answer.2"  # part of the signature: raise it when a figure of a reply may change
 ROUGES = ("rouge-1", "rouge-2", "rouge-l")
@@ -60,14 +61,6 @@ class TextMetrics:
     means: Scores
     n: int
     empty: int
-
-
-@dataclass(frozen=True, slots=True)
-class WordTokenizers:
-    """How texts are cut into words: `chinese` keeps blanks as words, `english` drops them."""
-
-    chinese: Callable[[str], Sequence[str]]
-    english: Callable[[str], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +140,7 @@ def contains_chinese(text: str) -> bool:
     return _CHINESE_IN_EVALSCOPE.search(text) is not None
 
 
-def tokenize(text: str, splitters: WordTokenizers) -> TokenizedText:
+def tokenize(text: str) -> TokenizedText:
     """The words of a text: jieba's words in both for Chinese.
 
     For English ROUGE splits at blanks only ("Beijing." is not "Beijing"), BLEU as nltk does.
@@ -155,8 +148,8 @@ def tokenize(text: str, splitters: WordTokenizers) -> TokenizedText:
     if not text.strip():
         return TokenizedText((), ())
     if not contains_chinese(text):
-        return TokenizedText(_split_at_whitespace(text), tuple(splitters.english(text)))
-    words = tuple(splitters.chinese(text))
+        return TokenizedText(_split_at_whitespace(text), tuple(tokenize_en(text)))
+    words = tuple(tokenize_zh(text))
     return TokenizedText(_split_at_whitespace(" ".join(words)), words)
 
 

@@ -8,12 +8,12 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from evalui.scoring import text_corpus
-from evalui.scoring.text_corpus import Corpus, CorpusCounts, count_corpus
+from evalui.scoring.texts import tally
+from evalui.scoring.texts.tally import Corpus, CorpusCounts, count_corpus
 
 
 def corpus(replies: Sequence[str], references: Sequence[Sequence[str]]) -> Corpus | None:
-    return text_corpus.corpus(count_corpus(zip(replies, references, strict=True)))
+    return tally.corpus(count_corpus(zip(replies, references, strict=True)))
 
 
 def test_the_signature_tells_tokenizer_references_and_version():
@@ -88,7 +88,7 @@ def test_counts_that_add_up_give_what_sacrebleu_gives_for_the_whole(language: st
     for start in range(0, 40, 7):
         counts = count_corpus(pairs[start : start + 7], counts)
     assert counts
-    found = text_corpus.corpus(counts)
+    found = tally.corpus(counts)
     streams = [[own[0] for own in references], [own[1] if own[1:] else None for own in references]]
     bleu, chrf = BLEU(tokenize="13a" if language == "en" else "zh"), CHRF()
     scores = [each.corpus_score(texts, streams).score for each in (bleu, chrf)]  # pyright: ignore[reportArgumentType]
