@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 MAX_REPEATS = 256  # replies to one question
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -37,6 +37,20 @@ CellState = Literal["waiting", "running", "done", "failed", "cancelled", "imposs
 RunState = Literal["queued", "running", "done", "failed", "cancelled"]
 
 _NO_METADATA: Mapping[str, str] = MappingProxyType({})
+
+
+class HasState(Protocol):
+    """A cell, or what was made of one."""
+
+    @property
+    def state(self) -> str:
+        """The state of the cell, a `CellState`."""
+        ...
+
+
+def is_unfinished(cell: HasState) -> bool:
+    """Whether more answers are to come."""
+    return cell.state in ("waiting", "running")
 
 
 def has_options(kind: str) -> bool:

@@ -42,8 +42,8 @@ from evalui.scoring.answer_summary import summarise_answers
 from evalui.scoring.arena.agreement import RaterAgreement, cohen_kappa, fleiss_kappa
 from evalui.scoring.cell_summary import summarise
 from evalui.scoring.choice.circular import Measure
-from evalui.scoring.metric_pairs import compare_metric
 from evalui.scoring.metrics import known_metrics
+from evalui.scoring.pairs import compare_metric
 from evalui.types import (
     Cell,
     CellResult,

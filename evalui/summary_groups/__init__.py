@@ -1,7 +1,7 @@
 """Groups of subjects or of datasets whose figures are stated together, as a run declares them.
 
 Benchmarks publish such groups (C-Eval's STEM): a file of each stands beside this module, with the
-names of subjects as in the published files. `scoring.group_figures` makes the figures.
+names of subjects as in the published files. `scoring.groups` makes the figures.
 """
 
 import math

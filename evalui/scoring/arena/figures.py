@@ -61,6 +61,7 @@ from evalui.types import (
     JudgeOutput,
     Sample,
     Verdict,
+    is_unfinished,
 )
 from evalui.version import __version__
 
@@ -478,9 +479,8 @@ def with_opencompass_elo(made: Arena) -> Arena:
 
     `made` itself where it has them already, or cannot have them.
     """
-    ended = made.state not in ("waiting", "running")
     has_them = any(one.opencompass_elo for one in made.standings)
-    if not ended or made.comparisons is None or has_them:
+    if is_unfinished(made) or made.comparisons is None or has_them:
         return made
     fought = battles_from_verdicts(made.verdicts, "drop")
     medians = elo.median_elos(in_folder_order(fought, made.samples))

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from evalui.messages import localized
 from evalui.modes.judge_outputs import CRITERION
 from evalui.report.numbers import count
-from evalui.scoring.answer_pairs import RECALL, RankingMetric
 from evalui.scoring.answer_summary import (
+    RECALL,
     AnswerSummary,
     JudgeRating,
+    RankingMetric,
     count_rule,
     summarise_answers,
 )

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalui.scoring.answer_summary import AnswerSummary
-from evalui.scoring.cell_summary import Summary, is_unfinished
+from evalui.scoring.cell_summary import Summary
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.metrics import Answers, Figure, Metric, compute_figures, known_metrics
 from evalui.scoring.metrics import metrics_of_texts as text_metrics
 from evalui.scoring.trial_columns import columns_of
 from evalui.summary_groups import DeclaredGroup
-from evalui.types import CellResult, Interval
+from evalui.types import CellResult, Interval, is_unfinished
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ def _over_datasets(
             cells.setdefault((summary.cell.model, summary.cell.label), []).append(summary)
     for place, own in cells.items():
         answered = [one for one in own if one.n]
-        if any(map(_is_at_work, own)) or not answered:
+        if any(map(is_unfinished, own)) or not answered:
             continue
         members = {
             one.cell.dataset: MemberFigures(
@@ -213,10 +213,6 @@ def _over_datasets(
         }
         signatures = [one.cell.signature for one in answered]
         yield _summary(group, "", place, members, signatures, answered[0])
-
-
-def _is_at_work(summary: Summary | AnswerSummary) -> bool:
-    return summary.state in ("waiting", "running")
 
 
 def _summary(

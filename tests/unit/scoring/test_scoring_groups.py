@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evalui.proportions import wilson_interval
 from evalui.scoring.answer_summary import summarise_answers
 from evalui.scoring.cell_summary import summarise
-from evalui.scoring.group_figures import MemberFigures, combine, group_summaries
+from evalui.scoring.groups import MemberFigures, combine, group_summaries
 from evalui.summary_groups import DeclaredGroup, SummaryGroup, declared_groups
 from evalui.types import Cell, CellResult, Interval, Reading, Sample, Trial, Variant
 

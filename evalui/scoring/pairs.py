@@ -3,17 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.cell_trials import CellTrials, question_clusters
+from evalui.scoring.cell_trials import CellTrials, question_clusters, scores_by_question
 from evalui.scoring.metrics import Metric, can_compute, question_values
 from evalui.scoring.repeats import QuestionValues
 from evalui.scoring.statistics.intervals import cluster_codes, t_quantile
-from evalui.scoring.statistics.paired_tests import holm, paired_t_test
+from evalui.scoring.statistics.paired_tests import PairedTTest, holm, paired_t_test
 from evalui.scoring.trial_columns import TrialColumns, columns_of
-from evalui.types import CellResult, Interval
+from evalui.types import CellResult, Interval, Trial
 
 _GROUPS = 20  # of questions, each of which is left out once
 _SAME = 1e-12  # sums in another order may differ in the last digits
@@ -38,6 +39,17 @@ class MetricPair:
     n: int
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerPair(MetricPair):
+    """The same of written answers to a dataset in a text figure, whose unit is a share in 0..1."""
+
+    dataset: str = ""
+    signature: str = ""
+
+
+_Pair = TypeVar("_Pair", bound=MetricPair)
+
+
 def compare_metric(results: Sequence[CellResult], metric: Metric) -> tuple[MetricPair, ...]:
     """Every two of the cells of one dataset and mode; none where a cell lacks the metric.
 
@@ -47,15 +59,45 @@ def compare_metric(results: Sequence[CellResult], metric: Metric) -> tuple[Metri
     chapter 11). That is right for means, ratios and sums of them, also of groups, and not for a
     median.
     """
-    valued = [(result, _values(result, metric)) for result in results if result.trials]
+    valued = [
+        (result, question_values(metric, _cell(result, result.trials)))
+        for result in results
+        if result.trials
+    ]
     clusters = question_clusters(results[0].samples) if valued else {}
     pairs = [
         pair
         for first, second in combinations(valued, 2)
         if (pair := _compare(first, second, metric, clusters))
     ]
-    adjusted = holm([pair.p for pair in pairs])
-    return tuple(replace(pair, p=p) for pair, p in zip(pairs, adjusted, strict=True))
+    return _adjusted(pairs)
+
+
+def decided_pairs(
+    pairs: Sequence[MetricPair], metric: Metric, *, level: float = 0.05
+) -> Iterator[tuple[str, str]]:
+    """The pairs (better, worse) that the test tells apart; none where no value is better."""
+    for pair in pairs:
+        if pair.p < level and metric.direction != "none":
+            ahead = (pair.value > 0) == (metric.direction == "higher")
+            yield (pair.first, pair.second) if ahead else (pair.second, pair.first)
+
+
+def compare_answers(results: Sequence[CellResult], figure: str) -> tuple[AnswerPair, ...]:
+    """Every two models of each dataset compared in one text figure, on the questions both have.
+
+    By the paired t test of question means.
+    """
+    return tuple(pair for group in answer_groups(results) for pair in _answer_pairs(group, figure))
+
+
+def answer_groups(results: Sequence[CellResult]) -> list[list[CellResult]]:
+    """The cells of written answers that are compared with each other, in the order of the run."""
+    groups: dict[tuple[str, str], list[CellResult]] = {}
+    for result in results:
+        if result.cell.gives == "answers":
+            groups.setdefault((result.cell.dataset, result.cell.label), []).append(result)
+    return list(groups.values())
 
 
 def _compare(
@@ -67,14 +109,38 @@ def _compare(
         return _jackknife(one, other, metric, clusters)
     tested = paired_t_test(mine, theirs, clusters)
     models = one.cell.model, other.cell.model
-    return tested and MetricPair(
-        *models, metric.name, tested.difference, tested.low, tested.high, tested.p, tested.n
+    return tested and MetricPair(*models, metric.name, *_numbers(tested))
+
+
+def _numbers(tested: PairedTTest) -> tuple[float, float, float, float, int]:
+    """The value of a pair with its range, p-value and n."""
+    return tested.difference, tested.low, tested.high, tested.p, tested.n
+
+
+def _adjusted(pairs: Sequence[_Pair]) -> tuple[_Pair, ...]:
+    """The same with p-values for so many of them."""
+    adjusted = holm([pair.p for pair in pairs])
+    return tuple(replace(pair, p=p) for pair, p in zip(pairs, adjusted, strict=True))
+
+
+def _answer_pairs(group: Sequence[CellResult], figure: str) -> tuple[AnswerPair, ...]:
+    values = {result.cell: scores_by_question(result.trials, figure) for result in group}
+    clusters = question_clusters(group[0].samples)
+    return _adjusted(
+        [
+            AnswerPair(
+                *(first.model, second.model, figure, *_numbers(tested)),
+                dataset=first.dataset,
+                signature=f"{first.signature} + {second.signature}",
+            )
+            for first, second in combinations(values, 2)
+            if (tested := paired_t_test(values[first], values[second], clusters))
+        ]
     )
 
 
-def _values(result: CellResult, metric: Metric) -> QuestionValues | None:
-    cell = CellTrials(result.trials, result.cell.pattern, result.samples)
-    return question_values(metric, cell)
+def _cell(result: CellResult, trials: Sequence[Trial]) -> CellTrials:
+    return CellTrials(trials, result.cell.pattern, result.samples)
 
 
 def _jackknife(
@@ -124,7 +190,7 @@ def _groups(columns: TrialColumns, group_of: Mapping[str, int]) -> NDArray[np.in
 def _value(result: CellResult, columns: TrialColumns, metric: Metric) -> float | None:
     if not len(columns):
         return None
-    cell = CellTrials(columns, result.cell.pattern, result.samples)
+    cell = _cell(result, columns)
     figure = metric.compute(cell) if can_compute(metric, cell) else None
     return figure.value if isinstance(figure, Interval) else figure
 
@@ -140,13 +206,3 @@ def _tested(value: float, se: float, degrees: int) -> tuple[float, float, float]
         return value, value, 1.0 if abs(value) < _SAME else 2.0**-degrees
     half = t_quantile(degrees) * se
     return value - half, value + half, 2 * float(stdtr(degrees, -abs(value) / se))
-
-
-def decided_pairs(
-    pairs: Sequence[MetricPair], metric: Metric, *, level: float = 0.05
-) -> Iterator[tuple[str, str]]:
-    """The pairs (better, worse) that the test tells apart; none where no value is better."""
-    for pair in pairs:
-        if pair.p < level and metric.direction != "none":
-            ahead = (pair.value > 0) == (metric.direction == "higher")
-            yield (pair.first, pair.second) if ahead else (pair.second, pair.first)
