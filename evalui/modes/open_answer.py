@@ -8,10 +8,9 @@ model's own answer to the one before.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.modes.base import MODES, ModeSettings
+from evalui.modes.base import MODES, ModeSettings, ModeTraits
 from evalui.modes.prompts.rubrics import language_of
 from evalui.modes.prompts.templates import Template
-from evalui.modes.traits import ModeTraits
 from evalui.scoring.scorers import score_answers
 from evalui.scoring.texts import metrics
 from evalui.types import (
