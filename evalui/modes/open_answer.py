@@ -30,8 +30,6 @@ from evalui.types import (
     Variant,
 )
 
-CREDIT_METRIC = "rouge-l-f"  # the figure that stands for the answer where only one can
-
 
 @dataclass(frozen=True, slots=True)
 class PlainPrompt:
@@ -67,7 +65,7 @@ class OpenAnswer:
     traits = ModeTraits(
         rank=4,
         grades_recorded="written",
-        credit=CREDIT_METRIC,
+        credit=metrics.MAIN,
         rule_versions={"answer": metrics.VERSION},
     )
 
@@ -108,7 +106,7 @@ class OpenAnswer:
         answered = bool(turns[-1].strip())
         cut = any(response.finish_reason == "length" for response in texts)
         rule = ("cut" if cut else "answered") if answered else "empty"
-        credit = scores.get(CREDIT_METRIC, float(answered))
+        credit = scores.get(metrics.MAIN, float(answered))
         return Trial(
             sample_id=sample.id,
             variant=variant,

@@ -10,12 +10,11 @@ from evalui.proportions import wilson_interval
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.metrics import Figure, compute_figures
 from evalui.scoring.statistics.intervals import cluster_codes
+from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.scoring.texts.tally import Corpus, TextTally, corpus, median_of, tally_texts
 from evalui.scoring.trial_columns import NO_CHOICE, TrialColumns, columns_of
 from evalui.types import Cell, CellResult, CellState, Interval, JudgeOutput, is_unfinished
 
-MAIN = "rouge-l-f"
-RECALL = "rouge-l-r"  # EvalScope's main score; ROUGE-1's recall ignores the order of words
 # Times as long as the reference: beyond, F mostly measures how short an answer is.
 _MAX_LENGTH_RATIO = 5
 

@@ -19,6 +19,8 @@ from evalui.scoring.texts.tokenizers import tokenize_en, tokenize_zh
 VERSION = "answer.2"  # part of the signature: raise it when a figure of a reply may change
 ROUGES = ("rouge-1", "rouge-2", "rouge-l")
 BLEUS = ("bleu-1", "bleu-2", "bleu-3", "bleu-4")
+MAIN = "rouge-l-f"  # what stands for a written answer where only one figure can
+RECALL = "rouge-l-r"  # EvalScope's main score; ROUGE-1's recall ignores the order of words
 TEXT_METRICS = (*(f"{rouge}-{part}" for rouge in ROUGES for part in "rpf"), *BLEUS)
 _PARTS = {"r": "recall", "p": "precision", "f": "harmonic mean of precision and recall"}
 # Every figure of a written answer with what it is: the 13, then our own two.

@@ -7,11 +7,12 @@ from evalui.report.analyses.arena.categories import Grouping, QuestionGroup
 from evalui.report.analyses.overview.warnings import ReportNote, cluster_notes, state_notes
 from evalui.report.numbers import count, fixed, signed
 from evalui.report.words import join_names, join_names_shortened, join_sentences
-from evalui.scoring.answer_summary import MAIN, RECALL, AnswerSummary, ranking_metric
+from evalui.scoring.answer_summary import AnswerSummary, ranking_metric
 from evalui.scoring.arena.bradley_terry import Connectivity
 from evalui.scoring.arena.figures import PEOPLE, POOLED, Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.scoring.pairs import AnswerPair, MetricPair
+from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.types import Interval, Language, is_unfinished
 
 _LEVEL = 0.05  # of the test of a pair of written answers, corrected for the number of pairs

@@ -41,7 +41,7 @@ from evalui.report.blocks import (
 from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, signed
 from evalui.report.words import join_sentences
-from evalui.scoring.answer_summary import MAIN, RECALL, AnswerSummary, ranking_metric
+from evalui.scoring.answer_summary import AnswerSummary, ranking_metric
 from evalui.scoring.metrics import (
     Figure,
     Metric,
@@ -51,6 +51,7 @@ from evalui.scoring.metrics import (
     metrics_of_texts,
 )
 from evalui.scoring.pairs import AnswerPair
+from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.types import Interval, Language, is_unfinished
 
 _PLACES = 4  # as SWIFT prints them

@@ -5,8 +5,9 @@ from open_examples import answer_trial, answers_result, samples
 
 from evalui.report.analyses.arena.narrative import text_title
 from evalui.report.analyses.open_answers.figures import answers, recall_reason
-from evalui.scoring.answer_summary import MAIN, RECALL, ranking_metric
+from evalui.scoring.answer_summary import ranking_metric
 from evalui.scoring.pairs import compare_answers
+from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.types import CellResult
 
 
