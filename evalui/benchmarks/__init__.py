@@ -21,8 +21,7 @@ if TYPE_CHECKING:
         resolve,
         task_data,
     )
-    from evalui.benchmarks.published import published_figures
-    from evalui.published_figures import PublishedFigure
+    from evalui.benchmarks.published import PublishedFigure, published_figures
 
 _MODULES = {
     "harness": ("OfficialFigure", "OfficialResult", "official_figures"),
@@ -38,10 +37,9 @@ _MODULES = {
         "resolve",
         "task_data",
     ),
-    "published": ("published_figures",),
+    "published": ("PublishedFigure", "published_figures"),
 }
 _MODULE_OF = {name: f"{__name__}.{module}" for module, own in _MODULES.items() for name in own}
-_MODULE_OF["PublishedFigure"] = "evalui.published_figures"
 
 __all__ = [
     "Availability",
