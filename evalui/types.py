@@ -5,7 +5,7 @@
 Nothing here knows files, models, databases or screens.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -34,6 +34,8 @@ ConflictRule = Literal["tie", "half", "drop"]  # what two orders count that cont
 # as the next token.
 JudgeOutput = Literal["text", "schema", "probabilities"]
 CellState = Literal["waiting", "running", "done", "failed", "cancelled", "impossible"]
+GroupMean = Literal["macro", "micro"]
+GroupOf = Literal["subjects", "datasets"]
 RunState = Literal["queued", "running", "done", "failed", "cancelled"]
 
 _NO_METADATA: Mapping[str, str] = MappingProxyType({})
@@ -458,6 +460,34 @@ class CastVote(Verdict):
     seconds: float | None = None
     assigned: bool = False
     adjudicated: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredGroup:
+    """One group to make figures of: all that its declaration leaves open is decided.
+
+    `published` has all subjects of the list that it is from; none of a group of a user's own.
+    """
+
+    name: str
+    members: tuple[str, ...]
+    of: GroupOf = "subjects"
+    dataset: str = ""
+    mean: GroupMean = "macro"
+    weights: Mapping[str, float] = field(default_factory=dict[str, float])
+    published: frozenset[str] = frozenset()
+
+    def counts_in(self, dataset: str, subjects: Collection[str]) -> bool:
+        """Whether a group of subjects has figures of a dataset.
+
+        Lists share names of subjects: a published one counts where more than half of the subjects
+        are its own, unless a dataset is named.
+        """
+        if self.of == "datasets" or self.dataset not in ("", dataset):
+            return False
+        if self.published and not self.dataset:
+            return 2 * len(self.published.intersection(subjects)) > len(subjects)
+        return not (self.published or frozenset(self.members)).isdisjoint(subjects)
 
 
 @dataclass(frozen=True, slots=True)

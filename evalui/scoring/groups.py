@@ -25,8 +25,7 @@ from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.metrics import Answers, Figure, Metric, compute_figures, known_metrics
 from evalui.scoring.metrics import metrics_of_texts as text_metrics
 from evalui.scoring.trial_columns import columns_of
-from evalui.summary_groups import DeclaredGroup
-from evalui.types import CellResult, Interval, is_unfinished
+from evalui.types import CellResult, DeclaredGroup, Interval, is_unfinished
 
 
 @dataclass(frozen=True, slots=True)

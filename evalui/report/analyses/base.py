@@ -18,8 +18,7 @@ from evalui.scoring.arena.figures import Arena, arenas
 from evalui.scoring.cell_summary import Summary, SummarySource, adjust_lights
 from evalui.scoring.groups import GroupSummary, group_summaries
 from evalui.scoring.pairs import AnswerPair, answer_groups
-from evalui.summary_groups import DeclaredGroup
-from evalui.types import CellResult, Language, LeftOut, Verdict
+from evalui.types import CellResult, DeclaredGroup, Language, LeftOut, Verdict
 
 NO_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalui.benchmarks.groups import SummaryGroup, declared_groups
 from evalui.proportions import wilson_interval
 from evalui.scoring.answer_summary import summarise_answers
 from evalui.scoring.cell_summary import summarise
 from evalui.scoring.groups import MemberFigures, combine, group_summaries
-from evalui.summary_groups import DeclaredGroup, SummaryGroup, declared_groups
-from evalui.types import Cell, CellResult, Interval, Reading, Sample, Trial, Variant
+from evalui.types import Cell, CellResult, DeclaredGroup, Interval, Reading, Sample, Trial, Variant
 
 SIZES = {"law": (10, 8), "logic": (30, 15), "history": (20, 5)}  # questions, right ones
 AB = DeclaredGroup("ab", ("a", "b"))

@@ -1,26 +1,25 @@
 """Groups of subjects or of datasets whose figures are stated together, as a run declares them.
 
-Benchmarks publish such groups (C-Eval's STEM): a file of each stands beside this module, with the
+Benchmarks publish such groups (C-Eval's STEM): `published_groups` has a file of each, with the
 names of subjects as in the published files. `scoring.groups` makes the figures.
 """
 
 import math
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Self, cast
+from typing import Any, Self, cast
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from evalui.errors import SpecError
 from evalui.messages import sentence
+from evalui.types import DeclaredGroup, GroupMean, GroupOf
 
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).with_name("published_groups")
 _OWN_FIELDS = ("name", "members", "of", "weights")  # of a group that is not published
-GroupMean = Literal["macro", "micro"]
-GroupOf = Literal["subjects", "datasets"]
 Subjects = Mapping[str, Collection[str]]  # of each dataset of a run, by its name
 
 
@@ -85,34 +84,6 @@ class SummaryGroup(BaseModel):
                         "error.group-weight", group=self.name, member=member, weight=f"{weight:g}"
                     )
                 )
-
-
-@dataclass(frozen=True, slots=True)
-class DeclaredGroup:
-    """One group to make figures of: all that its declaration leaves open is decided.
-
-    `published` has all subjects of the list that it is from; none of a group of a user's own.
-    """
-
-    name: str
-    members: tuple[str, ...]
-    of: GroupOf = "subjects"
-    dataset: str = ""
-    mean: GroupMean = "macro"
-    weights: Mapping[str, float] = field(default_factory=dict[str, float])
-    published: frozenset[str] = frozenset()
-
-    def counts_in(self, dataset: str, subjects: Collection[str]) -> bool:
-        """Whether a group of subjects has figures of a dataset.
-
-        Lists share names of subjects: a published one counts where more than half of the subjects
-        are its own, unless a dataset is named.
-        """
-        if self.of == "datasets" or self.dataset not in ("", dataset):
-            return False
-        if self.published and not self.dataset:
-            return 2 * len(self.published.intersection(subjects)) > len(subjects)
-        return not (self.published or frozenset(self.members)).isdisjoint(subjects)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,16 @@ from collections import Counter
 
 import pytest
 
-from evalui.datasets.ceval_subjects import SUBJECTS
-from evalui.errors import SpecError
-from evalui.runs.spec import RunSpec, read_spec, write_spec
-from evalui.summary_groups import (
+from evalui.benchmarks.groups import (
     SummaryGroup,
     check_groups,
     declared_groups,
     published_groups,
     published_lists,
 )
+from evalui.datasets.ceval_subjects import SUBJECTS
+from evalui.errors import SpecError
+from evalui.runs.spec import RunSpec, read_spec, write_spec
 
 BASE = '{"datasets": ["a.csv"], "models": ["m"], "mode": "cloze", "summary_groups": %s}'
 RUN = {"law school": {"law", "logic", "history"}, "sums": {"algebra"}}
