@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CHANGED = $(filter %.py,$(shell git diff --name-only --diff-filter=d HEAD -- evalui app.py 2>/dev/null; \
 	git ls-files --others --exclude-standard -- evalui 2>/dev/null))
 
-.PHONY: demo test test-models test-vllm test-benchmarks test-gradio check lint types quick-types reached suite browser
+.PHONY: demo test test-models test-vllm test-benchmarks test-gradio check lint types changed-types reached suite browser
 .PHONY: faults mutations bench bench-load format clean
 
 demo: .venv/product
@@ -28,7 +28,7 @@ suite: .venv/tools
 # reaches without the slow ones and with fewer examples of each property, and pyright for what was
 # changed only. SINCE=main looks at more than what is not committed yet.
 check: .venv/tools
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target reached lint quick-types
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target reached lint changed-types
 
 lint: .venv/tools
 	$(BIN)/ruff format --check .
@@ -38,8 +38,7 @@ lint: .venv/tools
 types: .venv/tools
 	$(BIN)/pyright
 
-quick-types: .venv/tools
-	$(BIN)/ty check --output-format concise --no-progress
+changed-types: .venv/tools
 	$(if $(CHANGED),$(BIN)/pyright $(CHANGED))
 
 SINCE ?= HEAD

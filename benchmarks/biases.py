@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmarks.contest import Compared, Contest, Session, alone, meet
 from benchmarks.peer import started
 from benchmarks.rows import Goal, Row
+from evalui.scoring.bias import CellBias, measure_bias
 from evalui.scoring.choice.circular import variants
-from evalui.scoring.position_bias.summary import CellBias, measure_bias
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import Reading, Trial, Variant
 

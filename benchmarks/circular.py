@@ -13,7 +13,7 @@ from benchmarks.contest import Compared, Contest, Session, alone, meet
 from benchmarks.peer import opened
 from benchmarks.rows import Goal, Row
 from evalui.scoring.choice.circular import CircularMetrics, circular_metrics, variants
-from evalui.scoring.choice.permutations import variant_label
+from evalui.scoring.choice.options import variant_label
 from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.types import LETTERS, Reading, Trial, Variant
 

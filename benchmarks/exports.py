@@ -17,7 +17,7 @@ from benchmarks.questions import questions
 from benchmarks.queueing import answer_run, queue_run
 from benchmarks.rows import Goal, Row
 from evalui.runs.database.connection import Database
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.types import Reading, Sample, Trial
 
 GROUP = "exports"

@@ -38,7 +38,7 @@ from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.spec import RunSpec
 from evalui.runs.submit import read_datasets, submit
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.shipped_files import ASSETS
 from evalui.types import LETTERS, LabelProbs, Sample, Trial
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evalui.modes import MODES, ModeSettings
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.types import Loglik, NextToken, Pattern, Request, Sample
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "golden" / "lmeval"

@@ -15,7 +15,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
 from evalui.runs.worker.in_flight import InFlightBatch
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.types import LabelProbs, Pattern, Response, Sample, Trial, Variant
 
 GROUP = "storing"

@@ -16,13 +16,10 @@ from typing import Any
 from benchmarks.contest import Compared, Contest, Session, meet
 from benchmarks.peer import opened
 from benchmarks.rows import Goal, Row
-from evalui.scoring import text_metrics
-from evalui.scoring.text_metrics import WordTokenizers, tokenize
+from evalui.scoring.texts.metrics import Scores, score_pair, tokenize
 from evalui.shipped_files import ASSETS
-from evalui.text_tokenizers import tokenize_en, tokenize_zh
 
 GROUP = "texts"
-_TOKENIZERS = WordTokenizers(tokenize_zh, tokenize_en)
 _INPUTS = Path(__file__).parents[1] / "tests" / "golden" / "evalscope" / "qa_inputs.json"
 _FULL = 5000
 _LENGTHS = {"en": 560, "zh": 185}  # characters of a text: some 115 and 100 tokens
@@ -91,15 +88,12 @@ def _zbench() -> list[str]:
     return [str(line[column]) for line in lines if line[column]]
 
 
-def _score(chosen: Sequence[Pair]) -> list[text_metrics.Scores]:
+def _score(chosen: Sequence[Pair]) -> list[Scores]:
     """The peer's 13 figures; `score_text` would add two that it does not have."""
-    return [
-        text_metrics.score_pair(tokenize(reply, _TOKENIZERS), tokenize(reference, _TOKENIZERS))
-        for reply, reference in chosen
-    ]
+    return [score_pair(tokenize(reply), tokenize(reference)) for reply, reference in chosen]
 
 
-def _compared(theirs: list[dict[str, float]], ours: list[text_metrics.Scores]) -> Compared:
+def _compared(theirs: list[dict[str, float]], ours: list[Scores]) -> Compared:
     apart = max(
         abs(figures[name.lower()] - value)
         for found, figures in zip(theirs, ours, strict=True)

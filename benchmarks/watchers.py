@@ -43,7 +43,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
 from evalui.runs.database.voting.plans import keep_plan
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.web.address import access_token, cookie_of
 
 GROUP = "watching"

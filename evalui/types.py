@@ -5,11 +5,11 @@
 Nothing here knows files, models, databases or screens.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 MAX_REPEATS = 256  # replies to one question
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -34,9 +34,25 @@ ConflictRule = Literal["tie", "half", "drop"]  # what two orders count that cont
 # as the next token.
 JudgeOutput = Literal["text", "schema", "probabilities"]
 CellState = Literal["waiting", "running", "done", "failed", "cancelled", "impossible"]
+GroupMean = Literal["macro", "micro"]
+GroupOf = Literal["subjects", "datasets"]
 RunState = Literal["queued", "running", "done", "failed", "cancelled"]
 
 _NO_METADATA: Mapping[str, str] = MappingProxyType({})
+
+
+class HasState(Protocol):
+    """A cell, or what was made of one."""
+
+    @property
+    def state(self) -> str:
+        """The state of the cell, a `CellState`."""
+        ...
+
+
+def is_unfinished(cell: HasState) -> bool:
+    """Whether more answers are to come."""
+    return cell.state in ("waiting", "running")
 
 
 def has_options(kind: str) -> bool:
@@ -380,6 +396,8 @@ class Trial:
 
 # The choices of a judgement, in the order of OpenCompass's letters A to D.
 OUTCOMES: tuple[Outcome, ...] = ("a", "b", "tie", "neither")
+# What the answer on side a earns of the one point.
+POINTS: Mapping[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
 # The rule of a judgement that was not made: the judge needs a reference, the question has none.
 NO_REFERENCE = "no-reference"
 SAME_ANSWERS = "same-answers"  # a tie that no judge was asked for
@@ -428,6 +446,48 @@ class Verdict:
     def unreferenced(self) -> bool:
         """Whether the judge did not judge, since the question lacks the reference it needs."""
         return self.rule == NO_REFERENCE
+
+
+@dataclass(frozen=True, slots=True)
+class CastVote(Verdict):
+    """The verdict of a person, `created` in seconds since 1970, after `seconds` if measured.
+
+    `assigned`: the pair was theirs to vote on. `adjudicated` is the outcome that was decided where
+    people differed, seen from the sides of this vote; None if none was.
+    """
+
+    created: float = 0.0
+    seconds: float | None = None
+    assigned: bool = False
+    adjudicated: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredGroup:
+    """One group to make figures of: all that its declaration leaves open is decided.
+
+    `published` has all subjects of the list that it is from; none of a group of a user's own.
+    """
+
+    name: str
+    members: tuple[str, ...]
+    of: GroupOf = "subjects"
+    dataset: str = ""
+    mean: GroupMean = "macro"
+    weights: Mapping[str, float] = field(default_factory=dict[str, float])
+    published: frozenset[str] = frozenset()
+
+    def counts_in(self, dataset: str, subjects: Collection[str]) -> bool:
+        """Whether a group of subjects has figures of a dataset.
+
+        Lists share names of subjects: a published one counts where more than half of the subjects
+        are its own, unless a dataset is named.
+        """
+        if self.of == "datasets" or self.dataset not in ("", dataset):
+            return False
+        if self.published and not self.dataset:
+            return 2 * len(self.published.intersection(subjects)) > len(subjects)
+        return not (self.published or frozenset(self.members)).isdisjoint(subjects)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,14 +38,14 @@ os.environ["EVALUI_DATA_DIR"] = f"{_DATA_FOLDERS}/first"
 
 # Files that take a second or more, most of them because each test has a run or pictures of its own.
 SLOW = {
-    "test_scoring_position_bias_golden.py",
+    "test_scoring_bias_golden.py",
     "test_cli_main.py",
     "test_datasets_reader.py",
     "test_datasets_fuzz.py",
-    "test_text_tokenizers_chinese.py",
-    "test_text_tokenizers_english.py",
+    "test_scoring_texts_tokenizers_chinese.py",
+    "test_scoring_texts_tokenizers_english.py",
     "test_datasets_files_unpacking.py",
-    "test_text_tokenizers.py",
+    "test_scoring_texts_tokenizers.py",
     "test_datasets_containers_workbook.py",
     "test_models_local_forward.py",
     "test_models_endpoint_backend.py",

@@ -7,9 +7,10 @@ from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
 from evalui.api.schemas import BenchmarkShown, UploadedDatasets
 from evalui.app import benchmarks
 from evalui.benchmarks.hub import fetch
-from evalui.benchmarks.index import Benchmark, find, published_figures, search
+from evalui.benchmarks.index import Benchmark, find, search
 from evalui.benchmarks.places import TaskData
 from evalui.benchmarks.preparing import availability, missing, task_data
+from evalui.benchmarks.published import published_figures
 from evalui.errors import NotAllowed
 from evalui.messages import Messages, sentence
 

@@ -13,10 +13,10 @@ from pydantic import (
 
 from evalui.access import Deed, Role, Scope
 from evalui.app.files.views import PlannedCell
+from evalui.benchmarks.published import PublishedFigure
 from evalui.datasets.model import ColumnTable, Roles
 from evalui.datasets.preview import FileReading, QuestionPreview
 from evalui.messages import Messages
-from evalui.published_figures import PublishedFigure
 from evalui.runs.estimate import Estimate
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.turns import QueueAhead

@@ -21,8 +21,7 @@ from evalui.runs.database.voting.votes import read_run_verdicts
 from evalui.runs.kept_summaries import summary_source
 from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import read_spec
-from evalui.scoring.arena.cast_votes import CastVote
-from evalui.types import CellResult, CellState, Language, Sample
+from evalui.types import CastVote, CellResult, CellState, Language, Sample
 
 Moment = int | str  # of a clock, or of a version that pages are told
 

@@ -12,8 +12,7 @@ from evalui.report.export.formats import BUNDLE, require_installed
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import read_revision, read_runs
 from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
-from evalui.scoring.arena.cast_votes import CastVote
-from evalui.types import CellResult, Language
+from evalui.types import CastVote, CellResult, Language
 
 NamedParts = tuple[str, Iterable[bytes]]
 

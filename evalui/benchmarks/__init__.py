@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evalui.benchmarks.harness import OfficialFigure, OfficialResult, official_figures
     from evalui.benchmarks.hub import FetchedBenchmark, download_sizes, fetch
-    from evalui.benchmarks.index import Benchmark, find, published_figures, read_index, search
+    from evalui.benchmarks.index import Benchmark, find, read_index, search
     from evalui.benchmarks.places import TaskData
     from evalui.benchmarks.preparing import (
         Availability,
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
         resolve,
         task_data,
     )
-    from evalui.published_figures import PublishedFigure
+    from evalui.benchmarks.published import PublishedFigure, published_figures
 
 _MODULES = {
     "harness": ("OfficialFigure", "OfficialResult", "official_figures"),
     "hub": ("FetchedBenchmark", "download_sizes", "fetch"),
-    "index": ("Benchmark", "find", "published_figures", "read_index", "search"),
+    "index": ("Benchmark", "find", "read_index", "search"),
     "places": ("TaskData",),
     "preparing": (
         "Availability",
@@ -37,9 +37,9 @@ _MODULES = {
         "resolve",
         "task_data",
     ),
+    "published": ("PublishedFigure", "published_figures"),
 }
 _MODULE_OF = {name: f"{__name__}.{module}" for module, own in _MODULES.items() for name in own}
-_MODULE_OF["PublishedFigure"] = "evalui.published_figures"
 
 __all__ = [
     "Availability",

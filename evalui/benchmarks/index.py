@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from evalui.errors import UnknownName
-from evalui.published_figures import PublishedFigure, figures_of
 
 _ALIKE = 0.75  # of two names; below, one of pictures is like one of texts (coco_val, ceval)
 _INDEX = Path(__file__).with_name("index.toml")
@@ -105,11 +104,6 @@ def search(text: str) -> tuple[Benchmark, ...]:
     """The sets of whose names, titles, topics and languages each word of the text is a part."""
     words = text.lower().split()
     return tuple(each for each in read_index().values() if all(w in _words(each) for w in words))
-
-
-def published_figures(name: str) -> tuple[PublishedFigure, ...]:
-    """The figures of a set by any of its names, the highest first; () for a name of no set."""
-    return figures_of(find(name).name if is_name(name) else name)
 
 
 @cache

@@ -96,8 +96,9 @@ def _print_lines(chosen: "Iterable[Benchmark]") -> int:
 
 
 def _show(given: argparse.Namespace) -> int:
-    from evalui.benchmarks.index import find, published_figures
+    from evalui.benchmarks.index import find
     from evalui.benchmarks.preparing import availability, missing, task_data
+    from evalui.benchmarks.published import published_figures
     from evalui.messages import sentence
 
     benchmark, data = find(given.name), task_data(load_settings())
@@ -147,8 +148,8 @@ def _fetch(given: argparse.Namespace) -> int:
 
 def _official(given: argparse.Namespace) -> int:
     from evalui.benchmarks.harness import harness_version, official_figures, task_of
-    from evalui.benchmarks.index import published_figures
     from evalui.benchmarks.preparing import task_data
+    from evalui.benchmarks.published import published_figures
     from evalui.models import open_model
     from evalui.models.catalog import find_entry
 

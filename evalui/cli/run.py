@@ -221,11 +221,11 @@ def _draw(
     run_id: str = "",
 ) -> int:
     """Draw the report of a run that is in a folder; no model is asked or even looked for."""
+    from evalui.benchmarks.groups import published_groups
     from evalui.report.compile import with_groups, with_metrics
     from evalui.runs.database.connection import Database
     from evalui.runs.database.runs import read_runs
     from evalui.runs.spec import check_metrics
-    from evalui.summary_groups import published_groups
 
     metrics = given.metrics or ()
     check_metrics(metrics)

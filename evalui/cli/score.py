@@ -51,7 +51,7 @@ def _score_choices(given: argparse.Namespace) -> int:
     from evalui.report.export.json import all_metrics_object, metrics_object
     from evalui.report.imports.predictions import read_choices
     from evalui.scoring.cell_summary import summarise
-    from evalui.scoring.choice.permutations import pattern_of
+    from evalui.scoring.choice.options import pattern_of
     from evalui.types import Sample
 
     trials = read_choices(given.file)

@@ -8,7 +8,7 @@ from evalui.datasets.option_references import refers_to_other_options
 from evalui.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
 from evalui.harnesses.options import order_of
 from evalui.modes import MODES, Mode, ModeSettings, grader_of
-from evalui.scoring.choice.option_scores import label_probs, normalise_scores, reading_of_scores
+from evalui.scoring.choice.options import label_probs, normalise_scores, reading_of_scores
 from evalui.types import GeneratedText, Reading, Sample, Trial, Variant
 
 HARNESS_READING = "harness"  # the option that the harness read, and the mark that it gave

@@ -59,7 +59,7 @@ from evalui.runs.database.trials import read_trials, write_trials
 from evalui.runs.signature import imported_signature
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.cell_trials import CellTrials
-from evalui.scoring.choice.permutations import pattern_of
+from evalui.scoring.choice.options import pattern_of
 from evalui.types import (
     Cell,
     DatasetKind,

@@ -43,9 +43,9 @@ from evalui.scoring.answer_summary import summarise_answers
 from evalui.scoring.arena.agreement import RaterAgreement, cohen_kappa, fleiss_kappa
 from evalui.scoring.cell_summary import summarise
 from evalui.scoring.choice.circular import Measure
-from evalui.scoring.choice.permutations import pattern_of
-from evalui.scoring.metric_pairs import compare_metric
+from evalui.scoring.choice.options import pattern_of
 from evalui.scoring.metrics import metric_named
+from evalui.scoring.pairs import compare_metric
 from evalui.scoring.trial_columns import (
     FIXED_REASONS,
     NO_CHOICE,

@@ -1,9 +1,13 @@
-"""The mode role, its parameters, and the registry of modes."""
+"""The mode role, its parameters, what a mode declares beside them, and the registry of modes.
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+No module outside this package knows a mode by name: it asks what the mode declares.
+"""
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
+
+from evalui.errors import UnknownName
 from evalui.modes.prompts.rubrics import Rubric
 from evalui.modes.prompts.templates import Template
 from evalui.registry import Registry
@@ -18,6 +22,7 @@ from evalui.types import (
     Message,
     NextToken,
     Prompt,
+    Recorded,
     Request,
     Response,
     Sample,
@@ -29,6 +34,8 @@ from evalui.types import (
 if TYPE_CHECKING:
     from evalui.generation import GenerationSettings
 
+_LAST = 100  # the rank of modes of other packages, which come in the order of their names
+_MAX_TOKENS: Mapping[Gives, int] = {"choices": 64, "answers": 512, "verdicts": 64}
 _Own = TypeVar("_Own", bound="GenerationSettings")
 
 
@@ -60,6 +67,31 @@ class ModeSettings:
     def own(self, kind: type[_Own]) -> _Own:
         """The settings of a mode that declares its own; as usual where none is given."""
         return self.generation if isinstance(self.generation, kind) else kind()
+
+
+@dataclass(frozen=True, slots=True)
+class ModeTraits:
+    """What the rest of evalui must know of a mode; a mode without `traits` has these.
+
+    `rank` orders the modes that fit a file: the first is what an empty form offers and what a model
+    is tested with. `max_tokens` is the longest reply unless the run says otherwise, None as for
+    all modes that give the same. `spellings` are those of a letter that the mode can score, each
+    with what it needs of a model then; none where it does not choose. `omits` are the parts of a
+    question that its prompts leave out: without the question itself, better than chance means that
+    the options give the answer away. `needs_references` refuses datasets
+    that have none. `grades_recorded` is what of another program's records it grades. `credit` is
+    the score that stands for a written answer where only one can, "" whether there is an answer.
+    `rule_versions` has the version of the rule behind a reading where that has one.
+    """
+
+    rank: int = _LAST
+    max_tokens: int | None = None
+    spellings: Mapping[Spellings, Ability] = field(default_factory=dict[Spellings, Ability])
+    omits: frozenset[Literal["question", "options"]] = frozenset()
+    needs_references: bool = False
+    grades_recorded: Recorded | None = None
+    credit: str = ""
+    rule_versions: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @runtime_checkable
@@ -105,6 +137,17 @@ class HasSettings(Protocol):
         ...
 
 
+@runtime_checkable
+class NamesPrompts(Protocol):
+    """A mode whose prompts are neither evalui's templates nor signed by its package."""
+
+    def prompt_names(
+        self, samples: Iterable[Sample], template: Template | None, *, chat: bool
+    ) -> str:
+        """What its prompts for these samples are called in a signature."""
+        ...
+
+
 def _check_own_settings(mode: Mode, others: Iterable[Mode]) -> None:
     """Check what another package declares; of our own modes a test does, and pydantic is not loaded
     when they are registered.
@@ -117,6 +160,7 @@ def _check_own_settings(mode: Mode, others: Iterable[Mode]) -> None:
 
 
 MODES: Registry[Mode] = Registry("mode", Mode, _check_own_settings)
+_AS_USUAL = ModeTraits()
 
 
 def plan_requests(
@@ -136,6 +180,84 @@ def follow_up_requests(
     """What is sent after these responses: the mode's requests with the run's settings."""
     further = mode.follow_up(sample, variant, responses, setting)
     return _with_generation(further, setting.generation, variant)
+
+
+def shown_options(sample: Sample, variant: Variant) -> tuple[tuple[str, ...], int]:
+    """The options in the order of the variant, and the slot of the right one."""
+    assert isinstance(sample.target, int), "multiple choice has an option as its target"
+    if variant.is_origin:
+        return sample.choices, sample.target
+    options = tuple(sample.choices[content] for content in variant.permutation)
+    return options, variant.permutation.index(sample.target)
+
+
+def traits_of(mode: str) -> ModeTraits:
+    """What a mode declares; the defaults of one that is not installed (any more)."""
+    return getattr(MODES[mode], "traits", _AS_USUAL) if mode in MODES else _AS_USUAL
+
+
+def modes_for(kinds: Collection[DatasetKind]) -> list[str]:
+    """The modes in which models are evaluated on one of these kinds, in their order.
+
+    Those that give verdicts are not among them: they judge what others give.
+    """
+    return [
+        name
+        for name in sorted(MODES, key=lambda name: traits_of(name).rank)
+        if MODES[name].gives != "verdicts" and set(MODES[name].kinds) & set(kinds)
+    ]
+
+
+def usual_mode(gives: Gives, ability: Ability | None = None) -> str:
+    """The first mode that gives this, and needs no other ability of a model than that.
+
+    Raises:
+        UnknownName: there is none.
+    """
+    return _first(
+        name
+        for name in MODES
+        if MODES[name].gives == gives and ability in (None, MODES[name].abilities_needed)
+    )
+
+
+def grader_of(recorded: Recorded) -> str:
+    """The mode that grades what another program has recorded.
+
+    Raises:
+        UnknownName: there is none.
+    """
+    return _first(name for name in MODES if traits_of(name).grades_recorded == recorded)
+
+
+def whole_of(mode: str) -> str:
+    """The first mode that reads replies as this one does and omits nothing, "" if there is none."""
+
+    def reads(name: str) -> tuple[object, ...]:
+        each = MODES[name]
+        return each.gives, each.readings, each.headline, dict(traits_of(name).spellings)
+
+    alike = [name for name in MODES if reads(name) == reads(mode) and not traits_of(name).omits]
+    return min(alike, key=lambda name: traits_of(name).rank, default="")
+
+
+def ability_of(mode: str, spellings: Spellings) -> Ability:
+    """What a mode needs of a model, with letters in these spellings.
+
+    Raises:
+        UnknownName: no such mode.
+    """
+    return traits_of(mode).spellings.get(spellings, MODES[mode].abilities_needed)
+
+
+def usual_max_tokens(mode: str) -> int:
+    """The longest reply of a mode unless a run says otherwise.
+
+    Raises:
+        UnknownName: no such mode.
+    """
+    own = traits_of(mode).max_tokens
+    return _MAX_TOKENS[MODES[mode].gives] if own is None else own
 
 
 def _with_generation(
@@ -182,10 +304,8 @@ def _after_system(prompt: Prompt, text: str) -> Prompt:
     return (Message("system", text), *prompt)
 
 
-def shown_options(sample: Sample, variant: Variant) -> tuple[tuple[str, ...], int]:
-    """The options in the order of the variant, and the slot of the right one."""
-    assert isinstance(sample.target, int), "multiple choice has an option as its target"
-    if variant.is_origin:
-        return sample.choices, sample.target
-    options = tuple(sample.choices[content] for content in variant.permutation)
-    return options, variant.permutation.index(sample.target)
+def _first(names: Iterable[str]) -> str:
+    name = min(names, key=lambda each: traits_of(each).rank, default="")
+    if not name:
+        raise UnknownName("unknown-name", kind=MODES.kind, name="", known=", ".join(MODES))
+    return name

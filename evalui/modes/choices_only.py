@@ -8,10 +8,9 @@ in `multiple_choice`, so that the two accuracies can be compared question by que
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalui.modes.base import MODES, Mode, ModeSettings
+from evalui.modes.base import MODES, Mode, ModeSettings, ModeTraits
 from evalui.modes.multiple_choice import MultipleChoice
 from evalui.modes.prompts.templates import Template, cached_by_identity, choose_template
-from evalui.modes.traits import ModeTraits
 from evalui.types import Ability, DatasetKind, Gives, Request, Response, Sample, Trial, Variant
 
 

@@ -7,10 +7,9 @@ normalisation at once: raw, UN, LN per token, per character and per byte.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evalui.modes.base import MODES, ModeSettings, shown_options
+from evalui.modes.base import MODES, ModeSettings, ModeTraits, shown_options
 from evalui.modes.prompts.templates import choose_template, continuation, render_cloze
-from evalui.modes.traits import ModeTraits
-from evalui.scoring.choice.option_scores import NORMALISATIONS, normalise_scores, reading_of_scores
+from evalui.scoring.choice.options import NORMALISATIONS, normalise_scores, reading_of_scores
 from evalui.types import (
     Ability,
     DatasetKind,
@@ -25,7 +24,7 @@ from evalui.types import (
 )
 
 if TYPE_CHECKING:
-    from evalui.modes.cloze_settings import ClozeSettings
+    from evalui.modes.own_settings import ClozeSettings
 
 
 class Cloze:
@@ -42,7 +41,7 @@ class Cloze:
     @property
     def settings(self) -> "type[ClozeSettings]":
         """The class of its own settings."""
-        from evalui.modes.cloze_settings import ClozeSettings
+        from evalui.modes.own_settings import ClozeSettings
 
         return ClozeSettings
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from evalui.models.scripted.judges import UNDECIDED
-from evalui.modes.base import MODES, ModeSettings
+from evalui.modes.base import MODES, ModeSettings, ModeTraits
 from evalui.modes.judge_outputs import (
     GradedReply,
     graded_correctness,
@@ -31,7 +31,6 @@ from evalui.modes.prompts.rubrics import (
     reminder_of,
     render_judge_prompt,
 )
-from evalui.modes.traits import ModeTraits
 from evalui.replies import (
     RATING_VERSION,
     VERDICT_VERSION,

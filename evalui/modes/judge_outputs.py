@@ -12,14 +12,13 @@ from typing import Any, cast
 
 from evalui.modes.prompts.rubrics import Rubric
 from evalui.replies import HIGHEST_RATING, LOWEST_RATING
-from evalui.types import OUTCOMES, LabelProbs, Language, Outcome, Reading
+from evalui.types import OUTCOMES, POINTS, LabelProbs, Language, Outcome, Reading
 
 CRITERION = "criterion:"  # begins the name of the score that is the mark of a criterion
 # Below this the judge would more probably have written something that is no label.
 _MIN_MASS = 0.5
 _REASON, _WINNER, _RATING, _DECISION = "reason", "winner", "rating", "decision"
 _MARKS = tuple(str(mark) for mark in range(int(LOWEST_RATING), int(HIGHEST_RATING) + 1))
-_CREDIT_BY_OUTCOME: Mapping[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
 
 # The words for each outcome, with how strongly one answer is preferred.
 _Words = Mapping[str, tuple[Outcome, int | None]]
@@ -79,7 +78,7 @@ def unreadable(rule: str) -> GradedReply:
 
 def graded_outcome(outcome: Outcome, rule: str, strength: int | None = None) -> GradedReply:
     """A verdict on two answers."""
-    reading = Reading(OUTCOMES.index(outcome), _CREDIT_BY_OUTCOME[outcome], rule)
+    reading = Reading(OUTCOMES.index(outcome), POINTS[outcome], rule)
     return GradedReply(reading, {} if strength is None else {"strength": (float(strength),)})
 
 

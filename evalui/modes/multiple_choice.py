@@ -12,10 +12,9 @@ prompt, in the one spelling the template has, as lm-evaluation-harness does (`ap
 import math
 from collections.abc import Sequence
 
-from evalui.modes.base import MODES, ModeSettings, shown_options
+from evalui.modes.base import MODES, ModeSettings, ModeTraits, shown_options
 from evalui.modes.prompts.templates import choose_template, render_choices, text_before_letter
-from evalui.modes.traits import ModeTraits
-from evalui.scoring.choice.option_scores import label_probs, reading_of_scores
+from evalui.scoring.choice.options import label_probs, reading_of_scores
 from evalui.types import (
     LETTERS,
     Ability,

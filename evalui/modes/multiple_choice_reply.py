@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from evalui.modes.base import MODES, ModeSettings, shown_options
+from evalui.modes.base import MODES, ModeSettings, ModeTraits, shown_options
 from evalui.modes.prompts.templates import Template, choose_template, render_choices
-from evalui.modes.traits import ModeTraits
 from evalui.replies import TOLERANT_VERSION, grade_reply
 from evalui.types import (
     Ability,

@@ -8,12 +8,11 @@ model's own answer to the one before.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.modes.base import MODES, ModeSettings
+from evalui.modes.base import MODES, ModeSettings, ModeTraits
 from evalui.modes.prompts.rubrics import language_of
 from evalui.modes.prompts.templates import Template
-from evalui.modes.traits import ModeTraits
-from evalui.scoring import text_metrics
 from evalui.scoring.scorers import score_answers
+from evalui.scoring.texts import metrics
 from evalui.types import (
     Ability,
     DatasetKind,
@@ -30,8 +29,6 @@ from evalui.types import (
     Trial,
     Variant,
 )
-
-CREDIT_METRIC = "rouge-l-f"  # the figure that stands for the answer where only one can
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +65,8 @@ class OpenAnswer:
     traits = ModeTraits(
         rank=4,
         grades_recorded="written",
-        credit=CREDIT_METRIC,
-        rule_versions={"answer": text_metrics.VERSION},
+        credit=metrics.MAIN,
+        rule_versions={"answer": metrics.VERSION},
     )
 
     def prompt_names(
@@ -109,7 +106,7 @@ class OpenAnswer:
         answered = bool(turns[-1].strip())
         cut = any(response.finish_reason == "length" for response in texts)
         rule = ("cut" if cut else "answered") if answered else "empty"
-        credit = scores.get(CREDIT_METRIC, float(answered))
+        credit = scores.get(metrics.MAIN, float(answered))
         return Trial(
             sample_id=sample.id,
             variant=variant,

@@ -1,18 +1,28 @@
-"""The settings that a mode takes: those of writing that mean something to it, and its own."""
+"""The settings that a mode takes: those of writing that mean something to it, and its own.
+
+Loaded when it is wanted: pydantic takes a tenth of a second to import.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import create_model
 
-from evalui.generation import GenerationSettings, declared_settings
-from evalui.modes.base import MODES, HasSettings
-from evalui.modes.traits import ability_of
+from evalui.generation import GenerationSettings, Setting, declared_settings
+from evalui.modes.base import MODES, HasSettings, ability_of
 from evalui.types import Spellings
 
 # Settings that specifications of earlier versions may state with every mode.
 _ONCE_OF_ALL = frozenset({"max_tokens", "unconditional"})
+
+
+class ClozeSettings(GenerationSettings):
+    """`unconditional` is the context after which options are scored without their question; None
+    takes the template's, "" the model's begin-of-text token.
+    """
+
+    unconditional: Annotated[str | None, Setting("un", honoured_by="mode")] = None
 
 
 def settings_of(mode: str) -> type[GenerationSettings]:

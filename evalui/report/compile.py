@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from evalui.benchmarks.groups import SummaryGroup, check_groups, groups_of_spec
 from evalui.messages import localized
 from evalui.models.base import ModelUsage, ReplyCount
 from evalui.modes import MODES
@@ -32,8 +33,7 @@ from evalui.report.analyses.statistics.document import STATISTICS
 from evalui.report.analyses.summary_groups import SUMMARY_GROUPS
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
-from evalui.scoring.summary_source import SummarySource
-from evalui.summary_groups import SummaryGroup, check_groups, groups_of_spec
+from evalui.scoring.cell_summary import SummarySource
 from evalui.types import CellResult, Language, LeftOut
 from evalui.version import __version__
 

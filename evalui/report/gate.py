@@ -14,12 +14,12 @@ from evalui.messages import localized
 from evalui.report.numbers import count, signed_points
 from evalui.scoring.cell_summary import pair_summary
 from evalui.scoring.cell_trials import question_clusters, scores_by_question
-from evalui.scoring.statistics.non_inferiority import (
+from evalui.scoring.statistics.paired_tests import (
     Decision,
     MarginTest,
     compare_with_margin,
+    differing_settings,
 )
-from evalui.scoring.statistics.paired_tests import differing_settings
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import CellResult, Sample
 

@@ -11,7 +11,7 @@ from evalui.modes import MODES, Mode, ModeSettings, plan_requests
 from evalui.modes import traits_of as mode_traits
 from evalui.runs.contest import presentations
 from evalui.runs.spec import ModeSpec
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.types import Ability, Cell, Contestant, Dataset, Generate, Pattern, Sample, Variant
 
 # Beyond this a pattern is a mistake: ten options have 3.6 million orders.

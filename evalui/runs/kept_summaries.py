@@ -20,26 +20,20 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_result
-from evalui.scoring.answer_pairs import (
-    AnswerPair,
-    answer_groups,
-    compare_answers,
-    ranking_metric,
-)
-from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
+from evalui.scoring.answer_summary import AnswerSummary, ranking_metric, summarise_answers
 from evalui.scoring.arena.figures import (
     Arena,
+    ArenaRecord,
     arena_of_judges,
     duel_groups,
     with_opencompass_elo,
 )
-from evalui.scoring.arena.record import ArenaRecord
-from evalui.scoring.cell_summary import FIGURES_VERSION, Summary, is_unfinished, summarise
+from evalui.scoring.cell_summary import FIGURES_VERSION, Summary, SummarySource, summarise
 from evalui.scoring.metrics import known_metrics
-from evalui.scoring.summary_source import SummarySource
-from evalui.scoring.text_tally import TextTally, tally_texts
+from evalui.scoring.pairs import AnswerPair, answer_groups, compare_answers
+from evalui.scoring.texts.tally import TextTally, tally_texts
 from evalui.scoring.trial_columns import columns_of
-from evalui.types import Cell, CellResult, Sample, Trial
+from evalui.types import Cell, CellResult, Sample, Trial, is_unfinished
 from evalui.version import __version__
 
 _log = logging.getLogger(__name__)

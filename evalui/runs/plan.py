@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from evalui.benchmarks.groups import check_groups
 from evalui.errors import SpecError
 from evalui.messages import sentence
 from evalui.models.base import BACKENDS, ModelEntry
@@ -35,8 +36,7 @@ from evalui.runs.contest import CollectedAnswers, JudgingSpec, judged_pairs
 from evalui.runs.database.codec import dataset_key
 from evalui.runs.signature import judge_rubrics, labels, signature
 from evalui.runs.spec import RUBRICS_BY_VERSION, DatasetSpec, ModeSpec, RunSpec, check_metrics
-from evalui.scoring.choice.permutations import count_variants
-from evalui.summary_groups import check_groups
+from evalui.scoring.choice.options import count_variants
 from evalui.types import Cell, Contestant, Dataset, JudgeOutput, Pattern, Request, Sample, Variant
 
 # What an answer that is not written yet is taken to be, for an estimate of what judging costs.

@@ -16,6 +16,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, InitErrorDetails
 
+from evalui.benchmarks.groups import SummaryGroup, declared_groups
 from evalui.datasets.containers.json import has_lone_surrogate
 from evalui.datasets.model import COLUMN_ROLES, DuplicatePolicy
 from evalui.errors import SpecError
@@ -39,7 +40,6 @@ from evalui.modes.own_settings import (
 )
 from evalui.modes.prompts.templates import TEMPLATES, Template, parse_template
 from evalui.runs.contest import AnswersSpec, JudgingSpec
-from evalui.summary_groups import SummaryGroup, declared_groups
 from evalui.types import Ability, DatasetKind, Gives, LogSource, Pattern, Spellings, Split
 
 MAX_NAME = 120  # characters of what a person calls a run, a dataset or a model

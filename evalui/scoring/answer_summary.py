@@ -1,7 +1,8 @@
 """The written answers of one cell in figures: text metrics with their ranges, and counts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import median
 
 import numpy as np
 
@@ -9,10 +10,13 @@ from evalui.proportions import wilson_interval
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.metrics import Figure, compute_figures
 from evalui.scoring.statistics.intervals import cluster_codes
-from evalui.scoring.text_corpus import Corpus, corpus
-from evalui.scoring.text_tally import TextTally, median_of, tally_texts
+from evalui.scoring.texts.metrics import MAIN, RECALL
+from evalui.scoring.texts.tally import Corpus, TextTally, corpus, median_of, tally_texts
 from evalui.scoring.trial_columns import NO_CHOICE, TrialColumns, columns_of
-from evalui.types import Cell, CellResult, CellState, Interval, JudgeOutput
+from evalui.types import Cell, CellResult, CellState, Interval, JudgeOutput, is_unfinished
+
+# Times as long as the reference: beyond, F mostly measures how short an answer is.
+_MAX_LENGTH_RATIO = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +84,28 @@ class AnswerSummary:
     clusters: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
+@dataclass(frozen=True, slots=True)
+class RankingMetric:
+    """The figure that leads, and the median lengths in characters that decided it.
+
+    F is the harmonic mean of precision and recall. An answer of m words that holds all n words of
+    its reference has the precision n / m, so that beyond five times the length F stays under 1/3
+    for every right answer and ranks the models by their brevity.
+    """
+
+    figure: str
+    reference_length: float
+    answer_length: float
+
+
 def summarise_answers(result: CellResult, tally: TextTally | None = None) -> AnswerSummary:
     """All figures of one cell but its ratings, from the answers that are in.
 
     `tally` is that of all their texts, where it is known: else every text is read.
     """
     columns = columns_of(result.trials)
-    unfinished = result.state in ("waiting", "running")
     made = (
-        CellTrials(columns, result.cell.pattern, result.samples, unfinished=unfinished)
+        CellTrials(columns, result.cell.pattern, result.samples, unfinished=is_unfinished(result))
         if columns
         else None
     )
@@ -114,6 +131,25 @@ def summarise_answers(result: CellResult, tally: TextTally | None = None) -> Ans
         compared_length=median_of(tally.compared_lengths),
         reference_length=median_of(tally.reference_lengths),
         containment=_containment(tally, compared, made.clusters) if made else None,
+    )
+
+
+def ranking_metric(summaries: Sequence[AnswerSummary]) -> RankingMetric:
+    """The figure for one dataset, decided by all its models together.
+
+    The models' median lengths are taken, and their median: each model counts once. Recall leads
+    if the median reference is shorter than a fifth of the median answer. Where a mode gives scores
+    of its own and no ROUGE, its first one leads.
+    """
+    compared = [summary for summary in summaries if summary.means]
+    if not compared:
+        return RankingMetric(MAIN, 0.0, 0.0)
+    if not any(MAIN in summary.means for summary in compared):
+        return RankingMetric(next(iter(compared[0].means)), 0.0, 0.0)
+    reference = float(median(summary.reference_length for summary in compared))
+    answer = float(median(summary.compared_length for summary in compared))
+    return RankingMetric(
+        RECALL if answer > _MAX_LENGTH_RATIO * reference else MAIN, reference, answer
     )
 
 

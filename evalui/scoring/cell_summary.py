@@ -3,13 +3,24 @@
 Nothing is computed here that belongs into `scoring`; this module asks it the right questions.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
+from evalui.scoring.arena.figures import ArenaReader, arena_of_judges
+from evalui.scoring.bias import (
+    CellBias,
+    StratumBias,
+    measure_bias,
+    with_light,
+)
+from evalui.scoring.bias.counts import PositionTable, position_tables_of_grids
+from evalui.scoring.bias.probabilities import slot_prior
+from evalui.scoring.bias.significance import N_DRAWS
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_trials import CellTrials, cell_trials
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics, format_metrics
@@ -26,15 +37,7 @@ from evalui.scoring.choice.circular import (
 )
 from evalui.scoring.choice.trial_grid import TrialGrid, first_come, joined_clusters
 from evalui.scoring.metrics import Figure, compute_figures
-from evalui.scoring.position_bias.counts import PositionTable, position_tables_of_grids
-from evalui.scoring.position_bias.pride import slot_prior
-from evalui.scoring.position_bias.significance import N_DRAWS
-from evalui.scoring.position_bias.summary import (
-    CellBias,
-    StratumBias,
-    measure_bias,
-    with_light,
-)
+from evalui.scoring.pairs import AnswerPair, compare_answers
 from evalui.scoring.statistics.intervals import (
     ClusteredMean,
     beats_guessing,
@@ -52,6 +55,7 @@ from evalui.types import (
     Pattern,
     Sample,
     Trial,
+    is_unfinished,
     signature_parts,
 )
 
@@ -499,11 +503,6 @@ def _positions(made: CellTrials, biased: CellBias | None) -> tuple[PositionTable
     return () if made.scores_options else position_tables_of_grids(made.grids)
 
 
-def is_unfinished(result: "CellResult | Summary") -> bool:
-    """Whether more answers are to come."""
-    return result.state in ("waiting", "running")
-
-
 def _priors(cell: CellTrials) -> dict[int, tuple[Interval, ...]]:
     """PriDe's prior with the range of its mean over questions, where there are probabilities."""
     return {
@@ -528,3 +527,17 @@ def _lost(intervals: CircularIntervals) -> float | None:
         intervals.order_sensitivity.value + intervals.robust.value
     )  # who is right in every order is so as written
     return intervals.order_sensitivity.value / right if right else None
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySource:
+    """Where the figures of a cell of choices or of written answers, of judges, and of every pair of
+    the answers to one dataset in one figure come from.
+
+    They are computed here; others may know what is kept.
+    """
+
+    choices: Callable[[CellResult], Summary] = summarise
+    answers: Callable[[CellResult], AnswerSummary] = summarise_answers
+    arenas: ArenaReader = arena_of_judges
+    pairs: Callable[[Sequence[CellResult], str], tuple[AnswerPair, ...]] = compare_answers

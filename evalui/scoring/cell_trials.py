@@ -18,7 +18,7 @@ from evalui.scoring.choice.circular import (
     metrics_of_grids,
     outcomes_of_grids,
 )
-from evalui.scoring.choice.permutations import count_variants
+from evalui.scoring.choice.options import count_variants
 from evalui.scoring.choice.trial_grid import (
     OptionCountStratum,
     TrialGrid,
@@ -28,7 +28,7 @@ from evalui.scoring.choice.trial_grid import (
 from evalui.scoring.repeats import Repeats, repeats_of_grids, variance_parts
 from evalui.scoring.scorers import values_without_reference
 from evalui.scoring.statistics.intervals import blind_accuracy, cluster_codes, mean_intervals
-from evalui.scoring.text_metrics import normalised_words
+from evalui.scoring.texts.metrics import normalised_words
 from evalui.scoring.trial_columns import NO_CHOICE, Ragged, TrialColumns, columns_of
 from evalui.types import Interval, Pattern, Sample, Trial
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from evalui.registry import Registry
 from evalui.scoring.cell_trials import CellTrials, cell_trials, scores_by_question
 from evalui.scoring.choice.circular import Measure
-from evalui.scoring.choice.option_scores import NORMALISATIONS
+from evalui.scoring.choice.options import NORMALISATIONS
 from evalui.scoring.repeats import (
     PASS_AT,
     QuestionValues,

@@ -18,10 +18,9 @@ from typing import Literal
 from evalui.errors import DataError
 from evalui.messages import sentence
 from evalui.registry import Registry
-from evalui.scoring.text_metrics import (
+from evalui.scoring.texts.metrics import (
     ALL_TEXT_METRICS,
     TEXT_METRICS,
-    WordTokenizers,
     best_scores,
     exact_match,
     normalised_words,
@@ -29,10 +28,8 @@ from evalui.scoring.text_metrics import (
     token_f1,
     tokenize,
 )
-from evalui.text_tokenizers import tokenize_en, tokenize_zh
 from evalui.types import Language, Sample
 
-_TOKENIZERS = WordTokenizers(tokenize_zh, tokenize_en)
 Score = float | Mapping[str, float] | None
 
 
@@ -165,8 +162,8 @@ def _values(name: str, scorer: ReplyScorer, sample: Sample, reply: str) -> dict[
 
 def _rouge_and_bleu(sample: Sample, reply: str) -> Mapping[str, float]:
     """The 13 figures of SWIFT and EvalScope; each text is cut once for all of them."""
-    words = tokenize(reply, _TOKENIZERS)
-    references = [tokenize(reference, _TOKENIZERS) for reference in sample.references]
+    words = tokenize(reply)
+    references = [tokenize(reference) for reference in sample.references]
     return best_scores([score_pair(words, reference) for reference in references])
 
 

@@ -17,8 +17,8 @@ from evalui.report.analyses.arena.standings import standings_card
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.charts.bias import agreement_map
 from evalui.scoring.arena.figures import arena
-from evalui.scoring.choice.permutations import variants
-from evalui.scoring.position_bias.summary import measure_bias
+from evalui.scoring.bias import measure_bias
+from evalui.scoring.choice.options import variants
 
 ROOT = Path(evalui.__file__).parent
 # The nouns, the registry and the catalogue of sentences, which any stage may name.

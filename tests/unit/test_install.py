@@ -157,9 +157,8 @@ def test_no_cuda_library_is_installed_where_there_is_no_cuda_device(script: Modu
 
 def test_the_installer_and_the_checkers_are_pinned():
     pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
-    assert re.findall(r"^(uv|ty|pyright|ruff)==[\d.]+$", pinned, re.MULTILINE) == [
+    assert re.findall(r"^(uv|pyright|ruff)==[\d.]+$", pinned, re.MULTILINE) == [
         "pyright",
         "ruff",
-        "ty",
         "uv",
     ]

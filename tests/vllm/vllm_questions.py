@@ -7,7 +7,7 @@ from pathlib import Path
 from evalui.datasets import load
 from evalui.models import Model
 from evalui.modes import MODES, ModeSettings
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.types import (
     GeneratedText,
     LabelProbs,

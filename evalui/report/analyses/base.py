@@ -13,14 +13,12 @@ from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import answers
 from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.report.blocks import Block
-from evalui.scoring.answer_pairs import AnswerPair, answer_groups
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.figures import Arena, arenas
-from evalui.scoring.cell_summary import Summary, adjust_lights
-from evalui.scoring.group_figures import GroupSummary, group_summaries
-from evalui.scoring.summary_source import SummarySource
-from evalui.summary_groups import DeclaredGroup
-from evalui.types import CellResult, Language, LeftOut, Verdict
+from evalui.scoring.cell_summary import Summary, SummarySource, adjust_lights
+from evalui.scoring.groups import GroupSummary, group_summaries
+from evalui.scoring.pairs import AnswerPair, answer_groups
+from evalui.types import CellResult, DeclaredGroup, Language, LeftOut, Verdict
 
 NO_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
 

@@ -25,9 +25,9 @@ from evalui.report.blocks import (
 from evalui.report.charts.calibration import reliability, reliability_subtitle, reliability_title
 from evalui.report.charts.theme import series_styles
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
-from evalui.scoring.calibration import Calibration, LabelMass
+from evalui.scoring.bias import StratumBias
+from evalui.scoring.bias.probabilities import Calibration, LabelMass
 from evalui.scoring.cell_summary import Summary
-from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import Cell, Language
 
 _BAD_BELOW, _WARN_BELOW = 0.5, 0.9  # label mass under which the figures are about a part only

@@ -28,9 +28,9 @@ from evalui.report.blocks import (
 from evalui.report.numbers import count, fixed, format_figure, p_column, signed
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
-from evalui.scoring.metric_pairs import MetricPair, compare_metric, decided_pairs
 from evalui.scoring.metrics import Metric, metric_named
-from evalui.types import Interval, Language
+from evalui.scoring.pairs import MetricPair, compare_metric, decided_pairs
+from evalui.types import Interval, Language, is_unfinished
 
 _ACCURACIES = frozenset({"acc_origin", "robust", "mean_over_orders"})
 _PLACES = 4
@@ -115,7 +115,7 @@ def _counts_of_pairs(pairs: Sequence[MetricPair], metric: Metric) -> Mapping[str
 def _pairs(
     report: Report, summaries: Sequence[AnySummary], metric: Metric
 ) -> tuple[MetricPair, ...]:
-    if any(summary.state in ("waiting", "running") for summary in summaries):
+    if any(map(is_unfinished, summaries)):
         return ()  # with every answer all would be tested again
     cells = {summary.cell for summary in summaries}
     return compare_metric([one for one in report.results if one.cell in cells], metric)

@@ -22,10 +22,10 @@ from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.analyses.open_answers.ratings import rated_blocks
 from evalui.report.blocks import Block, Details, Heading, NoteLine, Notes
 from evalui.report.charts.arena import picture_problem
-from evalui.scoring.answer_pairs import AnswerPair, ranking_metric
-from evalui.scoring.answer_summary import AnswerSummary
+from evalui.scoring.answer_summary import AnswerSummary, ranking_metric
 from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME, rating_cells
+from evalui.scoring.pairs import AnswerPair
 from evalui.types import CellResult, Language
 
 

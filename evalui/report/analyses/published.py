@@ -5,8 +5,8 @@ A set that is taken by its name keeps that name among the datasets of the run.
 
 from collections.abc import Iterable, Iterator
 
+from evalui.benchmarks.published import PublishedFigure, figures_of
 from evalui.messages import localized, messages
-from evalui.published_figures import PublishedFigure, figures_of
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.blocks import Block, Column, Details, Paragraph, Table
 from evalui.report.numbers import count, fixed

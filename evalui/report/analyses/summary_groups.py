@@ -19,7 +19,7 @@ from evalui.report.blocks import (
     ValueCell,
 )
 from evalui.report.numbers import count, format_figure, format_range, format_value
-from evalui.scoring.group_figures import GroupFigure, GroupSummary
+from evalui.scoring.groups import GroupFigure, GroupSummary
 from evalui.scoring.metrics import Metric
 from evalui.types import Interval, Language
 

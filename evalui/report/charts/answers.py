@@ -19,7 +19,7 @@ from evalui.report.charts.kinds import (
 )
 from evalui.report.charts.theme import COLOURS, MIN_QUESTIONS, NEUTRAL
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
-from evalui.scoring.position_bias.counts import PositionTable
+from evalui.scoring.bias.counts import PositionTable
 from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import LETTERS, Interval, Language
 

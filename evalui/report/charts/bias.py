@@ -20,7 +20,7 @@ from evalui.report.charts.theme import (
     Scale,
 )
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
-from evalui.scoring.position_bias.consistency import Consistency
+from evalui.scoring.bias.counts import Consistency
 from evalui.types import LETTERS, Interval, Language
 
 _FULL_COLOUR_RANGE = 0.25  # from the fair share, or of the questions: what gets the full colour

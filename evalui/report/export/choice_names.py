@@ -20,14 +20,12 @@ from evalui.report.export.encoder import (
     within,
 )
 from evalui.report.export.metric_fields import choice_format, choice_ranges
-from evalui.scoring.calibration import Calibration, CalibrationBin, LabelMass
+from evalui.scoring.bias import StratumBias
+from evalui.scoring.bias.counts import Consistency, OrderAgreement, PositionTable
+from evalui.scoring.bias.probabilities import Calibration, CalibrationBin, LabelMass, PrideEstimate
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import ReadingMetrics
-from evalui.scoring.choice.permutations import variant_label
-from evalui.scoring.position_bias.consistency import Consistency, OrderAgreement
-from evalui.scoring.position_bias.counts import PositionTable
-from evalui.scoring.position_bias.pride import PrideEstimate
-from evalui.scoring.position_bias.summary import StratumBias
+from evalui.scoring.choice.options import variant_label
 from evalui.scoring.statistics.intervals import ClusteredMean
 from evalui.scoring.statistics.paired_tests import McNemar, RankBand
 from evalui.types import LETTERS, Interval, LeftOut, Reading

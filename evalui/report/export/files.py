@@ -48,9 +48,9 @@ from evalui.report.render.latex import as_latex
 from evalui.report.render.markdown import as_markdown
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
-from evalui.scoring.answer_pairs import AnswerPair
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME, rating_cells
+from evalui.scoring.pairs import AnswerPair
 from evalui.types import CellResult, Language
 from evalui.version import __version__
 

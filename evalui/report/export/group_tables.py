@@ -6,7 +6,7 @@ from evalui.report.export.encoder import JsonObject
 from evalui.report.export.metric_fields import public_figure
 from evalui.report.export.tables import table_of
 from evalui.report.export.trial_cells import ExportTable
-from evalui.scoring.group_figures import GroupSummary
+from evalui.scoring.groups import GroupSummary
 
 
 def group_objects(groups: Iterable[GroupSummary]) -> list[JsonObject]:

@@ -37,10 +37,9 @@ from evalui.report.export.encoder import (
 from evalui.report.export.metric_fields import choice_values
 from evalui.report.export.open_names import DUEL, MARKS, MARKS_BY_CRITERION, OPEN_NAMES
 from evalui.report.export.trial_cells import ExportColumn, TrialChunk, chunks_of, column_reader
-from evalui.scoring.arena.cast_votes import CastVote
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.cell_summary import Summary
-from evalui.types import CellResult
+from evalui.types import CastVote, CellResult
 
 ENCODER = Encoder({**CHOICE_NAMES, **OPEN_NAMES})
 

@@ -21,17 +21,16 @@ from evalui.report.export.encoder import (
     within,
 )
 from evalui.report.export.metric_fields import text_ranges, text_values
-from evalui.scoring.answer_pairs import AnswerPair
 from evalui.scoring.answer_summary import AnswerSummary, JudgeRating
-from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
+from evalui.scoring.arena.agreement import PredictionPoweredRate, RaterAgreement, VoterAgreement
 from evalui.scoring.arena.battles import BattleTally, WinMatrix
 from evalui.scoring.arena.bradley_terry import Connectivity, Rating
 from evalui.scoring.arena.categories import CategoryTable, JudgementCounts
 from evalui.scoring.arena.elo import MedianElo
 from evalui.scoring.arena.figures import Arena, Standing
-from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.scoring.arena.verdicts import JudgeReliability
-from evalui.scoring.text_corpus import Corpus
+from evalui.scoring.pairs import AnswerPair
+from evalui.scoring.texts.tally import Corpus
 
 # ---------------------------------------------------------------- written answers
 
@@ -39,8 +38,9 @@ ANSWER_COUNTS: Fields = same("questions", "n", "replies", "compared", "empty") |
     "cut": "truncated",
     "median_length": "length",
 }
-ANSWER_PAIR: Fields = same("dataset", "first", "second", "figure") | {
-    "difference": percent("value")
+ANSWER_PAIR: Fields = same("dataset", "first", "second") | {
+    "figure": "metric",
+    "difference": percent("value"),
 }
 
 _ANSWERS: Mapping[type, Fields] = {

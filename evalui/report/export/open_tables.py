@@ -44,11 +44,11 @@ from evalui.report.export.open_names import (
 from evalui.report.export.tables import table_of
 from evalui.report.export.trial_cells import ExportTable
 from evalui.report.export.trial_tables import SEPARATOR
-from evalui.scoring.answer_pairs import AnswerPair
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.scoring.pairs import AnswerPair
 from evalui.types import Verdict
 
 _MAJORITY = "majority"  # of the people, as a rater

@@ -28,8 +28,8 @@ from evalui.report.export.encoder import (
 from evalui.report.export.json import ENCODER
 from evalui.report.export.metric_fields import choice_columns
 from evalui.report.export.trial_cells import ExportColumn, ExportTable
+from evalui.scoring.bias.counts import PositionTable
 from evalui.scoring.cell_summary import SubjectGroup, Summary
-from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS
 
 _NESTED = ("consistency", "prior", "calibration")  # None where there are no such figures

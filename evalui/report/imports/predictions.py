@@ -13,9 +13,9 @@ from typing import Any, cast
 from evalui.datasets.option_references import refers_to_other_options
 from evalui.errors import DataError
 from evalui.replies import CUT_REASONS, grade_reply, read_tolerant
-from evalui.scoring.choice.option_scores import reading_of_scores
+from evalui.scoring.choice.options import reading_of_scores
 from evalui.scoring.scorers import score_answers
-from evalui.scoring.text_metrics import mean_scores
+from evalui.scoring.texts.metrics import mean_scores
 from evalui.types import LETTERS, MAX_REPEATS, FixedOrderReason, Reading, Sample, Trial, Variant
 
 _CHOICE_KEYS = {"id", "options", "answer", "permutation", "repeat", "reply", "probabilities"}

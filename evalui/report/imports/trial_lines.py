@@ -11,7 +11,7 @@ from evalui.datasets.option_references import refers_to_other_options
 from evalui.errors import DataError
 from evalui.modes import traits_of
 from evalui.report.imports.predictions import JsonlRow
-from evalui.scoring.choice.permutations import pattern_of
+from evalui.scoring.choice.options import pattern_of
 from evalui.types import LETTERS, Cell, CellResult, Gives, Reading, Sample, Trial, Variant
 
 _CELL = ("dataset", "model", "mode", "signature")

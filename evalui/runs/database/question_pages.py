@@ -30,7 +30,7 @@ from evalui.runs.database.records import (
 from evalui.runs.database.trials import contestant_cells, order_ranks, read_trials_of
 from evalui.runs.signature import is_shown_in
 from evalui.runs.spec import ModeSpec
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.scoring.trial_columns import TrialColumns, columns_of, join_columns
 from evalui.types import Request, Sample, Trial, Variant
 

@@ -29,7 +29,7 @@ from evalui.runs.database.records import CellRow, Lease
 from evalui.runs.database.response_cache import KeptResponse, put_responses
 from evalui.runs.database.runs import read_cells
 from evalui.runs.spec import ModeSpec
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.scoring.trial_columns import (
     TextReader,
     TrialColumns,

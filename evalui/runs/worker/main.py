@@ -28,8 +28,8 @@ from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.devices import use_device
 from evalui.runs.worker.worker import Worker
+from evalui.scoring.texts.tokenizers import load_tokenizers
 from evalui.settings import Settings
-from evalui.text_tokenizers import load_tokenizers
 
 HEARTBEAT_TIMEOUT_S = 20.0  # a worker without a heartbeat for so long is dead
 IDLE_POLL_S = 0.5  # how often an idle worker polls the queue though nobody has written

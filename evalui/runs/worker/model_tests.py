@@ -20,7 +20,7 @@ from evalui.runs.database.codec import decode_sentence, encode_sentence
 from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import WORKER_TIMEOUT_S
 from evalui.runs.worker.in_flight import InFlightBatch
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.types import Ability, Contestant, GeneratedText, Gives, Sample, Trial, Variant
 
 ModelTestState = Literal["queued", "running", "done", "failed"]

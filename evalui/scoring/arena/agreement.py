@@ -1,4 +1,4 @@
-"""Do two raters agree beyond chance? Raw agreement, Cohen's and Fleiss' kappa, outliers.
+"""Do two raters agree beyond chance? Kappa, outliers, and a judge's errors taken away by votes.
 
 An item is a pair of answers to one question. Votes are turned to the same side before they are
 compared. Kappa is (p_o - p_e) / (1 - p_e): J. Cohen, "A coefficient of agreement for nominal
@@ -6,8 +6,14 @@ scales" (1960); for many raters J. L. Fleiss, "Measuring nominal scale agreement
 (1971). Intervals at 95 % come from resampling questions, because items of one question belong
 together; with one item per question they agree with the closed form of Fleiss, Cohen and Everitt,
 "Large sample standard errors of kappa and weighted kappa" (1969).
+
+Where people have voted on a random part of the items that a judge judged, its errors are measured
+there and removed from the win rate of all: A. N. Angelopoulos et al., "Prediction-powered
+inference" (Science, 2023), with the power tuning of A. N. Angelopoulos, J. C. Duchi and T. Zrnic,
+"PPI++" (arXiv 2311.01453), for a mean.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,12 +25,15 @@ from evalui.proportions import wilson_interval
 from evalui.scoring.arena.battles import Battle
 from evalui.scoring.statistics.intervals import (
     INTERVAL_PERCENTILES,
+    MIN_KNOWN_SHARE,
     RESAMPLES,
+    clustered_ratio,
     clustered_share,
     mean_interval,
     resample_counts,
     share_interval,
     sums_by_code,
+    t_interval,
 )
 from evalui.scoring.statistics.paired_tests import holm
 from evalui.types import OUTCOMES, Duel, Interval, Outcome, Verdict
@@ -32,9 +41,6 @@ from evalui.types import OUTCOMES, Duel, Interval, Outcome, Verdict
 # A duel with its models in alphabetical order, and its outcome from that side.
 Votes = Mapping[Duel, Outcome]
 _ALPHA = 0.05
-_MIN_DEFINED_SHARE = (
-    0.975  # the share of resamples that must have a kappa for its range to be known
-)
 _EPSILON = 1e-12
 
 
@@ -79,6 +85,33 @@ class VoterAgreement:
     others_agreement: float | None
     p: float | None
     outlier: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionPoweredItem:
+    """One pair of answers: the points of its first model (1, ½ or 0) by the judge and by people.
+
+    `human` is the mean of their votes, None without any.
+    """
+
+    question: str
+    judge: float
+    human: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionPoweredRate:
+    """The win rate of the first model after the judge, after people, and after both.
+
+    `lambda_weight` says how far the judge was trusted (lambda, 0 to 1). `judge` is as wide as
+    chance makes it and knows nothing of the judge's errors. Each `n` counts questions; `human` and
+    `combined` are None without votes.
+    """
+
+    judge: Interval
+    human: Interval | None
+    combined: Interval | None
+    lambda_weight: float
 
 
 def votes_by_item(verdicts: Iterable[Verdict]) -> Votes:
@@ -182,6 +215,29 @@ def voter_agreements(verdicts: Iterable[Verdict]) -> tuple[VoterAgreement, ...]:
     return tuple(replace(one, outlier=adjusted.get(one, 1.0) <= _ALPHA) for one in voters)
 
 
+def prediction_powered_win_rate(
+    items: Sequence[PredictionPoweredItem],
+) -> PredictionPoweredRate | None:
+    """The rates of these items; None without any.
+
+    theta = mean(Y) + lambda * (mean of f over all items - mean of f over those voted on), with
+    votes Y and judgements f. Standard errors are linearised and clustered by question, with
+    t quantiles for the number of questions voted on; lambda makes that error smallest in 0..1.
+    """
+    if not items:
+        return None
+    _, question = np.unique([item.question for item in items], return_inverse=True)
+    judged = np.array([item.judge for item in items])
+    by_judge = _clustered_rate(judged, question)
+    voted = np.array([item.human is not None for item in items])
+    if not voted.any():
+        return PredictionPoweredRate(by_judge, None, None, 0.0)
+    people = np.array([item.human for item in items if item.human is not None])
+    by_people = _clustered_rate(people, question[voted])
+    weight, powered = _prediction_powered_rate(judged, people, voted, question)
+    return PredictionPoweredRate(by_judge, by_people, powered if weight else by_people, weight)
+
+
 # ---------------------------------------------------------------- votes
 
 _OUTCOME_INDEX: Mapping[Outcome, int] = {outcome: place for place, outcome in enumerate(OUTCOMES)}
@@ -243,7 +299,7 @@ def _kappa_with_interval(
     portions = [shares_of(counts @ by_question) for counts in resample_counts(n, resamples, rng)]
     drawn = np.concatenate([_kappa(*portion) for portion in portions])
     defined = drawn[~np.isnan(drawn)]
-    if len(defined) < _MIN_DEFINED_SHARE * resamples:
+    if len(defined) < MIN_KNOWN_SHARE * resamples:
         return Kappa(value, None, None)
     return Kappa(value, *np.percentile(defined, INTERVAL_PERCENTILES).tolist())
 
@@ -288,3 +344,39 @@ def _majority_hits(ballot: NDArray[np.intp], others: NDArray[np.intp]) -> tuple[
     counts = ballot.any(axis=1) & (most > second)
     hits = ballot[np.arange(len(ballot)), others.argmax(axis=1)] & counts
     return int(hits.sum()), int(counts.sum())
+
+
+# ---------------------------------------------------------------- many judgements and a few votes
+
+
+def _clustered_rate(points: NDArray[np.float64], question: NDArray[np.intp]) -> Interval:
+    _, codes = np.unique(question, return_inverse=True)  # of a part, some questions are not there
+    return clustered_ratio(sums_by_code(points, codes), sums_by_code(np.ones(len(points)), codes))
+
+
+def _prediction_powered_rate(
+    judged: NDArray[np.float64],
+    people: NDArray[np.float64],
+    voted: NDArray[np.bool_],
+    question: NDArray[np.intp],
+) -> tuple[float, Interval]:
+    """Lambda, and the rate it gives."""
+    n_voted = len(people)
+    judge_part = (judged - judged.mean()) / len(judged)
+    judge_part[voted] -= (judged[voted] - judged[voted].mean()) / n_voted
+    human_part = np.zeros(len(judged))
+    human_part[voted] = (people - people.mean()) / n_voted
+    # What each question adds to the error of the rate is mine + lambda * theirs.
+    human_error, judge_error = (
+        sums_by_code(human_part, question),
+        sums_by_code(judge_part, question),
+    )
+    spread = float((judge_error**2).sum())
+    weight = (
+        min(1.0, max(0.0, -float((human_error * judge_error).sum()) / spread)) if spread else 0.0
+    )
+    value = float(people.mean() + weight * (judged.mean() - judged[voted].mean()))
+    n = len(np.unique(question[voted]))
+    variance = float(((human_error + weight * judge_error) ** 2).sum())
+    se = math.sqrt(variance * n / (n - 1)) if n > 1 else None
+    return weight, t_interval(min(1.0, max(0.0, value)), se, n)

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.types import Outcome
+from evalui.types import POINTS, Outcome
 
 MIRRORED: dict[Outcome, Outcome] = {"a": "b", "b": "a", "tie": "tie", "neither": "neither"}
-_POINTS_BY_OUTCOME: dict[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Battle:
     @property
     def points(self) -> float:
         """What model_a earned of the one point: 1, 0, or half for a tie and for neither."""
-        return _POINTS_BY_OUTCOME[self.outcome]
+        return POINTS[self.outcome]
 
     @property
     def is_good(self) -> bool:

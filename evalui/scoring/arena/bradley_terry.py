@@ -16,20 +16,19 @@ from numpy.typing import NDArray
 
 from evalui.scoring.arena.battles import Battles, EncodedBattles, encode_battles, win_matrix
 from evalui.scoring.arena.elo import INITIAL_RATING, POINTS_PER_LOG_ODDS
+from evalui.scoring.statistics.intervals import (
+    INTERVAL_PERCENTILES,
+    MAX_CHUNK_ELEMENTS,
+    MIN_KNOWN_SHARE,
+    RESAMPLES,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-RESAMPLES = 1000
+MAX_NEWTON_STEPS = 200  # far more than bounded steps need; a guard against our own mistakes
 _TOLERANCE = 1e-9  # in log-odds: a millionth of a rating point and less
-_MAX_NEWTON_STEPS = (
-    200  # far more than the bounded steps below need; a guard against our own mistakes
-)
-_MAX_CHUNK_ELEMENTS = 4_000_000  # numbers per work array, 32 MB
 _SINGLE_DRAWS_PER_BINOMIAL = 8  # a binomial draw takes about as long as so many of single units
-_MIN_FINITE_SHARE = (
-    0.975  # the share of resamples that must have a finite rating for its range to be known
-)
 _RANK_TOLERANCE = 1e-6  # points; ratings no further apart share their rank
 
 
@@ -185,7 +184,7 @@ def rank_intervals(rated: BradleyTerry) -> dict[str, RankInterval]:
     places = _rank_columns(rated.draws), 1 + len(best) - _rank_columns(-rated.draws)
     low, high = (
         np.percentile(ranks, end, axis=0, method="inverted_cdf")
-        for ranks, end in zip(places, (2.5, 97.5), strict=True)
+        for ranks, end in zip(places, INTERVAL_PERCENTILES, strict=True)
     )
     leader = int(values.argmax())
     behind = np.percentile(rated.draws[:, leader : leader + 1] - rated.draws, 2.5, axis=0)
@@ -224,7 +223,7 @@ def with_intervals(
     """
     if not _enough_finite(draws, resamples):
         return [Rating(value, None, None) for value in best.tolist()]
-    low, high = np.percentile(draws, (2.5, 97.5), axis=0)
+    low, high = np.percentile(draws, INTERVAL_PERCENTILES, axis=0)
     return [Rating(*ends) for ends in np.column_stack([best, low, high]).tolist()]
 
 
@@ -266,7 +265,7 @@ def _bootstrap(
 ) -> NDArray[np.float64]:
     """The log-odds of the resamples that have finite ones, shape (finite, models)."""
     size, n_units = len(start), int(units.counts.sum())
-    at_once = max(1, _MAX_CHUNK_ELEMENTS // max(size * size, len(units.counts)))
+    at_once = max(1, MAX_CHUNK_ELEMENTS // max(size * size, len(units.counts)))
     draws: list[NDArray[np.float64]] = [np.empty((0, size))]
     for first in range(0, resamples, at_once):
         rows = min(at_once, resamples - first)
@@ -308,7 +307,7 @@ def _pair_tables(
 
 
 def _enough_finite(draws: NDArray[np.float64], resamples: int) -> bool:
-    return len(draws) > 0 and len(draws) >= _MIN_FINITE_SHARE * resamples
+    return len(draws) > 0 and len(draws) >= MIN_KNOWN_SHARE * resamples
 
 
 def _to_rating_points(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -332,9 +331,7 @@ def _fit(
 ) -> NDArray[np.float64]:
     """The log-odds with mean 0 at the maximum, shape (rows, models), by Newton's method.
 
-    A step is shortened to log(1 + d) / d, d being the largest change it makes to a difference of
-    two ratings; with that the likelihood rises at every step (Sun and Tran-Dinh, "Generalized
-    self-concordant functions", 2019), and near the maximum the steps are full ones.
+    A step is bounded by the largest change it makes to a difference of two ratings.
     """
     from scipy.special import expit
 
@@ -345,18 +342,27 @@ def _fit(
     diagonal = np.eye(size, dtype=np.bool_)
     # The likelihood does not change when all ratings move together; this holds their mean at 0.
     ridge = battles.sum(axis=(1, 2), keepdims=True) / size**2
-    for _ in range(_MAX_NEWTON_STEPS if rows else 0):
+    for _ in range(MAX_NEWTON_STEPS if rows else 0):
         won = expit(rated[:, :, None] - rated[:, None, :])
         gradient = (points - battles * won).sum(axis=2)
         hessian = -battles * won * (1 - won) + ridge
         hessian[:, diagonal] -= (hessian - ridge).sum(axis=2)
         step = solve_rows(hessian, gradient)
         max_change: NDArray[np.float64] = np.ptp(step, axis=1, keepdims=True)
-        rated += step * np.log1p(max_change) / np.where(max_change == 0, 1, max_change)
+        rated += bounded_step(step, max_change)
         if max_change.max() < _TOLERANCE:
             return rated - rated.mean(axis=1, keepdims=True)
     assert not rows, "Newton's method did not end although a maximum exists"
     return rated
+
+
+def bounded_step(step: NDArray[np.float64], max_change: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Newton's step times log(1 + d) / d, d being the largest change it makes to log-odds: (n, 1).
+
+    With that the likelihood rises at every step (Sun and Tran-Dinh, "Generalized self-concordant
+    functions", 2019), and near the maximum the steps are full ones.
+    """
+    return step * np.log1p(max_change) / np.where(max_change == 0, 1, max_change)
 
 
 def solve_rows(matrices: NDArray[np.float64], sides: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.scoring.arena.battles import Battle, Battles, EncodedBattles, encode_battles
+from evalui.scoring.statistics.intervals import INTERVAL_PERCENTILES
 
 SCALE = 400.0  # rating points that make the odds of winning BASE to 1
 BASE = 10.0
@@ -173,7 +174,7 @@ def elo_intervals(
         redrawn = [_resample_battles(kinds.of_battle, coded.question, rng) for _ in rows]
         orders = _pad_rows(redrawn, len(kinds.points) - 1)
         parts.append(_replay(kinds, orders, len(coded.models) + 1, k))
-    low, high = np.percentile(np.concatenate(parts), (2.5, 97.5), axis=0).tolist()
+    low, high = np.percentile(np.concatenate(parts), INTERVAL_PERCENTILES, axis=0).tolist()
     ends = zip(low[:-1], high[:-1], strict=True)
     return dict(zip(coded.models, ends, strict=True))
 

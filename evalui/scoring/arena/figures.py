@@ -1,8 +1,9 @@
 """The judged answers of one dataset in figures: standings, ratings, win matrix, reliability."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from functools import cached_property
+from typing import Any, Literal, TypeVar, overload
 
 from evalui.scoring.arena import elo
 from evalui.scoring.arena.agreement import RaterAgreement, fleiss_kappa
@@ -18,7 +19,6 @@ from evalui.scoring.arena.battles import (
     win_matrix,
 )
 from evalui.scoring.arena.bradley_terry import (
-    RESAMPLES,
     BradleyTerry,
     Connectivity,
     RankInterval,
@@ -50,6 +50,7 @@ from evalui.scoring.arena.verdicts import (
     rating_cells,
     verdicts_of,
 )
+from evalui.scoring.statistics.intervals import RESAMPLES
 from evalui.types import (
     Cell,
     CellResult,
@@ -59,6 +60,7 @@ from evalui.types import (
     JudgeOutput,
     Sample,
     Verdict,
+    is_unfinished,
 )
 from evalui.version import __version__
 
@@ -67,8 +69,6 @@ PEOPLE = "people"
 POOLED = "pooled"  # who judged, where several did and each verdict counts by itself
 _MANY_BATTLES = 20_000  # battles: above, all orders and resamples would take minutes
 _MIN_ORDERS, _MIN_RESAMPLES = 100, 50
-
-
 Headline = Literal["bradley_terry", "elo"]
 
 
@@ -165,6 +165,78 @@ class Arena:
     def headline(self) -> Headline:
         """What the standings are ordered by: Bradley-Terry's rating, ELO where none is finite."""
         return "bradley_terry" if any(one.rating for one in self.standings) else "elo"
+
+
+class _Deferred(Sequence[T]):
+    """`n` things that are made when one of them is first looked at."""
+
+    def __init__(self, n: int, make: Callable[[], Sequence[T]]) -> None:
+        self._n = n
+        self._make = make
+
+    @cached_property
+    def _made(self) -> Sequence[T]:
+        return self._make()
+
+    def __len__(self) -> int:
+        """How many there are, without making them."""
+        return self._n
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        """One, or several."""
+        return self._made[index]
+
+    def __iter__(self) -> Iterator[T]:
+        """All of them."""
+        return iter(self._made)
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaRecord:
+    """The `arena` without verdicts, battles, answers and questions; `battles` is their number.
+
+    `shares` are those of the arena, each with the two models.
+    """
+
+    arena: Arena
+    battles: int
+    shares: tuple[tuple[str, str, Interval], ...]
+
+    @classmethod
+    def of(cls, arena: Arena) -> "ArenaRecord":
+        """What is kept of an arena."""
+        bare = replace(arena, verdicts=(), battles=(), contestants=(), samples={}, shares={})
+        shares = tuple((*pair, share) for pair, share in arena.shares.items())
+        return cls(bare, len(arena.battles), shares)
+
+    def arena_of(self, results: Sequence[CellResult]) -> Arena:
+        """The arena of these cells of judges, whose trials are read where verdicts are wanted."""
+        first, kept = results[0], self.arena
+
+        def read_verdicts() -> tuple[Verdict, ...]:
+            each = [verdicts_of(result) for result in results]
+            return panel_verdicts(each) if len(each) > 1 else each[0]
+
+        verdicts = _Deferred(kept.done, read_verdicts)
+        return replace(
+            kept,
+            verdicts=verdicts,
+            battles=_Deferred(
+                self.battles,
+                lambda: battles_from_verdicts(verdicts, kept.conflict, strong=kept.strong),
+            ),
+            contestants=first.contestants,
+            samples=first.samples,
+            state=joint_state(results),
+            error=joint_error(results),
+            shares={(one, other): share for one, other, share in self.shares},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,9 +478,8 @@ def with_opencompass_elo(made: Arena) -> Arena:
 
     `made` itself where it has them already, or cannot have them.
     """
-    ended = made.state not in ("waiting", "running")
     has_them = any(one.opencompass_elo for one in made.standings)
-    if not ended or made.comparisons is None or has_them:
+    if is_unfinished(made) or made.comparisons is None or has_them:
         return made
     fought = battles_from_verdicts(made.verdicts, "drop")
     medians = elo.median_elos(in_folder_order(fought, made.samples))

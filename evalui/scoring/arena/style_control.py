@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 from evalui.replies import MarkdownCounts, count_markdown
 from evalui.scoring.arena.battles import Battle, Battles, EncodedBattles, encode_battles
 from evalui.scoring.arena.bradley_terry import (
+    MAX_NEWTON_STEPS,
     Connectivity,
     Rating,
+    bounded_step,
     connectivity,
     is_strongly_connected,
     solve_rows,
     with_intervals,
 )
 from evalui.scoring.arena.elo import INITIAL_RATING, POINTS_PER_LOG_ODDS
-from evalui.scoring.statistics.intervals import resample_counts
+from evalui.scoring.statistics.intervals import MAX_CHUNK_ELEMENTS, resample_counts
 from evalui.types import Contestant
 
 RESAMPLES = 200
@@ -35,8 +37,6 @@ FEATURES: Mapping[str, Callable[[MarkdownCounts], int]] = {
     "bold": lambda marks: marks.bold,
 }
 _TOLERANCE = 1e-8  # in log-odds
-_MAX_NEWTON_STEPS = 200  # far more than are needed; a guard against our own mistakes
-_MAX_CHUNK_ELEMENTS = 4_000_000  # numbers per work array, 32 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +158,8 @@ def _fit(
 ) -> NDArray[np.float64]:
     """The parameters at the maximum for each row of weights of the battles: (rows, parameters).
 
-    Newton's method with the steps of `bradley_terry`, d being the largest change of a battle's
-    log-odds. Under the penalty a maximum exists wherever plain ratings have one.
+    Newton's method, a step bounded by the largest change of a battle's log-odds. Under the penalty
+    a maximum exists wherever plain ratings have one.
     """
     from scipy.sparse import csr_array
 
@@ -177,7 +177,7 @@ def _fit(
     sparse = csr_array(design.rows)
     products = cast("csr_array", sparse[:, first].multiply(sparse[:, second]).tocsr())
     hessian = np.empty((len(weights), n_all, n_all))
-    for _ in range(_MAX_NEWTON_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         won = _expected_points(parameters, design)
         gradient = (weights * (design.points - won)) @ design.rows - penalty * parameters
         hessian[:, first, second] = hessian[:, second, first] = (
@@ -185,7 +185,7 @@ def _fit(
         ) @ products
         step = solve_rows(hessian + ridge, gradient)
         max_change = np.abs(step @ design.rows.T).max(axis=1, keepdims=True)
-        parameters += step * np.log1p(max_change) / np.where(max_change == 0, 1, max_change)
+        parameters += bounded_step(step, max_change)
         if max_change.max() < _TOLERANCE:
             parameters[:, :n_models] -= parameters[:, :n_models].mean(axis=1, keepdims=True)
             return parameters
@@ -211,7 +211,7 @@ def _bootstrap(
     for counts in resample_counts(n, resamples, np.random.default_rng(seed)):
         weights = counts[:, design.question]
         kept = weights[_has_finite_maximum(design, weights)]
-        at_once = max(1, _MAX_CHUNK_ELEMENTS // weights.shape[1])
+        at_once = max(1, MAX_CHUNK_ELEMENTS // weights.shape[1])
         for first in range(0, len(kept), at_once):
             draws.append(_fit(design, kept[first : first + at_once], start))
     return np.concatenate(draws), resamples

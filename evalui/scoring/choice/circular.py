@@ -25,7 +25,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.scoring.choice.trial_grid import (
     TrialGrid,
     excluded_ids,

@@ -20,6 +20,7 @@ from evalui.types import Interval
 
 RESAMPLES = 1000
 INTERVAL_PERCENTILES = (2.5, 97.5)  # per cent
+MIN_KNOWN_SHARE = 0.975  # of the resamples: so many must have a value for its range to be known
 MAX_CHUNK_ELEMENTS = 4_000_000  # numbers per work array, 32 MB
 _MAX_COUNTERS = 8192  # which stay in the processor's cache: six times as fast as all at once
 _EQUAL_TOLERANCE = 1e-12  # the digits that sums in another order may differ in

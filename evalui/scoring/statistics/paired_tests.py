@@ -1,4 +1,4 @@
-"""Two or more models on the same questions: who is better, and could we have seen it?
+"""Two or more models on the same questions: who is better, by how much, could we have seen it?
 
 Values are means per question over its orders, by question id, because the trials of a question
 are not independent. Only questions that both models have count. Where questions share a cluster
@@ -9,6 +9,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from evalui.proportions import wilson_interval
 from evalui.scoring.statistics.intervals import cluster_codes, cluster_values, t_quantile
 from evalui.types import Cell, signature_parts
 
+Decision = Literal["pass", "worse", "undecided"]
 # Differences of right and wrong answers are not normal: of few questions the t test finds too much
 # (5 of 5 questions but one: p .02 by t, .12 by all signs), so the exact test has to agree.
 _EXACT_BELOW = 30
@@ -48,6 +50,26 @@ class PairedTTest:
     omega: float
     n: int
     all_equal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MarginTest:
+    """Is a candidate worse than its baseline by more than is allowed? What a gate decides by.
+
+    `difference` is the mean of candidate - baseline over `n` questions with its 95 % range: "pass"
+    where the whole range is at or above -margin, "worse" where it is below. `needed` is the
+    number of questions with which a difference such as this one is decided (power 80 %), None where
+    no number is enough: the difference is that margin. Differences and margin are in the unit of
+    the values.
+    """
+
+    decision: Decision
+    difference: float
+    low: float
+    high: float
+    margin: float
+    n: int
+    needed: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +146,32 @@ def paired_t_tests(
         PairedTTest(mean, se, low, high, own, omega, n_questions, same)
         for mean, se, low, high, own, omega, same in rows
     ]
+
+
+def compare_with_margin(
+    baseline: Mapping[str, float],
+    candidate: Mapping[str, float],
+    margin: float,
+    clusters: Mapping[str, int] | None = None,
+) -> MarginTest | None:
+    """Compare the values of the questions that both have, by id; None if there is none.
+
+    The range is that of `paired_t_test`: ten equal answers do not say that all are equal.
+    `clusters` are those of `cluster_codes`.
+    """
+    tested = paired_t_test(candidate, baseline, clusters)
+    if tested is None:
+        return None
+    value, low, high, n = tested.difference, tested.low, tested.high, tested.n
+    distance = abs(value + margin)
+    if not tested.omega:
+        needed = _needed_alike(value, margin)
+    else:
+        needed = questions_needed(tested.omega, distance) if distance > 1e-12 else None
+    decision: Decision = "pass" if low >= -margin else "worse" if high < -margin else "undecided"
+    if needed is not None and decision == "undecided":
+        needed = max(needed, n + 1)
+    return MarginTest(decision, value, low, high, margin, n, needed)
 
 
 def sign_flip_p_values(differences: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -304,3 +352,14 @@ def _assign_bands(
         worse = sum((name, below) in significant_pairs for below in names)
         bands.append(RankBand(name, means[name], band, 1 + better, len(names) - worse))
     return bands
+
+
+def _needed_alike(value: float, margin: float) -> int | None:
+    """With how many questions of this same difference the range is on one side of the margin."""
+    # z² of Wilson's interval of n in n, n / (n + z²), from one question.
+    z_squared = 1 / wilson_interval(1, 1).low - 1
+    passes = value >= -margin
+    share = (1 - margin) / (1 + value) if passes else (1 + margin) / (1 - value)
+    if not share < 1:
+        return None
+    return max(2, math.ceil(z_squared * share / (1 - share)))

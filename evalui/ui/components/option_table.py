@@ -8,7 +8,7 @@ from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.runs.database.question_pages import MAX_MARKS
 from evalui.runs.database.records import TrialOutcome
-from evalui.scoring.choice.permutations import variant_label
+from evalui.scoring.choice.options import variant_label
 from evalui.types import LETTERS, Pattern, Reading, Sample, Trial, Variant
 from evalui.ui.components.templates import fill, macro
 

@@ -18,7 +18,7 @@ from evalui.report.markers import marker_numbers
 from evalui.report.numbers import dollars, format_range, format_value, percent
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.usage import TokenCost, total_cost
-from evalui.types import CellState
+from evalui.types import CellState, is_unfinished
 from evalui.ui.components.format import duration, format_large_count, format_time
 
 _KINDS: dict[CellState, str] = {
@@ -124,9 +124,9 @@ def progress_document(
     models = list(dict.fromkeys(cell.cell.model for cell in cells))
     own = [model for model in models if model not in progress.baselines]
     # Written answers and verdicts have no accuracy.
-    moves = any(
-        cell.state in ("waiting", "running") and cell.cell.gives == "choices" for cell in cells
-    ) and any(cell.done for cell in cells)
+    moves = any(is_unfinished(cell) and cell.cell.gives == "choices" for cell in cells) and any(
+        cell.done for cell in cells
+    )
     whole, charge_rows = total_cost(progress.charges.values()), _charge_rows(t, progress)
     return ProgressDocument(
         run=run.id,

@@ -22,7 +22,7 @@ from markdown_it.token import Token
 
 from evalui.replies import contains_han
 from evalui.report.html import Html
-from evalui.text_tokenizers import tokenize_zh
+from evalui.scoring.texts.tokenizers import tokenize_zh
 from evalui.ui.components.templates import macro
 
 _TEMPLATE = "texts.html"

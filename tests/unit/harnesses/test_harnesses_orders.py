@@ -14,8 +14,8 @@ from evalui.harnesses.base import LoggedAnswer, LogPart, LogReader
 from evalui.harnesses.orders import join_orders
 from evalui.runs.database.connection import Database
 from evalui.runs.database.trials import read_results
+from evalui.scoring.bias import measure_bias
 from evalui.scoring.choice.circular import circular_metrics
-from evalui.scoring.position_bias.summary import measure_bias
 
 OPTIONS = ("oak", "elm", "ash")
 

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 import evalui
-from evalui.benchmarks import harness, hub, index, preparing
+from evalui.benchmarks import harness, hub, preparing, published
 from evalui.settings import Settings
 
 HUB = Path(__file__).parents[2] / "golden" / "benchmarks" / "hub"
@@ -37,7 +37,7 @@ def test_every_public_name_of_published_sets_is_there_and_kept():
         (harness, "official_figures"),
         (preparing, "availability"),
         (preparing, "missing"),
-        (index, "published_figures"),
+        (published, "published_figures"),
     ],
 )
 def test_what_the_command_does_is_a_call(module: ModuleType, name: str):

@@ -1,6 +1,6 @@
 from evalui.modes import MODES, ModeSettings, choices_only
 from evalui.modes.prompts.templates import TEMPLATES
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.types import LabelProbs, NextToken, Sample, Variant
 
 ORIGIN = Variant((0, 1, 2, 3))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from evalui.modes import MODES, ModeSettings
-from evalui.modes.cloze_settings import ClozeSettings
+from evalui.modes.own_settings import ClozeSettings
 from evalui.modes.prompts.templates import TEMPLATES
 from evalui.types import (
     Generate,

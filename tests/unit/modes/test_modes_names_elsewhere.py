@@ -59,7 +59,7 @@ _SHARED: Mapping[str, str] = {
 _NAMESAKES: tuple[tuple[str, str, str], ...] = (
     ("ui/pages/evaluate/spec.py", "unconditional", "the part of a prompt template"),
     ("ui/pages/evaluate/form.py", "unconditional", "the part of a prompt template"),
-    ("scoring/choice/option_scores.py", "unconditional", "scores without the question"),
+    ("scoring/choice/options.py", "unconditional", "scores without the question"),
     ("harnesses/", "unconditional", "scores without the question"),
 )
 

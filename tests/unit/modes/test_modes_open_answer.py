@@ -7,7 +7,7 @@ import pytest
 
 from evalui.modes import MODES, ModeSettings, MultiTurn
 from evalui.modes.open_answer import OpenAnswer, plain_prompt_of
-from evalui.scoring.text_metrics import BLEUS, TEXT_METRICS
+from evalui.scoring.texts.metrics import BLEUS, TEXT_METRICS
 from evalui.types import Generate, GeneratedText, Message, Prompt, Sample, Variant
 
 MODE = OpenAnswer()

@@ -13,7 +13,7 @@ from typing import Any
 from judging_examples import LETTERS
 from scoring_examples import golden
 
-from evalui.scoring.text_metrics import TEXT_METRICS
+from evalui.scoring.texts.metrics import TEXT_METRICS
 from evalui.types import (
     OUTCOMES,
     Cell,

@@ -11,8 +11,8 @@ from evalui.models.catalog import ModelState, describe
 from evalui.modes import MODES
 from evalui.runs.cells import blocking_reason, mode_settings, trials_to_run, uses_chat
 from evalui.runs.spec import ModeSpec
+from evalui.scoring.bias import measure_bias
 from evalui.scoring.choice.circular import MOVABLE, circular_metrics
-from evalui.scoring.position_bias.summary import measure_bias
 from evalui.types import (
     LETTERS,
     Ability,

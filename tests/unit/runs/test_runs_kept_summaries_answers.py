@@ -13,9 +13,10 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_result, read_results, write_trials
 from evalui.runs.kept_summaries import GrowingTexts, read_answer_summary, summary_source
-from evalui.scoring.answer_pairs import MAIN, RECALL, AnswerPair, compare_answers
 from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
-from evalui.scoring.text_tally import TextTally, tally_texts
+from evalui.scoring.pairs import AnswerPair, compare_answers
+from evalui.scoring.texts.metrics import MAIN, RECALL
+from evalui.scoring.texts.tally import TextTally, tally_texts
 from evalui.types import CellResult, Sample, Trial
 
 ALONE = open_spec(judging=None)

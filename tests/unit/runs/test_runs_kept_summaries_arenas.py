@@ -14,7 +14,7 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import read_results
 from evalui.runs.kept_summaries import read_arena, summary_source
-from evalui.scoring.arena import record
+from evalui.scoring.arena import figures
 from evalui.scoring.arena.figures import Arena, arena_of_judges
 from evalui.scoring.arena.verdicts import verdicts_of
 from evalui.types import CellResult, Verdict
@@ -83,7 +83,7 @@ def test_verdicts_are_read_where_they_are_wanted(
         read.append(result)
         return verdicts_of(result)
 
-    monkeypatch.setattr(record, "verdicts_of", counted)
+    monkeypatch.setattr(figures, "verdicts_of", counted)
     (arena,) = _arenas(database, run_id)
     assert (len(arena.verdicts), len(arena.battles)) == (8, 8)
     assert (question_groups(arena), read) == ((), [])  # its questions name no capability

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from evalui.scoring.bias.counts import PositionTable, position_tables_of_grids
 from evalui.scoring.choice.circular import (
     CircularIntervals,
     Outcomes,
     intervals_of_grids,
     outcomes_of_grids,
 )
-from evalui.scoring.choice.option_scores import reading_of_scores
+from evalui.scoring.choice.options import reading_of_scores
 from evalui.scoring.choice.trial_grid import trial_grids
-from evalui.scoring.position_bias.counts import PositionTable, position_tables_of_grids
 from evalui.types import LETTERS, FixedOrderReason, Pattern, Reading, Trial, Variant
 
 GOLDEN = Path(__file__).parents[2] / "golden"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
 from evalui.types import FixedOrderReason, Pattern, Reading, Trial, Variant
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evalui.report.analyses.comparison.figures import Contender, compare
 from evalui.scoring.cell_summary import summarise
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.types import Cell, CellResult, CellState, Reading, Sample, Trial, Variant
 

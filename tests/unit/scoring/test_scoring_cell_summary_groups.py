@@ -3,7 +3,7 @@ import random
 import pytest
 
 from evalui.scoring.cell_summary import subject_groups, summarise
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.types import Pattern
 
 _LAW = {"subject": "law", "subject_zh": "法学", "category": "humanities"}

@@ -23,7 +23,7 @@ from evalui.scoring.metrics import (
     metrics_in,
 )
 from evalui.scoring.repeats import PASS_AT
-from evalui.scoring.text_metrics import TEXT_METRICS
+from evalui.scoring.texts.metrics import TEXT_METRICS
 from evalui.types import Interval, Sample
 
 DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"

@@ -10,13 +10,13 @@ import pytest
 from scoring_examples import trial
 from strata_examples import as_trials, simulated
 
+from evalui.scoring.bias import measure_bias
+from evalui.scoring.bias.counts import consistency, most_frequent
+from evalui.scoring.bias.significance import permutation_test
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.choice.circular import circular_metrics, intervals_of_grids, outcomes_of_grids
 from evalui.scoring.choice.trial_grid import strata, trial_grids
 from evalui.scoring.metrics import compute_figures, known_metrics, metrics_having, metrics_of_texts
-from evalui.scoring.position_bias.consistency import consistency, most_frequent
-from evalui.scoring.position_bias.significance import permutation_test
-from evalui.scoring.position_bias.summary import measure_bias
 from evalui.scoring.statistics.intervals import wilson_interval
 from evalui.types import Interval, Pattern, Reading, Trial, Variant
 

@@ -7,7 +7,7 @@ from evalui.errors import DataError
 from evalui.scoring.answer_summary import summarise_answers
 from evalui.scoring.metrics import known_metrics, metrics_in
 from evalui.scoring.scorers import SCORERS, ReplyScorer, Score, ScoreValue, score_answers
-from evalui.scoring.text_metrics import ALL_TEXT_METRICS
+from evalui.scoring.texts.metrics import ALL_TEXT_METRICS
 from evalui.types import Cell, CellResult, Reading, Sample, Trial, Variant
 
 

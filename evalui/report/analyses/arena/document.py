@@ -34,11 +34,11 @@ from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.blocks import NONE, Block, ChartBlock, Details, Headline, Paragraph
 from evalui.report.charts.arena import rates_chart, rates_note, win_matrix
 from evalui.report.numbers import signed
-from evalui.scoring.answer_pairs import AnswerPair
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.scoring.arena.figures import Headline as RatedBy
+from evalui.scoring.pairs import AnswerPair
 
 _PICTURES: Mapping[RatedBy, str] = {"bradley_terry": "ratings", "elo": "elo"}
 

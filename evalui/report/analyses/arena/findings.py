@@ -15,7 +15,7 @@ from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.report.words import band_text, join_names_shortened, join_sentences
 from evalui.scoring.arena.figures import PEOPLE, POOLED, Arena, Standing
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.types import Interval, Language
+from evalui.types import Interval, Language, is_unfinished
 
 _SPELLED, _LISTED = 2, 4  # groups of models that a title spells out, and that it lists
 _NEARLY_HALF, _NEARLY_ALL = 0.55, 0.95  # shares that "in 6 of 10 duels" would bend
@@ -41,7 +41,7 @@ def arena_verdict(arena: Arena, language: Language) -> str:
 
 def is_open(arena: Arena) -> bool:
     """Whether verdicts still come in."""
-    return arena.state in ("waiting", "running") and arena.done < arena.planned
+    return is_unfinished(arena) and arena.done < arena.planned
 
 
 def standings_finding(arena: Arena, language: Language) -> str:

@@ -7,12 +7,13 @@ from evalui.report.analyses.arena.categories import Grouping, QuestionGroup
 from evalui.report.analyses.overview.warnings import ReportNote, cluster_notes, state_notes
 from evalui.report.numbers import count, fixed, signed
 from evalui.report.words import join_names, join_names_shortened, join_sentences
-from evalui.scoring.answer_pairs import MAIN, RECALL, AnswerPair, ranking_metric
-from evalui.scoring.answer_summary import AnswerSummary
+from evalui.scoring.answer_summary import AnswerSummary, ranking_metric
 from evalui.scoring.arena.bradley_terry import Connectivity
 from evalui.scoring.arena.figures import PEOPLE, POOLED, Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.types import Interval, Language
+from evalui.scoring.pairs import AnswerPair, MetricPair
+from evalui.scoring.texts.metrics import MAIN, RECALL
+from evalui.types import Interval, Language, is_unfinished
 
 _LEVEL = 0.05  # of the test of a pair of written answers, corrected for the number of pairs
 _FEW_QUESTIONS = 10  # below, resampling them gives ranges that are too short
@@ -228,7 +229,7 @@ def is_of_references(figure: str) -> bool:
     return figure in (MAIN, RECALL)
 
 
-def is_significant(pair: AnswerPair) -> bool:
+def is_significant(pair: MetricPair) -> bool:
     """Whether the test of a pair says that one is ahead; the one place that decides it."""
     return pair.p < _LEVEL
 
@@ -246,14 +247,14 @@ def answer_pair_sentence(pair: AnswerPair, language: Language) -> str:
         first=first,
         second=second,
         points=format_fraction(abs(pair.value)),
-        figure=metric_name(pair.figure, language),
+        figure=metric_name(pair.metric, language),
         span=f"{signed(low, 2)}–{signed(high, 2)}",
     )
 
 
 def _significantly_worse(best: str, figure: str, pairs: Sequence[AnswerPair]) -> frozenset[str]:
     """The models that the test says are behind the best."""
-    assert all(pair.figure == figure for pair in pairs), "pairs compare the figure that leads"
+    assert all(pair.metric == figure for pair in pairs), "pairs compare the figure that leads"
     return frozenset(
         pair.second if pair.first == best else pair.first
         for pair in pairs
@@ -266,7 +267,7 @@ def answer_notes(
 ) -> tuple[ReportNote, ...]:
     """What a reader must know before believing the text figures, most serious first."""
     s = summary
-    if s.state in ("waiting", "running"):
+    if is_unfinished(s):
         done, total = s.replies, s.questions * s.n_repeats
     else:
         done, total = s.n, s.questions

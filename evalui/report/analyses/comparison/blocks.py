@@ -52,7 +52,8 @@ from evalui.report.blocks import (
 )
 from evalui.report.charts.kinds import Axis, points_axis
 from evalui.report.numbers import count, fixed, format_value, p_column
-from evalui.scoring.answer_pairs import AnswerPair, ranking_metric
+from evalui.scoring.answer_summary import ranking_metric
+from evalui.scoring.pairs import MetricPair
 
 _DRAWN = 8  # rows of marks, before the others fold
 _NAME_WIDTH = 248
@@ -204,14 +205,14 @@ def _mark(pair: PairComparison) -> PlotCell:
 
 def _difference(t: Messages, pair: PairComparison, *, lead: bool) -> ValueCell:
     sign = "+" if pair.difference > 0 else ""
-    unit = "" if isinstance(pair.result, AnswerPair) else t("compare.points")
+    unit = "" if isinstance(pair.result, MetricPair) else t("compare.points")
     return ValueCell(
         f"{sign}{difference_text(pair)}", unit, range_text(pair), size="lead" if lead else "large"
     )
 
 
 def _undetected(pair: PairComparison) -> float | None:
-    return None if isinstance(pair.result, AnswerPair) else pair.result.undetected_difference
+    return None if isinstance(pair.result, MetricPair) else pair.result.undetected_difference
 
 
 def _axis(compared: Comparison) -> Axis:
@@ -225,7 +226,7 @@ def _axis(compared: Comparison) -> Axis:
 
 
 def _ends(pair: PairComparison) -> tuple[float, ...]:
-    if isinstance(pair.result, AnswerPair):
+    if isinstance(pair.result, MetricPair):
         return (pair.result.low, pair.result.high)
     return pair.result.ends
 
@@ -260,7 +261,7 @@ def _tests(t: Messages, compared: Comparison, more: Block | None) -> tuple[Block
 def _test_row(t: Messages, pair: PairComparison) -> tuple[TableCell, ...]:
     names = tuple(map(_model, (pair.first, pair.second)))
     result = pair.result
-    if isinstance(result, AnswerPair):
+    if isinstance(result, MetricPair):
         return (*names, _adjusted(result), count(result.n))
     missed = result.undetected_difference
     return (
@@ -352,12 +353,12 @@ def _model(contender: Contender) -> ModelCell:
     return ModelCell(contender.name, contender.place, contender.baseline)
 
 
-def _only(result: CellComparison | AnswerPair) -> str:
-    counts = None if isinstance(result, AnswerPair) else result.mcnemar
+def _only(result: CellComparison | MetricPair) -> str:
+    counts = None if isinstance(result, MetricPair) else result.mcnemar
     return f"{count(counts.first_only)} : {count(counts.second_only)}" if counts else NONE
 
 
-def _adjusted(result: CellComparison | AnswerPair) -> str:
-    if isinstance(result, AnswerPair):
+def _adjusted(result: CellComparison | MetricPair) -> str:
+    if isinstance(result, MetricPair):
         return p_column(result.p)
     return NONE if result.finding == "guessing" else p_column(result.adjusted)

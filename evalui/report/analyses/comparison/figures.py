@@ -11,19 +11,13 @@ from evalui.report.analyses.statistics import (
     compare_pairs,
     shared_measures,
 )
-from evalui.scoring.answer_pairs import (
-    MAIN,
-    RECALL,
-    AnswerPair,
-    compare_answers,
-    ranking_metric,
-)
-from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
+from evalui.scoring.answer_summary import AnswerSummary, ranking_metric, summarise_answers
 from evalui.scoring.cell_summary import Measure, Summary, pair_summary
 from evalui.scoring.cell_trials import CellTrials, scores_by_question
-from evalui.scoring.metric_pairs import compare_metric
 from evalui.scoring.metrics import Metric, is_added, metrics_in, question_values
+from evalui.scoring.pairs import MetricPair, compare_answers, compare_metric
 from evalui.scoring.statistics.paired_tests import incompatibilities
+from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.types import Cell, CellResult, Sample
 
 # What written answers are compared by, and the text figure that it is.
@@ -56,7 +50,7 @@ class PairComparison:
 
     first: Contender
     second: Contender
-    result: CellComparison | AnswerPair
+    result: CellComparison | MetricPair
     means: tuple[float, float]
 
     @property
@@ -224,15 +218,15 @@ def _metric_pairs(
     of = {each.name: (each, own) for each, own in zip(contenders, values, strict=True)}
     cells = {result.cell.model: result.cell for result in results}
     pairs = [
-        _ahead_first(AnswerPair(p.first, p.second, p.metric, p.value, p.low, p.high, p.p, p.n))
-        for p in compare_metric(results, metric)
-        if not incompatibilities(cells[p.first], cells[p.second])
+        _ahead_first(pair)
+        for pair in compare_metric(results, metric)
+        if not incompatibilities(cells[pair.first], cells[pair.second])
     ]
     return _compared_pairs(of, pairs)
 
 
 def _compared_pairs(
-    of: Mapping[str, tuple[Contender, Mapping[str, float]]], pairs: Iterable[AnswerPair]
+    of: Mapping[str, tuple[Contender, Mapping[str, float]]], pairs: Iterable[MetricPair]
 ) -> list[PairComparison]:
     """The pairs with the means of both; `of` has the values of each model's questions."""
     return [
@@ -310,7 +304,7 @@ def _compared(
     )
 
 
-def _ahead_first(pair: AnswerPair) -> AnswerPair:
+def _ahead_first(pair: MetricPair) -> MetricPair:
     if pair.value >= 0:
         return pair
     first, second, low, high = pair.second, pair.first, -pair.high, -pair.low

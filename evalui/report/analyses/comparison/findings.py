@@ -20,8 +20,8 @@ from evalui.report.analyses.statistics import (
 )
 from evalui.report.numbers import count, decimal_places, p_value, points_between
 from evalui.report.words import join_names_shortened
-from evalui.scoring.answer_pairs import AnswerPair
 from evalui.scoring.metrics import metric_named
+from evalui.scoring.pairs import MetricPair
 
 
 def verdict(t: Messages, compared: Comparison) -> str:
@@ -78,7 +78,7 @@ def sureness(t: Messages, compared: Comparison) -> str:
         return t("compare.sure.several", k=count(sum(map(_won, pairs))), n=count(len(pairs)))
     pair = next(iter(pairs))
     result = pair.result
-    if isinstance(result, AnswerPair):
+    if isinstance(result, MetricPair):
         key = "tested" if is_significant(result) else "not"
         return t(f"compare.sure.{key}", n=count(result.n))
     known = {"apart": "apart", "steady": "won", "level": "level"}
@@ -108,7 +108,7 @@ def differing_questions(
 
 def difference_text(pair: PairComparison) -> str:
     """How far the first is ahead, in points, or as a part of one for written answers."""
-    if isinstance(pair.result, AnswerPair):
+    if isinstance(pair.result, MetricPair):
         # That of the means as they are printed.
         one, other = (float(format_fraction(mean)) for mean in pair.means)
         return format_fraction(one - other).replace("-", "−")
@@ -121,7 +121,7 @@ def difference_text(pair: PairComparison) -> str:
 def range_text(pair: PairComparison) -> str:
     """The plausible range of the difference."""
     result = pair.result
-    if isinstance(result, AnswerPair):
+    if isinstance(result, MetricPair):
         ends = (format_fraction(end).replace("-", "−") for end in (result.low, result.high))
         return "–".join(ends)
     return format_points_range(result.paired)
@@ -135,7 +135,7 @@ def _of_two(t: Messages, compared: Comparison, pair: PairComparison) -> str:
         "gap": difference_text(pair),
         "n": count(result.n),
     }
-    if isinstance(result, AnswerPair):
+    if isinstance(result, MetricPair):
         if _won(pair) and compared.measure not in FIGURES:
             metric = measure_words(t, f"compare.measure_short.{compared.measure}", compared.measure)
             return t("compare.verdict.higher", metric=metric, **fields)
@@ -150,7 +150,7 @@ def _of_two(t: Messages, compared: Comparison, pair: PairComparison) -> str:
 def _support_of_two(t: Messages, pair: PairComparison) -> str:
     result = pair.result
     fields = {"n": count(result.n), "range": range_text(pair)}
-    if isinstance(result, AnswerPair):
+    if isinstance(result, MetricPair):
         return t("compare.support.tested", p=p_value(result.p), **fields)
     match result.finding:
         case "apart":

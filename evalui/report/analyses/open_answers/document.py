@@ -41,8 +41,7 @@ from evalui.report.blocks import (
 from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, signed
 from evalui.report.words import join_sentences
-from evalui.scoring.answer_pairs import MAIN, RECALL, AnswerPair, ranking_metric
-from evalui.scoring.answer_summary import AnswerSummary
+from evalui.scoring.answer_summary import AnswerSummary, ranking_metric
 from evalui.scoring.metrics import (
     Figure,
     Metric,
@@ -51,7 +50,9 @@ from evalui.scoring.metrics import (
     metrics_in,
     metrics_of_texts,
 )
-from evalui.types import Interval, Language
+from evalui.scoring.pairs import AnswerPair
+from evalui.scoring.texts.metrics import MAIN, RECALL
+from evalui.types import Interval, Language, is_unfinished
 
 _PLACES = 4  # as SWIFT prints them
 CONTAINMENT = "containment"  # the share of answers that hold their reference; no metric of SWIFT
@@ -80,7 +81,7 @@ def text_blocks(
     language, leading = context.language, ranking_metric(summaries)
     reason = recall_reason(leading, language)
     title = text_title(summaries, language, pairs=pairs, rule_based=context.baselines)
-    open_ = any(summary.state in ("waiting", "running") for summary in summaries)
+    open_ = any(map(is_unfinished, summaries))
     done, total = (sum(counts) for counts in zip(*_counts_of(summaries), strict=True))
     verdict = localized("sentence", language, said=title)
     if open_ and done < total:

@@ -9,16 +9,17 @@ from numpy.typing import NDArray
 from evalui.messages import localized
 from evalui.modes.judge_outputs import CRITERION
 from evalui.report.numbers import count
-from evalui.scoring.answer_pairs import RECALL, RankingMetric
 from evalui.scoring.answer_summary import (
     AnswerSummary,
     JudgeRating,
+    RankingMetric,
     count_rule,
     summarise_answers,
 )
 from evalui.scoring.arena.verdicts import UNWORDED_RULES, rating_cells, retried_trials
 from evalui.scoring.cell_trials import score_values
 from evalui.scoring.statistics.intervals import mean_intervals
+from evalui.scoring.texts.metrics import RECALL
 from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.types import NO_REFERENCE, CellResult, Interval, Language
 

@@ -25,11 +25,11 @@ from evalui.report.blocks import (
 from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.report.words import band_text, join_sentences
+from evalui.scoring.bias import StratumBias
+from evalui.scoring.bias.counts import PositionTable
 from evalui.scoring.cautions import HIDDEN_BELOW, BiasLevel
-from evalui.scoring.cell_summary import Measure, Summary, is_unfinished
-from evalui.scoring.position_bias.counts import PositionTable
-from evalui.scoring.position_bias.summary import StratumBias
-from evalui.types import LETTERS, Interval, Language
+from evalui.scoring.cell_summary import Measure, Summary
+from evalui.types import LETTERS, Interval, Language, is_unfinished
 
 _AXIS = Axis(0.0, 1.0, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), ("0", "20", "40", "60", "80", "100 %"))
 _WIDTHS = {"rank": 56, "model": 176, "lead": 168, "figure": 112, "bias": 176}  # pixels

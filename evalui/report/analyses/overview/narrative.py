@@ -11,8 +11,8 @@ from evalui.messages import localized, messages
 from evalui.modes import traits_of
 from evalui.report.numbers import count, decimal_places, fixed, format_value, percent
 from evalui.report.words import join_sentences
+from evalui.scoring.bias.counts import PositionTable
 from evalui.scoring.cell_summary import SubjectGroup, Summary
-from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import LETTERS, Cell, Interval, Language
 
 _T = TypeVar("_T")

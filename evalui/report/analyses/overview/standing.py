@@ -11,8 +11,9 @@ from evalui.report.analyses.statistics import (
     comparisons,
     main_measure,
 )
-from evalui.scoring.cell_summary import Measure, Summary, is_unfinished
+from evalui.scoring.cell_summary import Measure, Summary
 from evalui.scoring.statistics.paired_tests import RankBand
+from evalui.types import is_unfinished
 
 MOST_MODES = 3  # beside each other; of more, one is shown at a time
 _MOST_PAIRS = 200  # of a page

@@ -24,10 +24,10 @@ from evalui.report.numbers import (
 )
 from evalui.report.words import join_names_shortened, join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW, Caution, CautionEvidence, cautions
-from evalui.scoring.cell_summary import Summary, is_unfinished
+from evalui.scoring.cell_summary import Summary
 from evalui.scoring.choice.answer_format import FormatMetrics
 from evalui.scoring.statistics.intervals import n_independent
-from evalui.types import LETTERS, Cell, Interval, Language, signature_parts
+from evalui.types import LETTERS, Cell, Interval, Language, is_unfinished, signature_parts
 
 Level = Literal["bad", "warn", "info"]
 

@@ -24,8 +24,7 @@ from evalui.report.blocks import (
 )
 from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.report.words import join_names
-from evalui.scoring.arena.agreement import RaterAgreement, VoterAgreement
-from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
+from evalui.scoring.arena.agreement import PredictionPoweredRate, RaterAgreement, VoterAgreement
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Duel, Interval, Language, Outcome
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
-from evalui.scoring.arena import prediction_powered
+from evalui.scoring.arena import agreement
 from evalui.scoring.arena.agreement import (
+    PredictionPoweredRate,
     RaterAgreement,
     VoterAgreement,
     cohen_kappa,
@@ -15,11 +16,9 @@ from evalui.scoring.arena.agreement import (
     voter_agreements,
 )
 from evalui.scoring.arena.battles import MIRRORED, Battle
-from evalui.scoring.arena.cast_votes import CastVote
 from evalui.scoring.arena.figures import Arena, arena, human_arena
-from evalui.scoring.arena.prediction_powered import PredictionPoweredRate
 from evalui.scoring.arena.verdicts import panel_verdicts
-from evalui.types import CellResult, Contestant, Duel, Outcome, Verdict
+from evalui.types import CastVote, CellResult, Contestant, Duel, Outcome, Verdict
 
 Votes = Mapping[str, Sequence[Verdict]]  # those of people, by the name of the dataset
 NO_JUDGE = ""  # who judged, where only people did
@@ -315,17 +314,15 @@ def _prediction_powered(
     """The win rates of model_a for every two models, over the items that count for the judge."""
     seats = contestant_positions(judged.contestants)
     by_judge, by_people = _points(_counted(judged), seats), _points(cast, seats)
-    pairs: dict[tuple[str, str], list[prediction_powered.PredictionPoweredItem]] = defaultdict(list)
+    pairs: dict[tuple[str, str], list[agreement.PredictionPoweredItem]] = defaultdict(list)
     for duel, points in by_judge.items():
         votes = by_people.get(duel)
         pairs[duel.model_a, duel.model_b].append(
-            prediction_powered.PredictionPoweredItem(
+            agreement.PredictionPoweredItem(
                 duel.sample_id, fmean(points), fmean(votes) if votes else None
             )
         )
-    rates = {
-        pair: prediction_powered.prediction_powered_win_rate(items) for pair, items in pairs.items()
-    }
+    rates = {pair: agreement.prediction_powered_win_rate(items) for pair, items in pairs.items()}
     return {pair: rate for pair, rate in rates.items() if rate}
 
 

@@ -52,10 +52,10 @@ from evalui.report.numbers import (
     percent,
 )
 from evalui.report.words import join_sentences
+from evalui.scoring.bias import StratumBias
+from evalui.scoring.bias.significance import StatisticalTest
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
-from evalui.scoring.position_bias.significance import StatisticalTest
-from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Cell, Interval, Language, Sample
 
 _LEVEL = 0.05

@@ -11,10 +11,10 @@ from typing import Literal
 
 from evalui.report.analyses.overview.narrative import group_name, names
 from evalui.report.charts.theme import MIN_QUESTIONS
+from evalui.scoring.bias import StratumBias
+from evalui.scoring.bias.counts import most_frequent
 from evalui.scoring.cell_summary import GroupKind, SubjectGroup, Summary
 from evalui.scoring.choice.trial_grid import strata
-from evalui.scoring.position_bias.consistency import most_frequent
-from evalui.scoring.position_bias.summary import StratumBias
 from evalui.scoring.statistics.paired_tests import benjamini_hochberg
 from evalui.types import Cell, CellResult, Interval, Language, Sample
 

@@ -19,11 +19,10 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
+from evalui.scoring.bias import StratumBias
+from evalui.scoring.bias.counts import Consistency, RecallSpread
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
-from evalui.scoring.position_bias.consistency import Consistency
-from evalui.scoring.position_bias.counts import RecallSpread
-from evalui.scoring.position_bias.summary import StratumBias
 from evalui.types import LETTERS, Language
 
 _LEVEL = 0.05

@@ -8,7 +8,7 @@ from evalui.report.analyses.overview.lead import bias_state
 from evalui.report.analyses.position_bias.findings import counted_picks
 from evalui.report.blocks import Headline
 from evalui.report.numbers import count, format_value, p_value, percent
-from evalui.scoring.position_bias.summary import StratumBias
+from evalui.scoring.bias import StratumBias
 from evalui.types import LETTERS, Language
 
 

@@ -17,8 +17,7 @@ from evalui.runs.database.voting import ballots
 from evalui.runs.database.voting.ballots import Ballot, VotingPairs
 from evalui.runs.database.voting.plans import is_assigned
 from evalui.scoring.arena.battles import MIRRORED
-from evalui.scoring.arena.cast_votes import CastVote
-from evalui.types import Duel, Outcome
+from evalui.types import CastVote, Duel, Outcome
 
 VoteChoice = Outcome | Literal["skip"]
 MAX_COMMENT = 10_000  # characters of what a person writes about a pair

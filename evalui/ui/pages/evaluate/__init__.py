@@ -24,13 +24,13 @@ from evalui.app.evaluations import (
 from evalui.app.files.views import LogView, UploadPart, UploadView
 from evalui.app.samples import open_sample_size, sample_size
 from evalui.app.service import AppService
+from evalui.benchmarks.groups import published_lists
 from evalui.datasets.preview import Preview
 from evalui.errors import DataError, EvaluiError
 from evalui.generation import declared_settings
 from evalui.modes.own_settings import all_settings
 from evalui.report.html import Html
 from evalui.report.words import join_sentences
-from evalui.summary_groups import published_lists
 from evalui.types import has_options
 from evalui.ui.components.action import Action
 from evalui.ui.components.address import address, leads_to, leaves_for, read_query

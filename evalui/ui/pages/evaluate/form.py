@@ -12,13 +12,13 @@ import gradio as gr
 from gradio.blocks import Block
 from gradio.components import Component
 
+from evalui.benchmarks.groups import published_lists
 from evalui.generation import GenerationSettings, declared_settings
 from evalui.messages import Messages
 from evalui.modes.own_settings import all_settings
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
 from evalui.modes.prompts.templates import TEMPLATES
 from evalui.runs.contest import OutputChoice, PairPlan
-from evalui.summary_groups import published_lists
 from evalui.types import ConflictRule, Pattern, PresentationOrders, Spellings
 from evalui.ui.components.controls import controls, read_controls
 from evalui.ui.components.form import Form, field_value, field_values

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
+from evalui.benchmarks.groups import SummaryGroup, check_published
 from evalui.datasets.model import Layout, columns_of
 from evalui.errors import SpecError
 from evalui.generation import (
@@ -41,7 +42,6 @@ from evalui.runs.spec import (
     validate,
 )
 from evalui.runs.submit import layout_of
-from evalui.summary_groups import SummaryGroup, check_published
 from evalui.types import Spellings
 from evalui.ui.components.form import Form, field_value, field_values
 

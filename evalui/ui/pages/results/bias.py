@@ -18,8 +18,9 @@ from evalui.report.analyses.position_bias.figures import GridCell, grid_places, 
 from evalui.report.analyses.position_bias.maps import model_maps
 from evalui.report.blocks import Block
 from evalui.runs.database.records import CellRow
+from evalui.scoring.bias import StratumBias
 from evalui.scoring.cell_summary import Summary
-from evalui.scoring.position_bias.summary import StratumBias
+from evalui.types import is_unfinished
 from evalui.ui.blocks import show
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.components.pickers import Pickers, Words
@@ -77,7 +78,7 @@ def draw(view: RunView, form: Form) -> None:
         show(view.t, blocks, scope="bias")
         return
     t = view.t
-    waits = any(s.state in ("waiting", "running") for s in view.with_question.values())
+    waits = any(map(is_unfinished, view.with_question.values()))
     show_empty(t("bias.none"), t("front.no_order_done") if waits else t("bias.none_about"))
 
 

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from evalui.models.endpoint.logprobs import TopLogprob, label_probs
-from evalui.scoring.choice.option_scores import reading_of_scores
+from evalui.scoring.choice.options import reading_of_scores
 
 ABCD = ("A", "B", "C", "D")
 

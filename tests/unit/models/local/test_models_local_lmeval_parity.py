@@ -13,7 +13,7 @@ from evalui.models import Model, ModelEntry, open_model
 from evalui.models.local.fp32 import LIBRARIES
 from evalui.modes import MODES, ModeSettings
 from evalui.modes.prompts.templates import TEMPLATES
-from evalui.scoring.choice.option_scores import normalise_scores
+from evalui.scoring.choice.options import normalise_scores
 from evalui.types import Loglik, Logprob, NextToken, Sample, Variant
 
 pytestmark = pytest.mark.slow  # 400 prompts, half of them with five worked examples

@@ -18,7 +18,7 @@ from evalui.modes.prompts.templates import (
     render_cloze,
     text_before_letter,
 )
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.types import Message, Sample, Variant
 
 GOLDEN = json.loads(

@@ -7,6 +7,7 @@ import pytest
 from bias_examples import cell_result, halting, right
 from open_examples import DATASET, answers_result
 
+from evalui.benchmarks.groups import SummaryGroup, published_groups
 from evalui.errors import SpecError
 from evalui.report.analyses.base import Report
 from evalui.report.compile import (
@@ -22,7 +23,6 @@ from evalui.report.export.frame_columns import METRIC_COLUMNS
 from evalui.report.export.frames import metric_frame
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.cell_summary import summarise
-from evalui.summary_groups import SummaryGroup, published_groups
 
 CELLS = [
     cell_result(halting(3), model="less", n=60, subjects=3),

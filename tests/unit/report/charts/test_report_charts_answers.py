@@ -2,8 +2,8 @@ import pytest
 
 from evalui.report.charts.answers import picks_heat_map
 from evalui.report.charts.kinds import HeatMap
+from evalui.scoring.bias.counts import PositionTable
 from evalui.scoring.cell_summary import summarise
-from evalui.scoring.position_bias.counts import PositionTable
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from evalui.report.charts.calibration import (
     reliability_title,
     sample_size_lines,
 )
-from evalui.scoring.calibration import Calibration, CalibrationBin
+from evalui.scoring.bias.probabilities import Calibration, CalibrationBin
 from evalui.scoring.cell_summary import summarise
 from evalui.types import Interval
 

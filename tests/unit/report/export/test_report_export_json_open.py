@@ -18,9 +18,9 @@ from evalui.report.export.json import (
     rating_lines,
 )
 from evalui.report.imports.battles import battle_statistics, read_battles
-from evalui.scoring.answer_pairs import compare_answers
 from evalui.scoring.answer_summary import summarise_answers
 from evalui.scoring.arena.figures import arena, arenas
+from evalui.scoring.pairs import compare_answers
 from evalui.types import Outcome
 
 

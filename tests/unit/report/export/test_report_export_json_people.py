@@ -13,8 +13,7 @@ from evalui.report.compile import compile_report
 from evalui.report.export.files import vote_lines, vote_sheet
 from evalui.report.export.json import encode
 from evalui.report.imports.battles import read_battles, read_votes
-from evalui.scoring.arena.cast_votes import CastVote
-from evalui.types import Duel, Outcome
+from evalui.types import CastVote, Duel, Outcome
 
 
 def _contrary(number: int, first: str, second: str) -> Outcome:

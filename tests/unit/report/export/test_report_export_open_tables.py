@@ -8,8 +8,8 @@ from open_examples import answers_result, judge_result, judged_run, rating_resul
 from evalui.report.analyses.open_answers.figures import answers
 from evalui.report.export import open_tables as made
 from evalui.report.export.trial_tables import ratings, replies
-from evalui.scoring.answer_pairs import compare_answers
 from evalui.scoring.arena.figures import arenas
+from evalui.scoring.pairs import compare_answers
 
 answer_pairs, answers_table, dimensions, duels, reliability, standings, verdicts, win_matrix = map(
     framed,

@@ -6,7 +6,7 @@ import pytest
 
 from evalui.errors import DataError
 from evalui.report.imports.predictions import read_choices, read_replies, read_rows
-from evalui.scoring.choice.permutations import pattern_of
+from evalui.scoring.choice.options import pattern_of
 from evalui.types import Variant
 
 _ROW = {"id": "q1", "options": ["Paris", "Rome", "Oslo"], "answer": "B", "reply": "A"}

@@ -6,7 +6,7 @@ import pytest
 
 from evalui.errors import DataError
 from evalui.report.imports.predictions import PredictionPair, read_pairs, score_texts
-from evalui.scoring.text_metrics import TEXT_METRICS
+from evalui.scoring.texts.metrics import TEXT_METRICS
 
 _GOLDEN = Path(__file__).parents[3] / "golden" / "evalscope"
 

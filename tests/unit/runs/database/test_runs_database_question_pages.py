@@ -23,7 +23,7 @@ from evalui.runs.database.records import (
 )
 from evalui.runs.database.runs import read_cells
 from evalui.runs.database.trials import write_trials
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.types import Trial
 
 SHIFTED = (3, 0, 1, 2)

@@ -9,7 +9,7 @@ from evalui.models import ModelEntry, open_model
 from evalui.modes import MODES, ModeSettings
 from evalui.runs.database.response_cache import cacheable_by
 from evalui.runs.worker.in_flight import InFlightBatch
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.types import Generate, NextToken
 
 

@@ -127,7 +127,7 @@ import sys
 from evalui.models import ModelEntry
 from evalui.runs.worker import main
 from evalui.settings import Settings
-from evalui.text_tokenizers import tokenize_en, tokenize_zh
+from evalui.scoring.texts.tokenizers import tokenize_en, tokenize_zh
 later = {"aiohttp", "nltk", "jieba"}
 assert not later & set(sys.modules), "they take time at the start of a worker"
 main._import_for(Settings(), lambda: {"m": ModelEntry("m", "openai")})

@@ -126,7 +126,7 @@ def test_an_interval_has_no_end_where_too_many_resamples_have_no_rating():
 def test_resamples_beyond_one_portion_are_all_fitted(monkeypatch: pytest.MonkeyPatch):
     battles = battles_of(CASES["three_models_60"])
     whole = fit_ratings(battles, resamples=50)
-    monkeypatch.setattr("evalui.scoring.arena.bradley_terry._MAX_CHUNK_ELEMENTS", 70)
+    monkeypatch.setattr("evalui.scoring.arena.bradley_terry.MAX_CHUNK_ELEMENTS", 70)
     portions = fit_ratings(battles, resamples=50)
     assert portions.resamples_finite == whole.resamples_finite == 50
     assert portions.ratings["model-a"].low == pytest.approx(whole.ratings["model-a"].low)

@@ -6,7 +6,7 @@ import pytest
 from evalui.proportions import wilson_interval
 from evalui.replies import read_strict, read_tolerant
 from evalui.scoring.choice.answer_format import format_metrics
-from evalui.scoring.choice.option_scores import reading_of_scores
+from evalui.scoring.choice.options import reading_of_scores
 from evalui.types import Reading, Trial, Variant
 
 CITIES = ("Paris", "London", "Rome", "Berlin")

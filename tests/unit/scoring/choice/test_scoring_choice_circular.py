@@ -17,7 +17,7 @@ from scoring_examples import (
 
 from evalui.datasets.option_references import refers_to_other_options
 from evalui.scoring.choice.circular import MOVABLE, circular_metrics
-from evalui.scoring.choice.permutations import variant_label, variants
+from evalui.scoring.choice.options import variant_label, variants
 from evalui.types import Pattern, Reading, Sample, Trial
 
 CASES = {case["id"]: case for case in golden("opencompass/circular.json")["cases"]}

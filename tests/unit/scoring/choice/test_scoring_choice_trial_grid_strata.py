@@ -3,7 +3,7 @@ import pytest
 from scoring_examples import question_outcomes
 from strata_examples import answered, as_trials, simulated
 
-from evalui.scoring.choice.permutations import variants
+from evalui.scoring.choice.options import variants
 from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, strata
 
 CIRCLE = [order.permutation for order in variants(3, "circular")]

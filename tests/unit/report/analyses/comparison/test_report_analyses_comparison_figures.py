@@ -11,7 +11,7 @@ from evalui.report.analyses.comparison.blocks import comparison_blocks
 from evalui.report.analyses.comparison.figures import Comparison, compare, split_questions
 from evalui.report.analyses.statistics import CellComparison
 from evalui.report.blocks import Details, Headline, Table
-from evalui.scoring.answer_pairs import AnswerPair
+from evalui.scoring.pairs import MetricPair
 from evalui.types import CellResult, Variant
 
 
@@ -111,7 +111,7 @@ def test_options_are_compared_in_any_metric_that_is_a_mean_over_questions(asked_
     assert asked_twice.measures == named
     assert (asked_twice.measure, asked_twice.scored) == ("repeat_agreement", True)
     (pair,) = asked_twice.pairs
-    assert isinstance(pair.result, AnswerPair)
+    assert isinstance(pair.result, MetricPair)
     assert pair.first.name == "steady"
     assert pair.means == (1, 0.5)
     assert (pair.difference, pair.result.n) == (0.5, 120)

@@ -13,8 +13,8 @@ from open_examples import (
 )
 
 from evalui.report.analyses.open_answers.figures import answers
-from evalui.scoring.answer_pairs import compare_answers
 from evalui.scoring.arena.verdicts import rating_cells
+from evalui.scoring.pairs import compare_answers
 from evalui.types import CellResult
 
 

@@ -5,7 +5,9 @@ from open_examples import answer_trial, answers_result, samples
 
 from evalui.report.analyses.arena.narrative import text_title
 from evalui.report.analyses.open_answers.figures import answers, recall_reason
-from evalui.scoring.answer_pairs import MAIN, RECALL, compare_answers, ranking_metric
+from evalui.scoring.answer_summary import ranking_metric
+from evalui.scoring.pairs import compare_answers
+from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.types import CellResult
 
 
@@ -95,6 +97,6 @@ def test_the_title_names_no_winner_where_the_pair_has_none():
     told = text_title([first, second], "en", pairs=[replace(pair, p=0.2)])
     assert told == "Against the references, a and b cannot be told apart"
     assert text_title([first, second], "en", pairs=[replace(pair, p=0.01)]).startswith("a covers")
-    other = [replace(pair, p=0.01, figure=MAIN)]
+    other = [replace(pair, p=0.01, metric=MAIN)]
     with pytest.raises(AssertionError, match="the figure that leads"):
         text_title([first, second], "en", pairs=other)

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from evalui.report.analyses.overview import narrative
+from evalui.scoring.bias.counts import PositionTable
 from evalui.scoring.cell_summary import Summary, summarise
-from evalui.scoring.position_bias.counts import PositionTable
 from evalui.types import Cell, Interval
 
 LANGUAGES = ("en", "zh")

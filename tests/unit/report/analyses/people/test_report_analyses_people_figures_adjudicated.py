@@ -9,9 +9,8 @@ from evalui.report.analyses.people.blocks import people_blocks
 from evalui.report.analyses.people.figures import PeopleFigures, people_figures
 from evalui.report.compile import compile_report
 from evalui.report.render.markdown import as_markdown
-from evalui.scoring.arena.cast_votes import CastVote
 from evalui.scoring.arena.figures import arena
-from evalui.types import Duel, Language, Outcome, Verdict
+from evalui.types import CastVote, Duel, Language, Outcome, Verdict
 
 
 def fair(number: int, first: str, second: str) -> Outcome:

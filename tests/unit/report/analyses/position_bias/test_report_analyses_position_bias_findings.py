@@ -10,10 +10,10 @@ from evalui.report.analyses.position_bias.findings import (
     findings,
     kappa,
 )
+from evalui.scoring.bias import StratumBias
+from evalui.scoring.bias.counts import RecallSpread
+from evalui.scoring.bias.significance import PermutationTest
 from evalui.scoring.cell_summary import summarise
-from evalui.scoring.position_bias.counts import RecallSpread
-from evalui.scoring.position_bias.significance import PermutationTest
-from evalui.scoring.position_bias.summary import StratumBias
 
 
 def _bias(pick=fond, **given) -> StratumBias:

@@ -5,8 +5,8 @@ from bias_examples import cell_result, fond, halting, right, with_probabilities
 
 from evalui.report.analyses.position_bias.verdict import verdict
 from evalui.report.blocks import Headline
+from evalui.scoring.bias import StratumBias
 from evalui.scoring.cell_summary import summarise
-from evalui.scoring.position_bias.summary import StratumBias
 
 
 def _bias(pick=fond, **given) -> StratumBias:

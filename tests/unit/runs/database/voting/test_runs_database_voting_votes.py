@@ -33,12 +33,11 @@ from evalui.runs.database.voting.votes import (
     read_voting_progress,
     undo_vote,
 )
-from evalui.scoring.arena.cast_votes import CastVote
-from evalui.scoring.arena.prediction_powered import (
+from evalui.scoring.arena.agreement import (
     PredictionPoweredItem,
     prediction_powered_win_rate,
 )
-from evalui.types import Duel, Verdict
+from evalui.types import CastVote, Duel, Verdict
 
 
 def vote(

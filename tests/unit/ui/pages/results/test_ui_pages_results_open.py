@@ -26,7 +26,7 @@ from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.analyses.arena.narrative import answer_pair_sentence
 from evalui.runs.database.runs import read_cells
-from evalui.scoring.answer_pairs import AnswerPair
+from evalui.scoring.pairs import AnswerPair
 from evalui.ui.components.progress_document import progress_document
 
 MakeAct = Callable[..., Press]

@@ -1,0 +1,189 @@
+"""All figures of option bias of one cell: counts, spreads, tests, debiasing, calibration."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evalui.scoring.bias.counts import (
+    Consistency,
+    PositionTable,
+    RecallSpread,
+    RecallSpreadRange,
+    consistency,
+    position_tables_of_grids,
+    recall_spread,
+    recall_spread_range,
+)
+from evalui.scoring.bias.probabilities import (
+    Calibration,
+    LabelMass,
+    PrideEstimate,
+    calibration,
+    estimate_pride,
+    pooled_calibration,
+    summarise_label_mass,
+)
+from evalui.scoring.bias.significance import (
+    N_DRAWS,
+    BiasTests,
+    NoiseFloor,
+    bias_tests,
+    gold_balance,
+    noise_floor,
+)
+from evalui.scoring.cautions import BiasLevel, bias_level
+from evalui.scoring.cell_trials import cell_trials
+from evalui.scoring.choice.trial_grid import OptionCountStratum, TrialGrid, excluded_ids
+from evalui.types import Pattern, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class StratumBias:
+    """The bias of the `n` questions with `n_options` options that were presented in every order.
+
+    `position` and `spread` are over all orders. `original_floor` is RStd of the original order with
+    its noise floor. `calibration` is of the original order; `ece` and `brier` are over all orders,
+    without ranges. None where a figure needs several orders or probabilities that are not there.
+    `gold_counts` counts the answers per slot in the original order, `gold_p` is its chi-square p.
+    `spread_range` has the ranges of `spread` over resampled questions. `mass` is the mean label
+    mass of the cell's trials, None of replies. `adjusted_p` is the p-value of the permutation test
+    that decides the `level`: corrected for the models that it stands beside, if there are any.
+    """
+
+    n_options: int
+    n: int
+    position: PositionTable
+    spread: RecallSpread
+    original_floor: NoiseFloor | None
+    consistency: Consistency | None
+    prior: PrideEstimate | None
+    calibration: Calibration | None
+    ece: float | None
+    brier: float | None
+    tests: BiasTests
+    level: BiasLevel
+    gold_counts: tuple[int, ...]
+    gold_p: float
+    spread_range: RecallSpreadRange | None = None
+    mass: float | None = None
+    adjusted_p: float | None = None
+
+    @property
+    def strength(self) -> tuple[int, float]:
+        """What orders models by their bias: the level, then how far a slot's share is from 1/K."""
+        level = _LEVELS.index(self.level) if self.level in _LEVELS else -1
+        return level, self.spread.max_share_deviation or 0.0
+
+
+_LEVELS: tuple[BiasLevel, ...] = ("green", "amber", "red")  # of the levels that a test has found
+
+
+@dataclass(frozen=True, slots=True)
+class CellBias:
+    """The bias of a cell, by number of options, fewest first; nothing is pooled over them.
+
+    The questions in `incomplete` lack an order, those in `naming` have options that name other
+    options, those in `duplicates` options of the same text; none is in any figure. `mass` is over
+    all trials. `chance` is the accuracy of blind guessing over all questions.
+    """
+
+    strata: tuple[StratumBias, ...]
+    incomplete: tuple[str, ...]
+    naming: tuple[str, ...]
+    duplicates: tuple[str, ...]
+    mass: LabelMass | None
+    chance: float | None
+    n: int
+
+    @property
+    def largest_stratum(self) -> StratumBias | None:
+        """The number of options with the most questions; None without any."""
+        return max(self.strata, key=lambda stratum: stratum.n, default=None)
+
+
+def measure_bias(
+    trials: Sequence[Trial], pattern: Pattern, *, draws: int = N_DRAWS, seed: int = 0
+) -> CellBias:
+    """Every bias figure of a cell under each trial's headline.
+
+    `draws` of 0 leaves out the permutation tests, and with them the floors and lights.
+    """
+    if not trials:
+        return CellBias((), (), (), (), None, None, 0)
+    cell = cell_trials(trials, pattern)
+    tables, columns = cell.grids, cell.columns
+    held = summarise_label_mass(columns.mass[columns.has_mass])
+    mean = held.mean if held else None
+    return CellBias(
+        strata=tuple(
+            _stratum_bias(stratum, position, draws=draws, seed=seed, label_mass=mean)
+            for stratum, position in zip(cell.strata, position_tables_of_grids(tables), strict=True)
+        ),
+        incomplete=excluded_ids(tables, ""),
+        naming=excluded_ids(tables, "naming"),
+        duplicates=excluded_ids(tables, "duplicates"),
+        mass=held,
+        chance=_chance_accuracy(tables),
+        n=sum(table.n for table in tables),
+    )
+
+
+def _stratum_bias(
+    stratum: OptionCountStratum,
+    position: PositionTable,
+    *,
+    draws: int,
+    seed: int,
+    label_mass: float | None,
+) -> StratumBias:
+    tests, uneven = bias_tests(stratum, draws=draws, seed=seed), recall_spread(position)
+    gold, gold_p = gold_balance(stratum.target[:, 0], stratum.n_options)
+    chances = stratum.probabilities
+    overall = pooled_calibration(chances, stratum.target) if chances is not None else None
+    bias = StratumBias(
+        n_options=stratum.n_options,
+        n=stratum.n,
+        position=position,
+        spread=uneven,
+        original_floor=noise_floor(stratum, draws=draws, seed=seed) if draws else None,
+        consistency=consistency(stratum),
+        prior=estimate_pride(stratum),
+        calibration=calibration(chances[:, 0], stratum.target[:, 0])
+        if chances is not None
+        else None,
+        ece=overall.ece if overall else None,
+        brier=overall.brier if overall else None,
+        tests=tests,
+        level="na",
+        gold_counts=gold,
+        gold_p=gold_p,
+        mass=label_mass,
+        spread_range=recall_spread_range(
+            stratum.choice,
+            stratum.target,
+            stratum.n_options,
+            stratum.cluster,
+            resamples=draws,
+            seed=seed,
+        )
+        if draws
+        else None,
+    )
+    return with_light(bias, tests.permutation.p if tests.permutation else None)
+
+
+def with_light(bias: StratumBias, p: float | None) -> StratumBias:
+    """The same with the level that follows from a p-value of its permutation test."""
+    permuted = bias.tests.permutation
+    level = bias_level(
+        n=bias.n,
+        p=p,
+        max_share_deviation=bias.spread.max_share_deviation,
+        rstd=bias.spread.rstd,
+        floor95=permuted.rstd_95 if permuted else None,
+        mass=bias.mass,
+    )
+    return replace(bias, adjusted_p=p, level=level)
+
+
+def _chance_accuracy(tables: Sequence[TrialGrid]) -> float:
+    return sum(table.n / table.n_options for table in tables) / sum(table.n for table in tables)

@@ -1,1 +1,0 @@
-"""Position bias: counts, spreads, tests, debiasing."""

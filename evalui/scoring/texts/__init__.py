@@ -1,0 +1,1 @@
+"""Written answers beside their references: words, figures, counts."""
