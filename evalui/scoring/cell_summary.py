@@ -402,7 +402,7 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
     summary = _without_figures(result)
     if not trials:
         return replace(summary, figures=compute_figures((), pattern))
-    made = CellTrials(trials, pattern, result.samples)
+    made = CellTrials.of(result)
     intervals, metrics = made.intervals, made.circular
     unfinished, original = is_unfinished(result), made.original
     draws = 0 if unfinished else N_DRAWS
@@ -473,7 +473,7 @@ def pair_summary(result: CellResult) -> Summary:
     summary = _without_figures(result)
     if not result.trials:
         return replace(summary, outcomes={"accuracy": {}})
-    made = CellTrials(result.trials, result.cell.pattern, result.samples)
+    made = CellTrials.of(result)
     return replace(
         summary,
         clusters=made.clusters,

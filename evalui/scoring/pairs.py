@@ -14,7 +14,7 @@ from evalui.scoring.repeats import QuestionValues
 from evalui.scoring.statistics.intervals import cluster_codes, t_quantile
 from evalui.scoring.statistics.paired_tests import PairedTTest, holm, paired_t_test
 from evalui.scoring.trial_columns import TrialColumns, columns_of
-from evalui.types import CellResult, Interval, Trial
+from evalui.types import CellResult, Interval
 
 _GROUPS = 20  # of questions, each of which is left out once
 _SAME = 1e-12  # sums in another order may differ in the last digits
@@ -60,7 +60,7 @@ def compare_metric(results: Sequence[CellResult], metric: Metric) -> tuple[Metri
     median.
     """
     valued = [
-        (result, question_values(metric, _cell(result, result.trials)))
+        (result, question_values(metric, CellTrials.of(result)))
         for result in results
         if result.trials
     ]
@@ -139,15 +139,11 @@ def _answer_pairs(group: Sequence[CellResult], figure: str) -> tuple[AnswerPair,
     )
 
 
-def _cell(result: CellResult, trials: Sequence[Trial]) -> CellTrials:
-    return CellTrials(trials, result.cell.pattern, result.samples)
-
-
 def _jackknife(
     first: CellResult, second: CellResult, metric: Metric, clusters: Mapping[str, int]
 ) -> MetricPair | None:
     columns = columns_of(first.trials), columns_of(second.trials)
-    both = _answered(columns[0]) & _answered(columns[1])
+    both = columns[0].question_ids & columns[1].question_ids
     shared = [name for name in first.samples if name in both]
     if len(shared) < 2:
         return None
@@ -177,11 +173,6 @@ def _jackknife(
     return MetricPair(*models, metric.name, value, low, high, p, len(shared))
 
 
-def _answered(columns: TrialColumns) -> set[str]:
-    codes: list[int] = np.unique(columns.sample).tolist()
-    return {columns.ids[code] for code in codes}
-
-
 def _groups(columns: TrialColumns, group_of: Mapping[str, int]) -> NDArray[np.intp]:
     """The group of each trial's question; -1 where only one model has it."""
     return np.array([group_of.get(name, -1) for name in columns.ids], dtype=np.intp)[columns.sample]
@@ -190,7 +181,7 @@ def _groups(columns: TrialColumns, group_of: Mapping[str, int]) -> NDArray[np.in
 def _value(result: CellResult, columns: TrialColumns, metric: Metric) -> float | None:
     if not len(columns):
         return None
-    cell = _cell(result, columns)
+    cell = CellTrials.of(result, columns)
     figure = metric.compute(cell) if can_compute(metric, cell) else None
     return figure.value if isinstance(figure, Interval) else figure
 

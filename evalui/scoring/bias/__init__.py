@@ -32,7 +32,7 @@ from evalui.scoring.bias.significance import (
 )
 from evalui.scoring.cautions import BiasLevel, bias_level
 from evalui.scoring.cell_trials import cell_trials
-from evalui.scoring.choice.trial_grid import OptionCountStratum, TrialGrid, excluded_ids
+from evalui.scoring.choice.trial_grid import OptionCountStratum
 from evalui.types import Pattern, Trial
 
 
@@ -81,18 +81,12 @@ _LEVELS: tuple[BiasLevel, ...] = ("green", "amber", "red")  # of the levels that
 class CellBias:
     """The bias of a cell, by number of options, fewest first; nothing is pooled over them.
 
-    The questions in `incomplete` lack an order, those in `naming` have options that name other
-    options, those in `duplicates` options of the same text; none is in any figure. `mass` is over
-    all trials. `chance` is the accuracy of blind guessing over all questions.
+    Questions that lack an order, or whose options may not move, are in none. `mass` is over all
+    trials.
     """
 
     strata: tuple[StratumBias, ...]
-    incomplete: tuple[str, ...]
-    naming: tuple[str, ...]
-    duplicates: tuple[str, ...]
     mass: LabelMass | None
-    chance: float | None
-    n: int
 
     @property
     def largest_stratum(self) -> StratumBias | None:
@@ -108,22 +102,18 @@ def measure_bias(
     `draws` of 0 leaves out the permutation tests, and with them the floors and lights.
     """
     if not trials:
-        return CellBias((), (), (), (), None, None, 0)
+        return CellBias((), None)
     cell = cell_trials(trials, pattern)
-    tables, columns = cell.grids, cell.columns
-    held = summarise_label_mass(columns.mass[columns.has_mass])
+    held = summarise_label_mass(cell.columns.mass[cell.columns.has_mass])
     mean = held.mean if held else None
     return CellBias(
         strata=tuple(
             _stratum_bias(stratum, position, draws=draws, seed=seed, label_mass=mean)
-            for stratum, position in zip(cell.strata, position_tables_of_grids(tables), strict=True)
+            for stratum, position in zip(
+                cell.strata, position_tables_of_grids(cell.grids), strict=True
+            )
         ),
-        incomplete=excluded_ids(tables, ""),
-        naming=excluded_ids(tables, "naming"),
-        duplicates=excluded_ids(tables, "duplicates"),
         mass=held,
-        chance=_chance_accuracy(tables),
-        n=sum(table.n for table in tables),
     )
 
 
@@ -183,7 +173,3 @@ def with_light(bias: StratumBias, p: float | None) -> StratumBias:
         mass=bias.mass,
     )
     return replace(bias, adjusted_p=p, level=level)
-
-
-def _chance_accuracy(tables: Sequence[TrialGrid]) -> float:
-    return sum(table.n / table.n_options for table in tables) / sum(table.n for table in tables)
