@@ -1,7 +1,12 @@
-"""All figures of option bias of one cell: counts, spreads, tests, debiasing, calibration."""
+"""All figures of option bias of one cell: counts, spreads, tests, debiasing, calibration, level.
+
+The thresholds of the level are judgement, not literature; docs/metrics-bias.md lists them with
+their reasons.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from evalui.scoring.bias.counts import (
     Consistency,
@@ -30,10 +35,13 @@ from evalui.scoring.bias.significance import (
     gold_balance,
     noise_floor,
 )
-from evalui.scoring.cautions import BiasLevel, bias_level
+from evalui.scoring.cautions import EXPLORATORY_BELOW, HIDDEN_BELOW, MIN_LABEL_MASS
 from evalui.scoring.cell_trials import cell_trials
 from evalui.scoring.choice.trial_grid import OptionCountStratum
 from evalui.types import Pattern, Trial
+
+BiasLevel = Literal["green", "amber", "red", "mass", "few", "na"]
+_LEVELS: tuple[BiasLevel, ...] = ("green", "amber", "red")  # of the levels that a test has found
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +80,6 @@ class StratumBias:
         """What orders models by their bias: the level, then how far a slot's share is from 1/K."""
         level = _LEVELS.index(self.level) if self.level in _LEVELS else -1
         return level, self.spread.max_share_deviation or 0.0
-
-
-_LEVELS: tuple[BiasLevel, ...] = ("green", "amber", "red")  # of the levels that a test has found
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,3 +178,33 @@ def with_light(bias: StratumBias, p: float | None) -> StratumBias:
         mass=bias.mass,
     )
     return replace(bias, adjusted_p=p, level=level)
+
+
+def bias_level(
+    *,
+    n: int,
+    p: float | None,
+    max_share_deviation: float | None,
+    rstd: float | None,
+    floor95: float | None,
+    mass: float | None = None,
+) -> BiasLevel:
+    """The level of the position bias of `n` questions.
+
+    "na": no test. "mass": the labels hold on average less than a tenth of the probability
+    (`mass`, None where there are replies), so that nothing follows from what they hold. "few":
+    below 30 questions, or below 100 where the test finds nothing, which
+    must never read as "no bias". "green": p >= .05, or no slot's share is 3 points or more from
+    1/K (`max_share_deviation`). "red": p < .05 and RStd over twice its 95 % floor, or a share more
+    than 10 points off. "amber": the rest.
+    """
+    if p is None or max_share_deviation is None:
+        return "na"
+    if mass is not None and mass < MIN_LABEL_MASS:
+        return "mass"
+    if n < HIDDEN_BELOW or (p >= 0.05 and n < EXPLORATORY_BELOW):
+        return "few"
+    if p >= 0.05 or max_share_deviation < 0.03:
+        return "green"
+    is_strong = rstd is not None and floor95 is not None and rstd > 2 * floor95
+    return "red" if is_strong or max_share_deviation > 0.10 else "amber"

@@ -15,8 +15,7 @@ from evalui.scoring.answer_summary import AnswerSummary, ranking_metric, summari
 from evalui.scoring.cell_summary import Measure, Summary, pair_summary
 from evalui.scoring.cell_trials import CellTrials, scores_by_question
 from evalui.scoring.metrics import Metric, is_added, metrics_in, question_values
-from evalui.scoring.pairs import MetricPair, compare_answers, compare_metric
-from evalui.scoring.statistics.paired_tests import incompatibilities
+from evalui.scoring.pairs import MetricPair, compare_answers, compare_metric, incompatibilities
 from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.types import Cell, CellResult, Sample
 
