@@ -20,8 +20,8 @@ from evalui.runs.database.connection import Database
 from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.database.runs import is_recorded, read_cells, read_runs
 from evalui.runs.kept_summaries import find_summary, read_answer_summary
+from evalui.scoring import pairs
 from evalui.scoring.cell_summary import pair_summary
-from evalui.scoring.statistics import paired_tests
 from evalui.types import CellResult
 
 MAX_CELLS = 20  # cells side by side: 190 pairs
@@ -267,11 +267,11 @@ def first_cells(group: Sequence[CellRow]) -> tuple[int, ...]:
 
 
 def incompatibilities(one: CellRow, other: CellRow) -> tuple[str, ...]:
-    """What forbids to compare two cells, as `paired_tests.incompatibilities` names it.
+    """What forbids to compare two cells, as `pairs.incompatibilities` names it.
 
     How supplied answers had been prompted is not known, and so no obstacle.
     """
-    named = paired_tests.incompatibilities(one.cell, other.cell)
+    named = pairs.incompatibilities(one.cell, other.cell)
     parts = named.split(", ") if named else []
     if one.cell.gives == other.cell.gives == "answers" and (is_recorded(one) or is_recorded(other)):
         parts = [part for part in parts if part not in ("prompt", "shots")]

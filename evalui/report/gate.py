@@ -14,12 +14,8 @@ from evalui.messages import localized
 from evalui.report.numbers import count, signed_points
 from evalui.scoring.cell_summary import pair_summary
 from evalui.scoring.cell_trials import question_clusters, scores_by_question
-from evalui.scoring.statistics.paired_tests import (
-    Decision,
-    MarginTest,
-    compare_with_margin,
-    differing_settings,
-)
+from evalui.scoring.pairs import differing_settings
+from evalui.scoring.statistics.tests import Decision, MarginTest, compare_with_margin
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import CellResult, Sample
 

@@ -1,6 +1,6 @@
 """The written answers of one cell in figures: text metrics with their ranges, and counts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
@@ -110,13 +110,13 @@ def summarise_answers(result: CellResult, tally: TextTally | None = None) -> Ans
         else None
     )
     tally = tally or tally_texts(columns, result.samples)
-    compared = frozenset(_question_ids(made.compared)) if made else frozenset[str]()
+    compared = made.compared.question_ids if made else frozenset[str]()
     return AnswerSummary(
         cell=result.cell,
         state=result.state,
         error=result.error,
         questions=len(result.samples),
-        n=len(np.unique(columns.sample)),
+        n=len(columns.question_ids),
         replies=len(columns),
         n_repeats=columns.n_repeats,
         compared=len(compared),
@@ -173,8 +173,3 @@ def count_rule(trials: TrialColumns, name: str) -> int:
     """How many trials were read by a rule."""
     codes = [code for code, rule in enumerate(trials.rules) if rule == name]
     return int(np.isin(trials.reading.rule, codes).sum())
-
-
-def _question_ids(columns: TrialColumns) -> Iterator[str]:
-    codes: list[int] = np.unique(columns.sample).tolist()
-    return (columns.ids[code] for code in codes)

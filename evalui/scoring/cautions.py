@@ -1,16 +1,13 @@
-"""What a reader must know before trusting a figure: the level of the bias and the cautions.
+"""What a reader must know before trusting a figure.
 
 The thresholds are judgement, not literature; docs/metrics-bias.md lists them with their reasons.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from evalui.scoring.statistics.intervals import beats_guessing, blind_accuracy
 from evalui.types import Interval
-
-BiasLevel = Literal["green", "amber", "red", "mass", "few", "na"]
 
 HIDDEN_BELOW, EXPLORATORY_BELOW = 30, 100
 MIN_LABEL_MASS = 0.1  # the label mass under which picks are no sign of a bias
@@ -37,7 +34,7 @@ class CautionEvidence:
     chi-square p. `choices_only` is (right, trials) without the question. `flips` is the judge's
     rate of flipped pairs, `judge_unreadable` the share of verdicts that cannot be read;
     `single_order`: the judge saw one order. `rstd_plain` and `rstd_debiased` are PriDe's, in
-    points. `incompatibilities` is that of `paired_tests.incompatibilities`.
+    points. `incompatibilities` is that of `pairs.incompatibilities`.
     """
 
     n: int
@@ -62,36 +59,6 @@ class CautionEvidence:
     rstd_plain: float | None = None
     rstd_debiased: float | None = None
     incompatibilities: str = ""
-
-
-def bias_level(
-    *,
-    n: int,
-    p: float | None,
-    max_share_deviation: float | None,
-    rstd: float | None,
-    floor95: float | None,
-    mass: float | None = None,
-) -> BiasLevel:
-    """The level of the position bias of `n` questions.
-
-    "na": no test. "mass": the labels hold on average less than a tenth of the probability
-    (`mass`, None where there are replies), so that nothing follows from what they hold. "few":
-    below 30 questions, or below 100 where the test finds nothing, which
-    must never read as "no bias". "green": p >= .05, or no slot's share is 3 points or more from
-    1/K (`max_share_deviation`). "red": p < .05 and RStd over twice its 95 % floor, or a share more
-    than 10 points off. "amber": the rest.
-    """
-    if p is None or max_share_deviation is None:
-        return "na"
-    if mass is not None and mass < MIN_LABEL_MASS:
-        return "mass"
-    if n < HIDDEN_BELOW or (p >= 0.05 and n < EXPLORATORY_BELOW):
-        return "few"
-    if p >= 0.05 or max_share_deviation < 0.03:
-        return "green"
-    is_strong = rstd is not None and floor95 is not None and rstd > 2 * floor95
-    return "red" if is_strong or max_share_deviation > 0.10 else "amber"
 
 
 def cautions(evidence: CautionEvidence) -> tuple[Caution, ...]:

@@ -5,7 +5,7 @@ Nothing is computed here that belongs into `scoring`; this module asks it the ri
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ from evalui.scoring.statistics.intervals import (
     n_independent,
     share_over_repeats,
 )
-from evalui.scoring.statistics.paired_tests import benjamini_hochberg
+from evalui.scoring.statistics.tests import benjamini_hochberg, fisher_p_value, welch_p_value
 from evalui.types import (
     Cell,
     CellResult,
@@ -272,34 +272,13 @@ def _gap_p_value(
     if gap is None or whole is None or gap.n == whole.n:
         return None
     if inside[0].n_repeats == 1 and inside[0].cluster is None:
-        return _fisher_p_value(gap, whole)
-    return _welch_p_value(
+        return fisher_p_value(gap, whole)
+    return welch_p_value(
         *(
             cluster_values(_order_losses(each).mean(axis=1), joined_clusters(each))
             for each in (inside, outside)
         )
     )
-
-
-def _welch_p_value(one: NDArray[np.float64], other: NDArray[np.float64]) -> float | None:
-    """Welch's t test of two means over questions; None where their spread is not known."""
-    from scipy import stats
-
-    if min(len(one), len(other)) < 2 or not (one.std() or other.std()):
-        return None
-    tested = cast("Any", stats.ttest_ind(one, other, equal_var=False))  # without types
-    return float(tested.pvalue)
-
-
-def _fisher_p_value(part: Interval, whole: Interval) -> float:
-    """Fisher's exact p-value of a part against the rest."""
-    from scipy import stats
-
-    inside, every = round(part.value * part.n), round(whole.value * whole.n)
-    rest, others = every - inside, whole.n - part.n
-    table = [[inside, part.n - inside], [rest, others - rest]]
-    tested = cast("Any", stats.fisher_exact(table))  # without types
-    return float(tested.pvalue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,7 +381,7 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
     summary = _without_figures(result)
     if not trials:
         return replace(summary, figures=compute_figures((), pattern))
-    made = CellTrials(trials, pattern, result.samples)
+    made = CellTrials.of(result)
     intervals, metrics = made.intervals, made.circular
     unfinished, original = is_unfinished(result), made.original
     draws = 0 if unfinished else N_DRAWS
@@ -473,7 +452,7 @@ def pair_summary(result: CellResult) -> Summary:
     summary = _without_figures(result)
     if not result.trials:
         return replace(summary, outcomes={"accuracy": {}})
-    made = CellTrials(result.trials, result.cell.pattern, result.samples)
+    made = CellTrials.of(result)
     return replace(
         summary,
         clusters=made.clusters,

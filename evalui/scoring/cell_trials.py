@@ -30,7 +30,7 @@ from evalui.scoring.scorers import values_without_reference
 from evalui.scoring.statistics.intervals import blind_accuracy, cluster_codes, mean_intervals
 from evalui.scoring.texts.metrics import normalised_words
 from evalui.scoring.trial_columns import NO_CHOICE, Ragged, TrialColumns, columns_of
-from evalui.types import Interval, Pattern, Sample, Trial
+from evalui.types import CellResult, Interval, Pattern, Sample, Trial
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +104,12 @@ class CellTrials(Sequence[Trial]):
         self.pattern: Pattern = pattern
         self.samples = samples
         self.unfinished = unfinished
+
+    @classmethod
+    def of(cls, result: CellResult, trials: Sequence[Trial] | None = None) -> "CellTrials":
+        """The trials of a cell, or the part of them that is given."""
+        kept = result.trials if trials is None else trials
+        return cls(kept, result.cell.pattern, result.samples)
 
     @overload
     def __getitem__(self, index: int) -> Trial: ...

@@ -175,10 +175,10 @@ class _SubjectParts:
             rows = np.flatnonzero(places == place)
             if subject not in self._wanted or not rows.size:
                 continue
-            part = CellTrials(columns.take(rows), result.cell.pattern, result.samples)
+            part = CellTrials.of(result, columns.take(rows))
             figures = compute_figures(part, result.cell.pattern, answers=answers)
             chosen = answers == "choices"
-            n = part.circular.n_origin if chosen else len(np.unique(part.compared.sample))
+            n = part.circular.n_origin if chosen else len(part.compared.question_ids)
             yield subject, MemberFigures(figures, n)
 
 

@@ -36,7 +36,7 @@ from evalui.scoring.repeats import (
     spread,
 )
 from evalui.scoring.scorers import OUR_VALUES, ScoreValue, declared_values
-from evalui.scoring.statistics.paired_tests import paired_t_test
+from evalui.scoring.statistics.tests import paired_t_test
 from evalui.types import Interval, Language, Pattern, Trial
 
 NO_DOCS: Mapping[Language, str] = MappingProxyType({})

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import TypeVar
 
@@ -12,10 +13,15 @@ from evalui.scoring.cell_trials import CellTrials, question_clusters, scores_by_
 from evalui.scoring.metrics import Metric, can_compute, question_values
 from evalui.scoring.repeats import QuestionValues
 from evalui.scoring.statistics.intervals import cluster_codes, t_quantile
-from evalui.scoring.statistics.paired_tests import PairedTTest, holm, paired_t_test
+from evalui.scoring.statistics.tests import PairedTTest, holm, paired_t_test
 from evalui.scoring.trial_columns import TrialColumns, columns_of
-from evalui.types import CellResult, Interval, Trial
+from evalui.types import Cell, CellResult, Interval, signature_parts
 
+# Of a signature: which questions and their clusters, which model, and what writes the line.
+_NO_SETTINGS = frozenset(
+    ("n", "limit", "duplicate-options", "cluster", "answers", "model", "fp32", "evalui")
+)
+_COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
 _GROUPS = 20  # of questions, each of which is left out once
 _SAME = 1e-12  # sums in another order may differ in the last digits
 _Valued = tuple[CellResult, QuestionValues | None]  # with the value of each question, of means
@@ -50,6 +56,43 @@ class AnswerPair(MetricPair):
 _Pair = TypeVar("_Pair", bound=MetricPair)
 
 
+def incompatibilities(one: Cell, other: Cell) -> str:
+    """What forbids to compare two cells, "" if nothing does: names joined by ", ".
+
+    Of dataset (name or contents), mode, prompt (template), rule (reading), spell (spellings of a
+    letter), shots, orders (pattern), n (number of questions) and un (unconditional cue), read from
+    the signatures.
+    """
+    parts = _compared_parts(one), _compared_parts(other)
+    if parts[0] == parts[1]:
+        return ""
+    both = zip(_COMPARED_PARTS, *parts, strict=True)
+    return ", ".join(name for name, mine, theirs in both if mine != theirs)
+
+
+def differing_settings(one: Cell, other: Cell) -> str:
+    """In which settings two cells were asked otherwise, "" if in none: "shots:0/2, top_p:–/0.9".
+
+    Read from the signatures; "–" is what one does not state, most often because it is as usual. How
+    answers were asked that somebody brought along is not known.
+    """
+    mine, theirs = (
+        {
+            name: value
+            for name, value in signature_parts(each.signature).items()
+            if name not in _NO_SETTINGS
+        }
+        for each in (one, other)
+    )
+    if "recorded" in (mine.get("prompt"), theirs.get("prompt")):
+        return ""
+    return ", ".join(
+        f"{name}:{mine.get(name, '–')}/{theirs.get(name, '–')}"
+        for name in mine | theirs
+        if mine.get(name) != theirs.get(name)
+    )
+
+
 def compare_metric(results: Sequence[CellResult], metric: Metric) -> tuple[MetricPair, ...]:
     """Every two of the cells of one dataset and mode; none where a cell lacks the metric.
 
@@ -60,7 +103,7 @@ def compare_metric(results: Sequence[CellResult], metric: Metric) -> tuple[Metri
     median.
     """
     valued = [
-        (result, question_values(metric, _cell(result, result.trials)))
+        (result, question_values(metric, CellTrials.of(result)))
         for result in results
         if result.trials
     ]
@@ -98,6 +141,12 @@ def answer_groups(results: Sequence[CellResult]) -> list[list[CellResult]]:
         if result.cell.gives == "answers":
             groups.setdefault((result.cell.dataset, result.cell.label), []).append(result)
     return list(groups.values())
+
+
+@lru_cache(maxsize=4096)
+def _compared_parts(cell: Cell) -> tuple[str | None, ...]:
+    stated = signature_parts(cell.signature) | {"dataset": cell.signature.partition("|")[0]}
+    return tuple(map(({"mode": cell.mode, "orders": cell.pattern} | stated).get, _COMPARED_PARTS))
 
 
 def _compare(
@@ -139,15 +188,11 @@ def _answer_pairs(group: Sequence[CellResult], figure: str) -> tuple[AnswerPair,
     )
 
 
-def _cell(result: CellResult, trials: Sequence[Trial]) -> CellTrials:
-    return CellTrials(trials, result.cell.pattern, result.samples)
-
-
 def _jackknife(
     first: CellResult, second: CellResult, metric: Metric, clusters: Mapping[str, int]
 ) -> MetricPair | None:
     columns = columns_of(first.trials), columns_of(second.trials)
-    both = _answered(columns[0]) & _answered(columns[1])
+    both = columns[0].question_ids & columns[1].question_ids
     shared = [name for name in first.samples if name in both]
     if len(shared) < 2:
         return None
@@ -177,11 +222,6 @@ def _jackknife(
     return MetricPair(*models, metric.name, value, low, high, p, len(shared))
 
 
-def _answered(columns: TrialColumns) -> set[str]:
-    codes: list[int] = np.unique(columns.sample).tolist()
-    return {columns.ids[code] for code in codes}
-
-
 def _groups(columns: TrialColumns, group_of: Mapping[str, int]) -> NDArray[np.intp]:
     """The group of each trial's question; -1 where only one model has it."""
     return np.array([group_of.get(name, -1) for name in columns.ids], dtype=np.intp)[columns.sample]
@@ -190,7 +230,7 @@ def _groups(columns: TrialColumns, group_of: Mapping[str, int]) -> NDArray[np.in
 def _value(result: CellResult, columns: TrialColumns, metric: Metric) -> float | None:
     if not len(columns):
         return None
-    cell = _cell(result, columns)
+    cell = CellTrials.of(result, columns)
     figure = metric.compute(cell) if can_compute(metric, cell) else None
     return figure.value if isinstance(figure, Interval) else figure
 

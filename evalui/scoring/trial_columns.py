@@ -197,6 +197,12 @@ class TrialColumns(Sequence[Trial]):
         return self.rules.index(name) if name in self.rules else -1
 
     @property
+    def question_ids(self) -> frozenset[str]:
+        """The ids of the questions that have a trial."""
+        come: list[int] = np.unique(self.sample).tolist()
+        return frozenset(self.ids[code] for code in come)
+
+    @property
     def n_options(self) -> NDArray[np.int32]:
         """The number of options that each trial showed."""
         return self._of_order([len(order.permutation) for order in self.orders], np.int32)

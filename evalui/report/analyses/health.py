@@ -39,7 +39,7 @@ from evalui.report.numbers import (
 from evalui.report.words import join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
-from evalui.scoring.statistics.paired_tests import PairedTTest, paired_t_test
+from evalui.scoring.statistics.tests import PairedTTest, paired_t_test
 from evalui.types import LETTERS, Interval, Language, Sample
 
 _UNEVEN = 0.05  # the p-value under which the letters of the right answers are not balanced

@@ -18,7 +18,7 @@ from evalui.report.charts.kinds import (
 from evalui.report.charts.theme import COLOURS, MIN_QUESTIONS, NEUTRAL
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.bias.probabilities import Calibration, CalibrationBin
-from evalui.scoring.statistics.paired_tests import minimum_detectable_difference
+from evalui.scoring.statistics.tests import minimum_detectable_difference
 from evalui.types import Interval, Language
 
 DISAGREEMENT_RATES = (0.1, 0.2, 0.3)  # shares of questions on which two models differ

@@ -27,7 +27,7 @@ from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import ReadingMetrics
 from evalui.scoring.choice.options import variant_label
 from evalui.scoring.statistics.intervals import ClusteredMean
-from evalui.scoring.statistics.paired_tests import McNemar, RankBand
+from evalui.scoring.statistics.tests import McNemar, RankBand
 from evalui.types import LETTERS, Interval, LeftOut, Reading
 
 

@@ -310,8 +310,7 @@ def score_texts(path: Path, *, samples: bool) -> list[str]:
         for pair in pairs
     ]
     empty = [not pair.prediction.strip() for pair in pairs]
-    metrics = mean_scores(scores, empty=sum(empty))
-    totals = {"n": metrics.n, "empty": metrics.empty} | dict(metrics.means)
+    totals = {"n": len(pairs), "empty": sum(empty), **mean_scores(scores)}
     if not samples:
         return [json.dumps(totals, indent=2)]
     each = zip(empty, scores, strict=True)

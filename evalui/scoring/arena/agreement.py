@@ -35,7 +35,7 @@ from evalui.scoring.statistics.intervals import (
     sums_by_code,
     t_interval,
 )
-from evalui.scoring.statistics.paired_tests import holm
+from evalui.scoring.statistics.tests import holm
 from evalui.types import OUTCOMES, Duel, Interval, Outcome, Verdict
 
 # A duel with its models in alphabetical order, and its outcome from that side.

@@ -6,7 +6,7 @@ dimension is None there instead of moving its column up, and capabilities are co
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -134,10 +134,8 @@ def category_tables(
 def won_shares(fought: Sequence[Battle]) -> dict[tuple[str, str], Interval]:
     """The share of points of each of two models that met, with its range over questions."""
     earned: dict[tuple[str, str], list[tuple[str, float]]] = {}
-    for number, battle in enumerate(fought):
+    for question, battle in _by_question(fought):
         one = battle if battle.model_a < battle.model_b else battle.mirrored
-        # A battle that names no question is one of its own.
-        question = str(number) if one.question is None else one.question
         earned.setdefault((one.model_a, one.model_b), []).append((question, one.points))
     shares: dict[tuple[str, str], Interval] = {}
     for (first, second), rows in earned.items():
@@ -157,9 +155,7 @@ def not_bad_shares(fought: Sequence[Battle]) -> dict[str, Interval]:
     for conflicts that keeps them. Ranges are over questions.
     """
     good: dict[str, dict[str, list[float]]] = {}
-    for number, battle in enumerate(fought):
-        # A battle that names no question is one of its own.
-        question = str(number) if battle.question is None else battle.question
+    for question, battle in _by_question(fought):
         for side in (battle, battle.mirrored):
             good.setdefault(side.model_a, {}).setdefault(question, []).append(float(side.is_good))
     return {model: point_share(list(of.values())) for model, of in good.items()}
@@ -175,3 +171,9 @@ def point_share(points: Sequence[Sequence[float]]) -> Interval:
 
 
 _NO_CATEGORY = SampleCategory("")
+
+
+def _by_question(fought: Sequence[Battle]) -> Iterator[tuple[str, Battle]]:
+    """Each battle behind its question; one that names none is of a question of its own."""
+    for number, battle in enumerate(fought):
+        yield str(number) if battle.question is None else battle.question, battle

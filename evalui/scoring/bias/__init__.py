@@ -1,7 +1,12 @@
-"""All figures of option bias of one cell: counts, spreads, tests, debiasing, calibration."""
+"""All figures of option bias of one cell: counts, spreads, tests, debiasing, calibration, level.
+
+The thresholds of the level are judgement, not literature; docs/metrics-bias.md lists them with
+their reasons.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from evalui.scoring.bias.counts import (
     Consistency,
@@ -30,10 +35,13 @@ from evalui.scoring.bias.significance import (
     gold_balance,
     noise_floor,
 )
-from evalui.scoring.cautions import BiasLevel, bias_level
+from evalui.scoring.cautions import EXPLORATORY_BELOW, HIDDEN_BELOW, MIN_LABEL_MASS
 from evalui.scoring.cell_trials import cell_trials
-from evalui.scoring.choice.trial_grid import OptionCountStratum, TrialGrid, excluded_ids
+from evalui.scoring.choice.trial_grid import OptionCountStratum
 from evalui.types import Pattern, Trial
+
+BiasLevel = Literal["green", "amber", "red", "mass", "few", "na"]
+_LEVELS: tuple[BiasLevel, ...] = ("green", "amber", "red")  # of the levels that a test has found
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,25 +82,16 @@ class StratumBias:
         return level, self.spread.max_share_deviation or 0.0
 
 
-_LEVELS: tuple[BiasLevel, ...] = ("green", "amber", "red")  # of the levels that a test has found
-
-
 @dataclass(frozen=True, slots=True)
 class CellBias:
     """The bias of a cell, by number of options, fewest first; nothing is pooled over them.
 
-    The questions in `incomplete` lack an order, those in `naming` have options that name other
-    options, those in `duplicates` options of the same text; none is in any figure. `mass` is over
-    all trials. `chance` is the accuracy of blind guessing over all questions.
+    Questions that lack an order, or whose options may not move, are in none. `mass` is over all
+    trials.
     """
 
     strata: tuple[StratumBias, ...]
-    incomplete: tuple[str, ...]
-    naming: tuple[str, ...]
-    duplicates: tuple[str, ...]
     mass: LabelMass | None
-    chance: float | None
-    n: int
 
     @property
     def largest_stratum(self) -> StratumBias | None:
@@ -108,22 +107,18 @@ def measure_bias(
     `draws` of 0 leaves out the permutation tests, and with them the floors and lights.
     """
     if not trials:
-        return CellBias((), (), (), (), None, None, 0)
+        return CellBias((), None)
     cell = cell_trials(trials, pattern)
-    tables, columns = cell.grids, cell.columns
-    held = summarise_label_mass(columns.mass[columns.has_mass])
+    held = summarise_label_mass(cell.columns.mass[cell.columns.has_mass])
     mean = held.mean if held else None
     return CellBias(
         strata=tuple(
             _stratum_bias(stratum, position, draws=draws, seed=seed, label_mass=mean)
-            for stratum, position in zip(cell.strata, position_tables_of_grids(tables), strict=True)
+            for stratum, position in zip(
+                cell.strata, position_tables_of_grids(cell.grids), strict=True
+            )
         ),
-        incomplete=excluded_ids(tables, ""),
-        naming=excluded_ids(tables, "naming"),
-        duplicates=excluded_ids(tables, "duplicates"),
         mass=held,
-        chance=_chance_accuracy(tables),
-        n=sum(table.n for table in tables),
     )
 
 
@@ -185,5 +180,31 @@ def with_light(bias: StratumBias, p: float | None) -> StratumBias:
     return replace(bias, adjusted_p=p, level=level)
 
 
-def _chance_accuracy(tables: Sequence[TrialGrid]) -> float:
-    return sum(table.n / table.n_options for table in tables) / sum(table.n for table in tables)
+def bias_level(
+    *,
+    n: int,
+    p: float | None,
+    max_share_deviation: float | None,
+    rstd: float | None,
+    floor95: float | None,
+    mass: float | None = None,
+) -> BiasLevel:
+    """The level of the position bias of `n` questions.
+
+    "na": no test. "mass": the labels hold on average less than a tenth of the probability
+    (`mass`, None where there are replies), so that nothing follows from what they hold. "few":
+    below 30 questions, or below 100 where the test finds nothing, which
+    must never read as "no bias". "green": p >= .05, or no slot's share is 3 points or more from
+    1/K (`max_share_deviation`). "red": p < .05 and RStd over twice its 95 % floor, or a share more
+    than 10 points off. "amber": the rest.
+    """
+    if p is None or max_share_deviation is None:
+        return "na"
+    if mass is not None and mass < MIN_LABEL_MASS:
+        return "mass"
+    if n < HIDDEN_BELOW or (p >= 0.05 and n < EXPLORATORY_BELOW):
+        return "few"
+    if p >= 0.05 or max_share_deviation < 0.03:
+        return "green"
+    is_strong = rstd is not None and floor95 is not None and rstd > 2 * floor95
+    return "red" if is_strong or max_share_deviation > 0.10 else "amber"

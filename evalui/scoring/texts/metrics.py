@@ -57,15 +57,6 @@ _CHINESE_IN_EVALSCOPE = re.compile("[\u4e00-\u9fa5]")
 
 
 @dataclass(frozen=True, slots=True)
-class TextMetrics:
-    """The mean of each figure over `n` replies, `empty` of them blank and counted as 0."""
-
-    means: Scores
-    n: int
-    empty: int
-
-
-@dataclass(frozen=True, slots=True)
 class TokenizedText:
     """One text, cut once: the words that ROUGE compares and those that BLEU compares.
 
@@ -108,14 +99,13 @@ def best_scores(scores: Sequence[Scores]) -> Scores:
     return figures | {bleu: max(each[bleu] for each in scores) for bleu in BLEUS}
 
 
-def mean_scores(scores: Sequence[Scores], *, empty: int) -> TextMetrics:
+def mean_scores(scores: Sequence[Scores]) -> Scores:
     """The plain mean of each figure over the replies that have it, at least one; no corpus BLEU."""
     assert scores, "no replies, no mean"
     names = dict.fromkeys(name for each in scores for name in each)
     having = {name: [each[name] for each in scores if name in each] for name in names}
     # fsum: a plain sum is rounded otherwise from Python 3.12 on.
-    means = {name: math.fsum(values) / len(values) for name, values in having.items()}
-    return TextMetrics(means, len(scores), empty)
+    return {name: math.fsum(values) / len(values) for name, values in having.items()}
 
 
 def normalised_words(text: str) -> tuple[str, ...]:

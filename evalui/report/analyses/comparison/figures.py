@@ -15,8 +15,7 @@ from evalui.scoring.answer_summary import AnswerSummary, ranking_metric, summari
 from evalui.scoring.cell_summary import Measure, Summary, pair_summary
 from evalui.scoring.cell_trials import CellTrials, scores_by_question
 from evalui.scoring.metrics import Metric, is_added, metrics_in, question_values
-from evalui.scoring.pairs import MetricPair, compare_answers, compare_metric
-from evalui.scoring.statistics.paired_tests import incompatibilities
+from evalui.scoring.pairs import MetricPair, compare_answers, compare_metric, incompatibilities
 from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.types import Cell, CellResult, Sample
 
@@ -166,7 +165,9 @@ def _of_choices(
     known: Mapping[str, Measure] = {name: name for name in measures}
     metrics = _metrics_of_options(results, summaries)
     if preferred in metrics:
-        own = [question_values(metrics[preferred], _cell(result)) or {} for result in results]
+        own = [
+            question_values(metrics[preferred], CellTrials.of(result)) or {} for result in results
+        ]
         pairs = _metric_pairs(contenders, results, metrics[preferred], own)
         return _compared(contenders, results, (preferred, *measures, *metrics), pairs, own)
     measure = known.get(preferred, measures[0])
@@ -195,17 +196,13 @@ def _metrics_of_options(
         if metric.by_question and metric.name not in _MEASURED
     }
     for result, summary in zip(results, summaries, strict=True):
-        cell = None if summary.figures or not result.trials else _cell(result)
+        cell = None if summary.figures or not result.trials else CellTrials.of(result)
         metrics = {
             name: metric
             for name, metric in metrics.items()
             if (question_values(metric, cell) if cell else summary.figures.get(name) is not None)
         }
     return metrics
-
-
-def _cell(result: CellResult) -> CellTrials:
-    return CellTrials(result.trials, result.cell.pattern, result.samples)
 
 
 def _metric_pairs(

@@ -27,7 +27,7 @@ from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.report.words import join_names_shortened
 from evalui.scoring.answer_summary import AnswerSummary, JudgeRating
 from evalui.scoring.cell_trials import question_clusters, score_values
-from evalui.scoring.statistics.paired_tests import holm, paired_t_test
+from evalui.scoring.statistics.tests import holm, paired_t_test
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import CellResult, Interval, Language
 

@@ -25,9 +25,9 @@ from evalui.report.blocks import (
 from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.report.words import band_text, join_sentences
-from evalui.scoring.bias import StratumBias
+from evalui.scoring.bias import BiasLevel, StratumBias
 from evalui.scoring.bias.counts import PositionTable
-from evalui.scoring.cautions import HIDDEN_BELOW, BiasLevel
+from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Measure, Summary
 from evalui.types import LETTERS, Interval, Language, is_unfinished
 

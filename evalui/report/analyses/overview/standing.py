@@ -12,7 +12,7 @@ from evalui.report.analyses.statistics import (
     main_measure,
 )
 from evalui.scoring.cell_summary import Measure, Summary
-from evalui.scoring.statistics.paired_tests import RankBand
+from evalui.scoring.statistics.tests import RankBand
 from evalui.types import is_unfinished
 
 MOST_MODES = 3  # beside each other; of more, one is shown at a time

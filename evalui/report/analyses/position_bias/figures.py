@@ -15,7 +15,7 @@ from evalui.scoring.bias import StratumBias
 from evalui.scoring.bias.counts import most_frequent
 from evalui.scoring.cell_summary import GroupKind, SubjectGroup, Summary
 from evalui.scoring.choice.trial_grid import strata
-from evalui.scoring.statistics.paired_tests import benjamini_hochberg
+from evalui.scoring.statistics.tests import benjamini_hochberg
 from evalui.types import Cell, CellResult, Interval, Language, Sample
 
 _LEVEL = 0.05  # of false findings among the stars

@@ -1,7 +1,7 @@
 """Models against each other, question by question, and the ranks that follow.
 
 Cells are compared within one dataset and mode, over the questions both answered. Everything is
-worked out from summaries; the tests are those of `scoring.statistics.paired_tests`.
+worked out from summaries; the tests are those of `scoring.statistics.tests`.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,14 +23,13 @@ from evalui.report.numbers import (
 )
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Measure, Summary
+from evalui.scoring.pairs import differing_settings, incompatibilities
 from evalui.scoring.statistics.intervals import cluster_codes
-from evalui.scoring.statistics.paired_tests import (
+from evalui.scoring.statistics.tests import (
     McNemar,
     PairedTTest,
     RankBand,
-    differing_settings,
     holm,
-    incompatibilities,
     mcnemar,
     minimum_detectable_difference,
     paired_t_tests,
@@ -124,7 +123,7 @@ class CellComparison:
 
 @dataclass(frozen=True, slots=True)
 class IncomparablePair:
-    """Two cells that are not compared, and what differs: see `paired_tests.incompatibilities`.
+    """Two cells that are not compared, and what differs: see `pairs.incompatibilities`.
 
     `differences` is empty where they share fewer than two questions.
     """

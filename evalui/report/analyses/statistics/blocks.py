@@ -53,7 +53,7 @@ from evalui.report.numbers import (
 )
 from evalui.report.words import band_text, join_sentences
 from evalui.scoring.cell_summary import Summary
-from evalui.scoring.statistics.paired_tests import minimum_detectable_difference, questions_needed
+from evalui.scoring.statistics.tests import minimum_detectable_difference, questions_needed
 from evalui.types import Language
 
 # Even steps would spend most of their way on sizes that add no information.

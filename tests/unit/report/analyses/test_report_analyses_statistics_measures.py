@@ -14,7 +14,7 @@ from evalui.report.analyses.statistics import (
     shared_measures,
 )
 from evalui.scoring.cell_summary import Measure, Summary, summarise
-from evalui.scoring.statistics.paired_tests import holm
+from evalui.scoring.statistics.tests import holm
 from evalui.types import Variant
 
 

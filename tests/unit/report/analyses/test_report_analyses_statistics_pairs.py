@@ -22,7 +22,7 @@ from evalui.report.blocks import Card, Details, Table
 from evalui.report.numbers import format_value, p_value, signed_points
 from evalui.report.render.page import render_blocks
 from evalui.scoring.cell_summary import summarise
-from evalui.scoring.statistics.paired_tests import McNemar, PairedTTest
+from evalui.scoring.statistics.tests import McNemar, PairedTTest
 from evalui.types import Cell
 
 

@@ -26,7 +26,7 @@ from evalui.scoring.bias.probabilities import (
 from evalui.scoring.bias.significance import permutation_test, permuted_counts
 from evalui.scoring.choice.circular import Measure, circular_metrics
 from evalui.scoring.choice.trial_grid import OptionCountStratum, strata
-from evalui.scoring.statistics.paired_tests import (
+from evalui.scoring.statistics.tests import (
     benjamini_hochberg,
     holm,
     mcnemar,

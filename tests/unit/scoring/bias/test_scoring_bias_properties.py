@@ -16,6 +16,7 @@ from evalui.scoring.bias.significance import (
     observed_counts,
     permutation_test,
 )
+from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.choice.circular import circular_metrics
 from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
 
@@ -132,12 +133,13 @@ def test_numbers_of_options_keep_their_own_figures():
     rng = np.random.default_rng(0)
     four, three = simulated(30, rng, bias=1.0), simulated(20, rng, n_options=3)
     renamed = replace(three, ids=np.array([f"r{i}" for i in range(20)], dtype=np.object_))
-    together = measure_bias(as_trials(four) + as_trials(renamed), "circular", draws=99)
+    cell = CellTrials(as_trials(four) + as_trials(renamed), "circular")
+    together = measure_bias(cell, "circular", draws=99)
     alone = [
         measure_bias(as_trials(one), "circular", draws=99).strata[0] for one in (renamed, four)
     ]
     assert together.strata == tuple(alone)
-    assert together.chance == pytest.approx((20 / 3 + 30 / 4) / 50)
+    assert cell.chance == pytest.approx((20 / 3 + 30 / 4) / 50)
     assert together.largest_stratum == alone[1]
 
 

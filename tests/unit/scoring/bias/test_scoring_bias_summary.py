@@ -5,6 +5,7 @@ import pytest
 from strata_examples import answered, as_trials, simulated
 
 from evalui.scoring.bias import measure_bias
+from evalui.scoring.cell_trials import CellTrials
 from evalui.types import Trial
 
 
@@ -65,16 +66,17 @@ def test_questions_that_cannot_be_used_are_named():
     trials = as_trials(simulated(3, np.random.default_rng(5)))
     naming = [answered("n", order, 0, 0, fixed="naming") for order in ((0, 1), (1, 0))]
     same = answered("m", (0, 1), 0, 0, fixed="duplicates")
-    found = measure_bias([*trials[:-1], *naming, same], "circular")
+    cell = CellTrials([*trials[:-1], *naming, same], "circular")
+    found = cell.circular
     assert (found.incomplete, found.naming, found.duplicates) == (("q2",), ("n",), ("m",))
-    assert found.n == 5
-    assert found.strata[0].n == 2
-    assert found.chance == pytest.approx((3 / 4 + 2 / 2) / 5)
+    assert found.n_origin == 5
+    assert measure_bias(cell, "circular").strata[0].n == 2
+    assert cell.chance == pytest.approx((3 / 4 + 2 / 2) / 5)
 
 
 def test_nothing_at_all_is_no_bias_and_no_crash():
     found = measure_bias([], "circular")
-    assert (found.strata, found.largest_stratum, found.mass, found.chance) == ((), None, None, None)
+    assert (found.strata, found.largest_stratum, found.mass) == ((), None, None)
 
 
 def test_the_label_mass_is_that_of_all_trials():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalui.scoring.statistics.paired_tests import compare_with_margin
+from evalui.scoring.statistics.tests import compare_with_margin
 
 
 def values(*right: int, n: int = 0) -> dict[str, float]:

@@ -2,31 +2,27 @@
 
 Values are means per question over its orders, by question id, because the trials of a question
 are not independent. Only questions that both models have count. Where questions share a cluster
-(copies, or questions on one passage), clusters are the units of every test.
+(copies, or questions on one passage), clusters are the units of every test. A part of the questions
+is tested against the rest by tests that pair nothing.
 """
 
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Literal
+from functools import cache
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalui.proportions import wilson_interval
 from evalui.scoring.statistics.intervals import cluster_codes, cluster_values, t_quantile
-from evalui.types import Cell, signature_parts
+from evalui.types import Interval
 
 Decision = Literal["pass", "worse", "undecided"]
 # Differences of right and wrong answers are not normal: of few questions the t test finds too much
 # (5 of 5 questions but one: p .02 by t, .12 by all signs), so the exact test has to agree.
 _EXACT_BELOW = 30
-# Of a signature: which questions and their clusters, which model, and what writes the line.
-_NO_SETTINGS = frozenset(
-    ("n", "limit", "duplicate-options", "cluster", "answers", "model", "fp32", "evalui")
-)
-_COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +221,27 @@ def mcnemar(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> list[McNemar
     ]
 
 
+def welch_p_value(one: NDArray[np.float64], other: NDArray[np.float64]) -> float | None:
+    """Welch's t test of two means over questions; None where their spread is not known."""
+    from scipy import stats
+
+    if min(len(one), len(other)) < 2 or not (one.std() or other.std()):
+        return None
+    tested = cast("Any", stats.ttest_ind(one, other, equal_var=False))  # without types
+    return float(tested.pvalue)
+
+
+def fisher_p_value(part: Interval, whole: Interval) -> float:
+    """Fisher's exact p-value of a part against the rest."""
+    from scipy import stats
+
+    inside, every = round(part.value * part.n), round(whole.value * whole.n)
+    rest, others = every - inside, whole.n - part.n
+    table = [[inside, part.n - inside], [rest, others - rest]]
+    tested = cast("Any", stats.fisher_exact(table))  # without types
+    return float(tested.pvalue)
+
+
 def holm(values: Sequence[float]) -> list[float]:
     """p-values adjusted for their number, in the order given (Holm, Scand. J. Stat. 1979)."""
     adjusted, running = [0.0] * len(values), 0.0
@@ -281,49 +298,6 @@ def rank_bands(
     }
     names = sorted(means, key=lambda name: (-means[name], name))
     return tuple(_assign_bands(names, means, significant_pairs))
-
-
-def incompatibilities(one: Cell, other: Cell) -> str:
-    """What forbids to compare two cells, "" if nothing does: names joined by ", ".
-
-    Of dataset (name or contents), mode, prompt (template), rule (reading), spell (spellings of a
-    letter), shots, orders (pattern), n (number of questions) and un (unconditional cue), read from
-    the signatures.
-    """
-    parts = _compared_parts(one), _compared_parts(other)
-    if parts[0] == parts[1]:
-        return ""
-    both = zip(_COMPARED_PARTS, *parts, strict=True)
-    return ", ".join(name for name, mine, theirs in both if mine != theirs)
-
-
-def differing_settings(one: Cell, other: Cell) -> str:
-    """In which settings two cells were asked otherwise, "" if in none: "shots:0/2, top_p:–/0.9".
-
-    Read from the signatures; "–" is what one does not state, most often because it is as usual. How
-    answers were asked that somebody brought along is not known.
-    """
-    mine, theirs = (
-        {
-            name: value
-            for name, value in signature_parts(each.signature).items()
-            if name not in _NO_SETTINGS
-        }
-        for each in (one, other)
-    )
-    if "recorded" in (mine.get("prompt"), theirs.get("prompt")):
-        return ""
-    return ", ".join(
-        f"{name}:{mine.get(name, '–')}/{theirs.get(name, '–')}"
-        for name in mine | theirs
-        if mine.get(name) != theirs.get(name)
-    )
-
-
-@lru_cache(maxsize=4096)
-def _compared_parts(cell: Cell) -> tuple[str | None, ...]:
-    stated = signature_parts(cell.signature) | {"dataset": cell.signature.partition("|")[0]}
-    return tuple(map(({"mode": cell.mode, "orders": cell.pattern} | stated).get, _COMPARED_PARTS))
 
 
 @cache
