@@ -246,9 +246,6 @@ def _from_list(column: ColumnProfile, *, named: bool = True) -> _OptionSource:
     texts = [tuple(filter(None, each.texts)) if each else () for each in lists]
     rights = [each.right for each in lists if each]
     marked = bool(rights) and None not in rights
-    # Rows with several right options are left out and counted, if others have one.
-    if marked and all(len(right or ()) != 1 for right in rights):
-        doubt = doubt or "answer"
     if not any(texts):
         doubt = "options"
     return _OptionSource(texts, listed=column.at, by_head=named, marked=marked, doubt=doubt)
@@ -335,8 +332,6 @@ def _unnamed_columns(profile: TableProfile) -> Iterator[_OptionSource]:
     run: list[ColumnProfile] = []
     for column in profile.columns[question.at + 1 if question else 0 :]:
         if column.role or not column.texts or column.is_structured or column.at in taken:
-            break
-        if run and run[0].is_text and not column.is_text:
             break
         if run and all(by_letter(text, LETTERS) is not None for text in column.texts):
             break  # letters name options

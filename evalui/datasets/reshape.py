@@ -12,12 +12,10 @@ from typing import Any, cast
 from evalui.datasets.answers import truth_of
 from evalui.datasets.model import (
     Cell,
-    FaultList,
     FileTable,
     Roles,
     Row,
     cell_text,
-    duplicate_column_fault,
     fold_name,
 )
 from evalui.datasets.names import fold_head, is_chat_name, read_head
@@ -36,7 +34,6 @@ def to_questions(table: FileTable) -> FileTable:
     """The table with a row for each question of a row that has several, under names of its own."""
     if not table.typed:
         return table
-    table = _with_single_heads(table)
     records = [
         dict(zip(table.heads, row.cells, strict=False)) for row in table.rows[:_ROWS_INSPECTED]
     ]
@@ -101,34 +98,6 @@ def is_true_mark(text: str) -> bool:
     """Whether a cell marks an option as right."""
     folded = text.strip().casefold()
     return folded in _TRUE_MARKS or truth_of(folded) is True
-
-
-def _with_single_heads(table: FileTable) -> FileTable:
-    """The table whose objects spell a name in several ways, each with one column for all of them.
-
-    An object that has two of them is a fault.
-    """
-    places: dict[str, list[int]] = {}
-    for at, head in enumerate(table.heads):
-        places.setdefault(fold_name(head), []).append(at)
-    if len(places) == len(table.heads):
-        return table
-    rows: list[Row] = []
-    faults = FaultList(table.faults, unlisted=table.unlisted)
-    for row in table.rows:
-        cells: list[Cell] = []
-        twice: list[str] = []
-        for name, own in places.items():
-            filled = [row.cells[at] for at in own if at < len(row.cells)]
-            filled = [cell for cell in filled if cell is not None]
-            twice += [name] if len(filled) > 1 else []
-            cells.append(filled[0] if filled else None)
-        if twice:
-            faults.add(*(duplicate_column_fault(table.name, row.line, name, 2) for name in twice))
-        else:
-            rows.append(Row(row.line, tuple(cells)))
-    heads = tuple(table.heads[own[0]] for own in places.values())
-    return replace(table, heads=heads, rows=rows, faults=faults.kept, unlisted=faults.unlisted)
 
 
 def _questions_of(values: Mapping[str, Cell], depth: int = 0) -> list[dict[str, Any]]:

@@ -116,7 +116,7 @@ def find_roles(table: FileTable, layout: Layout) -> Roles:
 
 def find_roles_of(kind: DatasetKind, table: FileTable, known: Roles, layout: Layout) -> Roles:
     """The columns of a table as those of questions of a kind that it does not seem to be of."""
-    if kind in OPEN_KINDS and known.plain and known.kind in (*OPEN_KINDS, ""):
+    if kind in OPEN_KINDS and known.plain and known.kind in OPEN_KINDS:
         return replace(_open_roles(table, layout, kind), unused=known.unused)
     guess = _guess_from_all(table, replace(layout, kind=kind))
     if guess.place("question") < 0 or guess.doubt == "options":
@@ -437,28 +437,23 @@ def _are_kept(
     if not is_choice:
         return _keeps_open(places, guess)
     if named.options:
-        return _keeps_ceval(heads, shown, guess)
+        return _keeps_ceval(heads, guess)
     return _keeps_lists(heads, shown, guess)
 
 
-def _keeps_ceval(heads: Mapping[str, int], table: ColumnTable, guess: Roles) -> bool:
+def _keeps_ceval(heads: Mapping[str, int], guess: Roles) -> bool:
     if not {"question", "a", "b", "answer"} <= heads.keys():
         return not guess.sure
-    own = {"question": heads["question"], "answer": heads["answer"]}
-    if not table.values(own["answer"]) and guess.place("answer") not in (-1, own["answer"]):
+    if guess.doubt in ("answer-key", "answer-base"):
         return False
-    if guess.doubt in ("answer-key", "answer-base", "answers"):
-        return False
-    same = all(guess.place(role) in (-1, at) for role, at in own.items())
+    same = all(guess.place(role) in (-1, heads[role]) for role in ("question", "answer"))
     return not guess.sure or (same and guess.place("passage") < 0)
 
 
 def _keeps_lists(heads: Mapping[str, int], table: ColumnTable, guess: Roles) -> bool:
-    filled = [name for name in _ANSWERS_TO_LISTS if name in heads and table.values(heads[name])]
-    if (not filled and guess.place("answer") >= 0) or guess.doubt == "answers":
-        return False
     if not guess.sure:
         return True
+    filled = [name for name in _ANSWERS_TO_LISTS if name in heads and table.values(heads[name])]
     answer = guess.place("answer")
     passage = guess.place("passage")
     return (
@@ -471,7 +466,7 @@ def _keeps_lists(heads: Mapping[str, int], table: ColumnTable, guess: Roles) -> 
 def _keeps_open(places: Mapping[str, int], guess: Roles) -> bool:
     if guess.kind == "multiple_choice":
         return False
-    if guess.doubt in ("labels", "options", "answers", "outputs"):
+    if guess.doubt in ("labels", "outputs"):
         return False
     question, reference = places.get("question", -1), places.get("answer", -1)
     return (

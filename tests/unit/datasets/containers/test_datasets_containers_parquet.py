@@ -3,6 +3,7 @@
 import datetime
 import io
 import sys
+from pathlib import Path
 from typing import Any
 
 import pyarrow
@@ -10,6 +11,7 @@ import pytest
 from opened_tables import faults_of, named_rows, only_table
 from pyarrow import parquet
 
+from evalui.datasets import load
 from evalui.datasets.model import FileTable, Limits
 from evalui.errors import DataError
 
@@ -109,3 +111,11 @@ def test_without_pyarrow_it_is_told_what_to_install(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(DataError, match=r"pip install 'evalui\[parquet\]'"):
         only_table("x.parquet", b"PAR1")
+
+
+def test_two_columns_of_one_name_are_a_fault_of_the_file(tmp_path: Path):
+    path = tmp_path / "x.parquet"
+    path.write_bytes(written({"question": ["Which?"], "answer": ["a"], "Answer": ["b"]}))
+    loaded = load([path])
+    assert not loaded.dataset.samples
+    assert [fault.rule for fault in loaded.faults] == ["duplicate-column"]
