@@ -542,8 +542,7 @@ class EndpointModel:
         What probing has cost is added with the first requests: a run that sends some pays for it,
         and not, unseen, one that only opens the model.
         """
-        usages = (server.usage for server in self._servers)
-        return sum(usages, start=self._probe_usage if self._has_started else _NO_USAGE)
+        return self._pool.usage + (self._probe_usage if self._has_started else _NO_USAGE)
 
     def changes(self) -> tuple[Sentence, ...]:
         """What the servers have said of the model that was not so all the time."""

@@ -43,7 +43,6 @@ _HOLD_S = 5.0  # after a storm; a server that takes so many and no more is tried
 _GROWTH = 4  # by one in so many at a time
 T = TypeVar("T")
 Job = Callable[[Send], Coroutine[Any, Any, T]]
-_CLOSE_TIMEOUT_S = 1.0
 _FAILURES_WHILE_WELL = 2  # once it might have been the end of an outage
 _MAX_UNDECIDED = 32  # requests that failed for good; then it is found out whether a server is well
 _BUSY_STATUSES = (TOO_MANY_REQUESTS, 503, 529)
@@ -267,6 +266,18 @@ class ServerSlot:
     in_flight: int = 0
 
 
+@dataclass(slots=True, eq=False)
+class _Attempt(Generic[T]):
+    """A request on its way to a server, by the `number` that `Width` gave it; `trial`: it shows
+    whether the circuit of the server may be closed.
+    """
+
+    task: _RequestTask[T]
+    slot: ServerSlot
+    number: int
+    trial: bool
+
+
 class ServerLimits:
     """The limits of the servers in use, by URL."""
 
@@ -308,14 +319,12 @@ class ServerPool:
         limits = limits or ServerLimits()
         self.slots = [
             ServerSlot(
-                server,
-                limits.of(server.url, self.retry_policy, concurrency),
-                concurrency,
-                interval,
+                server, limits.of(server.url, self.retry_policy, concurrency), concurrency, interval
             )
             for server in servers
         ]
         self._streams: list[JobStream[Any]] = []  # that are open
+        self.usage = Usage(0, 0)  # the tokens of all answers so far, those of unused ones too
 
     def stream(self, name: str, *, check: Job[None] | None = None) -> "JobStream[Any]":
         """Open a stream of requests, to be closed. `name` is what the model is called.
@@ -355,12 +364,8 @@ class ServerPool:
         finally:
             stream.close()
         if rejected:
-            raise RequestRejected(
-                "endpoint-refused",
-                model=name,
-                n=len(rejected),
-                reason=joined_reasons(Counter(rejected)),
-            )
+            reason = joined_reasons(Counter(rejected))
+            raise RequestRejected("endpoint-refused", model=name, n=len(rejected), reason=reason)
 
     def stop(self) -> None:
         """End the streams that are open, whatever they wait for.
@@ -401,7 +406,7 @@ class JobStream(Generic[T]):
         self._undecided: list[tuple[_RequestTask[T], RetryableError]] = []
         self._checking: asyncio.Task[bool] | None = None
         self._is_over = False
-        self.usage = Usage(0, 0)  # the tokens of all answers so far, those of unused ones too
+        self.usage = Usage(0, 0)  # as the pool's, of this stream
         # What is handed over to the caller's thread.
         self._outcomes: deque[Answer[T] | Rejection] = deque()
         self._error: BaseException | None = None
@@ -508,10 +513,10 @@ class JobStream(Generic[T]):
         limit.next_request_at = max(limit.next_request_at, now) + slot.interval_s
         limit.in_flight += 1
         slot.in_flight += 1
-        number, trial = limit.width.record_sent(), limit.breaker.record_sent()
+        attempt = _Attempt(task, slot, limit.width.record_sent(), limit.breaker.record_sent())
         running = asyncio.get_running_loop().create_task(task.job(self._send_of(slot)))
         # Not at the end of the job: one that is cancelled early has none.
-        running.add_done_callback(partial(self._finish, task, slot, number, trial))
+        running.add_done_callback(partial(self._finish, attempt))
         self._running.add(running)
         return True
 
@@ -531,32 +536,25 @@ class JobStream(Generic[T]):
             for other in self._pool.slots
         )
 
-    def _finish(
-        self,
-        task: _RequestTask[T],
-        slot: ServerSlot,
-        number: int,
-        trial: bool,
-        running: "asyncio.Task[T]",
-    ) -> None:
+    def _finish(self, attempt: _Attempt[T], running: "asyncio.Task[T]") -> None:
         """Take note of how an attempt has ended."""
-        limit, now = slot.limit, time.monotonic()
+        task, slot, limit, now = attempt.task, attempt.slot, attempt.slot.limit, time.monotonic()
         limit.in_flight -= 1
         slot.in_flight -= 1
         self._running.discard(running)
         if running.cancelled():
-            limit.breaker.trial_in_flight = limit.breaker.trial_in_flight and not trial
-            limit.width.record_answered(number, now)
+            limit.breaker.trial_in_flight = limit.breaker.trial_in_flight and not attempt.trial
+            limit.width.record_answered(attempt.number, now)
             limit.feed()  # for other streams
             return
         error = running.exception()
         if isinstance(error, RetryableError) and error.status in _BUSY_STATUSES:
-            limit.width.record_refused(number, limit.in_flight, now)
-            self._record_refusal(task, slot, error, now, trial=trial)
+            limit.width.record_refused(attempt.number, limit.in_flight, now)
+            self._record_refusal(attempt, error, now)
         else:
-            limit.width.record_answered(number, now)
+            limit.width.record_answered(attempt.number, now)
             if isinstance(error, RetryableError):
-                self._record_failure(task, slot, error, now, trial=trial)
+                self._record_failure(attempt, error, now)
             else:
                 limit.answered += error is None or isinstance(error, RejectedError)
                 limit.breaker.record_success()
@@ -567,7 +565,7 @@ class JobStream(Generic[T]):
         elif isinstance(error, LockedError) and limit.answered and not task.was_locked:
             task.was_locked = True  # by chance, maybe: the same key was taken before
             pause = self._pool.retry_policy.initial_open_time
-            heapq.heappush(self._later, (now + pause, next(_ORDER), task))
+            self._try_later(task, now + pause)
         elif not isinstance(error, RetryableError):
             self._end(error)
         self._go_on()
@@ -585,22 +583,16 @@ class JobStream(Generic[T]):
             answer = await slot.server.send(path, body)
             if used := usage_of(answer):
                 self.usage += used
+                self._pool.usage += used
             return answer
 
         return send
 
-    def _record_refusal(
-        self,
-        task: _RequestTask[T],
-        slot: ServerSlot,
-        error: RetryableError,
-        now: float,
-        *,
-        trial: bool,
-    ) -> None:
+    def _record_refusal(self, attempt: _Attempt[T], error: RetryableError, now: float) -> None:
         """The server was too busy for a request. While it answers others that is no failure."""
-        breaker, wait = slot.limit.breaker, error.retry_after_s
-        takes_none = slot.limit.in_flight == 0
+        task, trial, limit = attempt.task, attempt.trial, attempt.slot.limit
+        breaker, wait = limit.breaker, error.retry_after_s
+        takes_none = limit.in_flight == 0
         if trial or takes_none:
             if error.status == TOO_MANY_REQUESTS and wait and not trial:
                 breaker.record_retry_after(now, error.reason, seconds=wait)
@@ -609,60 +601,47 @@ class JobStream(Generic[T]):
         task.refusals += 1
         is_alone = takes_none and self._answered == task.answered_before
         task.attempts += is_alone and not trial
-        self._retry(task, slot, error, now, tried=task.refusals)
+        self._retry(attempt, error, now, tried=task.refusals)
 
-    def _record_failure(
-        self,
-        task: _RequestTask[T],
-        slot: ServerSlot,
-        error: RetryableError,
-        now: float,
-        *,
-        trial: bool,
-    ) -> None:
-        breaker = slot.limit.breaker
+    def _record_failure(self, attempt: _Attempt[T], error: RetryableError, now: float) -> None:
+        breaker, wait = attempt.slot.limit.breaker, error.retry_after_s
         if error.blame == "answer":
             breaker.record_success()
         else:
-            breaker.record_failure(
-                now, error.reason, trial=trial, retry_after_s=error.retry_after_s
-            )
-        task.attempts += not trial or error.blame == "answer"
-        self._retry(task, slot, error, now, tried=task.attempts)
+            breaker.record_failure(now, error.reason, trial=attempt.trial, retry_after_s=wait)
+        attempt.task.attempts += not attempt.trial or error.blame == "answer"
+        self._retry(attempt, error, now, tried=attempt.task.attempts)
 
     def _retry(
-        self,
-        task: _RequestTask[T],
-        slot: ServerSlot,
-        error: RetryableError,
-        now: float,
-        *,
-        tried: int,
+        self, attempt: _Attempt[T], error: RetryableError, now: float, *, tried: int
     ) -> None:
         """Have a request tried again after a while, unless it was tried often enough."""
-        task.failed_servers.add(slot.server.url)
+        task = attempt.task
+        task.failed_servers.add(attempt.slot.server.url)
         if task.attempts <= self._pool.retries:
-            due = now + self._retry_delay(task, slot, error, now, tried)
-            heapq.heappush(self._later, (due, next(_ORDER), task))
+            self._try_later(task, now + self._retry_delay(attempt, error, now, tried))
         elif self._is_own_fault(task, error):
             self._hand_over(Rejection(task.key, error.reason))
         else:
             self._undecided.append((task, error))
 
+    def _try_later(self, task: _RequestTask[T], due: float) -> None:
+        heapq.heappush(self._later, (due, next(_ORDER), task))
+
     def _retry_delay(
-        self, task: _RequestTask[T], slot: ServerSlot, error: RetryableError, now: float, tried: int
+        self, attempt: _Attempt[T], error: RetryableError, now: float, tried: int
     ) -> float:
         """Seconds before the next attempt: none if another server can have the request at once.
 
         With jitter, so that requests that failed together do not come back together: full, where
         the server does not say when.
         """
-        if self._has_better_server(task, slot, now):
+        if self._has_better_server(attempt.task, attempt.slot, now):
             return 0.0
         policy = self._pool.retry_policy
         if error.retry_after_s:
             return min(error.retry_after_s, policy.max_delay) * random.uniform(1.0, _WAIT_JITTER)
-        ceiling = min(policy.max_delay, policy.initial_delay * 2.0 ** min(tried, 16))
+        ceiling = min(policy.max_delay, policy.initial_delay * 2.0 ** min(tried, _MAX_DOUBLINGS))
         return random.uniform(0, ceiling)
 
     @property
@@ -772,17 +751,9 @@ class JobStream(Generic[T]):
         reasons.append(sentence("error.endpoint-no-server"))
         error = self._unreachable_because(reasons[0])
         # Infinite while the trial of another stream is under way, which takes an unknown time.
-        waits = [
-            wait
-            for wait in (slot.limit.wait_time(now) for slot in self._pool.slots)
-            if math.isfinite(wait)
-        ]
-        error.retry_after_s = min(waits, default=0.0)
+        waits = (slot.limit.wait_time(now) for slot in self._pool.slots)
+        error.retry_after_s = min(filter(math.isfinite, waits), default=0.0)
         return error
 
     def _unreachable_because(self, reason: str) -> Unreachable:
-        return Unreachable(
-            "endpoint-unreachable-now",
-            model=self._name,
-            reason=reason,
-        )
+        return Unreachable("endpoint-unreachable-now", model=self._name, reason=reason)

@@ -457,9 +457,10 @@ async def read_all(
         for part in unpack.feed(piece):
             await reservation.grow(len(body) + len(part))
             body += part
-    rest = unpack.end()
-    await reservation.grow(len(body) + len(rest))
-    return bytes(body + rest)
+    if rest := unpack.end():
+        await reservation.grow(len(body) + len(rest))
+        body += rest
+    return bytes(body)
 
 
 def check_items(body: bytes, limit: int) -> None:

@@ -101,6 +101,7 @@ _LENGTH_REASONS = {
     *("length", "max_tokens", "model_length", "max_output_tokens"),
     "model_context_window_exceeded",
 }
+_KNOWN_ENDS = _STOP_REASONS | _LENGTH_REASONS
 _FILTER_REASONS = {
     *("blocklist", "content_filter", "prohibited_content", "recitation", "safety", "sensitive"),
     *("refusal", "guardrail_intervened"),
@@ -589,7 +590,7 @@ def read_text(answer: Json, stop: Sequence[str]) -> GeneratedText:
     if reason in _TOOL_REASONS or message.get("tool_calls") or message.get("function_call"):
         raise RejectedError(sentence("error.endpoint-calls-tool"))
     # Without a reason it is unknown whether this is all of the text.
-    if reason not in _STOP_REASONS | _LENGTH_REASONS:
+    if reason not in _KNOWN_ENDS:
         told = reason[:MAX_MESSAGE_LENGTH] if choice.get("finish_reason") else "-"
         raise invalid_response(sentence("error.endpoint-broken-off", reason=told))
     text, thoughts = read_message(choice)

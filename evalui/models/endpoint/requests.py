@@ -97,6 +97,7 @@ class RequestBuilder:
         self._tokenizer = tokenizer
         self._tokenization_cache = TokenizationCache()
         self._spellings: Mapping[str, tuple[int, ...]] = {}
+        self._known_models = list(filter(None, capabilities.reported_model.split("|")))
         self._refuses_schemas = False  # though it took one when it was probed
         lengths = [each for each in (endpoint.max_length, capabilities.max_length) if each]
         # One token more is read with a continuation, and the server writes one after it.
@@ -343,13 +344,13 @@ class RequestBuilder:
 
     def _check_model(self, answer: Json) -> Json:
         """The answer, if it is from the model that answered the first time."""
-        name, known = reported_model(answer), self._capabilities.reported_model.split("|")
-        if name and any(known) and name not in known:
+        name, known = reported_model(answer), self._known_models
+        if name and known and name not in known:
             raise invalid_response(
                 sentence(
                     "error.endpoint-other-model",
                     name=name[:MAX_MESSAGE_LENGTH],
-                    known=", ".join(filter(None, known))[:MAX_MESSAGE_LENGTH],
+                    known=", ".join(known)[:MAX_MESSAGE_LENGTH],
                 )
             )
         return answer

@@ -479,7 +479,7 @@ class HttpServer:
         self._total_s = total_s
         self._session: Session | None = None
         self._targets: dict[str, URL] = {}
-        self.usage = Usage(0, 0)  # the tokens it has reported so far, those of unused answers too
+        self.usage = Usage(0, 0)  # the tokens that answers to `post` have reported so far
 
     def at(self, url: str) -> "HttpServer":
         """The same for another base URL."""
@@ -493,8 +493,14 @@ class HttpServer:
         )
 
     def post(self, path: str, body: Json) -> Json:
-        """As `send`, for whoever waits in another thread than the loop's."""
-        return LOOP.call(self.send(path, body))
+        """As `send`, for whoever waits in another thread than the loop's. Counts its tokens."""
+
+        async def counted() -> Json:
+            answer = await self.send(path, body)
+            self.usage += usage_of(answer) or Usage(0, 0)
+            return answer
+
+        return LOOP.call(counted())
 
     def get(self, path: str) -> Json:
         """What lies at a path; raises as `send`, and waits as `post`."""
@@ -524,10 +530,7 @@ class HttpServer:
             sent = _AS_JSON.encode(whole).encode()
         except UnicodeEncodeError:  # half of a character, as JSON may hold it
             raise RejectedError(sentence("error.endpoint-unsendable")) from None
-        answer = await self._request("POST", path, sent, reply_byte_limit(body))
-        if used := usage_of(answer):
-            self.usage += used
-        return answer
+        return await self._request("POST", path, sent, reply_byte_limit(body))
 
     def close(self) -> None:
         """Let the connections go."""
