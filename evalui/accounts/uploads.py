@@ -3,13 +3,13 @@
 import time
 from collections.abc import Callable
 
-from evalui.runs.database.connection import Database
 from evalui.runs.fair_queue.limits import (
     UserLimits,
     check_may_store,
     read_limits,
     stored_bytes,
 )
+from evalui.store.connection import Database
 
 
 def record_upload(

@@ -25,14 +25,14 @@ from evalui.app.sharing import show_everyone
 from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
-from evalui.runs.database.records import CellRow
-from evalui.runs.database.runs import read_cells, read_left_out
-from evalui.runs.database.throughput import remaining_seconds_of
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
-from evalui.runs.request_key import RequestKey
 from evalui.runs.spec import RunSpec
-from evalui.runs.trial_pages import TrialCursor, TrialPage
+from evalui.store.queue import RequestKey
+from evalui.store.records import CellRow
+from evalui.store.runs import read_cells, read_left_out
+from evalui.store.trials import TrialCursor, TrialPage
+from evalui.store.usage import remaining_seconds_of
 from evalui.types import CellResult
 from evalui.web.downloads import export_of
 

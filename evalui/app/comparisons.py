@@ -16,12 +16,13 @@ from evalui.report.analyses.comparison.figures import Comparison, Contender, com
 from evalui.report.blocks import Bullets
 from evalui.report.numbers import count
 from evalui.report.render.shared import FrozenContent
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import is_recorded, read_cells, read_runs
 from evalui.runs.kept_summaries import find_summary, read_answer_summary
+from evalui.runs.results import is_recorded
 from evalui.scoring.cell_summary import pair_summary
 from evalui.scoring.statistics import paired_tests
+from evalui.store.connection import Database
+from evalui.store.records import CellRow, RunRow
+from evalui.store.runs import read_cells, read_runs
 from evalui.types import CellResult
 
 MAX_CELLS = 20  # cells side by side: 190 pairs

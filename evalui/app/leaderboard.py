@@ -9,13 +9,13 @@ from evalui.app.results import run_report
 from evalui.app.service import AppService
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.people.figures import human_arenas
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import read_cells, read_runs
-from evalui.runs.database.voting.votes import read_votes
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.pooled import PoolChoices, PoolFilter, pool_arenas, pool_choices
+from evalui.store.connection import Database
+from evalui.store.records import CellRow, RunRow
+from evalui.store.runs import read_cells, read_runs
+from evalui.store.voting.votes import read_votes
 
 _ENDED = ("done", "failed", "cancelled")
 

@@ -7,9 +7,6 @@ from evalui.accounts.audit import record
 from evalui.app.permissions import requires
 from evalui.app.service import AppService
 from evalui.errors import SpecError
-from evalui.runs.database import queue
-from evalui.runs.database.records import RunRow
-from evalui.runs.database.runs import read_run
 from evalui.runs.fair_queue.decisions import (
     QueueDecisions,
     QueueState,
@@ -19,6 +16,9 @@ from evalui.runs.fair_queue.decisions import (
 )
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
+from evalui.store import queue
+from evalui.store.records import RunRow
+from evalui.store.runs import read_run
 
 PRIORITIES = (-1, 0, 1, 2)
 _STATES: Mapping[str, QueueState] = {"open": "open", "paused": "paused", "draining": "draining"}

@@ -12,8 +12,8 @@ from evalui.errors import SpecError
 from evalui.generation import DeclaredSetting, GenerationSettings
 from evalui.messages import Messages
 from evalui.runs.contest import JudgingSpec
-from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
+from evalui.store.records import CellRow, RunRow
 from evalui.types import RunState
 
 LIVE_STATES: tuple[RunState, ...] = ("queued", "running")  # of runs that can still change

@@ -8,13 +8,12 @@ from evalui.app.run_labels import LIVE_STATES
 from evalui.app.run_progress import known_catalog
 from evalui.app.service import AppService
 from evalui.errors import SpecError
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import read_cells_of
-from evalui.runs.database.throughput import remaining_seconds_of
-from evalui.runs.database.usage import TokenCost, model_waits, run_costs
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
 from evalui.runs.spec import read_spec
+from evalui.store.records import CellRow, RunRow
+from evalui.store.runs import read_cells_of
+from evalui.store.usage import TokenCost, model_waits, remaining_seconds_of, run_costs
 
 ENDED_STATES = ("done", "failed", "cancelled")
 

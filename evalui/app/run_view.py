@@ -14,11 +14,11 @@ from evalui.report.analyses.base import Report
 from evalui.report.analyses.overview.narrative import with_question
 from evalui.report.analyses.overview.places import Places
 from evalui.report.blocks import Markers
-from evalui.runs.database.datasets import fewest_shots
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import read_cells
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
+from evalui.store.datasets import fewest_shots
+from evalui.store.records import CellRow, RunRow
+from evalui.store.runs import read_cells
 from evalui.types import Cell, Language
 
 _SHOTS = 5  # worked examples that a repetition with some proposes: as published figures have

@@ -15,9 +15,9 @@ from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.compile import frozen_blocks, meanings
 from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.report.render.shared import FrozenContent, shared_page
-from evalui.runs.database.queue import bump_revision
-from evalui.runs.database.runs import read_cells
 from evalui.runs.fair_queue.limits import usual_limits
+from evalui.store.queue import bump_revision
+from evalui.store.runs import read_cells
 from evalui.types import Language
 
 

@@ -70,7 +70,7 @@ def _file_faults(folder: Path) -> Iterator[str]:
 
 
 def _store_faults(path: Path) -> Iterator[str]:
-    from evalui.runs.database.connection import damage_of, has_tables
+    from evalui.store.connection import damage_of, has_tables
 
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size > _MAX_LOG_BYTES:

@@ -16,7 +16,7 @@ from evalui.errors import SpecError, StoreError
 from evalui.messages.command_help import GATE_HELP
 
 if TYPE_CHECKING:
-    from evalui.runs.database.connection import Database
+    from evalui.store.connection import Database
     from evalui.types import CellResult
 
 _STORE = "evalui.sqlite"
@@ -72,7 +72,7 @@ def _gate(given: argparse.Namespace) -> int:
 @contextmanager
 def _results(given: argparse.Namespace, name: str, model: str) -> "Generator[Sequence[CellResult]]":
     """The cells that a name stands for, of one model and dataset where they are named."""
-    from evalui.runs.database.trials import read_results
+    from evalui.runs.results import read_results
 
     with _opened_run(given, name) as (database, run_id):
         results = read_results(database, run_id)
@@ -92,8 +92,8 @@ def _opened_run(given: argparse.Namespace, name: str) -> "Generator[tuple[Databa
         StoreError: there is no such run or store.
     """
     from evalui.harnesses.importing import import_run
-    from evalui.runs.database.connection import Database
-    from evalui.runs.database.runs import read_runs
+    from evalui.store.connection import Database
+    from evalui.store.runs import read_runs
 
     path = Path(name)
     if not path.exists():

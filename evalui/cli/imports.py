@@ -43,7 +43,7 @@ def _import(given: argparse.Namespace) -> int:
 
     from evalui.harnesses import table_reader
     from evalui.harnesses.importing import import_run
-    from evalui.runs.database.connection import Database
+    from evalui.store.connection import Database
 
     path: Path = given.database or load_settings().database
     reader = table_reader(given.mapping) if given.mapping else None

@@ -19,7 +19,7 @@ from evalui.errors import SpecError
 
 if TYPE_CHECKING:
     from evalui.client import RunDetail
-    from evalui.runs.database.records import RunRow
+    from evalui.store.records import RunRow
 
 _LOOK_S = 1.0  # between two looks at a store
 _FIELDS = ("id", "name", "state", "done", "total", "created", "owner")  # created: s since 1970
@@ -49,7 +49,7 @@ def add_runs_commands(commands: Any) -> None:
 
 
 def _runs(given: argparse.Namespace) -> int:
-    from evalui.runs.database.runs import read_all_runs
+    from evalui.store.runs import read_all_runs
 
     # Whoever can read the store at a shell sees the runs of everybody, as `export` does.
     with opened_service(given, read_only=True) as service:
@@ -90,7 +90,7 @@ def _wait(given: argparse.Namespace) -> int:
 def _wait_here(given: argparse.Namespace) -> "tuple[RunRow, list[tuple[Any, str, str]]]":
     """The run of a store once it has ended, and the cells that failed."""
     from evalui.app.run_labels import LIVE_STATES
-    from evalui.runs.database.runs import read_cells, read_run
+    from evalui.store.runs import read_cells, read_run
 
     with opened_service(given, read_only=True) as service:
         while (run := read_run(service.database, given.run)).state in LIVE_STATES:

@@ -32,7 +32,7 @@ def opened_service(given: argparse.Namespace, *, read_only: bool) -> "Generator[
     """
     from evalui.access import LOCAL_PERSON
     from evalui.app.service import AppService
-    from evalui.runs.database.connection import Database
+    from evalui.store.connection import Database
 
     settings = load_settings()
     path: Path = given.database or settings.database

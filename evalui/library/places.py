@@ -12,9 +12,9 @@ from evalui.errors import SpecError, StoreError, UnknownRun
 from evalui.library.run import Run
 from evalui.library.sources import REPORT_FILE, FolderSource, ServerSource, StoreSource
 from evalui.local_runs import STORE_NAME, load_settings, read_model_entries
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import WORKER_TIMEOUT_S, read_runs
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import WORKER_TIMEOUT_S, read_runs
 
 if TYPE_CHECKING:
     import pandas as pd

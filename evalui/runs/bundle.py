@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 
 from evalui.access import LOCAL
 from evalui.errors import DataError
-from evalui.runs.database.connection import Database, create_tables, has_tables
-from evalui.runs.database.queue import Admit
-from evalui.runs.database.run_copy import copy_run
-from evalui.runs.database.runs import read_run, read_runs
+from evalui.store.connection import Database, create_tables, has_tables
+from evalui.store.queue import Admit
+from evalui.store.run_copy import copy_run
+from evalui.store.runs import read_run, read_runs
 
 _MAGIC = b"SQLite format 3\x00"
 _PIECE = 2**20  # bytes

@@ -11,11 +11,11 @@ from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.datasets.model import Limits
 from evalui.errors import DataError, EvaluiError, SpecError, UnknownRun
 from evalui.runs.contest import AnswersSpec
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import read_dataset
-from evalui.runs.database.records import RunRow
-from evalui.runs.database.runs import read_cells, read_run, read_runs
-from evalui.runs.results_cache import ResultCache
+from evalui.store.connection import Database
+from evalui.store.datasets import read_dataset
+from evalui.store.records import RunRow
+from evalui.store.results_cache import ResultCache
+from evalui.store.runs import read_cells, read_run, read_runs
 from evalui.types import Dataset
 
 _MAX_RUNS_SEARCHED = 20  # runs that are looked through for answers to the same questions

@@ -7,8 +7,8 @@ from sqlite3 import Connection
 from typing import Literal
 
 from evalui.errors import UnknownRun
-from evalui.runs.database.connection import Database
-from evalui.runs.database.queue import bump_revision
+from evalui.store.connection import Database
+from evalui.store.queue import bump_revision
 
 QueueState = Literal["open", "paused", "draining"]
 

@@ -8,10 +8,10 @@ from sqlite3 import Connection
 from typing import ClassVar
 
 from evalui.errors import SpecError
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run
 from evalui.settings import Settings
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_run
 
 
 @dataclass(frozen=True, slots=True)

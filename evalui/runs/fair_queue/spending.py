@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from sqlite3 import Connection
 
-from evalui.runs.database.connection import Database
 from evalui.runs.fair_queue.limits import UserLimits
+from evalui.store.connection import Database
 
 
 @dataclass(frozen=True, slots=True)

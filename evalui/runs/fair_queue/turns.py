@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from evalui.messages import sentence
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_workers
 from evalui.runs.fair_queue.decisions import PRIORITY_PREFIX, queue_state
 from evalui.runs.fair_queue.limits import UserLimits, read_limits
 from evalui.runs.fair_queue.spending import spent_today
+from evalui.store.connection import Database
+from evalui.store.runs import read_workers
 
 MAX_BESIDE = 8  # runs that only ask endpoints, in one worker at a time
 MAX_BESIDE_OF_OWNER = 4  # of them, so that nobody waits until all of another's have ended

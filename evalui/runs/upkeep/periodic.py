@@ -8,9 +8,9 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from evalui.errors import StoreError
-from evalui.runs.database.connection import Database
 from evalui.runs.upkeep.disk import disk_use
 from evalui.settings import Settings
+from evalui.store.connection import Database
 
 _LOOK_S = 60.0
 _WARN_S = 3600.0

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_workers
+from evalui.store.connection import Database
+from evalui.store.runs import read_workers
 from evalui.types import RunState
 
 

@@ -22,13 +22,13 @@ from evalui.models.base import traits_of
 from evalui.models.local import import_libraries
 from evalui.models.user_catalog import additions_path, read_models
 from evalui.runs.cluster.model import model_opener
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.devices import use_device
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
+from evalui.store import queue
+from evalui.store.connection import Database
 from evalui.text_tokenizers import load_tokenizers
 
 HEARTBEAT_TIMEOUT_S = 20.0  # a worker without a heartbeat for so long is dead

@@ -15,13 +15,13 @@ from types import FrameType
 from evalui.errors import StoreError
 from evalui.logs import configure_log
 from evalui.messages import sentence
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.queue import MAX_LOSSES
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.devices import visible_device
 from evalui.runs.worker.worker import worker_name
 from evalui.settings import Settings
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.queue import MAX_LOSSES
 
 _GRACE_S = 10.0  # for the batch in hand, after which a worker is killed
 _WATCH_INTERVAL_S = 2.0  # between two looks at whether a worker hangs

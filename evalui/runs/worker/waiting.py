@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from evalui.errors import Unreachable
-from evalui.runs.database.usage import ModelWait
+from evalui.store.usage import ModelWait
 
 FIRST_DELAY_S, MAX_DELAY_S = (
     1.0,

@@ -17,9 +17,6 @@ from functools import partial
 from evalui.errors import StoreError, Unreachable
 from evalui.models import Model, ModelEntry, open_model
 from evalui.runs.cluster.model import is_loading
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import RunRow
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.turns import MAX_BESIDE, MAX_BESIDE_OF_OWNER, WaitingRun, take_turn
 from evalui.runs.worker import model_tests
@@ -30,6 +27,9 @@ from evalui.runs.worker.model_keeper import ModelKeeper
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.runs.worker.processor import Processor
 from evalui.runs.worker.run_at_work import RunAtWork, WorkerParts
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.records import RunRow
 
 LOADING_TIMEOUT_S = 300.0  # how long a trial waits for a model that a cluster loads
 _MODEL_TEST = "a test of a model"  # has the processor like a run, whose ids have no blanks

@@ -16,8 +16,8 @@ from evalui.messages import Messages
 from evalui.proportions import wilson_interval
 from evalui.report.markers import marker_numbers
 from evalui.report.numbers import dollars, format_range, format_value, percent
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.usage import TokenCost, total_cost
+from evalui.store.records import CellRow, RunRow
+from evalui.store.usage import TokenCost, total_cost
 from evalui.types import CellState
 from evalui.ui.components.format import duration, format_large_count, format_time
 

@@ -14,7 +14,7 @@ from evalui.app.receiving import receive_upload
 from evalui.app.service import AppService
 from evalui.errors import DataError, EvaluiError, SpecError, StoreError
 from evalui.messages import LANGUAGES
-from evalui.runs.database.runs import read_revision
+from evalui.store.runs import read_revision
 from evalui.types import Language
 from evalui.ui.published import PublishedRuns
 from evalui.ui.web.account import add_account_page

@@ -6,8 +6,8 @@ import pytest
 
 from evalui.accounts.uploads import check_may_upload, record_upload
 from evalui.errors import SpecError
-from evalui.runs.database.connection import Database
 from evalui.runs.fair_queue.limits import UserLimits, stored_bytes
+from evalui.store.connection import Database
 
 USUAL = UserLimits(stored_bytes=20)
 

@@ -13,10 +13,10 @@ import pytest
 from evalui.cli import doctor as cli_doctor
 from evalui.cli.main import main
 from evalui.models.endpoint import keys as keys
-from evalui.runs.database.connection import Database
 from evalui.runs.upkeep import disk
 from evalui.runs.worker import devices
 from evalui.runs.worker.devices import DeviceMemory
+from evalui.store.connection import Database
 
 CATALOG = '[rule]\nbackend = "scripted"\noptions = { rule = "always-A" }\n'
 

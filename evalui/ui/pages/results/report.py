@@ -14,7 +14,7 @@ from evalui.report.blocks import Details
 from evalui.report.compile import blocks
 from evalui.report.export.formats import ON_PAGE, is_installed
 from evalui.report.html import Html
-from evalui.runs.database.records import RunRow
+from evalui.store.records import RunRow
 from evalui.ui.blocks import show
 from evalui.ui.components.fold import fold
 from evalui.ui.components.form import Form, field_value

@@ -2,8 +2,6 @@
 
 from queue_examples import NO_LIMITS, add_owned, spend, take
 
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
 from evalui.runs.fair_queue import turns
 from evalui.runs.fair_queue.decisions import set_person_priority, set_queue_state
 from evalui.runs.fair_queue.limits import UserLimits
@@ -16,6 +14,8 @@ from evalui.runs.fair_queue.turns import (
     turn_order,
 )
 from evalui.runs.worker.heartbeat import WorkerStatus
+from evalui.store import queue
+from evalui.store.connection import Database
 
 
 def waiting(*names: str) -> list[WaitingRun]:

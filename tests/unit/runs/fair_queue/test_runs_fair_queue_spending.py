@@ -2,9 +2,9 @@
 
 from queue_examples import MONDAY, add_owned, spend
 
-from evalui.runs.database.connection import Database
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.spending import Spending, spendings_today, spent_today
+from evalui.store.connection import Database
 
 
 def test_what_is_spent_on_a_day_adds_up_and_days_begin_at_midnight_utc(database: Database) -> None:

@@ -6,10 +6,10 @@ import threading
 import pytest
 
 from evalui.errors import StoreError
-from evalui.runs.database.connection import Database
 from evalui.runs.upkeep import disk, periodic
 from evalui.runs.upkeep.periodic import Upkeep
 from evalui.settings import Settings
+from evalui.store.connection import Database
 
 
 class Clock:

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from runs_examples import add_run
 
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease
 from evalui.runs.upkeep.disk import DiskUse, disk_use
 from evalui.runs.upkeep.readings import not_ready, read_store
 from evalui.runs.worker.heartbeat import WorkerStatus
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.records import Lease
 
 
 def test_an_empty_store_has_counts_of_zero(database: Database):

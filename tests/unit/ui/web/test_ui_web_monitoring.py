@@ -20,12 +20,12 @@ from evalui.accounts.tokens import add_token
 from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.logs import JsonFormatter
-from evalui.runs.database.connection import Database
 from evalui.runs.upkeep import disk
 from evalui.runs.upkeep.readings import StoreReadings
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.server import create_app
 from evalui.settings import Settings
+from evalui.store.connection import Database
 from evalui.ui.current_person import acting_as
 from evalui.ui.web import monitoring
 from evalui.ui.web.doors.token import TokenMiddleware

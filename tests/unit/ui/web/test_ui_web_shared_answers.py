@@ -14,8 +14,8 @@ from ui_examples import served
 
 from evalui.access import Person
 from evalui.app.service import AppService
-from evalui.runs.database import queue
 from evalui.server import create_app
+from evalui.store import queue
 from evalui.ui import published
 from evalui.ui.pages.context import SharedAnswer
 from evalui.ui.pages.results import VIEWS

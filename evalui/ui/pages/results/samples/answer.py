@@ -7,9 +7,9 @@ from evalui.app.questions import OpenedQuestion
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.html import Html
-from evalui.runs.database.question_pages import JudgedQuestion
 from evalui.scoring.answer_pairs import MAIN
 from evalui.scoring.text_metrics import BLEUS, ROUGES
+from evalui.store.question_pages import JudgedQuestion
 from evalui.types import Sample, Trial
 from evalui.ui.components.option_table import thoughts_of
 from evalui.ui.components.templates import fill
