@@ -210,7 +210,7 @@ def bundle_of(database: "Database", run_id: str) -> Iterator[bytes]:
     import json
 
     from evalui.report.export.files import portable_spec
-    from evalui.runs.bundle import bundle_parts
+    from evalui.store.bundle import bundle_parts
     from evalui.store.runs import read_run
 
     spec = read_run(database, run_id).spec
@@ -371,8 +371,7 @@ def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEnt
 
 def _votes(database: "Database", run_id: str) -> "Votes":
     from evalui.store.voting.ballots import VotingPairsCache
-    from evalui.store.voting.closing import is_voting_open
-    from evalui.store.voting.plans import VoterPairs
+    from evalui.store.voting.plans import VoterPairs, is_voting_open
     from evalui.store.voting.votes import read_run_verdicts
 
     voter_pairs = VoterPairs(database, VotingPairsCache(database))

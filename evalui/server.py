@@ -19,7 +19,7 @@ from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.logs import configure_log
 from evalui.messages import LANGUAGES, messages
-from evalui.runs.upkeep.periodic import Upkeep
+from evalui.runs.upkeep.monitor import Upkeep
 from evalui.runs.worker.devices import worker_devices
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import Settings

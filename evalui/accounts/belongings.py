@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from sqlite3 import Connection
 
-from evalui.runs.fair_queue.decisions import PRIORITY_PREFIX
+from evalui.runs.fair_queue.turns import PRIORITY_PREFIX
 from evalui.store.connection import Database
 
 _OF_OTHERS = """

@@ -15,8 +15,8 @@ from evalui.app import people, queue
 from evalui.app.people import PersonUse, read_heir, read_role
 from evalui.app.queue import PRIORITIES
 from evalui.app.service import AppService
-from evalui.runs.fair_queue.decisions import QueueDecisions
 from evalui.runs.fair_queue.limits import UserLimits
+from evalui.runs.fair_queue.turns import QueueDecisions
 
 router = APIRouter(
     route_class=CheckedRoute, tags=["administration"], dependencies=[requires("administer")]

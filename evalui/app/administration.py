@@ -8,7 +8,7 @@ from pathlib import Path
 from evalui.accounts.shares import Share, list_shares
 from evalui.app.permissions import requires
 from evalui.app.service import AppService
-from evalui.runs.upkeep.disk import DiskUse, disk_use
+from evalui.runs.upkeep.monitor import DiskUse, disk_use
 from evalui.store.codec import decode_sentence
 
 _MOST = 20  # failures, and runs by size

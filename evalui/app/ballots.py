@@ -14,9 +14,8 @@ from evalui.store.runs import read_cells, read_runs
 from evalui.store.voting import votes
 from evalui.store.voting.adjudications import adjudicate
 from evalui.store.voting.ballots import Ballot
-from evalui.store.voting.closing import is_voting_open
-from evalui.store.voting.imported_votes import add_imported_votes
-from evalui.store.voting.votes import VoteInput, VotingProgress
+from evalui.store.voting.plans import is_voting_open
+from evalui.store.voting.votes import VoteInput, VotingProgress, add_imported_votes
 from evalui.types import Outcome, Verdict
 
 _RECENT = 10  # runs that are offered

@@ -19,8 +19,7 @@ from evalui.store.datasets import read_dataset
 from evalui.store.records import CellRow, RunRow
 from evalui.store.results_cache import ResultCache
 from evalui.store.runs import read_cells, read_left_out, read_run
-from evalui.store.voting.closing import is_voting_open
-from evalui.store.voting.plans import VoterPairs
+from evalui.store.voting.plans import VoterPairs, is_voting_open
 from evalui.store.voting.votes import read_run_verdicts
 from evalui.types import CellResult, CellState, Language, Sample
 

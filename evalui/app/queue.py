@@ -7,15 +7,17 @@ from evalui.accounts.audit import record
 from evalui.app.permissions import requires
 from evalui.app.service import AppService
 from evalui.errors import SpecError
-from evalui.runs.fair_queue.decisions import (
+from evalui.runs.fair_queue.limits import usual_limits
+from evalui.runs.fair_queue.turns import (
     QueueDecisions,
+    QueuePlace,
     QueueState,
+    queue_order,
+    queue_places,
     read_decisions,
     set_queue_state,
     set_run_priority,
 )
-from evalui.runs.fair_queue.limits import usual_limits
-from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
 from evalui.store import queue
 from evalui.store.records import RunRow
 from evalui.store.runs import read_run

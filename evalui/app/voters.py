@@ -18,10 +18,8 @@ from evalui.store.voting.adjudications import (
     outcome_from,
 )
 from evalui.store.voting.ballots import Ballot
-from evalui.store.voting.closing import close_voting, is_voting_open
-from evalui.store.voting.plans import VotingPlan, keep_plan, read_plan
-from evalui.store.voting.progress import VoterProgress, voter_progress
-from evalui.store.voting.votes import read_votes
+from evalui.store.voting.plans import VotingPlan, close_voting, is_voting_open, keep_plan, read_plan
+from evalui.store.voting.votes import VoterProgress, read_votes, voter_progress
 from evalui.types import Outcome
 
 VOTE_FILES = {"jsonl": "application/jsonl", "csv": "text/csv"}  # by extension

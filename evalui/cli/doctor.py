@@ -99,7 +99,7 @@ def _store_faults(path: Path) -> Iterator[str]:
 
 
 def _disk_faults(folder: Path) -> Iterator[str]:
-    from evalui.runs.upkeep.disk import disk_use
+    from evalui.runs.upkeep.monitor import disk_use
 
     use = disk_use(next(place for place in (folder, *folder.parents) if place.exists()))
     if use.is_nearly_full or use.is_full:

@@ -38,11 +38,11 @@ from evalui.harnesses.orders import join_orders, name_in_log
 from evalui.harnesses.reading_ahead import ReadingAhead
 from evalui.messages import sentence
 from evalui.modes import MODES, grader_of
-from evalui.runs.bundle import import_bundle, is_store
 from evalui.runs.signature import imported_signature
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, write_spec
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.choice.permutations import pattern_of
+from evalui.store.bundle import import_bundle, is_store
 from evalui.store.connection import Database
 from evalui.store.imported_runs import (
     add_imported_cell,

@@ -140,7 +140,7 @@ def _end_lost_runs(store: Path) -> None:
 
 def _is_log(path: Path) -> bool:
     """Whether a file is no store; an empty one may be a store that was just made."""
-    from evalui.runs.bundle import is_store
+    from evalui.store.bundle import is_store
 
     return path.stat().st_size > 0 and not is_store(path)
 

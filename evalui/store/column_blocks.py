@@ -97,6 +97,12 @@ def decode_outcomes(body: bytes) -> TrialColumns:
     return _decode(body, no_texts, is_whole=False)
 
 
+def next_number(connection: Connection) -> int:
+    """The number of the next trial; those of deleted trials are not given again."""
+    given = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'trial'").fetchone()
+    return (given["seq"] if given else 0) + 1
+
+
 def count_trials(connection: Connection, cell_id: int, columns: TrialColumns) -> None:
     """Add what is known of trials while a cell is at work to its counters."""
     reading, origin = columns.reading, columns.is_origin

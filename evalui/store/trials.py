@@ -28,7 +28,7 @@ from evalui.store.codec import (
     encode_turns,
     encode_variant,
 )
-from evalui.store.column_blocks import append_block, count_trials, decode_columns
+from evalui.store.column_blocks import append_block, count_trials, decode_columns, next_number
 from evalui.store.connection import Database
 from evalui.store.queue import renew_lease
 from evalui.store.records import CellRow, Lease
@@ -119,15 +119,14 @@ def _add_trials(connection: Connection, cell_id: int, trials: Sequence[Trial]) -
         return
     new = list(unknown.values())
     # Ids of deleted trials are not given again: a report that is still open reads texts by them.
-    given = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'trial'").fetchone()
-    last = given["seq"] if given else 0
-    rows = [_row(last + place, cell_id, trial) for place, trial in enumerate(new, start=1)]
+    start = next_number(connection)
+    rows = [_row(number, cell_id, trial) for number, trial in enumerate(new, start)]
     connection.executemany(_INSERT, rows)
     connection.execute(
         "UPDATE cell SET bytes = bytes + ? WHERE id = ?", (sum(map(_row_bytes, rows)), cell_id)
     )
     columns = columns_of(new)
-    append_block(connection, cell_id, replace(columns, number=columns.number + last + 1))
+    append_block(connection, cell_id, replace(columns, number=columns.number + start))
     count_trials(connection, cell_id, columns)
 
 

@@ -16,8 +16,8 @@ from flow_examples import wait_until
 from evalui.report.imports.battles import read_votes
 from evalui.store.connection import Database
 from evalui.store.voting.ballots import voting_pairs
-from evalui.store.voting.closing import close_voting
-from evalui.store.voting.imported_votes import add_imported_votes
+from evalui.store.voting.plans import close_voting
+from evalui.store.voting.votes import add_imported_votes
 
 pytestmark = pytest.mark.slow
 

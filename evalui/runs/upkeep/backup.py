@@ -24,7 +24,7 @@ from typing import IO, Literal
 from pydantic import BaseModel, ValidationError
 
 from evalui.errors import StoreError
-from evalui.runs.upkeep.disk import FULL_BYTES, disk_use
+from evalui.runs.upkeep.monitor import FULL_BYTES, disk_use
 from evalui.store import queue
 from evalui.store.connection import Database
 

@@ -14,7 +14,7 @@ from evalui.models.base import Rejection, Streaming, Watched, traits_of
 from evalui.modes import MODES
 from evalui.replies.thoughts import with_thoughts, without_thoughts
 from evalui.runs.cells import mode_settings, trials_to_run
-from evalui.runs.fair_queue.spending import Spending, add_spending
+from evalui.runs.fair_queue.limits import Spending, add_spending
 from evalui.runs.kept_summaries import GrowingTexts
 from evalui.runs.signature import is_shown_in
 from evalui.runs.spec import ModeSpec
@@ -33,8 +33,7 @@ from evalui.runs.worker.pending_trials import (
     PendingTrials,
     TrialPlace,
 )
-from evalui.runs.worker.processor import Processor
-from evalui.runs.worker.waiting import WaitForModel
+from evalui.runs.worker.waiting import Processor, WaitForModel
 from evalui.settings import Settings
 from evalui.store import queue, usage
 from evalui.store.connection import Database

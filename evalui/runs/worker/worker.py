@@ -25,8 +25,8 @@ from evalui.runs.worker.failures import error_text
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.runs.worker.processor import Processor
 from evalui.runs.worker.run_at_work import RunAtWork, WorkerParts
+from evalui.runs.worker.waiting import Processor
 from evalui.store import queue
 from evalui.store.connection import Database
 from evalui.store.records import RunRow

@@ -5,11 +5,13 @@ A vote names the sides as they were shown. A skipped pair is done with, but says
 
 import statistics
 import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from sqlite3 import Connection, Row
 from typing import Literal
 
-from evalui.errors import StoreError, UnknownRun
+from evalui.errors import DataError, StoreError, UnknownRun
 from evalui.scoring.arena.battles import MIRRORED
 from evalui.scoring.arena.cast_votes import CastVote
 from evalui.store.connection import Database
@@ -17,13 +19,16 @@ from evalui.store.queue import bump_revision
 from evalui.store.runs import read_cells
 from evalui.store.voting import ballots
 from evalui.store.voting.ballots import Ballot, VotingPairs
-from evalui.store.voting.plans import is_assigned
-from evalui.types import Duel, Outcome
+from evalui.store.voting.plans import Assignment, count_pairs, is_assigned
+from evalui.types import Duel, Outcome, Verdict
 
 VoteChoice = Outcome | Literal["skip"]
 MAX_COMMENT = 10_000  # characters of what a person writes about a pair
+MAX_PEOPLE = 300  # who voted on one run; everybody is compared with everybody
+# Votes by the name of their dataset, "" if they state none.
+ImportedVotes = Mapping[str, Sequence[Verdict]]
 
-VOTE_VALUES = (  # as `vote_columns` gives them
+_VOTE_VALUES = (  # as `_vote_columns` gives them
     "INTO vote (run, owner, pair, dataset, sample, shown_left, shown_right, outcome, comment,"
     " seconds, created, assigned, imported) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
@@ -33,7 +38,7 @@ _ENDED_SQL = (
     " UNION ALL SELECT 1 FROM closed_vote WHERE run = ?1"
 )
 # Replaced rather than updated, so that the latest vote has the highest id.
-_REPLACE_VOTE_SQL = "INSERT OR REPLACE " + VOTE_VALUES
+_REPLACE_VOTE_SQL = "INSERT OR REPLACE " + _VOTE_VALUES
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,22 @@ class VotingProgress:
     last: Vote | None
 
 
+@dataclass(frozen=True, slots=True)
+class VoterProgress:
+    """One person's part: `done` of the `assigned` pairs, None without a plan that names them.
+
+    `done` counts skipped pairs too. `seconds` is the median time of a vote and `last` when the last
+    was cast, in seconds since 1970; None where nothing was measured or cast.
+    """
+
+    person: str
+    assigned: int | None
+    done: int
+    skipped: int
+    seconds: float | None
+    last: float | None
+
+
 def next_ballots(
     database: Database,
     run_id: str,
@@ -165,7 +186,7 @@ def cast_vote(
         _check_blind(connection, run_id, person)
         assigned = is_assigned(connection, run_id, person)
         vote = replace(vote, assigned=assigned)
-        connection.execute(_REPLACE_VOTE_SQL, vote_columns(run_id, mark.pair_key, vote))
+        connection.execute(_REPLACE_VOTE_SQL, _vote_columns(run_id, mark.pair_key, vote))
         bump_revision(connection, run_id)
 
 
@@ -259,6 +280,63 @@ def read_voting_progress(
     )
 
 
+def voter_progress(
+    votes: Sequence[Vote], people: Sequence[str], assigned: Assignment | None
+) -> tuple[VoterProgress, ...]:
+    """The named people in their order, then all others who voted."""
+    cast: dict[str, list[Vote]] = {name: [] for name in people}
+    for vote in votes:
+        cast.setdefault(vote.by, []).append(vote)
+    return tuple(
+        _progress(name, theirs, assigned if name in people else None)
+        for name, theirs in cast.items()
+    )
+
+
+def add_imported_votes(
+    database: Database,
+    run_id: str,
+    imported: ImportedVotes,
+    *,
+    pairs: VotingPairs,
+    reserved: Callable[[str], bool] = lambda _: False,
+) -> int:
+    """Keep votes collected elsewhere and return how many are new; what is known stays as it is.
+
+    `reserved` states whether a name is of somebody who votes on this server only.
+
+    Raises:
+        DataError: a vote is on a pair that the run does not have, or has in several datasets and
+            names none, or is a new one under a reserved name, or more than `MAX_PEOPLE` voted;
+            nothing is kept.
+    """
+    names = {row.dataset_key: row.cell.dataset for row in read_cells(database, run_id)}
+    tokens: dict[tuple[str, frozenset[str]], dict[str, str]] = defaultdict(dict)
+    for name, pair in pairs.items():
+        tokens[pair.sample_id, pair.models][names[pair.dataset]] = name
+    now = time.time()
+    cast = {(vote.by, vote.pair_key) for vote in read_votes(database, run_id)}
+    raters = {verdict.rater for verdicts in imported.values() for verdict in verdicts}
+    if raters - {by for by, _ in cast} and len(raters | {by for by, _ in cast}) > MAX_PEOPLE:
+        raise DataError("vote-many-people", most=MAX_PEOPLE)
+    rows: list[tuple[object, ...]] = []
+    for dataset, verdicts in imported.items():
+        for verdict in verdicts:
+            models = frozenset((verdict.duel.model_a, verdict.duel.model_b))
+            token = _imported_pair_key(verdict, dataset, tokens[verdict.duel.sample_id, models])
+            if reserved(verdict.rater) and (verdict.rater, token) not in cast:
+                raise DataError("vote-reserved", person=verdict.rater)
+            if verdict.outcome is not None:
+                rows.append(
+                    _vote_columns(run_id, token, _imported_vote(verdict, pairs[token].dataset, now))
+                )
+    with database.writing(durable=True) as connection:
+        added = connection.executemany("INSERT OR IGNORE " + _VOTE_VALUES, rows).rowcount
+        if added > 0:
+            bump_revision(connection, run_id)
+    return max(added, 0)
+
+
 def _open_pairs(
     database: Database, run_id: str, person: str, known: VotingPairs
 ) -> tuple[str, ...]:
@@ -278,7 +356,7 @@ def _check_blind(connection: Connection, run_id: str, person: str) -> None:
         raise StoreError("voter-finished", person=person)
 
 
-def vote_columns(run_id: str, token: str, vote: Vote) -> tuple[object, ...]:
+def _vote_columns(run_id: str, token: str, vote: Vote) -> tuple[object, ...]:
     """A vote on the pair of a key as the store keeps it."""
     return (
         run_id,
@@ -319,4 +397,52 @@ def _vote(row: Row) -> Vote:
         pair_key=row["pair"],
         assigned=bool(row["assigned"]),
         imported=bool(row["imported"]),
+    )
+
+
+def _progress(person: str, votes: Sequence[Vote], assigned: Assignment | None) -> VoterProgress:
+    theirs = [
+        vote for vote in votes if assigned is None or person in assigned.get(vote.pair_key, ())
+    ]
+    timed = [vote.seconds for vote in theirs if vote.seconds is not None]
+    return VoterProgress(
+        person,
+        None if assigned is None else count_pairs(assigned, person),
+        len(theirs),
+        sum(vote.choice == "skip" for vote in theirs),
+        statistics.median(timed) if timed else None,
+        max((vote.created for vote in votes), default=None),
+    )
+
+
+def _imported_pair_key(verdict: Verdict, dataset: str, candidates: Mapping[str, str]) -> str:
+    """The pair of a vote; `candidates` are those of its models and question, by dataset."""
+    if dataset in candidates:
+        return candidates[dataset]
+    if dataset or not candidates:
+        raise DataError(
+            "vote-elsewhere",
+            left=verdict.duel.model_a,
+            right=verdict.duel.model_b,
+            question=verdict.duel.sample_id,
+        )
+    if len(candidates) > 1:
+        raise DataError(
+            "vote-dataset", question=verdict.duel.sample_id, datasets=", ".join(candidates)
+        )
+    return next(iter(candidates.values()))
+
+
+def _imported_vote(verdict: Verdict, dataset: str, now: float) -> Vote:
+    assert verdict.outcome is not None, "an unreadable vote is none"
+    return Vote(
+        by=verdict.rater,
+        dataset=dataset,
+        sample_id=verdict.duel.sample_id,
+        left=verdict.duel.model_a,
+        right=verdict.duel.model_b,
+        choice=verdict.outcome,
+        comment=verdict.reply,
+        created=now,
+        imported=True,
     )

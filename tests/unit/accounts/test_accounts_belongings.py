@@ -13,8 +13,8 @@ from evalui.app.column_memory import ColumnMemory
 from evalui.app.uploads import UploadStore
 from evalui.datasets.model import Layout
 from evalui.errors import AccountError, DataError, UnknownRun
-from evalui.runs.fair_queue.decisions import read_decisions, set_person_priority
-from evalui.runs.fair_queue.spending import Spending, add_spending
+from evalui.runs.fair_queue.limits import Spending, add_spending
+from evalui.runs.fair_queue.turns import read_decisions, set_person_priority
 from evalui.runs.spec import read_spec
 from evalui.runs.submit import read_datasets, submit
 from evalui.runs.worker.main import Worker

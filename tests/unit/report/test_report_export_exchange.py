@@ -19,7 +19,7 @@ import evalui
 from evalui.cli.main import main
 from evalui.errors import DataError
 from evalui.report.export.metric_rows import metric_rows
-from evalui.runs.bundle import import_bundle
+from evalui.store.bundle import import_bundle
 from evalui.store.connection import Database
 
 _SCHEMAS = Path(__file__).parents[2] / "golden" / "every_eval_ever"

@@ -23,8 +23,7 @@ from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.report.words import join_sentences
 from evalui.store.records import RunRow
-from evalui.store.voting.progress import VoterProgress
-from evalui.store.voting.votes import MAX_COMMENT
+from evalui.store.voting.votes import MAX_COMMENT, VoterProgress
 from evalui.types import Outcome
 from evalui.ui.components.ballot import CHOICES, pair_alone
 from evalui.ui.components.form import ClientStateError, field_value

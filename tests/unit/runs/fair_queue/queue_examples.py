@@ -4,8 +4,7 @@ from functools import partial
 
 from runs_examples import dataset, plans_of, spec
 
-from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.fair_queue.spending import Spending, add_spending
+from evalui.runs.fair_queue.limits import Spending, UserLimits, add_spending
 from evalui.runs.fair_queue.turns import take_turn
 from evalui.runs.submit import create_run
 from evalui.store import queue

@@ -3,7 +3,6 @@
 from queue_examples import NO_LIMITS, add_owned, spend, take
 
 from evalui.runs.fair_queue import turns
-from evalui.runs.fair_queue.decisions import set_person_priority, set_queue_state
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.turns import (
     QueueAhead,
@@ -11,6 +10,8 @@ from evalui.runs.fair_queue.turns import (
     WaitingRun,
     queue_ahead,
     queue_places,
+    set_person_priority,
+    set_queue_state,
     turn_order,
 )
 from evalui.runs.worker.heartbeat import WorkerStatus

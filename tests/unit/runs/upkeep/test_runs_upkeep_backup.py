@@ -15,7 +15,7 @@ from evalui.cli.main import main
 from evalui.errors import StoreError
 from evalui.runs.upkeep import backup
 from evalui.runs.upkeep.backup import restore_backup, write_backup
-from evalui.runs.upkeep.disk import DiskUse
+from evalui.runs.upkeep.monitor import DiskUse
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.store import queue
 from evalui.store.connection import Database

@@ -10,9 +10,8 @@ import pytest
 from runs_examples import CATALOG, RESPONSE, add_run, dataset, plans_of, spec
 
 from evalui.models import Model, ModelEntry
-from evalui.runs.fair_queue.decisions import set_queue_state
-from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.fair_queue.spending import Spending, spendings_today
+from evalui.runs.fair_queue.limits import Spending, UserLimits, spendings_today
+from evalui.runs.fair_queue.turns import set_queue_state
 from evalui.runs.submit import create_run
 from evalui.runs.worker import heartbeat
 from evalui.runs.worker.heartbeat import WorkerStatus

@@ -15,7 +15,6 @@ from evalui.store.voting.adjudications import (
 )
 from evalui.store.voting.ballots import VotingPairsCache, sides_for
 from evalui.store.voting.plans import VoterPairs, VotingPlan, keep_plan, read_plan
-from evalui.store.voting.progress import voter_progress
 from evalui.store.voting.votes import (
     VoteInput,
     cast_vote,
@@ -23,6 +22,7 @@ from evalui.store.voting.votes import (
     read_verdicts,
     read_votes,
     undo_vote,
+    voter_progress,
 )
 
 PEOPLE = ("ann", "ben", "cleo")

@@ -26,10 +26,10 @@ from evalui.store.voting.ballots import (
     voting_order,
     voting_pairs,
 )
-from evalui.store.voting.imported_votes import add_imported_votes
 from evalui.store.voting.votes import (
     VoteChoice,
     VoteInput,
+    add_imported_votes,
     cast_vote,
     finish_voting,
     next_ballots,

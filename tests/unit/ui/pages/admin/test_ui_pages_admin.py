@@ -28,9 +28,8 @@ from evalui.app.service import AppService
 from evalui.errors import EvaluiError, NotAllowed, SpecError
 from evalui.messages import messages
 from evalui.models.new_model import NewModelForm
-from evalui.runs.fair_queue.decisions import read_decisions, set_queue_state
 from evalui.runs.fair_queue.limits import UserLimits, limits_of, usual_limits, write_limits
-from evalui.runs.fair_queue.turns import take_turn
+from evalui.runs.fair_queue.turns import read_decisions, set_queue_state, take_turn
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
 from evalui.store import queue

@@ -16,7 +16,7 @@ from evalui.app.results import export_run, run_report
 from evalui.app.service import AppService
 from evalui.store.column_blocks import decode_columns, encode_columns, no_texts
 from evalui.store.voting.ballots import voting_pairs
-from evalui.store.voting.closing import close_voting
+from evalui.store.voting.plans import close_voting
 from evalui.store.voting.votes import (
     VoteChoice,
     VoteInput,

@@ -20,10 +20,8 @@ from evalui.app.voters import assign_people
 from evalui.errors import EvaluiError, NotAllowed, SpecError
 from evalui.store.voting.adjudications import contested_pairs
 from evalui.store.voting.ballots import sides_for
-from evalui.store.voting.closing import close_voting
-from evalui.store.voting.imported_votes import MAX_PEOPLE
-from evalui.store.voting.plans import VotingPlan, keep_plan, read_plan
-from evalui.store.voting.votes import VoteInput, cast_vote, read_votes
+from evalui.store.voting.plans import VotingPlan, close_voting, keep_plan, read_plan
+from evalui.store.voting.votes import MAX_PEOPLE, VoteInput, cast_vote, read_votes
 from evalui.ui.current_person import acting_as
 
 OLGA = Person("olga", "operator")

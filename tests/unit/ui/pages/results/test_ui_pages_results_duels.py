@@ -23,7 +23,7 @@ from evalui.store import queue
 from evalui.store.runs import read_cells
 from evalui.store.trials import write_trials
 from evalui.store.voting.ballots import voting_pairs
-from evalui.store.voting.imported_votes import add_imported_votes
+from evalui.store.voting.votes import add_imported_votes
 from evalui.types import Duel, Outcome, Reading, Trial, Variant, Verdict
 from evalui.ui.components.form import Form, read_form
 from evalui.ui.components.list_and_reader import ListContent

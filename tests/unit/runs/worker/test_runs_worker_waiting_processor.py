@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalui.runs.worker.processor import Processor
+from evalui.runs.worker.waiting import Processor
 
 
 def test_who_came_first_has_it_until_they_leave():

@@ -1,26 +1,34 @@
-"""One run of a store into another store: its datasets, cells, trials and judgements, as they are.
+"""A run as a file of its own, which another evalui opens and imports: a store with one run in it.
 
-Nothing is graded again, so every figure stays what it was. What is of people (who owns it, votes,
-links) and the responses that are kept for other runs do not go along.
+Datasets, cells, trials and judgements are copied as they are: nothing is graded again, so every
+figure stays what it was. What is of people (who owns it, votes, links) and the responses that are
+kept for other runs do not go along.
+
+A bundle may come from anybody: before it is opened as a store, its tables must be those that
+evalui makes, to the letter.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+import sqlite3
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from sqlite3 import Connection, Row
+from sqlite3 import Row
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from evalui.access import LOCAL
-from evalui.errors import StoreError
+from evalui.errors import DataError, StoreError
 from evalui.store.column_blocks import (
     count_trials,
     decode_columns,
     encode_columns,
+    next_number,
     no_texts,
 )
-from evalui.store.connection import Database
+from evalui.store.connection import Database, create_tables, has_tables
 from evalui.store.imported_runs import (
     add_imported_dataset,
     begin_import,
@@ -29,9 +37,12 @@ from evalui.store.imported_runs import (
 )
 from evalui.store.queue import Admit, bump_revision, renew_lease
 from evalui.store.records import Lease
+from evalui.store.runs import read_run, read_runs
 from evalui.types import DatasetKind
 
 ENDED = ("done", "failed", "cancelled")
+_MAGIC = b"SQLite format 3\x00"
+_PIECE = 2**20  # bytes
 _PAGE = 1 << 13  # questions in one transaction
 # What a cell of another store has beside its run, its dataset, and what its trials count.
 _CELL_COLUMNS = (
@@ -79,6 +90,79 @@ def copy_run(
         discard_import(target, lease)
         raise
     return lease.run_id
+
+
+def is_store(path: Path) -> bool:
+    """Whether a file is an SQLite database, by its first bytes."""
+    try:
+        with path.open("rb") as opened:
+            return opened.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
+def bundle_parts(database: Database, run_id: str, spec: str) -> Iterator[bytes]:
+    """A bundle of a run, piece by piece; `spec` is what it says of its specification.
+
+    Raises:
+        UnknownRun: there is no such run.
+        StoreError: it has not ended, or a store cannot be read or written.
+    """
+    read_run(database, run_id)
+    with TemporaryDirectory(prefix="evalui-") as folder:
+        path = Path(folder) / "bundle.sqlite"
+        with closing(Database(path)) as bundle:
+            copy_run(database, run_id, bundle, spec=spec)
+            # One file, and it can be read where nothing can be written.
+            with bundle.reading() as connection:
+                connection.execute("PRAGMA journal_mode = DELETE")
+        with path.open("rb") as opened:
+            while piece := opened.read(_PIECE):
+                yield piece
+
+
+def import_bundle(
+    path: Path,
+    database: Database,
+    *,
+    owner: str = LOCAL,
+    name: str = "",
+    admit: Admit | None = None,
+) -> str:
+    """Keep the one run of a bundle, or of the store in a folder of `evalui run`; its id here.
+
+    Raises:
+        DataError: the file is no store of evalui's, or has no run or several.
+        StoreError: the run has not ended, or a store cannot be read or written.
+    """
+    with opened_bundle(path) as bundle:
+        runs = read_runs(bundle)
+        if len(runs) != 1:
+            raise DataError("bundle-runs", file=path.name, n=len(runs))
+        return copy_run(bundle, runs[0].id, database, owner=owner, name=name, admit=admit)
+
+
+@contextmanager
+def opened_bundle(path: Path) -> Generator[Database]:
+    """A copy of a store, once its tables are evalui's own.
+
+    Raises:
+        DataError: the file is damaged, or no store of evalui's.
+        StoreError: another version of evalui wrote it, or the copy cannot be made.
+    """
+    with TemporaryDirectory(prefix="evalui-") as folder:
+        copy = Path(folder) / "bundle.sqlite"
+        try:
+            address = f"{path.absolute().as_uri()}?mode=ro"
+            with closing(sqlite3.connect(address, uri=True)) as opened:
+                opened.execute("PRAGMA trusted_schema = OFF")
+                _check_tables(opened, path)
+                with closing(sqlite3.connect(copy)) as made:
+                    opened.backup(made)
+        except sqlite3.Error as error:
+            raise DataError("bundle-damaged", file=path.name, reason=str(error)) from error
+        with closing(Database(copy)) as bundle:
+            yield bundle
 
 
 def _end(target: Database, lease: Lease, run: Row, spec: str) -> None:
@@ -195,7 +279,7 @@ def _copy_block(
         raise StoreError("block-damaged", reason=f"{len(columns)} / {len(trials)}")
     with target.writing() as connection:
         renew_lease(connection, lease)
-        start = _next_number(connection)
+        start = next_number(connection)
         marks = ", ".join("?" * (2 + len(_TRIAL_COLUMNS)))
         connection.executemany(
             f"INSERT INTO trial (id, cell, {', '.join(_TRIAL_COLUMNS)}) VALUES ({marks})",  # noqa: S608 (ours)
@@ -209,7 +293,16 @@ def _copy_block(
         count_trials(connection, new_cell, columns)
 
 
-def _next_number(connection: Connection) -> int:
-    """The number of the next trial; those of deleted trials are not given again."""
-    given = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'trial'").fetchone()
-    return (given["seq"] if given else 0) + 1
+def _check_tables(opened: sqlite3.Connection, path: Path) -> None:
+    (verdict,) = opened.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise DataError("bundle-damaged", file=path.name, reason=str(verdict))
+    with closing(sqlite3.connect(":memory:")) as made:
+        create_tables(made)
+        if not has_tables(opened, path) or _tables(opened) != _tables(made):
+            raise DataError("bundle-foreign", file=path.name)
+
+
+def _tables(opened: sqlite3.Connection) -> frozenset[tuple[str, ...]]:
+    rows = opened.execute("SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master")
+    return frozenset(tuple(map(str, row)) for row in rows)

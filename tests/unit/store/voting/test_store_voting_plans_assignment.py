@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.store.voting.assignment import assign_pairs
+from evalui.store.voting.plans import assign_pairs
 
 KEYS = st.lists(st.text("0123456789abcdef", min_size=4, max_size=16), unique=True, max_size=120)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from runs_examples import add_run
 
-from evalui.runs.upkeep.disk import DiskUse, disk_use
-from evalui.runs.upkeep.readings import not_ready, read_store
+from evalui.runs.upkeep.monitor import DiskUse, disk_use, not_ready, read_store
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.store import queue
 from evalui.store.connection import Database

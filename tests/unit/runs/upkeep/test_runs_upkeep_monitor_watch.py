@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from evalui.errors import StoreError
-from evalui.runs.upkeep import disk, periodic
-from evalui.runs.upkeep.periodic import Upkeep
+from evalui.runs.upkeep import monitor
+from evalui.runs.upkeep.monitor import Upkeep
 from evalui.settings import Settings
 from evalui.store.connection import Database
 
@@ -32,7 +32,7 @@ def test_a_disk_that_is_nearly_full_is_logged_once_an_hour(
     made = upkeep(database, clock)
     made.look()
     assert caplog.messages == []
-    monkeypatch.setattr(disk, "_NEARLY_FULL", 0.0)
+    monkeypatch.setattr(monitor, "_NEARLY_FULL", 0.0)
     for _ in range(121):
         made.look()
         clock.now += 60
@@ -45,11 +45,11 @@ def test_a_fault_of_the_store_is_logged_and_tried_again(
 ):
     tried: list[int] = []
 
-    def gone(_: object) -> disk.DiskUse:
+    def gone(_: object) -> monitor.DiskUse:
         tried.append(1)
         raise StoreError("data-folder", reason="gone")
 
-    monkeypatch.setattr(periodic, "disk_use", gone)
+    monkeypatch.setattr(monitor, "disk_use", gone)
     clock = Clock()
     made = upkeep(database, clock)
     made.look()

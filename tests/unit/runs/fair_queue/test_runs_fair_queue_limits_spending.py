@@ -2,8 +2,7 @@
 
 from queue_examples import MONDAY, add_owned, spend
 
-from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.fair_queue.spending import Spending, spendings_today, spent_today
+from evalui.runs.fair_queue.limits import Spending, UserLimits, spendings_today, spent_today
 from evalui.store.connection import Database
 
 

@@ -6,11 +6,10 @@ from voting_examples import open_run
 from evalui.errors import StoreError, UnknownRun
 from evalui.store.connection import Database
 from evalui.store.voting.ballots import VotingPairsCache
-from evalui.store.voting.closing import close_voting, is_voting_open
-from evalui.store.voting.imported_votes import add_imported_votes
-from evalui.store.voting.plans import VoterPairs, keep_plan
+from evalui.store.voting.plans import VoterPairs, close_voting, is_voting_open, keep_plan
 from evalui.store.voting.votes import (
     VoteInput,
+    add_imported_votes,
     cast_vote,
     finish_voting,
     next_ballots,
