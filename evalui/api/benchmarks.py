@@ -5,7 +5,7 @@ from fastapi import APIRouter, Response
 from evalui.api.datasets import GOES_ON, Describe
 from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
 from evalui.api.schemas import BenchmarkShown, UploadedDatasets
-from evalui.app import benchmarks
+from evalui.app import datasets
 from evalui.benchmarks.hub import fetch
 from evalui.benchmarks.index import Benchmark, find, search
 from evalui.benchmarks.places import TaskData
@@ -45,7 +45,7 @@ def fetch_benchmark(name: str, service: Service, t: Words) -> BenchmarkShown:
 @router.post(
     "/{name}/take",
     status_code=201,
-    dependencies=[permits(benchmarks.take_benchmark)],
+    dependencies=[permits(datasets.take_benchmark)],
     responses=GOES_ON,
 )
 def take_benchmark(
@@ -55,7 +55,7 @@ def take_benchmark(
 
     A split may stand behind the name: `arc_challenge:validation`.
     """
-    upload_id = benchmarks.take_benchmark(service, name).upload
+    upload_id = datasets.take_benchmark(service, name).upload
     response.headers["Location"] = f"datasets/{upload_id}"
     return describe(upload_id)
 

@@ -9,11 +9,10 @@ from starlette.concurrency import run_in_threadpool
 
 from evalui.access import ANONYMOUS, Person, may
 from evalui.api.schemas import RunProgress
-from evalui.app.run_labels import LIVE_STATES
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.store.connection import Database
-from evalui.store.records import RunRow
+from evalui.store.records import LIVE_STATES, RunRow
 from evalui.store.runs import read_run
 
 _POLL_S = 0.5

@@ -7,7 +7,6 @@ from pathlib import Path
 from evalui.app.datasets import store_open_sample, store_sample
 from evalui.app.files.views import KnownModels, LogChoices, PlannedCell, PlannedRun
 from evalui.app.permissions import checks, requires
-from evalui.app.run_labels import LIVE_STATES
 from evalui.app.samples import open_sample_run, sample_run
 from evalui.app.service import AppService
 from evalui.errors import SpecError
@@ -22,6 +21,7 @@ from evalui.runs.fair_queue.turns import QueueAhead, queue_ahead
 from evalui.runs.spec import RunSpec, read_spec
 from evalui.store import queue
 from evalui.store.queue import RequestKey
+from evalui.store.records import LIVE_STATES
 from evalui.store.runs import count_runs
 
 _MANY_REQUESTS = 20_000

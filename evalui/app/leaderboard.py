@@ -13,11 +13,9 @@ from evalui.runs.spec import ModeSpec
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.pooled import PoolChoices, PoolFilter, pool_arenas, pool_choices
 from evalui.store.connection import Database
-from evalui.store.records import CellRow, RunRow
+from evalui.store.records import ENDED_STATES, CellRow, RunRow
 from evalui.store.runs import read_cells, read_runs
 from evalui.store.voting.votes import read_votes
-
-_ENDED = ("done", "failed", "cancelled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ def leaderboard(
     runs = tuple(
         run
         for run in judged_runs(service)
-        if run.state in _ENDED and _within(run.created, since, until)
+        if run.state in ENDED_STATES and _within(run.created, since, until)
     )
     key = _JudgedRuns(tuple((run.id, run.revision) for run in runs), service)
     arena, choices = service.cache.memoize(_pool)(key, chosen or PoolFilter())

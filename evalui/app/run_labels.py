@@ -14,9 +14,7 @@ from evalui.messages import Messages
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
 from evalui.store.records import CellRow, RunRow
-from evalui.types import RunState
 
-LIVE_STATES: tuple[RunState, ...] = ("queued", "running")  # of runs that can still change
 _LIMITS = {"subject": "setting.limit_subject", "dataset": "setting.limit"}
 _MAX_SHOWN = 40  # characters of a text
 _NAMED = 3  # models; of more, the others are counted

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from evalui.app.permissions import checks, requires
-from evalui.app.run_labels import LIVE_STATES
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.store.connection import Database
-from evalui.store.records import CellRow, RunRow
+from evalui.store.records import LIVE_STATES, CellRow, RunRow
 from evalui.store.runs import read_cells, read_runs_in
 from evalui.store.usage import (
     Catalog,

@@ -1,4 +1,5 @@
-"""Uploaded files: a folder per owner and content, closed to other users; the shipped samples.
+"""Uploaded files: a folder per owner and content, closed to other users; their sizes in the store,
+and the shipped samples.
 
 Gradio's upload folder is readable by every visitor who knows a path; this one has no paths in
 its addresses.
@@ -9,6 +10,7 @@ import io
 import re
 import shutil
 import tempfile
+import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
@@ -19,7 +21,14 @@ from threading import Lock
 
 from evalui.accounts.belongings import folder_of
 from evalui.errors import DataError
+from evalui.runs.fair_queue.limits import (
+    UserLimits,
+    check_may_store,
+    read_limits,
+    stored_bytes,
+)
 from evalui.shipped_files import ASSETS
+from evalui.store.connection import Database
 
 _PIECE = 2**20  # bytes
 _MAX_FOLDERS = 12  # above a file of a dropped folder; a system takes paths of 4,096 bytes
@@ -279,3 +288,41 @@ def open_sample() -> tuple[str, bytes]:
 
 def _none() -> DataError:
     return DataError("no-sample")
+
+
+def record_upload(
+    database: Database,
+    owner: str,
+    upload: str,
+    name: str,
+    size: int,
+    *,
+    clock: Callable[[], float] = time.time,
+) -> None:
+    """Write down an upload of `size` bytes; of one that is there already, the newest time counts.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    with database.writing() as connection:
+        connection.execute(
+            "INSERT INTO upload (owner, id, name, bytes, created) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET created = excluded.created",
+            (owner, upload, name, size, clock()),
+        )
+
+
+def forget_upload(database: Database, owner: str, upload: str) -> None:
+    """An upload is not there any more; raises `StoreError` if the store cannot be written."""
+    with database.writing() as connection:
+        connection.execute("DELETE FROM upload WHERE owner = ? AND id = ?", (owner, upload))
+        # Lists state which runs can be repeated with it.
+        connection.execute("UPDATE clock SET revision = revision + 1")
+
+
+def check_may_upload(database: Database, owner: str, usual: UserLimits, size: int) -> None:
+    """Check that an owner may store `size` more bytes; raises `SpecError`."""
+    with database.reading() as connection:
+        limits = read_limits(connection, owner, usual)
+        stored = stored_bytes(connection, owner)
+    check_may_store(stored, limits, size)

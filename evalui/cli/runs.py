@@ -89,7 +89,7 @@ def _wait(given: argparse.Namespace) -> int:
 
 def _wait_here(given: argparse.Namespace) -> "tuple[RunRow, list[tuple[Any, str, str]]]":
     """The run of a store once it has ended, and the cells that failed."""
-    from evalui.app.run_labels import LIVE_STATES
+    from evalui.store.records import LIVE_STATES
     from evalui.store.runs import read_cells, read_run
 
     with opened_service(given, read_only=True) as service:

@@ -36,11 +36,10 @@ from evalui.store.imported_runs import (
     discard_import,
 )
 from evalui.store.queue import Admit, bump_revision, renew_lease
-from evalui.store.records import Lease
+from evalui.store.records import ENDED_STATES, Lease
 from evalui.store.runs import read_run, read_runs
 from evalui.types import DatasetKind
 
-ENDED = ("done", "failed", "cancelled")
 _MAGIC = b"SQLite format 3\x00"
 _PIECE = 2**20  # bytes
 _PAGE = 1 << 13  # questions in one transaction
@@ -74,7 +73,7 @@ def copy_run(
             cannot be read or written. Nothing is kept then.
     """
     run = source.row("SELECT * FROM run WHERE id = ?", (run_id,))
-    if run is None or run["state"] not in ENDED:
+    if run is None or run["state"] not in ENDED_STATES:
         raise StoreError("copy-unfinished", run=run_id)
     lease = begin_import(target, name or run["name"], owner, admit=admit)
     try:

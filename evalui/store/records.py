@@ -11,6 +11,8 @@ TrialOutcome = Literal["right", "wrong", "unreadable", "tied"]
 OutcomeFilter = Literal[
     "", "wrong", "right", "order_sensitive", "unreadable", "tied", "answered", "empty", "cut"
 ]
+LIVE_STATES: tuple[RunState, ...] = ("queued", "running")  # of runs that can still change
+ENDED_STATES: tuple[RunState, ...] = ("done", "failed", "cancelled")
 QuestionSort = Literal["file", "worst", "best"]  # of written answers: by ROUGE-L's f
 
 

@@ -9,8 +9,8 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.requests import ClientDisconnect
 
 from evalui.app.datasets import find_upload
-from evalui.app.notices import close_notice
 from evalui.app.receiving import receive_upload
+from evalui.app.run_lists import close_notice
 from evalui.app.service import AppService
 from evalui.errors import DataError, EvaluiError, SpecError, StoreError
 from evalui.messages import LANGUAGES

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evalui.accounts.uploads import check_may_upload, record_upload
+from evalui.app.uploads import check_may_upload, record_upload
 from evalui.errors import SpecError
 from evalui.runs.fair_queue.limits import UserLimits, stored_bytes
 from evalui.store.connection import Database

@@ -6,7 +6,7 @@ import pytest
 
 from evalui.access import Person
 from evalui.accounts.people import add_person
-from evalui.app.notices import unseen_notices
+from evalui.app.run_lists import unseen_notices
 from evalui.app.service import AppService
 
 ANN = Person("ann", "annotator")

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from evalui.access import Person
-from evalui.app.benchmarks import find_benchmarks, take_benchmark
-from evalui.app.datasets import read_upload
+from evalui.app.datasets import find_benchmarks, read_upload, take_benchmark
 from evalui.app.service import AppService
 from evalui.datasets.model import Layout
 from evalui.errors import DataError, NotAllowed, UnknownName
