@@ -9,10 +9,10 @@ from evalui.app import datasets
 from evalui.benchmarks.hub import fetch
 from evalui.benchmarks.index import Benchmark, find, search
 from evalui.benchmarks.places import TaskData
-from evalui.benchmarks.preparing import availability, missing, task_data
+from evalui.benchmarks.preparing import availability, hindrance, task_data
 from evalui.benchmarks.published import published_figures
 from evalui.errors import NotAllowed
-from evalui.messages import Messages, sentence
+from evalui.messages import Messages
 
 router = APIRouter(route_class=CheckedRoute, prefix="/benchmarks", tags=["benchmarks"])
 
@@ -62,10 +62,6 @@ def take_benchmark(
 
 def _shown(benchmark: Benchmark, data: TaskData, t: Messages) -> BenchmarkShown:
     here = availability(benchmark, data)
-    if benchmark.unsupported:
-        advice = sentence(f"error.benchmark-{benchmark.unsupported}", name=benchmark.name)
-    else:
-        advice = "" if here.origin else missing(benchmark, data, benchmark.split)
     return BenchmarkShown(
         name=benchmark.name,
         names=list(benchmark.names),
@@ -83,6 +79,6 @@ def _shown(benchmark: Benchmark, data: TaskData, t: Messages) -> BenchmarkShown:
         revision=here.revision,
         files=list(here.files),
         bytes=here.bytes,
-        advice=t.translate(advice),
+        advice=t.translate(hindrance(benchmark, data) or ""),
         published=list(published_figures(benchmark.name)),
     )

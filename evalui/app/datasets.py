@@ -1,6 +1,6 @@
 """Datasets: uploads of a person, published sets by name, and the columns that are remembered."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,10 +19,10 @@ from evalui.app.uploads import (
     sample_archive,
 )
 from evalui.benchmarks.index import Benchmark, search
-from evalui.benchmarks.preparing import availability, missing, resolve, task_data
+from evalui.benchmarks.preparing import hindrance, resolve, task_data
 from evalui.datasets.model import Layout
 from evalui.errors import DataError
-from evalui.messages import Sentence, sentence
+from evalui.messages import Sentence
 from evalui.runs.fair_queue.limits import usual_limits
 
 _NAMED_FILES = 3  # of an upload, in its name
@@ -135,19 +135,8 @@ def remember_columns(service: AppService, headers: Sequence[str], layout: Layout
 def find_benchmarks(service: AppService, words: str, *, most: int) -> tuple[OfferedBenchmark, ...]:
     """The first sets that all of these words fit, those on this machine first."""
     data = task_data(service.settings)
-
-    def offered() -> Iterator[OfferedBenchmark]:
-        for each in search(words):
-            yield OfferedBenchmark(each, hindrance_of(each))
-
-    def hindrance_of(benchmark: Benchmark) -> Sentence | None:
-        if benchmark.unsupported:
-            return sentence(f"error.benchmark-{benchmark.unsupported}", name=benchmark.name)
-        if availability(benchmark, data).origin:
-            return None
-        return missing(benchmark, data, benchmark.split)
-
-    ranked = sorted(offered(), key=lambda each: each.hindrance is not None)
+    offered = (OfferedBenchmark(each, hindrance(each, data)) for each in search(words))
+    ranked = sorted(offered, key=lambda each: each.hindrance is not None)
     return tuple(ranked[:most])
 
 

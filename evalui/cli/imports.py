@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalui.cli.store import load_settings
 from evalui.imports import uncollected
+from evalui.local_runs import load_settings
 from evalui.messages.command_help import IMPORT_HELP
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from evalui.access import LOCAL
 from evalui.cli.remote import add_server_options, report_failures, server_client
-from evalui.cli.store import load_settings, opened_service
+from evalui.cli.store import opened_service
 from evalui.errors import SpecError
+from evalui.local_runs import load_settings
 
 if TYPE_CHECKING:
     from evalui.client import RunDetail

@@ -24,7 +24,7 @@ _SEEN_BY_SQL = """
         OR r.id IN (SELECT run FROM assigned_voter WHERE person = ?1)
 """
 _IN_STATE_SQL = "WHERE r.state IN (SELECT value FROM json_each(?)) "
-WORKER_TIMEOUT_S = 20.0  # a worker that has reported nothing for so long is not there
+WORKER_TIMEOUT_S = 20.0  # a worker that was silent for so long is not there
 _NO_MODE = ("no-open-mode", "no-choice-mode")
 
 

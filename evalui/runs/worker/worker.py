@@ -6,6 +6,7 @@ share a store; each run has a lease of its own, renewed in a thread.
 
 import logging
 import os
+import signal
 import socket
 import threading
 import time
@@ -13,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from types import FrameType
 
 from evalui.errors import StoreError, Unreachable
 from evalui.models import Model, ModelEntry, open_model
@@ -276,3 +278,16 @@ class Worker:
 def worker_name(pid: int) -> str:
     """What the worker with this process id is called."""
     return f"{socket.gethostname()}:{pid}"
+
+
+def set_by_signals() -> threading.Event:
+    """An event that SIGTERM and SIGINT set from now on."""
+    ending = threading.Event()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        ending.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    return ending
