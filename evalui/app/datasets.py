@@ -9,15 +9,9 @@ from pathlib import Path
 from evalui.app.column_memory import fitting_layout
 from evalui.app.files.views import UploadView
 from evalui.app.permissions import checks, requires
+from evalui.app.samples import open_sample, sample_archive
 from evalui.app.service import AppService
-from evalui.app.uploads import (
-    UploadedFiles,
-    check_may_upload,
-    forget_upload,
-    open_sample,
-    record_upload,
-    sample_archive,
-)
+from evalui.app.uploads import UploadedFiles, check_may_upload, forget_upload, record_upload
 from evalui.benchmarks.index import Benchmark, search
 from evalui.benchmarks.preparing import hindrance, resolve, task_data
 from evalui.datasets.model import Layout

@@ -1,17 +1,14 @@
-"""Uploaded files: a folder per owner and content, closed to other users; their sizes in the store,
-and the shipped samples.
+"""Uploaded files: a folder per owner and content, closed to other users; their sizes in the store.
 
 Gradio's upload folder is readable by every visitor who knows a path; this one has no paths in
 its addresses.
 """
 
 import hashlib
-import io
 import re
 import shutil
 import tempfile
 import time
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -27,15 +24,11 @@ from evalui.runs.fair_queue.limits import (
     read_limits,
     stored_bytes,
 )
-from evalui.shipped_files import ASSETS
 from evalui.store.connection import Database
 
 _PIECE = 2**20  # bytes
 _MAX_FOLDERS = 12  # above a file of a dropped folder; a system takes paths of 4,096 bytes
 _ID = re.compile(r"[0-9a-f]{16}")
-OPEN_SAMPLE = ASSETS / "samples" / "open" / "arena-demo.jsonl"
-_SAMPLE = ASSETS / "samples" / "demo"
-_SAMPLE_NAME = "evalui-sample.zip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,34 +253,6 @@ def part_of(upload: str, entry: str, names: Sequence[str]) -> str:
 
 def _gone() -> DataError:
     return DataError("upload-gone")
-
-
-def sample_files() -> tuple[Path, ...]:
-    """The files of the shipped sample, () if there are none."""
-    return tuple(sorted(_SAMPLE.glob("*.csv")))
-
-
-def sample_archive() -> tuple[str, bytes]:
-    """The shipped sample as an upload; raises `DataError` if there is none."""
-    if not sample_files():
-        raise _none()
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for path in sample_files():
-            # Always the same date, so that it is always the same upload.
-            archive.writestr(zipfile.ZipInfo(path.name), path.read_bytes())
-    return _SAMPLE_NAME, packed.getvalue()
-
-
-def open_sample() -> tuple[str, bytes]:
-    """The shipped open questions as a file; raises `DataError` if there are none."""
-    if not OPEN_SAMPLE.exists():
-        raise _none()
-    return OPEN_SAMPLE.name, OPEN_SAMPLE.read_bytes()
-
-
-def _none() -> DataError:
-    return DataError("no-sample")
 
 
 def record_upload(

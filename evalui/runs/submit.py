@@ -130,23 +130,20 @@ def with_answered_datasets(
     sources: dict[str, DatasetSpec] = {}
     answers: list[AnswersSpec] = []
     for wanted in spec.answers:
-        rows = _answering_cells(database, wanted, person)
+        rows = answering_cells(database, wanted, person)
         if not rows:
             raise SpecError("answers-none", model=wanted.model, dataset=wanted.run)
         for row in rows:
             dataset = read_cell_dataset(database, row.id)
             key = dataset.name
-            if read.setdefault(key, _as_loaded(dataset)).dataset.sha256 != dataset.sha256:
+            known = read.setdefault(key, LoadResult(dataset, (), len(dataset.samples), ()))
+            if known.dataset.sha256 != dataset.sha256:
                 raise SpecError("answers-dataset", model=wanted.model, known=key)
             own = {"path": [key], "name": key, "sha256": dataset.sha256}
             sources[key] = DatasetSpec.model_validate(own)
             answers.append(wanted.model_copy(update={"dataset": key}))
     update = {"datasets": list(sources.values()), "answers": answers}
     return spec.model_copy(update=update), read
-
-
-def _as_loaded(dataset: Dataset) -> LoadResult:
-    return LoadResult(dataset, (), len(dataset.samples), ())
 
 
 def collect_answers(
@@ -168,6 +165,21 @@ def collect_answers(
     return tuple(
         _collect_one(database, spec, wanted, datasets, base, limits, person)
         for wanted in spec.answers
+    )
+
+
+def answering_cells(database: Database, wanted: AnswersSpec, person: Person) -> tuple[CellRow, ...]:
+    """The cells of an earlier run that hold written answers of the model.
+
+    Raises:
+        UnknownRun: the run is not there, or not for this person to see.
+    """
+    if not may(person, "see", read_run(database, wanted.run).owned):
+        raise UnknownRun("no-run", run=wanted.run)
+    return tuple(
+        row
+        for row in read_cells(database, wanted.run)
+        if row.cell.gives == "answers" and row.cell.model == wanted.model
     )
 
 
@@ -401,7 +413,7 @@ def _earlier_answers(
     """What the model answered in an earlier run, to questions that are the same."""
     questions = {sample.id: _question_key(sample) for sample in samples}
     by_sample: dict[str, tuple[str, ...]] = {}
-    for row in _answering_cells(database, wanted, person):
+    for row in answering_cells(database, wanted, person):
         result = read_result(database, wanted.run, row.id)
         answers = {
             trial.sample_id: trial.answers
@@ -412,19 +424,6 @@ def _earlier_answers(
             raise SpecError("answers-several", model=wanted.model)
         by_sample |= answers
     return by_sample
-
-
-def _answering_cells(
-    database: Database, wanted: AnswersSpec, person: Person
-) -> tuple[CellRow, ...]:
-    """The cells of an earlier run that hold written answers of the model."""
-    if not may(person, "see", read_run(database, wanted.run).owned):
-        raise UnknownRun("no-run", run=wanted.run)
-    return tuple(
-        row
-        for row in read_cells(database, wanted.run)
-        if row.cell.gives == "answers" and row.cell.model == wanted.model
-    )
 
 
 def _question_key(sample: Sample) -> tuple[object, ...]:

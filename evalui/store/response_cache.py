@@ -52,9 +52,9 @@ def cacheable_by(model: Model, *, repeats: int = 1) -> Callable[[Request], bool]
     Of several repeats each draw is kept, by its number, so that further ones can be added.
     """
     if is_instant(model):
-        return _is_never
+        return lambda _: False
     if repeats > 1:
-        return _is_always
+        return lambda _: True
     return _is_scored if is_nondeterministic(model) else is_deterministic
 
 
@@ -122,16 +122,6 @@ def _source_number(connection: Connection, source: ReplySource | None) -> int | 
 
 def _is_scored(request: Request) -> bool:
     return not isinstance(request, Generate)
-
-
-def _is_always(request: Request) -> bool:
-    del request
-    return True
-
-
-def _is_never(request: Request) -> bool:
-    del request
-    return False
 
 
 def _rows(database: Database, columns: str, keys: Iterable[bytes]) -> Iterator[Row]:

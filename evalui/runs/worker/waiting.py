@@ -75,7 +75,7 @@ class WaitForModel:
                 self._deadline = now + self._seconds
         left = self._deadline - now
         if left <= 0:
-            n = _minutes(self._seconds)
+            n = f"{round(self._seconds / 60, 1):g}"
             raise Unreachable("gave-up", why=error.sentence, n=n) from error
         if error.retry_after_s > left:
             at = _moment(error.retry_after_s)
@@ -167,7 +167,3 @@ def _moment(seconds: float) -> str:
     now = datetime.now().astimezone()
     then = now + timedelta(seconds=seconds)
     return f"{then:%H:%M}" if then.date() == now.date() else f"{then:%Y-%m-%d %H:%M}"
-
-
-def _minutes(seconds: float) -> str:
-    return f"{round(seconds / 60, 1):g}"
