@@ -16,8 +16,8 @@ from benchmarks.contest import Session
 from benchmarks.questions import questions
 from benchmarks.queueing import answer_run, queue_run
 from benchmarks.rows import Goal, Row
-from evalui.runs.database.connection import Database
 from evalui.scoring.choice.options import variants
+from evalui.store.connection import Database
 from evalui.types import Reading, Sample, Trial
 
 GROUP = "exports"

@@ -19,13 +19,13 @@ import psutil
 
 from benchmarks.endpoints import fake_server
 from evalui.models import read_catalog
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.runs import read_run
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
+from evalui.runs.submit import create_run
 from evalui.runs.worker.supervisor import WorkerSupervisor
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset
+from evalui.store.runs import read_run
 from evalui.types import Dataset, Sample
 
 _QUESTIONS = 12
@@ -121,7 +121,7 @@ def _measured(
     megabytes = worker.memory_info().rss / 2**20
     cpu = _cpu(worker)
     began = time.perf_counter()
-    run_id = queue.create_run(database, spec, plans)
+    run_id = create_run(database, spec, plans)
     while not read_run(database, run_id).done:
         if time.perf_counter() - began > _LONGEST_S:
             raise SystemExit("no answer was saved")

@@ -33,13 +33,13 @@ from benchmarks.rows import Goal, Row
 from benchmarks.scripted_run import write_files
 from evalui.models import read_catalog
 from evalui.modes import MODES, ModeSettings
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.spec import RunSpec
 from evalui.runs.submit import read_datasets, submit
 from evalui.scoring.choice.options import variants
 from evalui.shipped_files import ASSETS
+from evalui.store.connection import Database
+from evalui.store.records import CellRow, RunRow
+from evalui.store.runs import read_cells, read_runs
 from evalui.types import LETTERS, LabelProbs, Sample, Trial
 
 GROUP = "large-runs"

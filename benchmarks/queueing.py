@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 from evalui.datasets.model import LoadResult
 from evalui.models import read_catalog
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import CellRow
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import write_trials
 from evalui.runs.kept_summaries import summarise_ending
 from evalui.runs.spec import RunSpec
 from evalui.runs.submit import submit
 from evalui.shipped_files import ASSETS
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.records import CellRow
+from evalui.store.runs import read_cells
+from evalui.store.trials import write_trials
 from evalui.types import Dataset, Pattern, Sample, Trial
 
 _NAME = "bench"

@@ -26,14 +26,14 @@ from evalui.datasets.ceval_subjects import SUBJECTS
 from evalui.models import Model, ModelEntry, open_model, read_catalog
 from evalui.modes import MODES
 from evalui.runs import submit as submitting
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.estimate import estimate
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.runs.worker import cell, in_flight, run_at_work
 from evalui.runs.worker.worker import Worker
 from evalui.settings import ASSETS
+from evalui.store.connection import Database
+from evalui.store.runs import read_cells, read_run
 from evalui.types import Request, Response
 
 GROUP = "scripted-run"

@@ -10,12 +10,12 @@ from benchmarks.questions import questions
 from benchmarks.queueing import queue_run
 from benchmarks.rows import Goal, Row
 from evalui.modes import MODES, Mode, ModeSettings
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import write_trials
 from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.scoring.choice.options import variants
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_cells
+from evalui.store.trials import write_trials
 from evalui.types import LabelProbs, Pattern, Response, Sample, Trial, Variant
 
 GROUP = "storing"

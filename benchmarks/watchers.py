@@ -38,12 +38,12 @@ from benchmarks.storing import answered
 from evalui.access import LOCAL_PERSON
 from evalui.accounts.people import add_person
 from evalui.accounts.sessions import start_session
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import write_trials
-from evalui.runs.database.voting.plans import keep_plan
 from evalui.scoring.choice.options import variants
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_cells
+from evalui.store.trials import write_trials
+from evalui.store.voting.plans import keep_plan
 from evalui.web.address import access_token, cookie_of
 
 GROUP = "watching"

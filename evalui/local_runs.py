@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from evalui.models.base import ModelEntry
     from evalui.report.analyses.base import Report
     from evalui.report.analyses.people.figures import Votes
-    from evalui.runs.database.connection import Database
-    from evalui.runs.database.throughput import KeptElsewhere
+    from evalui.runs.estimate import KeptElsewhere
     from evalui.runs.spec import DatasetSpec, RunSpec
     from evalui.settings import Settings
+    from evalui.store.connection import Database
 
 STORE_NAME = "evalui.sqlite"  # in the folder of a run
 
@@ -82,9 +82,9 @@ class PreparedRun:
         self, settings: "Settings", catalog: "Mapping[str, ModelEntry]"
     ) -> "tuple[KeptElsewhere, ...]":
         """The replies that are kept in the data folder of models whose addresses have changed."""
-        from evalui.runs.database.connection import Database
-        from evalui.runs.database.throughput import count_cached, has_moved, kept_elsewhere
+        from evalui.runs.estimate import count_cached, has_moved, kept_elsewhere
         from evalui.runs.plan import limit_datasets, plan_run
+        from evalui.store.connection import Database
 
         if not settings.database.exists():
             return ()
@@ -117,10 +117,10 @@ class PreparedRun:
         """
         import os
 
-        from evalui.runs.database.connection import new_id
-        from evalui.runs.database.queue import SCRIPT
         from evalui.runs.submit import collect_answers, submit, with_answered_datasets
         from evalui.runs.worker.worker import worker_name
+        from evalui.store.connection import new_id
+        from evalui.store.queue import SCRIPT
 
         spec, loaded = with_answered_datasets(database, self.spec, self.loaded)
         datasets = {key: upload.dataset for key, upload in loaded.items()}
@@ -210,8 +210,8 @@ def bundle_of(database: "Database", run_id: str) -> Iterator[bytes]:
     import json
 
     from evalui.report.export.files import portable_spec
-    from evalui.runs.bundle import bundle_parts
-    from evalui.runs.database.runs import read_run
+    from evalui.store.bundle import bundle_parts
+    from evalui.store.runs import read_run
 
     spec = read_run(database, run_id).spec
     return bundle_parts(database, run_id, json.dumps(portable_spec(spec), ensure_ascii=False))
@@ -220,7 +220,7 @@ def bundle_of(database: "Database", run_id: str) -> Iterator[bytes]:
 def left_out_of(database: "Database", run_id: str) -> tuple[str, ...]:
     """What a queued run leaves out, a sentence each; raises `UnknownRun`."""
     from evalui.report.analyses.overview.document import left_out_sentences
-    from evalui.runs.database.runs import read_left_out
+    from evalui.store.runs import read_left_out
 
     return left_out_sentences(read_left_out(database, run_id), "en")
 
@@ -267,7 +267,7 @@ def _replies_of_other_runs(
     settings: "Settings", store: Path, *, reuse: bool, warn: Callable[[str], object]
 ) -> "Generator[Database | None]":
     """The store of the data folder, whose responses are used again; None where there is none."""
-    from evalui.runs.database.connection import Database
+    from evalui.store.connection import Database
 
     if not reuse or settings.database.absolute() == store.absolute():
         yield None
@@ -294,9 +294,9 @@ def _work_off(
     uses_kept: bool,
 ) -> None:
     from evalui.runs.cluster.model import model_opener
-    from evalui.runs.database.runs import read_run
-    from evalui.runs.database.usage import model_waits
     from evalui.runs.worker.worker import Worker
+    from evalui.store.runs import read_run
+    from evalui.store.usage import model_waits
 
     with bar(read_run(database, run_id).total) as shown:
 
@@ -333,8 +333,8 @@ def _work_off(
 
 def stop_run(database: "Database", run_id: str) -> None:
     """End a run of this process that it will not do; one that has ended stays as it is."""
-    from evalui.runs.database import queue
-    from evalui.runs.database.runs import read_run
+    from evalui.store import queue
+    from evalui.store.runs import read_run
 
     queue.cancel(database, run_id)
     queue.requeue_lost(database, worker=read_run(database, run_id).worker)
@@ -349,10 +349,10 @@ def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEnt
         UnknownRun: the store has no run with this id.
     """
     from evalui.report.compile import compile_report
-    from evalui.runs.database.runs import read_left_out, read_run
-    from evalui.runs.database.trials import read_results
-    from evalui.runs.database.usage import model_changes, model_usages, reply_counts
     from evalui.runs.kept_summaries import summary_source
+    from evalui.runs.results import read_results
+    from evalui.store.runs import read_left_out, read_run
+    from evalui.store.usage import model_changes, model_usages, reply_counts
 
     row = read_run(database, run_id)
     return compile_report(
@@ -370,10 +370,9 @@ def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEnt
 
 
 def _votes(database: "Database", run_id: str) -> "Votes":
-    from evalui.runs.database.voting.ballots import VotingPairsCache
-    from evalui.runs.database.voting.closing import is_voting_open
-    from evalui.runs.database.voting.plans import VoterPairs
-    from evalui.runs.database.voting.votes import read_run_verdicts
+    from evalui.store.voting.ballots import VotingPairsCache
+    from evalui.store.voting.plans import VoterPairs, is_voting_open
+    from evalui.store.voting.votes import read_run_verdicts
 
     voter_pairs = VoterPairs(database, VotingPairsCache(database))
     return (

@@ -19,12 +19,12 @@ from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.logs import configure_log
 from evalui.messages import LANGUAGES, messages
-from evalui.runs.database.connection import Database
-from evalui.runs.upkeep.periodic import Upkeep
+from evalui.runs.upkeep.monitor import Upkeep
 from evalui.runs.worker.devices import worker_devices
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
+from evalui.store.connection import Database
 from evalui.ui.addresses import page_of
 from evalui.ui.components.form import read_form
 from evalui.ui.current_person import current_person

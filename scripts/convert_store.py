@@ -25,14 +25,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.runs.database.codec import decode_variant, encode_turns
-from evalui.runs.database.column_blocks import (
-    MAX_BLOCK,
-    append_block,
-    encode_columns,
-    no_texts,
-)
-from evalui.runs.database.connection import create_tables, schema_statements
 from evalui.scoring.trial_columns import (
     PLAIN_COLUMNS,
     Ragged,
@@ -40,6 +32,14 @@ from evalui.scoring.trial_columns import (
     TrialColumns,
     columns_of,
 )
+from evalui.store.codec import decode_variant, encode_turns
+from evalui.store.column_blocks import (
+    MAX_BLOCK,
+    append_block,
+    encode_columns,
+    no_texts,
+)
+from evalui.store.connection import create_tables, schema_statements
 from evalui.types import Reading, Trial
 
 # What earlier stores have and this version has no more: a table, or TABLE.COLUMN.

@@ -170,8 +170,8 @@ class _Maker:
     @contextmanager
     def _begun(self, name: str) -> Iterator[None]:
         """Around what makes a run: ids count from 0, and the run is found afterwards."""
-        from evalui.runs.database.connection import Database
-        from evalui.runs.database.runs import read_runs
+        from evalui.store.connection import Database
+        from evalui.store.runs import read_runs
 
         self._name, self._numbers = name, count()
         yield
@@ -211,11 +211,11 @@ class _Maker:
 
         from evalui.local_runs import prepare_run
         from evalui.models import read_catalog
-        from evalui.runs.database import queue
-        from evalui.runs.database.connection import Database
-        from evalui.runs.database.runs import read_run
         from evalui.runs.spec import read_spec
         from evalui.runs.worker.worker import Worker
+        from evalui.store import queue
+        from evalui.store.connection import Database
+        from evalui.store.runs import read_run
 
         spec = read_spec((INPUTS / f"{name}.json").read_text(encoding="utf-8"))
         catalog = read_catalog(self.folder / "models.toml")
@@ -237,8 +237,8 @@ class _Maker:
     def _vote(self, run_id: str) -> None:
         """Three people say something of every pair, and two of those they differ on are decided."""
         from evalui.app import ballots, voters
-        from evalui.runs.database.connection import Database
-        from evalui.runs.database.voting.votes import VoteInput
+        from evalui.store.connection import Database
+        from evalui.store.voting.votes import VoteInput
 
         said = {
             "ann": ("a", "tie", "b", "a", "neither", "skip"),

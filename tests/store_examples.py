@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 
 @cache

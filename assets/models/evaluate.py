@@ -12,14 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalui.replies.han import contains_han
-
 from evalui.datasets import load
 from evalui.models.base import Model, ModelEntry
 from evalui.models.catalog import open_model
 from evalui.modes import MODES
 from evalui.modes.base import ModeSettings
 from evalui.modes.prompts.templates import TEMPLATES
+from evalui.replies import contains_han
 from evalui.scoring.choice.circular import circular_metrics, variants
 from evalui.types import Dataset, Language, Pattern, Sample, Trial, Variant
 

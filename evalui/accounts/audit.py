@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 
 from evalui.access import Person
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 AuditValue = str | int | float | bool | None
 

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 from sqlite3 import Connection
 
-from evalui.runs.database.connection import Database
-from evalui.runs.fair_queue.decisions import PRIORITY_PREFIX
+from evalui.runs.fair_queue.turns import PRIORITY_PREFIX
+from evalui.store.connection import Database
 
 _OF_OTHERS = """
     UPDATE OR IGNORE dataset SET owner = (

@@ -19,7 +19,7 @@ from evalui.accounts.secrets import (
     require_room,
 )
 from evalui.errors import AccountError, TooManyTries
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 GUEST = "guest:"  # before the name of a guest, which no account has
 LONGEST_DAYS = 90  # that a link is open

@@ -8,7 +8,7 @@ from evalui.accounts.passwords import hash_password
 from evalui.accounts.people import keep_password, read_account
 from evalui.accounts.secrets import DAY_S, OF_PERSON, digest_of, find_live, new_secret
 from evalui.errors import AccountError
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 _DAYS = 7
 

@@ -15,7 +15,7 @@ from evalui.accounts.passwords import hash_password
 from evalui.accounts.secrets import digest_of
 from evalui.errors import AccountError, StoreError
 from evalui.models.user_catalog import additions_path, hand_over_models
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 # Of a person `p`, as `person_of` reads it.
 PERSON_COLUMNS = "p.name, p.role"

@@ -11,7 +11,7 @@ from sqlite3 import Connection, Row
 from typing import Literal
 
 from evalui.errors import AccountError
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 DAY_S = 24 * 3600.0
 MOST_LIVE = 100  # links to pages, links for guests, or tokens of one person that work

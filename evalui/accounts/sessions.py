@@ -7,7 +7,7 @@ from evalui.access import Person
 from evalui.accounts.audit import record_in
 from evalui.accounts.people import PERSON_COLUMNS, note_request, person_of
 from evalui.accounts.secrets import OF_PERSON, digest_of, find_live, is_old, new_secret
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 IDLE_S = 12 * 3600.0  # seconds without a request after which a session ends
 LONGEST_S = 30 * 24 * 3600.0  # seconds after which every session ends

@@ -20,7 +20,7 @@ from evalui.accounts.audit import record_in
 from evalui.accounts.secrets import DAY_S, require_room
 from evalui.errors import AccountError, StoreError
 from evalui.models.endpoint.keys import server_secret
-from evalui.runs.database.connection import Database, new_id
+from evalui.store.connection import Database, new_id
 from evalui.types import Language
 
 SHARE_DAYS = (7, 30, 90)  # that a link may work

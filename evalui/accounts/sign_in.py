@@ -14,7 +14,7 @@ from evalui.accounts.passwords import is_password
 from evalui.accounts.people import find_person
 from evalui.accounts.secrets import network_of
 from evalui.errors import AccountError, TooManyTries
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 WINDOW_S = 300.0  # seconds for which a try counts
 PER_NAME = 5

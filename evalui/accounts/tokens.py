@@ -16,7 +16,7 @@ from evalui.accounts.secrets import (
     require_room,
 )
 from evalui.errors import AccountError
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 
 @dataclass(frozen=True, slots=True)

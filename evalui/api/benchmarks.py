@@ -5,14 +5,14 @@ from fastapi import APIRouter, Response
 from evalui.api.datasets import GOES_ON, Describe
 from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
 from evalui.api.schemas import BenchmarkShown, UploadedDatasets
-from evalui.app import benchmarks
+from evalui.app import datasets
 from evalui.benchmarks.hub import fetch
 from evalui.benchmarks.index import Benchmark, find, search
 from evalui.benchmarks.places import TaskData
-from evalui.benchmarks.preparing import availability, missing, task_data
+from evalui.benchmarks.preparing import availability, hindrance, task_data
 from evalui.benchmarks.published import published_figures
 from evalui.errors import NotAllowed
-from evalui.messages import Messages, sentence
+from evalui.messages import Messages
 
 router = APIRouter(route_class=CheckedRoute, prefix="/benchmarks", tags=["benchmarks"])
 
@@ -45,7 +45,7 @@ def fetch_benchmark(name: str, service: Service, t: Words) -> BenchmarkShown:
 @router.post(
     "/{name}/take",
     status_code=201,
-    dependencies=[permits(benchmarks.take_benchmark)],
+    dependencies=[permits(datasets.take_benchmark)],
     responses=GOES_ON,
 )
 def take_benchmark(
@@ -55,17 +55,13 @@ def take_benchmark(
 
     A split may stand behind the name: `arc_challenge:validation`.
     """
-    upload_id = benchmarks.take_benchmark(service, name).upload
+    upload_id = datasets.take_benchmark(service, name).upload
     response.headers["Location"] = f"datasets/{upload_id}"
     return describe(upload_id)
 
 
 def _shown(benchmark: Benchmark, data: TaskData, t: Messages) -> BenchmarkShown:
     here = availability(benchmark, data)
-    if benchmark.unsupported:
-        advice = sentence(f"error.benchmark-{benchmark.unsupported}", name=benchmark.name)
-    else:
-        advice = "" if here.origin else missing(benchmark, data, benchmark.split)
     return BenchmarkShown(
         name=benchmark.name,
         names=list(benchmark.names),
@@ -83,6 +79,6 @@ def _shown(benchmark: Benchmark, data: TaskData, t: Messages) -> BenchmarkShown:
         revision=here.revision,
         files=list(here.files),
         bytes=here.bytes,
-        advice=t.translate(advice),
+        advice=t.translate(hindrance(benchmark, data) or ""),
         published=list(published_figures(benchmark.name)),
     )

@@ -9,12 +9,11 @@ from starlette.concurrency import run_in_threadpool
 
 from evalui.access import ANONYMOUS, Person, may
 from evalui.api.schemas import RunProgress
-from evalui.app.run_labels import LIVE_STATES
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import RunRow
-from evalui.runs.database.runs import read_run
+from evalui.store.connection import Database
+from evalui.store.records import LIVE_STATES, RunRow
+from evalui.store.runs import read_run
 
 _POLL_S = 0.5
 _KEEP_ALIVE_S = 15.0  # proxies close what is silent for a minute

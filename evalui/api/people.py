@@ -11,12 +11,12 @@ from evalui.api.links import address_of
 from evalui.api.problems import CheckedRoute, Service, Words, permits, requires
 from evalui.api.runs import details_of
 from evalui.api.schemas import Answered, CheckedJson, RunDetail
-from evalui.app import people, queue
+from evalui.app import administration, people
+from evalui.app.administration import PRIORITIES
 from evalui.app.people import PersonUse, read_heir, read_role
-from evalui.app.queue import PRIORITIES
 from evalui.app.service import AppService
-from evalui.runs.fair_queue.decisions import QueueDecisions
 from evalui.runs.fair_queue.limits import UserLimits
+from evalui.runs.fair_queue.turns import QueueDecisions
 
 router = APIRouter(
     route_class=CheckedRoute, tags=["administration"], dependencies=[requires("administer")]
@@ -83,9 +83,9 @@ def list_audit(
 @router.get("/queue")
 def read_queue(service: Service, t: Words) -> QueueShown:
     """The queue of all."""
-    ids = (each.row.id for each in queue.list_live_runs(service))
+    ids = (each.row.id for each in administration.list_live_runs(service))
     runs = list(details_of(service, t, ids))
-    return QueueShown(decisions=queue.read_queue_decisions(service), runs=runs)
+    return QueueShown(decisions=administration.read_queue_decisions(service), runs=runs)
 
 
 @router.post("/people/{invite_name}", dependencies=[permits(people.invite_person)])
@@ -135,24 +135,26 @@ def enable_person(person: str, service: Service) -> ChangeMade:
     return _DONE
 
 
-@router.put("/queue/{state}", dependencies=[permits(queue.decide_queue)])
+@router.put("/queue/{state}", dependencies=[permits(administration.decide_queue)])
 def decide_queue(state: str, service: Service) -> ChangeMade:
     """Open the queue, pause it, or let only what waits be done: open, paused, draining."""
-    queue.decide_queue(service, queue.read_queue_state(state))
+    administration.decide_queue(service, administration.read_queue_state(state))
     return _DONE
 
 
-@router.post("/queue/runs/{target}/stop", dependencies=[permits(queue.stop_run_of_all)])
+@router.post("/queue/runs/{target}/stop", dependencies=[permits(administration.stop_run_of_all)])
 def stop_run(target: str, service: Service) -> ChangeMade:
     """Stop a run of whomever."""
-    queue.stop_run_of_all(service, target)
+    administration.stop_run_of_all(service, target)
     return _DONE
 
 
-@router.put("/queue/runs/{target}/priority/{priority}", dependencies=[permits(queue.set_priority)])
+@router.put(
+    "/queue/runs/{target}/priority/{priority}", dependencies=[permits(administration.set_priority)]
+)
 def set_priority(target: str, priority: str, service: Service) -> ChangeMade:
     """Have a run taken earlier, or later: -1, 0, 1 or 2; 0 is usual."""
-    queue.set_priority(service, target, queue.read_priority(priority))
+    administration.set_priority(service, target, administration.read_priority(priority))
     return _DONE
 
 

@@ -19,9 +19,8 @@ from evalui.app.service import AppService
 from evalui.errors import DataError, EvaluiError, SpecError, UnknownName
 from evalui.messages import Messages, language_of, messages, preferred_language
 from evalui.models.new_model import InvalidModelForm
-from evalui.web.middleware import route_of, status_of
+from evalui.web.middleware import route_of, sender_of, status_of
 from evalui.web.problems import problem_answer
-from evalui.web.sender import sender_of
 
 MAX_BODY = 2**20  # bytes of a request without files
 _MAX_DIGITS = 16  # of a length in bytes

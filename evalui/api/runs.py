@@ -1,4 +1,4 @@
-"""Runs: planned, started, listed, followed, stopped, taken away."""
+"""Runs: planned, started, imported, listed, followed, stopped, taken away."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -13,26 +13,28 @@ from evalui.api.problems import CheckedRoute, Service, Words, permits
 from evalui.api.schemas import (
     CellProgress,
     CheckedJson,
+    ImportDone,
+    ImportSent,
     RunDetail,
     RunPage,
     RunPlan,
     RunProgress,
 )
 from evalui.app import evaluations, results
-from evalui.app.run_labels import LIVE_STATES
+from evalui.app.files.views import LogChoices
 from evalui.app.service import AppService
 from evalui.app.sharing import show_everyone
 from evalui.errors import SpecError
 from evalui.messages import Messages
 from evalui.report.analyses.overview.document import left_out_sentences
-from evalui.runs.database.records import CellRow
-from evalui.runs.database.runs import read_cells, read_left_out
-from evalui.runs.database.throughput import remaining_seconds_of
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
-from evalui.runs.request_key import RequestKey
 from evalui.runs.spec import RunSpec
-from evalui.runs.trial_pages import TrialCursor, TrialPage
+from evalui.store.queue import RequestKey
+from evalui.store.records import LIVE_STATES, CellRow
+from evalui.store.runs import read_cells, read_left_out
+from evalui.store.trials import TrialCursor, TrialPage
+from evalui.store.usage import remaining_seconds_of
 from evalui.types import CellResult
 from evalui.web.downloads import export_of
 
@@ -43,6 +45,7 @@ AS_LINES = {_LINES: {"schema": {"type": "string"}}}
 _AS_EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
 _AS_OBJECT = {"application/json": {"schema": {"type": "object"}}}
 router = APIRouter(route_class=CheckedRoute, prefix="/runs", tags=["runs"])
+imports = APIRouter(route_class=CheckedRoute, prefix="/imports", tags=["imports"])
 
 
 @router.post("", status_code=201, dependencies=[permits(evaluations.start_run)])
@@ -185,6 +188,27 @@ def read_report(run_id: str, extension: str, service: Service, t: Words) -> Resp
 def read_figures(run_id: str, service: Service, t: Words) -> Response:
     """Every figure of a run, as in report.json."""
     return export_of(service, service.run(run_id).id, "json", t.language)
+
+
+@imports.post("", status_code=201, dependencies=[permits(evaluations.import_log)])
+def import_log(sent: ImportSent, response: Response, service: Service, t: Words) -> ImportDone:
+    """Keep the finished run of another harness: files of an `upload`, or a `path` on the server.
+
+    A folder is uploaded as a zip. A path is for administrators.
+    """
+    choices = LogChoices(sent.name, tuple(sent.models), tuple(sent.without), tuple(sent.mapping))
+    if bool(sent.upload) == bool(sent.path) or (sent.path and choices != LogChoices(sent.name)):
+        raise SpecError("import-source")
+    imported = (
+        evaluations.import_log_from(service, sent.path, name=sent.name)
+        if sent.path
+        else evaluations.import_log(service, sent.upload, choices)
+    )
+    response.headers["Location"] = f"runs/{imported.run_id}"
+    return ImportDone(
+        run=detail_of(service, t, imported.run_id),
+        left_out=list(left_out_sentences(imported.left_out, t.language)),
+    )
 
 
 def _request_key(key: str, spec: RunSpec) -> RequestKey | None:

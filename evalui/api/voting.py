@@ -16,9 +16,9 @@ from evalui.api.schemas import Answered, Sent
 from evalui.app import ballots as desk
 from evalui.app.service import AppService
 from evalui.app.voters import VotersProgress, assign_people, end_voting, voters_progress
-from evalui.runs.database.voting import ballots, votes
-from evalui.runs.database.voting.adjudications import ContestedPair, outcome_from
-from evalui.runs.database.voting.plans import MAX_VOTERS
+from evalui.store.voting import ballots, votes
+from evalui.store.voting.adjudications import ContestedPair, outcome_from
+from evalui.store.voting.plans import MAX_VOTERS
 from evalui.types import Outcome
 from evalui.web.downloads import votes_of
 

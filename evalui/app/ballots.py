@@ -9,14 +9,13 @@ from evalui.accounts.people import read_accounts
 from evalui.app.permissions import checks, requires
 from evalui.app.service import AppService
 from evalui.errors import NotAllowed
-from evalui.runs.database.records import RunRow
-from evalui.runs.database.runs import read_cells, read_runs
-from evalui.runs.database.voting import votes
-from evalui.runs.database.voting.adjudications import adjudicate
-from evalui.runs.database.voting.ballots import Ballot
-from evalui.runs.database.voting.closing import is_voting_open
-from evalui.runs.database.voting.imported_votes import add_imported_votes
-from evalui.runs.database.voting.votes import VoteInput, VotingProgress
+from evalui.store.records import RunRow
+from evalui.store.runs import read_cells, read_runs
+from evalui.store.voting import votes
+from evalui.store.voting.adjudications import adjudicate
+from evalui.store.voting.ballots import Ballot
+from evalui.store.voting.plans import is_voting_open
+from evalui.store.voting.votes import VoteInput, VotingProgress, add_imported_votes
 from evalui.types import Outcome, Verdict
 
 _RECENT = 10  # runs that are offered

@@ -16,17 +16,17 @@ from evalui.report.analyses.comparison.figures import Comparison, Contender, com
 from evalui.report.blocks import Bullets
 from evalui.report.numbers import count
 from evalui.report.render.shared import FrozenContent
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import is_recorded, read_cells, read_runs
 from evalui.runs.kept_summaries import find_summary, read_answer_summary
+from evalui.runs.results import is_recorded
 from evalui.scoring import pairs
 from evalui.scoring.cell_summary import pair_summary
+from evalui.store.connection import Database
+from evalui.store.records import ENDED_STATES, CellRow, RunRow
+from evalui.store.runs import read_cells, read_runs
 from evalui.types import CellResult
 
 MAX_CELLS = 20  # cells side by side: 190 pairs
 _FIRST_CELLS = 8  # with which a comparison begins that names none
-_ENDED = ("done", "failed", "cancelled")
 _IDS = re.compile(r"[0-9]{1,15}")
 
 
@@ -72,7 +72,7 @@ def comparable_runs(service: AppService) -> list[ComparableRun]:
     comparable = [
         ComparableRun(run, cells(service.database, run.id, run.revision))
         for run in read_runs(service.database, service.person)
-        if run.done and run.state in _ENDED
+        if run.done and run.state in ENDED_STATES
     ]
     return [offer for offer in comparable if offer.cells]
 

@@ -1,21 +1,41 @@
-"""Datasets: uploads of a person, and the columns that are remembered for them."""
+"""Datasets: uploads of a person, published sets by name, and the columns that are remembered."""
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from evalui.accounts.uploads import check_may_upload, forget_upload, record_upload
 from evalui.app.column_memory import fitting_layout
 from evalui.app.files.views import UploadView
 from evalui.app.permissions import checks, requires
+from evalui.app.samples import open_sample, sample_archive
 from evalui.app.service import AppService
-from evalui.app.uploads import UploadedFiles, open_sample, sample_archive
+from evalui.app.uploads import UploadedFiles, check_may_upload, forget_upload, record_upload
+from evalui.benchmarks.index import Benchmark, search
+from evalui.benchmarks.preparing import hindrance, resolve, task_data
 from evalui.datasets.model import Layout
 from evalui.errors import DataError
+from evalui.messages import Sentence
 from evalui.runs.fair_queue.limits import usual_limits
 
 _NAMED_FILES = 3  # of an upload, in its name
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedBenchmark:
+    """A set of the index; `hindrance` is why it cannot be taken, and what to do, None if it can."""
+
+    benchmark: Benchmark
+    hindrance: Sentence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBenchmark:
+    """A set as a dataset of a person's own; `notes` say what differs from it as published."""
+
+    upload: str
+    notes: tuple[Sentence, ...] = ()
 
 
 @requires("see")
@@ -103,6 +123,29 @@ def remembered_layout(service: AppService, upload: str) -> Layout | None:
 def remember_columns(service: AppService, headers: Sequence[str], layout: Layout | None) -> None:
     """Keep a choice of columns for other files with these headers; None forgets it."""
     service.column_memory.remember(headers, layout)
+
+
+@requires("see")
+def find_benchmarks(service: AppService, words: str, *, most: int) -> tuple[OfferedBenchmark, ...]:
+    """The first sets that all of these words fit, those on this machine first."""
+    data = task_data(service.settings)
+    offered = (OfferedBenchmark(each, hindrance(each, data)) for each in search(words))
+    ranked = sorted(offered, key=lambda each: each.hindrance is not None)
+    return tuple(ranked[:most])
+
+
+@requires("start")
+def take_benchmark(service: AppService, name: str) -> TakenBenchmark:
+    """Make a set one of the person's datasets; a split may stand behind the name, after a colon.
+
+    Raises:
+        DataError: its questions cannot be put to models, or its data are not here or are damaged.
+        SpecError: the person would store more than they may.
+        UnknownName: there is no such set.
+    """
+    prepared = resolve(name, service.settings)
+    files = [(path.name, path.read_bytes()) for path in prepared.paths]
+    return TakenBenchmark(store_upload(service, files), prepared.notes)
 
 
 def _recorded(service: AppService, upload: str) -> str:

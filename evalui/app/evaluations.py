@@ -7,7 +7,6 @@ from pathlib import Path
 from evalui.app.datasets import store_open_sample, store_sample
 from evalui.app.files.views import KnownModels, LogChoices, PlannedCell, PlannedRun
 from evalui.app.permissions import checks, requires
-from evalui.app.run_labels import LIVE_STATES
 from evalui.app.samples import open_sample_run, sample_run
 from evalui.app.service import AppService
 from evalui.errors import SpecError
@@ -15,14 +14,15 @@ from evalui.harnesses.importing import ImportedRun, import_run
 from evalui.messages import Messages
 from evalui.models.catalog import describe
 from evalui.report.numbers import local_time
-from evalui.runs.database import queue
-from evalui.runs.database.runs import count_runs
-from evalui.runs.database.throughput import KeptElsewhere
+from evalui.runs.estimate import KeptElsewhere
 from evalui.runs.fair_queue import limits
 from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
 from evalui.runs.fair_queue.turns import QueueAhead, queue_ahead
-from evalui.runs.request_key import RequestKey
 from evalui.runs.spec import RunSpec, read_spec
+from evalui.store import queue
+from evalui.store.queue import RequestKey
+from evalui.store.records import LIVE_STATES
+from evalui.store.runs import count_runs
 
 _MANY_REQUESTS = 20_000
 _AS_IT_IS = LogChoices()

@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 from anyio import CancelScope
 
 from evalui.report.analyses.base import Report
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import read_some_trials
 from evalui.scoring.trial_columns import columns_of
+from evalui.store.connection import Database
+from evalui.store.runs import read_cells
+from evalui.store.trials import read_some_trials
 from evalui.types import Language
 
 _SAMPLED_TRIALS = 1024  # of a run, to estimate the size of its files: fewer pack otherwise

@@ -14,19 +14,19 @@ from evalui.app.gallery import GALLERY_FILE, Gallery
 from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.runs.contest import JudgingSpec
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.voting.ballots import Ballot
-from evalui.runs.database.voting.votes import (
+from evalui.runs.spec import VERSION, DatasetSpec, ModeSpec, RunSpec
+from evalui.runs.worker.worker import Worker
+from evalui.settings import Settings
+from evalui.store.connection import Database
+from evalui.store.runs import read_cells
+from evalui.store.voting.ballots import Ballot
+from evalui.store.voting.votes import (
     VoteChoice,
     VoteInput,
     cast_vote,
     finish_voting,
     next_ballots,
 )
-from evalui.runs.spec import VERSION, DatasetSpec, ModeSpec, RunSpec
-from evalui.runs.worker.worker import Worker
-from evalui.settings import Settings
 from evalui.version import __version__
 
 _MODELS = ("steady", "wavering", "hasty")

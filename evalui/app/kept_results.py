@@ -9,18 +9,17 @@ from evalui.app.exports import estimate_sizes
 from evalui.app.models_service import ModelsService
 from evalui.report.analyses.base import Report
 from evalui.report.compile import compile_report, with_votes
-from evalui.runs.database import usage
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import read_dataset
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import read_cells, read_left_out, read_run
-from evalui.runs.database.trials import read_result, read_results
-from evalui.runs.database.voting.closing import is_voting_open
-from evalui.runs.database.voting.plans import VoterPairs
-from evalui.runs.database.voting.votes import read_run_verdicts
 from evalui.runs.kept_summaries import summary_source
-from evalui.runs.results_cache import ResultCache
+from evalui.runs.results import read_result, read_results
 from evalui.runs.spec import read_spec
+from evalui.store import usage
+from evalui.store.connection import Database
+from evalui.store.datasets import read_dataset
+from evalui.store.records import CellRow, RunRow
+from evalui.store.results_cache import ResultCache
+from evalui.store.runs import read_cells, read_left_out, read_run
+from evalui.store.voting.plans import VoterPairs, is_voting_open
+from evalui.store.voting.votes import read_run_verdicts
 from evalui.types import CastVote, CellResult, CellState, Language, Sample
 
 Moment = int | str  # of a clock, or of a version that pages are told

@@ -9,15 +9,13 @@ from evalui.app.results import run_report
 from evalui.app.service import AppService
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.people.figures import human_arenas
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import read_cells, read_runs
-from evalui.runs.database.voting.votes import read_votes
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.pooled import PoolChoices, PoolFilter, pool_arenas, pool_choices
-
-_ENDED = ("done", "failed", "cancelled")
+from evalui.store.connection import Database
+from evalui.store.records import ENDED_STATES, CellRow, RunRow
+from evalui.store.runs import read_cells, read_runs
+from evalui.store.voting.votes import read_votes
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ def leaderboard(
     runs = tuple(
         run
         for run in judged_runs(service)
-        if run.state in _ENDED and _within(run.created, since, until)
+        if run.state in ENDED_STATES and _within(run.created, since, until)
     )
     key = _JudgedRuns(tuple((run.id, run.revision) for run in runs), service)
     arena, choices = service.cache.memoize(_pool)(key, chosen or PoolFilter())

@@ -32,16 +32,15 @@ from evalui.models.user_catalog import (
     read_models,
     remove_model,
 )
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import RunRow, WorkerRow
-from evalui.runs.database.runs import read_runs_of_worker, read_workers
-from evalui.runs.database.throughput import throughputs
-from evalui.runs.database.usage import waiting_models
 from evalui.runs.worker import devices, model_tests
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
+from evalui.store.connection import Database
+from evalui.store.records import RunRow, WorkerRow
+from evalui.store.runs import read_runs_of_worker, read_workers
+from evalui.store.usage import throughputs, waiting_models
 
 _WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint
 _STATUS_WAIT_S = 0.3  # the same of the page that asks again by itself

@@ -15,8 +15,8 @@ from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_run import OpenPart, open_parts, part_blocks
 from evalui.report.analyses.overview.places import Places
 from evalui.report.blocks import Block, Bullets
-from evalui.runs.database.records import RunRow
 from evalui.scoring.arena.figures import Arena
+from evalui.store.records import RunRow
 
 _PLACE = re.compile(r"[0-9]{1,9}")
 

@@ -12,15 +12,16 @@ from evalui.accounts import audit, invitations, people, sessions, tokens
 from evalui.app.permissions import requires
 from evalui.app.service import AppService
 from evalui.errors import SpecError
-from evalui.runs.fair_queue.decisions import set_person_priority
 from evalui.runs.fair_queue.limits import (
+    Spending,
     UserLimits,
     limits_of,
+    spendings_today,
     stored_bytes,
     usual_limits,
     write_limits,
 )
-from evalui.runs.fair_queue.spending import Spending, spendings_today
+from evalui.runs.fair_queue.turns import set_person_priority
 
 DELETE = "="  # in the place of an heir; no name is like this
 

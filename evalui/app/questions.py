@@ -5,22 +5,20 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from evalui.app.run_view import RunView, first_real
-from evalui.runs.database.connection import Database
-from evalui.runs.database.question_pages import (
+from evalui.runs.results import SentPrompt, orders_of, read_sent_prompt
+from evalui.runs.spec import ModeSpec
+from evalui.store.connection import Database
+from evalui.store.question_pages import (
     Facets,
     JudgedQuestion,
-    SentPrompt,
-    orders_of,
     read_facets,
     read_judged,
     read_listed,
     read_matching,
     read_place,
     read_question,
-    read_sent_prompt,
 )
-from evalui.runs.database.records import CellRow, ListedQuestion, QuestionFilter, TrialOutcome
-from evalui.runs.spec import ModeSpec
+from evalui.store.records import CellRow, ListedQuestion, QuestionFilter, TrialOutcome
 from evalui.types import Pattern, Sample, Trial, Variant
 
 PAGE_ROWS = 50  # questions that a list shows at first, and by how many it grows

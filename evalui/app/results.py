@@ -9,9 +9,9 @@ from evalui.app.service import AppService
 from evalui.local_runs import bundle_of
 from evalui.report.analyses.base import Report
 from evalui.report.export.formats import BUNDLE, require_installed
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import read_revision, read_runs
-from evalui.runs.trial_pages import TrialCursor, TrialPage, read_trial_page
+from evalui.store.records import CellRow, RunRow
+from evalui.store.runs import read_revision, read_runs
+from evalui.store.trials import TrialCursor, TrialPage, read_trial_page
 from evalui.types import CastVote, CellResult, Language
 
 NamedParts = tuple[str, Iterable[bytes]]

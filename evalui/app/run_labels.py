@@ -12,11 +12,9 @@ from evalui.errors import SpecError
 from evalui.generation import DeclaredSetting, GenerationSettings
 from evalui.messages import Messages
 from evalui.runs.contest import JudgingSpec
-from evalui.runs.database.records import CellRow, RunRow
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
-from evalui.types import RunState
+from evalui.store.records import CellRow, RunRow
 
-LIVE_STATES: tuple[RunState, ...] = ("queued", "running")  # of runs that can still change
 _LIMITS = {"subject": "setting.limit_subject", "dataset": "setting.limit"}
 _MAX_SHOWN = 40  # characters of a text
 _NAMED = 3  # models; of more, the others are counted

@@ -1,22 +1,23 @@
-"""The runs that a person sees: the queue with its places, and those that have ended."""
+"""The runs that a person sees: the queue with its places, those that have ended, notices of it.
 
-from collections.abc import Mapping, Sequence
+A notice stands above every page until it is seen or closed; a trigger of the store writes it in the
+transaction that ends the run.
+"""
+
+import time
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.app.permissions import requires
-from evalui.app.run_labels import LIVE_STATES
+from evalui.app.permissions import checks, requires
 from evalui.app.run_progress import known_catalog
 from evalui.app.service import AppService
 from evalui.errors import SpecError
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import read_cells_of
-from evalui.runs.database.throughput import remaining_seconds_of
-from evalui.runs.database.usage import TokenCost, model_waits, run_costs
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
 from evalui.runs.spec import read_spec
-
-ENDED_STATES = ("done", "failed", "cancelled")
+from evalui.store.records import ENDED_STATES, LIVE_STATES, CellRow, RunRow
+from evalui.store.runs import read_cells_of
+from evalui.store.usage import TokenCost, model_waits, remaining_seconds_of, run_costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,16 @@ class EndedRuns:
     cells: Mapping[str, Sequence[CellRow]]
     charges: Mapping[str, TokenCost]
     baselines: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """That a run is "done" or has "failed"."""
+
+    id: int
+    run: str
+    name: str
+    state: str
 
 
 @requires("see")
@@ -90,6 +101,29 @@ def find_ended(
     )
 
 
+@checks("whose notices they are")
+def unseen_notices(
+    service: AppService, shown_run: str = "", *, shows_all: bool = False
+) -> list[Notice]:
+    """The notices that the person has not seen, the newest first.
+
+    Those about `shown_run`, or all of them where a page `shows_all` runs, are seen by that.
+    """
+    unseen = _read_unseen(service)
+    seen = [notice for notice in unseen if shows_all or notice.run == shown_run]
+    if seen:
+        _mark_seen(service, seen)
+    return [notice for notice in unseen if notice not in seen]
+
+
+@checks("whose notice it is, and that the server is not read-only")
+def close_notice(service: AppService, number: int) -> None:
+    """Show a notice of the person no more; one of another person, or none, stays as it is."""
+    own = [notice for notice in _read_unseen(service) if notice.id == number]
+    if own:
+        _mark_seen(service, own)
+
+
 def _matches(service: AppService, row: RunRow, words: Sequence[str]) -> bool:
     """Whether each word stands in one of the names."""
     names = [row.id, row.name, row.owner, *_models(service, row)]
@@ -104,3 +138,22 @@ def _models(service: AppService, row: RunRow) -> list[str]:
         return []  # written by another version of evalui
     judges = spec.judging.judges if spec.judging else ()
     return [*spec.models, *(each.model for each in spec.answers), *judges]
+
+
+def _read_unseen(service: AppService) -> list[Notice]:
+    if not service.owner or service.settings.read_only:  # where none can be closed
+        return []
+    rows = service.database.rows(
+        "SELECT id, run, name, state FROM notice WHERE person = ? AND seen IS NULL"
+        " ORDER BY id DESC",
+        (service.owner,),
+    )
+    return [Notice(*row) for row in rows]
+
+
+def _mark_seen(service: AppService, notices: Collection[Notice]) -> None:
+    with service.database.writing() as connection:
+        connection.executemany(
+            "UPDATE notice SET seen = ? WHERE id = ?",
+            [(time.time(), notice.id) for notice in notices],
+        )

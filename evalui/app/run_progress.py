@@ -5,14 +5,19 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from evalui.app.permissions import checks, requires
-from evalui.app.run_labels import LIVE_STATES
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import read_cells, read_runs_in
-from evalui.runs.database.throughput import remaining_seconds_of
-from evalui.runs.database.usage import Catalog, ModelWait, TokenCost, cell_costs, model_waits
+from evalui.store.connection import Database
+from evalui.store.records import LIVE_STATES, CellRow, RunRow
+from evalui.store.runs import read_cells, read_runs_in
+from evalui.store.usage import (
+    Catalog,
+    ModelWait,
+    TokenCost,
+    cell_costs,
+    model_waits,
+    remaining_seconds_of,
+)
 
 
 @dataclass(frozen=True, slots=True)

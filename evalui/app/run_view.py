@@ -7,18 +7,18 @@ from functools import cached_property
 
 from evalui.app.permissions import checks
 from evalui.app.results import may_repeat, run_report
-from evalui.app.run_labels import LIVE_STATES, mode_label, run_facts
+from evalui.app.run_labels import mode_label, run_facts
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.overview.narrative import with_question
 from evalui.report.analyses.overview.places import Places
 from evalui.report.blocks import Markers
-from evalui.runs.database.datasets import fewest_shots
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import read_cells
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
+from evalui.store.datasets import fewest_shots
+from evalui.store.records import LIVE_STATES, CellRow, RunRow
+from evalui.store.runs import read_cells
 from evalui.types import Cell, Language
 
 _SHOTS = 5  # worked examples that a repetition with some proposes: as published figures have

@@ -1,15 +1,14 @@
-"""The runs that "Try it" starts on the shipped samples, and the example files to download."""
+"""The shipped samples, the runs that "Try it" starts on them, and the example files to download."""
 
 import csv
 import io
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from evalui.app.models_service import is_demo
-from evalui.app.uploads import OPEN_SAMPLE, sample_archive, sample_files
-from evalui.errors import SpecError
+from evalui.errors import DataError, SpecError
 from evalui.models.catalog import ModelState
 from evalui.modes import usual_mode
 from evalui.runs.contest import JudgingSpec
@@ -18,7 +17,29 @@ from evalui.shipped_files import ASSETS
 
 SAMPLE_JUDGE = "reference-judge"  # shipped: it follows a rule, so it costs nothing
 _SAMPLES = ASSETS / "samples"
+_DEMO = _SAMPLES / "demo"
+_OPEN_SAMPLE = _SAMPLES / "open" / "arena-demo.jsonl"
+_SAMPLE_NAME = "evalui-sample.zip"
 _SAMPLE_MODELS = 2
+
+
+def _sample_files() -> tuple[Path, ...]:
+    """The files of the shipped sample, () if there are none."""
+    return tuple(sorted(_DEMO.glob("*.csv")))
+
+
+def sample_archive() -> tuple[str, bytes]:
+    """The shipped sample as an upload; raises `DataError` if there is none."""
+    if not _sample_files():
+        raise DataError("no-sample")
+    return _SAMPLE_NAME, _packed(_DEMO, _sample_files())
+
+
+def open_sample() -> tuple[str, bytes]:
+    """The shipped open questions as a file; raises `DataError` if there are none."""
+    if not _OPEN_SAMPLE.exists():
+        raise DataError("no-sample")
+    return _OPEN_SAMPLE.name, _OPEN_SAMPLE.read_bytes()
 
 
 def sample_run(upload: str, states: Sequence[ModelState]) -> RunSpec:
@@ -48,14 +69,14 @@ def open_sample_run(upload: str, states: Sequence[ModelState]) -> RunSpec:
 @cache
 def sample_size() -> int:
     """The questions of the shipped sample that are scored, 0 if there is none."""
-    scored = [path for path in sample_files() if not path.stem.endswith("_dev")]
+    scored = [path for path in _sample_files() if not path.stem.endswith("_dev")]
     return sum(len(list(csv.DictReader(io.StringIO(path.read_text("utf-8"))))) for path in scored)
 
 
 @cache
 def open_sample_size() -> int:
     """The shipped open questions, 0 if there are none."""
-    lines = OPEN_SAMPLE.read_bytes().split(b"\n") if OPEN_SAMPLE.exists() else []
+    lines = _OPEN_SAMPLE.read_bytes().split(b"\n") if _OPEN_SAMPLE.exists() else []
     return sum(bool(line.strip()) for line in lines)
 
 
@@ -68,14 +89,20 @@ def _sample_models(states: Sequence[ModelState]) -> list[str]:
     return [state.entry.name for state in chosen[:_SAMPLE_MODELS]]
 
 
-def _folder_archive(folder: Path) -> bytes:
+def _packed(folder: Path, paths: Iterable[Path]) -> bytes:
+    """Files below a folder as an archive."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            # Always the same date, so that the same files make the same archive.
+        for path in paths:
+            # Always the same date, so that the same files make the same archive, and upload.
             name = str(path.relative_to(folder))
             archive.writestr(zipfile.ZipInfo(name), path.read_bytes())
     return packed.getvalue()
+
+
+def _swift_archive() -> bytes:
+    folder = _SAMPLES / "swift"
+    return _packed(folder, sorted(path for path in folder.rglob("*") if path.is_file()))
 
 
 def _options_in_a_list() -> bytes:
@@ -89,12 +116,12 @@ def _options_in_a_list() -> bytes:
 
 # A small file of each format that is read, by the name under which it is downloaded.
 EXAMPLES: Mapping[str, Callable[[], bytes]] = {
-    "choice.csv": lambda: (_SAMPLES / "demo" / "capitals_en_val.csv").read_bytes(),
+    "choice.csv": lambda: (_DEMO / "capitals_en_val.csv").read_bytes(),
     "options.jsonl": _options_in_a_list,
     "dev-and-val.zip": lambda: sample_archive()[1],
     "question-answer.jsonl": lambda: (
         _SAMPLES / "swift" / "custom_general_qa" / "default.jsonl"
     ).read_bytes(),
     "open-questions.xlsx": lambda: (_SAMPLES / "zbench" / "subjective_zbench.xlsx").read_bytes(),
-    "ms-swift.zip": lambda: _folder_archive(_SAMPLES / "swift"),
+    "ms-swift.zip": _swift_archive,
 }

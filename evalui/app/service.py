@@ -23,12 +23,12 @@ from evalui.app.models_service import ModelsService
 from evalui.app.permissions import checks
 from evalui.app.uploads import UploadStore
 from evalui.errors import UnknownRun
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import RunRow
-from evalui.runs.database.voting.ballots import VotingPairsCache
-from evalui.runs.database.voting.plans import VoterPairs
-from evalui.runs.results_cache import ResultCache
 from evalui.settings import Settings
+from evalui.store.connection import Database
+from evalui.store.records import RunRow
+from evalui.store.results_cache import ResultCache
+from evalui.store.voting.ballots import VotingPairsCache
+from evalui.store.voting.plans import VoterPairs
 
 # Of uploads, reports and comparisons that stay in memory: with the program itself (some 150 MB),
 # its pages and what is computed just now, a server stays below 700 MB.

@@ -5,19 +5,19 @@ from collections.abc import Callable, Sequence
 from evalui.access import LOCAL, Owned, may, require
 from evalui.accounts.audit import record_in
 from evalui.accounts.shares import Share, add_share, link_of, list_shares, new_share, revoke_share
-from evalui.accounts.uploads import check_may_upload
 from evalui.app.permissions import checks, requires
 from evalui.app.results import run_report
 from evalui.app.run_labels import day, run_facts
 from evalui.app.service import AppService
+from evalui.app.uploads import check_may_upload
 from evalui.errors import AccountError
 from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.compile import frozen_blocks, meanings
 from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.report.render.shared import FrozenContent, shared_page
-from evalui.runs.database.queue import bump_revision
-from evalui.runs.database.runs import read_cells
 from evalui.runs.fair_queue.limits import usual_limits
+from evalui.store.queue import bump_revision
+from evalui.store.runs import read_cells
 from evalui.types import Language
 
 

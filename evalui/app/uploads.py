@@ -1,15 +1,14 @@
-"""Uploaded files: a folder per owner and content, closed to other users; the shipped samples.
+"""Uploaded files: a folder per owner and content, closed to other users; their sizes in the store.
 
 Gradio's upload folder is readable by every visitor who knows a path; this one has no paths in
 its addresses.
 """
 
 import hashlib
-import io
 import re
 import shutil
 import tempfile
-import zipfile
+import time
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -19,14 +18,17 @@ from threading import Lock
 
 from evalui.accounts.belongings import folder_of
 from evalui.errors import DataError
-from evalui.shipped_files import ASSETS
+from evalui.runs.fair_queue.limits import (
+    UserLimits,
+    check_may_store,
+    read_limits,
+    stored_bytes,
+)
+from evalui.store.connection import Database
 
 _PIECE = 2**20  # bytes
 _MAX_FOLDERS = 12  # above a file of a dropped folder; a system takes paths of 4,096 bytes
 _ID = re.compile(r"[0-9a-f]{16}")
-OPEN_SAMPLE = ASSETS / "samples" / "open" / "arena-demo.jsonl"
-_SAMPLE = ASSETS / "samples" / "demo"
-_SAMPLE_NAME = "evalui-sample.zip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,29 +255,39 @@ def _gone() -> DataError:
     return DataError("upload-gone")
 
 
-def sample_files() -> tuple[Path, ...]:
-    """The files of the shipped sample, () if there are none."""
-    return tuple(sorted(_SAMPLE.glob("*.csv")))
+def record_upload(
+    database: Database,
+    owner: str,
+    upload: str,
+    name: str,
+    size: int,
+    *,
+    clock: Callable[[], float] = time.time,
+) -> None:
+    """Write down an upload of `size` bytes; of one that is there already, the newest time counts.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    with database.writing() as connection:
+        connection.execute(
+            "INSERT INTO upload (owner, id, name, bytes, created) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET created = excluded.created",
+            (owner, upload, name, size, clock()),
+        )
 
 
-def sample_archive() -> tuple[str, bytes]:
-    """The shipped sample as an upload; raises `DataError` if there is none."""
-    if not sample_files():
-        raise _none()
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for path in sample_files():
-            # Always the same date, so that it is always the same upload.
-            archive.writestr(zipfile.ZipInfo(path.name), path.read_bytes())
-    return _SAMPLE_NAME, packed.getvalue()
+def forget_upload(database: Database, owner: str, upload: str) -> None:
+    """An upload is not there any more; raises `StoreError` if the store cannot be written."""
+    with database.writing() as connection:
+        connection.execute("DELETE FROM upload WHERE owner = ? AND id = ?", (owner, upload))
+        # Lists state which runs can be repeated with it.
+        connection.execute("UPDATE clock SET revision = revision + 1")
 
 
-def open_sample() -> tuple[str, bytes]:
-    """The shipped open questions as a file; raises `DataError` if there are none."""
-    if not OPEN_SAMPLE.exists():
-        raise _none()
-    return OPEN_SAMPLE.name, OPEN_SAMPLE.read_bytes()
-
-
-def _none() -> DataError:
-    return DataError("no-sample")
+def check_may_upload(database: Database, owner: str, usual: UserLimits, size: int) -> None:
+    """Check that an owner may store `size` more bytes; raises `SpecError`."""
+    with database.reading() as connection:
+        limits = read_limits(connection, owner, usual)
+        stored = stored_bytes(connection, owner)
+    check_may_store(stored, limits, size)

@@ -11,17 +11,15 @@ from evalui.app.permissions import checks, requires
 from evalui.app.results import run_votes
 from evalui.app.service import AppService
 from evalui.errors import NotAllowed, SpecError
-from evalui.runs.database.voting import ballots
-from evalui.runs.database.voting.adjudications import (
+from evalui.store.voting import ballots
+from evalui.store.voting.adjudications import (
     ContestedPair,
     contested_pairs,
     outcome_from,
 )
-from evalui.runs.database.voting.ballots import Ballot
-from evalui.runs.database.voting.closing import close_voting, is_voting_open
-from evalui.runs.database.voting.plans import VotingPlan, keep_plan, read_plan
-from evalui.runs.database.voting.progress import VoterProgress, voter_progress
-from evalui.runs.database.voting.votes import read_votes
+from evalui.store.voting.ballots import Ballot
+from evalui.store.voting.plans import VotingPlan, close_voting, is_voting_open, keep_plan, read_plan
+from evalui.store.voting.votes import VoterProgress, read_votes, voter_progress
 from evalui.types import Outcome
 
 VOTE_FILES = {"jsonl": "application/jsonl", "csv": "text/csv"}  # by extension

@@ -127,6 +127,15 @@ def resolve(name: str, settings: "Settings") -> PreparedBenchmark:
     return _prepare(benchmark, folder, split, settings.data_dir / "benchmarks" / "prepared")
 
 
+def hindrance(benchmark: Benchmark, data: TaskData) -> Sentence | None:
+    """Why a set cannot be taken, and what to do; None if it can."""
+    if benchmark.unsupported:
+        return sentence(f"error.benchmark-{benchmark.unsupported}", name=benchmark.name)
+    if availability(benchmark, data).origin:
+        return None
+    return missing(benchmark, data, benchmark.split)
+
+
 def missing(benchmark: Benchmark, data: TaskData, split: str) -> Sentence:
     """What to do for data that are not here: fetch them, or copy which files where."""
     folder = str(data.target / benchmark.place)

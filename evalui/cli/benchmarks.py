@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalui.cli.parser import number
-from evalui.errors import StoreError
+from evalui.cli.store import write_text
 from evalui.local_runs import load_settings, read_model_entries
 
 if TYPE_CHECKING:
@@ -97,9 +97,8 @@ def _print_lines(chosen: "Iterable[Benchmark]") -> int:
 
 def _show(given: argparse.Namespace) -> int:
     from evalui.benchmarks.index import find
-    from evalui.benchmarks.preparing import availability, missing, task_data
+    from evalui.benchmarks.preparing import availability, hindrance, task_data
     from evalui.benchmarks.published import published_figures
-    from evalui.messages import sentence
 
     benchmark, data = find(given.name), task_data(load_settings())
     here = availability(benchmark, data)
@@ -127,10 +126,8 @@ def _show(given: argparse.Namespace) -> int:
         print(f"download:\t{sum(sizes.values())} bytes\t{', '.join(sizes)}")
     for each in published_figures(benchmark.name):
         print(f"published:\t{each.model}\t{each.value:g} %\t{each.setting}\t{each.source}")
-    if benchmark.unsupported:
-        print(sentence(f"error.benchmark-{benchmark.unsupported}", name=benchmark.name))
-    elif not here.origin:
-        print(missing(benchmark, data, benchmark.split))
+    if advice := hindrance(benchmark, data):
+        print(advice)
     return 0
 
 
@@ -172,10 +169,5 @@ def _official(given: argparse.Namespace) -> int:
     print(f"evalui: figures of lm-eval {result.harness_version}", file=sys.stderr)
     if given.json:
         shown = {key: value for key, value in result.raw.items() if key != "samples"}
-        try:
-            given.json.write_text(json.dumps(shown, indent=1, default=str), "utf-8")
-        except OSError as error:
-            raise StoreError(
-                "folder-unmade", path=str(given.json), reason=str(error.strerror)
-            ) from error
+        write_text(given.json, json.dumps(shown, indent=1, default=str))
     return 0

@@ -70,7 +70,7 @@ def _file_faults(folder: Path) -> Iterator[str]:
 
 
 def _store_faults(path: Path) -> Iterator[str]:
-    from evalui.runs.database.connection import damage_of, has_tables
+    from evalui.store.connection import damage_of, has_tables
 
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size > _MAX_LOG_BYTES:
@@ -99,7 +99,7 @@ def _store_faults(path: Path) -> Iterator[str]:
 
 
 def _disk_faults(folder: Path) -> Iterator[str]:
-    from evalui.runs.upkeep.disk import disk_use
+    from evalui.runs.upkeep.monitor import disk_use
 
     use = disk_use(next(place for place in (folder, *folder.parents) if place.exists()))
     if use.is_nearly_full or use.is_full:

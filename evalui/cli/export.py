@@ -19,8 +19,8 @@ from evalui.report.export.formats import BUNDLE, FORMATS, TRIAL_FORMATS, require
 from evalui.types import Language
 
 if TYPE_CHECKING:
-    from evalui.runs.database.connection import Database
     from evalui.settings import Settings
+    from evalui.store.connection import Database
 
 
 _BINARY = ("application/vnd.", "application/zip")  # beginnings of media types
@@ -47,7 +47,7 @@ def add_export_command(commands: Any) -> None:
 
 
 def _export(given: argparse.Namespace) -> int:
-    from evalui.runs.database.connection import Database
+    from evalui.store.connection import Database
 
     given.format = given.format or given.to
     settings = load_settings()
@@ -77,7 +77,7 @@ def _pieces(
 ) -> Iterable[bytes]:
     if given.format in TRIAL_FORMATS:  # they need no figures, whose imports take longest
         from evalui.report.export.trial_tables import TRIAL_FILES
-        from evalui.runs.database.trials import read_results
+        from evalui.runs.results import read_results
 
         return TRIAL_FILES[given.format](read_results(database, given.run))
     if given.format == BUNDLE:

@@ -11,15 +11,14 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from evalui.cli.parser import number
-from evalui.cli.store import load_settings
+from evalui.cli.store import write_text
 from evalui.errors import SpecError, StoreError
+from evalui.local_runs import STORE_NAME, load_settings
 from evalui.messages.command_help import GATE_HELP
 
 if TYPE_CHECKING:
-    from evalui.runs.database.connection import Database
+    from evalui.store.connection import Database
     from evalui.types import CellResult
-
-_STORE = "evalui.sqlite"
 
 
 def add_gate_command(commands: Any) -> None:
@@ -60,19 +59,14 @@ def _gate(given: argparse.Namespace) -> int:
     for check in checks:
         print(check.text)
     if given.junit:
-        try:
-            given.junit.write_text(junit_xml(checks), encoding="utf-8")
-        except OSError as error:
-            raise StoreError(
-                "folder-unmade", path=str(given.junit), reason=str(error.strerror)
-            ) from error
+        write_text(given.junit, junit_xml(checks))
     return exit_code(checks)
 
 
 @contextmanager
 def _results(given: argparse.Namespace, name: str, model: str) -> "Generator[Sequence[CellResult]]":
     """The cells that a name stands for, of one model and dataset where they are named."""
-    from evalui.runs.database.trials import read_results
+    from evalui.runs.results import read_results
 
     with _opened_run(given, name) as (database, run_id):
         results = read_results(database, run_id)
@@ -92,8 +86,8 @@ def _opened_run(given: argparse.Namespace, name: str) -> "Generator[tuple[Databa
         StoreError: there is no such run or store.
     """
     from evalui.harnesses.importing import import_run
-    from evalui.runs.database.connection import Database
-    from evalui.runs.database.runs import read_runs
+    from evalui.store.connection import Database
+    from evalui.store.runs import read_runs
 
     path = Path(name)
     if not path.exists():
@@ -103,7 +97,7 @@ def _opened_run(given: argparse.Namespace, name: str) -> "Generator[tuple[Databa
         with closing(Database(store, read_only=True)) as database:
             yield database, name
         return
-    store = path / _STORE if path.is_dir() else path
+    store = path / STORE_NAME if path.is_dir() else path
     if store.suffix == ".sqlite" and store.is_file():
         with closing(Database(store, read_only=True)) as database:
             if not (runs := read_runs(database)):
@@ -112,6 +106,6 @@ def _opened_run(given: argparse.Namespace, name: str) -> "Generator[tuple[Databa
         return
     with (
         TemporaryDirectory(prefix="evalui-") as folder,
-        closing(Database(Path(folder) / _STORE)) as database,
+        closing(Database(Path(folder) / STORE_NAME)) as database,
     ):
         yield database, import_run(database, [path]).run_id

@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalui.cli.store import load_settings
 from evalui.imports import uncollected
+from evalui.local_runs import load_settings
 from evalui.messages.command_help import IMPORT_HELP
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _import(given: argparse.Namespace) -> int:
 
     from evalui.harnesses import table_reader
     from evalui.harnesses.importing import import_run
-    from evalui.runs.database.connection import Database
+    from evalui.store.connection import Database
 
     path: Path = given.database or load_settings().database
     reader = table_reader(given.mapping) if given.mapping else None

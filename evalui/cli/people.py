@@ -22,8 +22,8 @@ from evalui.local_runs import load_settings
 from evalui.logs import printable
 
 if TYPE_CHECKING:
-    from evalui.runs.database.connection import Database
     from evalui.settings import Settings
+    from evalui.store.connection import Database
 
 _ME = LOCAL_PERSON  # in the audit log; who is signed in to the machine is not known
 
@@ -86,7 +86,7 @@ def _action(group: Any, usage: str, about: str) -> argparse.ArgumentParser:
 
 
 def _command(given: argparse.Namespace) -> int:
-    from evalui.runs.database.connection import Database
+    from evalui.store.connection import Database
 
     settings = load_settings()
     actions = {"users": _users, "tokens": _tokens}[given.group]

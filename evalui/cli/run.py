@@ -47,8 +47,8 @@ from evalui.types import Language
 if TYPE_CHECKING:
     from evalui.local_runs import PreparedRun
     from evalui.models.base import ModelEntry
-    from evalui.runs.database.connection import Database
     from evalui.settings import Settings
+    from evalui.store.connection import Database
 
 Stage = Literal["answers", "scores", "report"]
 
@@ -108,8 +108,8 @@ def _run(given: argparse.Namespace) -> int:
     settings = load_settings()
     from tqdm import tqdm
 
-    from evalui.runs.database.connection import Database
-    from evalui.runs.database.usage import run_cost
+    from evalui.store.connection import Database
+    from evalui.store.usage import run_cost
 
     language = given.language or default_language(settings)
     catalog = read_model_entries(settings, given.models_file)
@@ -223,9 +223,9 @@ def _draw(
     """Draw the report of a run that is in a folder; no model is asked or even looked for."""
     from evalui.benchmarks.groups import published_groups
     from evalui.report.compile import with_groups, with_metrics
-    from evalui.runs.database.connection import Database
-    from evalui.runs.database.runs import read_runs
     from evalui.runs.spec import check_metrics
+    from evalui.store.connection import Database
+    from evalui.store.runs import read_runs
 
     metrics = given.metrics or ()
     check_metrics(metrics)

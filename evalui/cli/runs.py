@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from evalui.access import LOCAL
 from evalui.cli.remote import add_server_options, report_failures, server_client
-from evalui.cli.store import load_settings, opened_service
+from evalui.cli.store import opened_service
 from evalui.errors import SpecError
+from evalui.local_runs import load_settings
 
 if TYPE_CHECKING:
     from evalui.client import RunDetail
-    from evalui.runs.database.records import RunRow
+    from evalui.store.records import RunRow
 
 _LOOK_S = 1.0  # between two looks at a store
 _FIELDS = ("id", "name", "state", "done", "total", "created", "owner")  # created: s since 1970
@@ -49,7 +50,7 @@ def add_runs_commands(commands: Any) -> None:
 
 
 def _runs(given: argparse.Namespace) -> int:
-    from evalui.runs.database.runs import read_all_runs
+    from evalui.store.runs import read_all_runs
 
     # Whoever can read the store at a shell sees the runs of everybody, as `export` does.
     with opened_service(given, read_only=True) as service:
@@ -89,8 +90,8 @@ def _wait(given: argparse.Namespace) -> int:
 
 def _wait_here(given: argparse.Namespace) -> "tuple[RunRow, list[tuple[Any, str, str]]]":
     """The run of a store once it has ended, and the cells that failed."""
-    from evalui.app.run_labels import LIVE_STATES
-    from evalui.runs.database.runs import read_cells, read_run
+    from evalui.store.records import LIVE_STATES
+    from evalui.store.runs import read_cells, read_run
 
     with opened_service(given, read_only=True) as service:
         while (run := read_run(service.database, given.run)).state in LIVE_STATES:

@@ -18,8 +18,8 @@ from evalui.local_runs import load_settings
 
 if TYPE_CHECKING:
     from evalui.accounts.shares import Share
-    from evalui.runs.database.connection import Database
     from evalui.settings import Settings
+    from evalui.store.connection import Database
 
 
 def add_share_command(commands: Any) -> None:
@@ -39,7 +39,7 @@ def add_share_command(commands: Any) -> None:
 
 
 def _share(given: argparse.Namespace) -> int:
-    from evalui.runs.database.connection import Database
+    from evalui.store.connection import Database
 
     settings = load_settings()
     with closing(Database(settings.database)) as database:
@@ -54,7 +54,7 @@ def _make(settings: "Settings", database: "Database", given: argparse.Namespace)
     from evalui.access import Person
     from evalui.app.service import AppService
     from evalui.app.sharing import share_run
-    from evalui.runs.database.runs import read_run
+    from evalui.store.runs import read_run
 
     # Who can read the store may everything; the link is the owner's, as those made on the page.
     owner = Person(read_run(database, given.what).owner, "admin")

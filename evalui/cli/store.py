@@ -23,6 +23,14 @@ def read_text(path: Path) -> str:
         raise SpecError("file-not-utf8", path=str(path), byte=error.start) from error
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a file; raises `StoreError` if it cannot be written."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StoreError("folder-unmade", path=str(path), reason=str(error.strerror)) from error
+
+
 @contextmanager
 def opened_service(given: argparse.Namespace, *, read_only: bool) -> "Generator[AppService]":
     """The store of `--database`, else of the settings, as who is signed in to this machine sees it.
@@ -32,7 +40,7 @@ def opened_service(given: argparse.Namespace, *, read_only: bool) -> "Generator[
     """
     from evalui.access import LOCAL_PERSON
     from evalui.app.service import AppService
-    from evalui.runs.database.connection import Database
+    from evalui.store.connection import Database
 
     settings = load_settings()
     path: Path = given.database or settings.database

@@ -56,7 +56,7 @@ def _votes(given: argparse.Namespace) -> int:
 
 def _assign(given: argparse.Namespace) -> int:
     from evalui.app.voters import assign_people
-    from evalui.runs.database.voting.plans import count_pairs
+    from evalui.store.voting.plans import count_pairs
 
     people = [name.strip() for name in given.people.split(",") if name.strip()]
     with opened_service(given, read_only=False) as service:

@@ -38,9 +38,13 @@ from evalui.harnesses.orders import join_orders, name_in_log
 from evalui.harnesses.reading_ahead import ReadingAhead
 from evalui.messages import sentence
 from evalui.modes import MODES, grader_of
-from evalui.runs.bundle import import_bundle, is_store
-from evalui.runs.database.connection import Database
-from evalui.runs.database.imported_runs import (
+from evalui.runs.signature import imported_signature
+from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, write_spec
+from evalui.scoring.cell_trials import CellTrials
+from evalui.scoring.choice.options import pattern_of
+from evalui.store.bundle import import_bundle, is_store
+from evalui.store.connection import Database
+from evalui.store.imported_runs import (
     add_imported_cell,
     add_imported_dataset,
     begin_import,
@@ -52,14 +56,10 @@ from evalui.runs.database.imported_runs import (
     merge_imported_datasets,
     write_imported_samples,
 )
-from evalui.runs.database.queue import Admit
-from evalui.runs.database.records import Lease
-from evalui.runs.database.runs import read_left_out, read_run
-from evalui.runs.database.trials import read_trials, write_trials
-from evalui.runs.signature import imported_signature
-from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
-from evalui.scoring.cell_trials import CellTrials
-from evalui.scoring.choice.options import pattern_of
+from evalui.store.queue import Admit
+from evalui.store.records import Lease
+from evalui.store.runs import read_left_out, read_run
+from evalui.store.trials import read_trials, write_trials
 from evalui.types import (
     Cell,
     DatasetKind,
@@ -262,7 +262,7 @@ def _import_parts(
         models=list(dict.fromkeys(cell.model for cell, _ in sources)),
         modes=[ModeSpec(mode=mode) for mode in dict.fromkeys(cell.mode for cell, _ in sources)],
     )
-    finish_import(database, lease, title, spec, left_out)
+    finish_import(database, lease, title, write_spec(spec), left_out)
     return ImportedRun(lease.run_id, title, tuple(sources), tuple(left_out))
 
 
@@ -522,7 +522,10 @@ class _PartImport:
             cell = Cell(self._part.dataset, self._part.model, mode, label, "origin", "", gives)
             place = self._place + len(self._cells)
             log = LogSource(self._part.harness, self._part.version)
-            id_ = add_imported_cell(self._database, self._lease, place, self._dataset_id, cell, log)
+            plan = ModeSpec(mode=mode, recorded=True, log=log).model_dump_json()
+            id_ = add_imported_cell(
+                self._database, self._lease, place, self._dataset_id, cell, plan
+            )
             self._cells.append(_OpenCell(id_, cell))
         return self._cells[repeat]
 
@@ -602,7 +605,12 @@ class _PartImport:
             )
             cell = replace(open_cell.cell, dataset=dataset.name, pattern=pattern, signature=signed)
             complete_imported_cell(
-                self._database, self._lease, open_cell.id, cell, plan, questions=dataset.questions
+                self._database,
+                self._lease,
+                open_cell.id,
+                cell,
+                plan.model_dump_json(),
+                questions=dataset.questions,
             )
             completed.append((cell, source))
         return completed

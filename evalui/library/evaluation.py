@@ -24,8 +24,8 @@ from evalui.local_runs import (
     wait_for_endpoints,
 )
 from evalui.modes import MODES
-from evalui.runs.database.connection import Database
 from evalui.runs.spec import VERSION, RunSpec, read_spec
+from evalui.store.connection import Database
 from evalui.types import Pattern
 
 # The arguments that are called otherwise than the fields of a specification.

@@ -12,9 +12,9 @@ from evalui.errors import SpecError, StoreError, UnknownRun
 from evalui.library.run import Run
 from evalui.library.sources import REPORT_FILE, FolderSource, ServerSource, StoreSource
 from evalui.local_runs import STORE_NAME, load_settings, read_model_entries
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import WORKER_TIMEOUT_S, read_runs
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import WORKER_TIMEOUT_S, read_runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,7 +140,7 @@ def _end_lost_runs(store: Path) -> None:
 
 def _is_log(path: Path) -> bool:
     """Whether a file is no store; an empty one may be a store that was just made."""
-    from evalui.runs.bundle import is_store
+    from evalui.store.bundle import is_store
 
     return path.stat().st_size > 0 and not is_store(path)
 

@@ -15,8 +15,8 @@ from evalui.report.analyses.base import Report
 from evalui.report.export.encoder import JsonObject
 from evalui.report.imports.predictions import read_rows
 from evalui.report.imports.trial_lines import read_results, rows_of
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run
+from evalui.store.connection import Database
+from evalui.store.runs import read_run
 from evalui.types import CellResult, Language
 
 if TYPE_CHECKING:

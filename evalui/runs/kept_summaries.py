@@ -16,10 +16,7 @@ from pydantic import TypeAdapter
 
 from evalui.errors import StoreError
 from evalui.registry import plugin_versions
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import CellRow
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import read_result
+from evalui.runs.results import read_result
 from evalui.scoring.answer_summary import AnswerSummary, ranking_metric, summarise_answers
 from evalui.scoring.arena.figures import (
     Arena,
@@ -30,9 +27,16 @@ from evalui.scoring.arena.figures import (
 )
 from evalui.scoring.cell_summary import FIGURES_VERSION, Summary, SummarySource, summarise
 from evalui.scoring.metrics import known_metrics
-from evalui.scoring.pairs import AnswerPair, answer_groups, compare_answers
+from evalui.scoring.pairs import (
+    AnswerPair,
+    answer_groups,
+    compare_answers,
+)
 from evalui.scoring.texts.tally import TextTally, tally_texts
 from evalui.scoring.trial_columns import columns_of
+from evalui.store.connection import Database
+from evalui.store.records import CellRow
+from evalui.store.runs import read_cells
 from evalui.types import Cell, CellResult, Sample, Trial, is_unfinished
 from evalui.version import __version__
 

@@ -33,10 +33,10 @@ from evalui.runs.cells import (
     uses_chat,
 )
 from evalui.runs.contest import CollectedAnswers, JudgingSpec, judged_pairs
-from evalui.runs.database.codec import dataset_key
 from evalui.runs.signature import judge_rubrics, labels, signature
 from evalui.runs.spec import RUBRICS_BY_VERSION, DatasetSpec, ModeSpec, RunSpec, check_metrics
 from evalui.scoring.choice.options import count_variants
+from evalui.store.codec import dataset_key
 from evalui.types import Cell, Contestant, Dataset, JudgeOutput, Pattern, Request, Sample, Variant
 
 # What an answer that is not written yet is taken to be, for an estimate of what judging costs.

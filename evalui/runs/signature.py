@@ -137,21 +137,6 @@ def _temperatures(mode: ModeSpec, requests: Sequence[Request]) -> str:
     return "+".join(map(write_number, sorted(sampled))) or "0"
 
 
-def with_fingerprint(signature: str, fingerprint: str) -> str:
-    """The signature with the model's fingerprint after its name; unchanged before it is loaded.
-
-    A part of its own says which library multiplied, where the fingerprint begins with one.
-    """
-    if not fingerprint:
-        return signature
-    library, bar, _ = fingerprint.rpartition("|")
-    digest = fingerprint.rpartition(":")[2][:8]  # some begin with what they are a digest of
-    return "|".join(
-        f"{part}@{digest}{bar}{library}" if part.startswith(("model:", "judge:")) else part
-        for part in signature.split("|")
-    )
-
-
 def labels(modes: Sequence[ModeSpec]) -> tuple[str, ...]:
     """A name for each mode of a run: the mode, then what distinguishes it from others of that mode.
 

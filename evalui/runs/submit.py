@@ -1,10 +1,12 @@
 """From the files a specification names to a run in the queue."""
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 from pydantic import BaseModel
@@ -21,17 +23,17 @@ from evalui.models.catalog import describe
 from evalui.modes import MODES
 from evalui.runs.cells import CellPlan, Describe
 from evalui.runs.contest import AnswersSpec, CollectedAnswers
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset, read_cell_dataset
-from evalui.runs.database.records import CellRow
-from evalui.runs.database.runs import read_cells, read_run
-from evalui.runs.database.trials import read_result
 from evalui.runs.fair_queue.limits import UserLimits, check_may_queue
 from evalui.runs.plan import limit_datasets, plan_run
-from evalui.runs.request_key import RequestKey
+from evalui.runs.results import read_result
 from evalui.runs.signature import labels
-from evalui.runs.spec import DatasetSpec, RunSpec
+from evalui.runs.spec import DatasetSpec, RunSpec, write_spec
+from evalui.store.codec import encode_left_out, encode_sentence
+from evalui.store.connection import Database, new_id
+from evalui.store.datasets import add_dataset, read_cell_dataset
+from evalui.store.queue import Admit, RequestKey, bump_revision
+from evalui.store.records import CellRow
+from evalui.store.runs import read_cells, read_run
 from evalui.types import Dataset, Fault, LeftOut, Sample
 
 # The notes on files that say that something is not read, with their values for `what` and `why`.
@@ -128,23 +130,20 @@ def with_answered_datasets(
     sources: dict[str, DatasetSpec] = {}
     answers: list[AnswersSpec] = []
     for wanted in spec.answers:
-        rows = _answering_cells(database, wanted, person)
+        rows = answering_cells(database, wanted, person)
         if not rows:
             raise SpecError("answers-none", model=wanted.model, dataset=wanted.run)
         for row in rows:
             dataset = read_cell_dataset(database, row.id)
             key = dataset.name
-            if read.setdefault(key, _as_loaded(dataset)).dataset.sha256 != dataset.sha256:
+            known = read.setdefault(key, LoadResult(dataset, (), len(dataset.samples), ()))
+            if known.dataset.sha256 != dataset.sha256:
                 raise SpecError("answers-dataset", model=wanted.model, known=key)
             own = {"path": [key], "name": key, "sha256": dataset.sha256}
             sources[key] = DatasetSpec.model_validate(own)
             answers.append(wanted.model_copy(update={"dataset": key}))
     update = {"datasets": list(sources.values()), "answers": answers}
     return spec.model_copy(update=update), read
-
-
-def _as_loaded(dataset: Dataset) -> LoadResult:
-    return LoadResult(dataset, (), len(dataset.samples), ())
 
 
 def collect_answers(
@@ -166,6 +165,21 @@ def collect_answers(
     return tuple(
         _collect_one(database, spec, wanted, datasets, base, limits, person)
         for wanted in spec.answers
+    )
+
+
+def answering_cells(database: Database, wanted: AnswersSpec, person: Person) -> tuple[CellRow, ...]:
+    """The cells of an earlier run that hold written answers of the model.
+
+    Raises:
+        UnknownRun: the run is not there, or not for this person to see.
+    """
+    if not may(person, "see", read_run(database, wanted.run).owned):
+        raise UnknownRun("no-run", run=wanted.run)
+    return tuple(
+        row
+        for row in read_cells(database, wanted.run)
+        if row.cell.gives == "answers" and row.cell.model == wanted.model
     )
 
 
@@ -200,9 +214,103 @@ def submit(
     for key, dataset in datasets.items():
         add_dataset(database, dataset, owner, paths[key], loaded[key].n_faults)
     omitted = left_out(spec, loaded, plans, collected)
-    return queue.create_run(
+    return create_run(
         database, spec, plans, owner, left_out=omitted, once=once, admit=admit, worker=worker
     )
+
+
+def create_run(
+    database: Database,
+    spec: RunSpec,
+    plans: Sequence[CellPlan],
+    owner: str = LOCAL,
+    *,
+    left_out: Sequence[LeftOut] = (),
+    once: RequestKey | None = None,
+    admit: Admit | None = None,
+    worker: str = "",
+) -> str:
+    """Put a run at the end of the queue and return its id; its datasets are in the store.
+
+    With the name of a `worker` it is that worker's from the beginning, who may `claim` it by its
+    id. The run that the same request has started, `once`, is not started again. `admit` raises
+    inside the transaction if there is no room for one more.
+
+    Raises:
+        RequestKeyUsed: another request has this key.
+        SpecError: no cell can run; the message gives the first reason.
+    """
+    if all(plan.impossible for plan in plans):
+        raise SpecError("nothing-possible", why=plans[0].impossible)
+    run_id, now = new_id(8)[:10], time.time()
+    with database.writing() as connection:
+        if once and (earlier := once.run_of(connection, owner)):
+            return earlier
+        if admit:
+            admit(connection)
+        connection.execute(
+            "INSERT INTO run (id, owner, name, spec, state, created, queued, left_out, worker,"
+            " beat) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                run_id,
+                owner,
+                spec.name or ", ".join(dict.fromkeys(plan.cell.dataset for plan in plans)),
+                write_spec(spec),
+                "running" if worker else "queued",
+                now,
+                now,
+                encode_left_out(left_out),
+                worker,
+                now,
+            ),
+        )
+        for place, plan in enumerate(plans):
+            cell_id = _add_cell(connection, run_id, owner, place, plan)
+            # What a contestant brings along is kept for the worker to grade.
+            connection.executemany(
+                "INSERT INTO answer VALUES (?, ?, ?)",
+                ((cell_id, key, json.dumps(turns)) for key, turns in plan.answers.items()),
+            )
+        if once:
+            once.keep(connection, owner, run_id)
+        bump_revision(connection, run_id)
+    return run_id
+
+
+def _add_cell(connection: Connection, run_id: str, owner: str, place: int, plan: CellPlan) -> int:
+    row = connection.execute(
+        "SELECT id FROM dataset WHERE owner = ? AND key = ?", (owner, plan.dataset_key)
+    ).fetchone()
+    assert row, "a dataset is added to the store before a run that uses it"
+    added = connection.execute(
+        """
+        INSERT INTO cell (run, place, dataset, source, dataset_name, model, mode, gives, label,
+            pattern, signature, plan, questions, total, requests, state, error, computes_here)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        (
+            run_id,
+            place,
+            row["id"],
+            plan.source,
+            plan.cell.dataset,
+            plan.cell.model,
+            plan.cell.mode,
+            plan.cell.gives,
+            plan.cell.label,
+            plan.cell.pattern,
+            plan.cell.signature,
+            plan.mode.model_dump_json(),
+            plan.questions,
+            plan.total,
+            plan.requests,
+            "impossible" if plan.impossible else "waiting",
+            encode_sentence(plan.impossible),
+            plan.computes_here,
+        ),
+    )
+    assert added.lastrowid is not None, "a new row has a number"
+    return added.lastrowid
 
 
 def layout_of(source: DatasetSpec) -> Layout:
@@ -305,7 +413,7 @@ def _earlier_answers(
     """What the model answered in an earlier run, to questions that are the same."""
     questions = {sample.id: _question_key(sample) for sample in samples}
     by_sample: dict[str, tuple[str, ...]] = {}
-    for row in _answering_cells(database, wanted, person):
+    for row in answering_cells(database, wanted, person):
         result = read_result(database, wanted.run, row.id)
         answers = {
             trial.sample_id: trial.answers
@@ -316,19 +424,6 @@ def _earlier_answers(
             raise SpecError("answers-several", model=wanted.model)
         by_sample |= answers
     return by_sample
-
-
-def _answering_cells(
-    database: Database, wanted: AnswersSpec, person: Person
-) -> tuple[CellRow, ...]:
-    """The cells of an earlier run that hold written answers of the model."""
-    if not may(person, "see", read_run(database, wanted.run).owned):
-        raise UnknownRun("no-run", run=wanted.run)
-    return tuple(
-        row
-        for row in read_cells(database, wanted.run)
-        if row.cell.gives == "answers" and row.cell.model == wanted.model
-    )
 
 
 def _question_key(sample: Sample) -> tuple[object, ...]:

@@ -1,9 +1,9 @@
 """Which page an address of a language alone leads to: the first one, or that of an older link."""
 
 from evalui.app.evaluations import count_live_runs
-from evalui.app.run_labels import LIVE_STATES
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
+from evalui.store.records import LIVE_STATES
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.top_bar import PAGES
 

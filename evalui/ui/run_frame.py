@@ -1,9 +1,9 @@
 """The frame of every view of a run: its line, the ways to its views, what to know of its state."""
 
 from evalui.app.leaderboard import has_duels
-from evalui.app.run_labels import LIVE_STATES
 from evalui.app.run_view import RunView
 from evalui.report.html import Html
+from evalui.store.records import LIVE_STATES
 from evalui.ui.components.format import format_time
 from evalui.ui.components.templates import fill
 

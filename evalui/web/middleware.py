@@ -1,15 +1,17 @@
-"""What stands around the application: security headers, pages in place of it."""
+"""What stands around the application: security headers, who sends a request, pages in its place."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from evalui.access import Person
 from evalui.errors import EvaluiError, NotAllowed, StoreError, UnknownRun
 from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.html import Html
@@ -23,6 +25,7 @@ _POLICY = (
 # Files of evalui and Gradio, the same for everyone; what else is answered stays in no cache.
 _SHARED = re.compile(r"/static/|/[a-z]+/(assets|static|svelte)/|/[a-z]+/theme\.css$")
 _FOREIGN_SITES = ("cross-site", "same-site")
+_SENDER = "evalui.person"  # of the scope of a request; mounted applications have it, too
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 TEMPLATES = Path(__file__).parent / "templates"
 _TEMPLATES = Templates(TEMPLATES)
@@ -84,6 +87,17 @@ def route_of(scope: Scope) -> str:
     ASGI counts the prefix that a proxy puts before our paths as part of the path.
     """
     return scope.get("path", "").removeprefix(scope.get("root_path", ""))
+
+
+def set_sender(scope: MutableMapping[str, Any], person: Person) -> None:
+    """State who sends a request, in its own scope: the router adds to it what figures count by."""
+    scope[_SENDER] = person
+
+
+def sender_of(scope: MutableMapping[str, Any]) -> Person | None:
+    """Who sends a request, None where the door names nobody: it is whoever the server is of."""
+    person = scope.get(_SENDER)
+    return person if isinstance(person, Person) else None
 
 
 def status_of(error: EvaluiError, otherwise: int = 400) -> int:

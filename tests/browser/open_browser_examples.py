@@ -11,13 +11,13 @@ from browser_servers import started
 
 from evalui.models import read_catalog
 from evalui.runs.contest import CollectedAnswers
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.runs import read_run
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
+from evalui.runs.submit import create_run
 from evalui.runs.worker.worker import Worker
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset
+from evalui.store.runs import read_run
 from evalui.types import Dataset, Sample
 
 CONTESTANTS = ("numbat", "quokka", "wombat")  # in the order of the run, the best first
@@ -67,7 +67,7 @@ class Hall:
         )
         plans = plan_run(spec, {source: dataset}, read_catalog(self.models), brought)
         add_dataset(self.database, dataset)
-        return queue.create_run(self.database, spec, plans)
+        return create_run(self.database, spec, plans)
 
     def wait(self, run_id: str) -> str:
         """Judge all answers of a run, unless the server's worker has it already; its id."""

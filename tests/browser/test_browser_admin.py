@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from evalui.access import LOCAL_PERSON
 from evalui.accounts.people import add_person
 from evalui.messages import LANGUAGES
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 PASSWORD = "a password of some length"
 

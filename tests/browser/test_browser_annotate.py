@@ -9,7 +9,7 @@ import pytest
 from open_browser_examples import CONTESTANTS, Hall, answer, contest, look_at_pair, question
 from playwright.sync_api import expect
 
-from evalui.runs.database.voting.votes import read_votes
+from evalui.store.voting.votes import read_votes
 from evalui.types import Sample
 
 KEYS = "1234213441"

@@ -11,7 +11,7 @@ from test_browser_annotate import in_view, press, settled
 
 from evalui.access import LOCAL_PERSON
 from evalui.accounts.people import add_person
-from evalui.runs.database.voting.votes import read_votes
+from evalui.store.voting.votes import read_votes
 
 PASSWORD = "a long password of a test"
 KEYS = {"a": "1", "b": "2"}

@@ -13,9 +13,9 @@ from playwright.sync_api import expect
 from evalui.app.datasets import store_sample
 from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
-from evalui.runs.database.connection import Database
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
+from evalui.store.connection import Database
 from evalui.ui.pages.evaluate.spec import form_to_spec
 
 MODELS = """

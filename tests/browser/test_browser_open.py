@@ -9,7 +9,7 @@ from browser_examples import drop_answers
 from open_browser_examples import Hall, look_at_pair
 from playwright.sync_api import expect
 
-from evalui.runs.database.voting.votes import read_votes
+from evalui.store.voting.votes import read_votes
 
 ROWS = [
     ("cn-1", "法国的首都是哪里？", "巴黎", "facts"),

@@ -11,7 +11,7 @@ from evalui.access import LOCAL_PERSON as ME
 from evalui.accounts.invitations import invite
 from evalui.accounts.people import add_person
 from evalui.accounts.sessions import end_sessions
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 RIGHT = "correct horse"
 

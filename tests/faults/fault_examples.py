@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 _HEADER = 32  # bytes of a write-ahead log before its first frame
 _FRAME_HEADER = 24

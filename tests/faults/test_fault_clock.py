@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from flow_examples import TRIALS, Office
 
-from evalui.runs.database.runs import read_run
+from evalui.store.runs import read_run
 from evalui.types import Trial
 
 # Python runs a module of this name before all others.

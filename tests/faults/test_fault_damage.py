@@ -9,9 +9,9 @@ from fault_examples import LOG, STORE, check_consistent, copy_of, without_checkp
 from flow_examples import Office
 
 from evalui.errors import StoreError
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_runs
-from evalui.runs.database.trials import read_results
+from evalui.runs.results import read_results
+from evalui.store.connection import Database
+from evalui.store.runs import read_runs
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import pytest
 from endpoint_flow_examples import TRIALS, Branch, Shift
 from flow_examples import wait_until
 
-from evalui.runs.database import queue
-from evalui.runs.database.runs import read_run
 from evalui.runs.worker import waiting
+from evalui.store import queue
+from evalui.store.runs import read_run
 from evalui.types import Trial
 
 ANSWERED = 50  # before it fails

@@ -10,8 +10,8 @@ import pytest
 from fault_examples import check_consistent
 from flow_examples import Office, wait_until
 
-from evalui.runs.database import queue
-from evalui.runs.database.runs import read_run, read_runs
+from evalui.store import queue
+from evalui.store.runs import read_run, read_runs
 
 LINES = 30_000
 

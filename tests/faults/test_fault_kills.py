@@ -11,7 +11,7 @@ import pytest
 from flow_examples import TRIALS, Office, wait_until
 from test_flow_server import SERVER, lives, worker_pids
 
-from evalui.runs.database.runs import read_run
+from evalui.store.runs import read_run
 from evalui.types import Trial
 
 KILLS = 3  # of each run

@@ -22,10 +22,10 @@ from fault_examples import (
 from flow_examples import Office
 
 from evalui.models import read_catalog
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
 from evalui.runs.worker import cell
 from evalui.runs.worker.main import Worker
+from evalui.store import queue
+from evalui.store.connection import Database
 from evalui.types import Trial
 
 QUESTIONS = 40
@@ -111,7 +111,7 @@ def test_a_run_goes_on_from_any_cut_to_the_same_figures(
 DURABLE = """
 import os, sys
 from pathlib import Path
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 database = Database(Path(sys.argv[1]))
 for durable in (True, False):
     os.write(2, f"begin {durable}\\n".encode())

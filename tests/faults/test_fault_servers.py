@@ -3,7 +3,7 @@
 from flow_examples import TRIALS, Office
 from test_fault_kills import kill, serve
 
-from evalui.runs.database.runs import read_run
+from evalui.store.runs import read_run
 from evalui.types import Trial
 
 

@@ -12,10 +12,10 @@ import pytest
 from endpoint_flow_examples import Branch, Panel, Place, Shift
 from flow_examples import Office, wait_until
 
-from evalui.runs.database import queue
-from evalui.runs.database.runs import read_run
 from evalui.runs.worker import waiting
 from evalui.runs.worker.worker import worker_name
+from evalui.store import queue
+from evalui.store.runs import read_run
 from evalui.types import Trial
 
 WIDTH = 256

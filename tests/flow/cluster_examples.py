@@ -14,10 +14,10 @@ from ray.cluster_utils import Cluster
 
 from evalui.models import Model, read_catalog
 from evalui.runs.cluster.model import ClusterModel, model_opener
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
+from evalui.store.connection import Database
+from evalui.store.runs import read_run
 
 
 class Counting(logging.Handler):

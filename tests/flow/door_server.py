@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 PROXY = "127.0.0.2"  # where the proxy's requests come from; all other ones are from 127.0.0.1
 ROWS = b"question,A,B,C,D,answer\nWhat is 1 plus 1?,1,2,3,4,B\nWhat is 2 plus 2?,1,2,3,4,D\n"

@@ -12,12 +12,13 @@ from endpoint_server import MODELS
 from flow_examples import Office, dataset
 
 from evalui.models import read_catalog
-from evalui.runs.database import queue, usage
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.usage import ModelWait
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
+from evalui.runs.submit import create_run
 from evalui.runs.worker.worker import Worker
+from evalui.store import usage
+from evalui.store.datasets import add_dataset
+from evalui.store.usage import ModelWait
 from evalui.types import Dataset, Sample
 
 PROGRAM = Path(__file__).with_name("endpoint_server.py")
@@ -128,7 +129,7 @@ class Branch(Office):
         data = dataset(n)
         plans = plan_run(spec, {"sums.csv": data}, read_catalog(self.models))
         add_dataset(self.database, data)
-        return queue.create_run(self.database, spec, plans)
+        return create_run(self.database, spec, plans)
 
     def answered_by_all(self) -> Counter[str]:
         """How often each question of the run was answered."""
@@ -174,7 +175,7 @@ class Panel(Office):
         )
         plans = plan_run(spec, {"sums.jsonl": data}, read_catalog(self.models))
         add_dataset(self.database, data)
-        return queue.create_run(self.database, spec, plans)
+        return create_run(self.database, spec, plans)
 
     def answered_in_all(self) -> int:
         """How many questions of the run the servers have answered together."""

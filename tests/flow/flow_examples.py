@@ -9,15 +9,15 @@ from pathlib import Path
 
 from evalui.access import LOCAL
 from evalui.models import read_catalog
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.records import RunRow
-from evalui.runs.database.runs import read_run
-from evalui.runs.database.trials import read_results
 from evalui.runs.plan import plan_run
+from evalui.runs.results import read_results
 from evalui.runs.spec import RunSpec
+from evalui.runs.submit import create_run
 from evalui.runs.worker.worker import Worker
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset
+from evalui.store.records import RunRow
+from evalui.store.runs import read_run
 from evalui.types import Dataset, Sample, Trial
 
 SLOW = 0.01  # seconds a request takes a model, so that a run is not over before it is disturbed
@@ -82,7 +82,7 @@ class Office:
         data = dataset(n)
         plans = plan_run(spec, {"sums.csv": data}, read_catalog(self.models))
         add_dataset(self.database, data, owner)
-        return queue.create_run(self.database, spec, plans, owner)
+        return create_run(self.database, spec, plans, owner)
 
     def start_worker(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "evalui.runs.worker.main"]

@@ -8,11 +8,11 @@ from flow_examples import QUESTIONS, TRIALS, Office, dataset
 
 from evalui.models import read_catalog
 from evalui.models.base import ReplyCount
-from evalui.runs.database.runs import read_run
-from evalui.runs.database.throughput import KeptElsewhere, count_cached, kept_elsewhere
-from evalui.runs.database.usage import reply_counts
+from evalui.runs.estimate import KeptElsewhere, count_cached, kept_elsewhere
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
+from evalui.store.runs import read_run
+from evalui.store.usage import reply_counts
 
 
 def test_a_circular_run_after_a_plain_one_pays_only_for_the_new_orders(office: Office) -> None:

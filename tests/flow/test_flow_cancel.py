@@ -2,8 +2,8 @@
 
 from flow_examples import SLOW, TRIALS, Office, wait_until
 
-from evalui.runs.database import queue
-from evalui.runs.database.runs import read_runs
+from evalui.store import queue
+from evalui.store.runs import read_runs
 from evalui.types import Trial
 
 

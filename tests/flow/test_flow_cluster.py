@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from flow_examples import Office
 
-from evalui.runs.database.runs import read_run
 from evalui.shipped_files import ASSETS
+from evalui.store.runs import read_run
 from evalui.types import Trial
 
 ON_A_CLUSTER = Path(__file__).with_name("cluster_examples.py")

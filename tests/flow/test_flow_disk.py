@@ -5,10 +5,10 @@ from flow_examples import TRIALS, Office
 from test_flow_judge import hire, queued_run, undisturbed
 
 from evalui.models import read_catalog
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.worker.worker import Worker
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_cells, read_run
 from evalui.types import Trial
 
 

@@ -11,10 +11,10 @@ from endpoint_server import REFUSALS
 from flow_examples import wait_until
 
 from evalui.models import read_catalog
-from evalui.runs.database import queue, usage
-from evalui.runs.database.runs import read_cells, read_run
-from evalui.runs.database.usage import TokenCost
 from evalui.runs.worker import waiting
+from evalui.store import queue, usage
+from evalui.store.runs import read_cells, read_run
+from evalui.store.usage import TokenCost
 from evalui.types import Trial
 
 pytestmark = pytest.mark.slow

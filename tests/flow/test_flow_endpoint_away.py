@@ -11,8 +11,8 @@ from endpoint_flow_examples import TRIALS, Branch
 from flow_examples import wait_until
 
 from evalui.cli.main import main
-from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.worker import waiting
+from evalui.store.runs import read_cells, read_run
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ from flow_examples import TRIALS, Office
 
 from evalui.cli.main import main
 from evalui.modes.open_answer import OpenAnswer
-from evalui.runs.database import queue
-from evalui.runs.database.runs import read_cells, read_run
+from evalui.store import queue
+from evalui.store.runs import read_cells, read_run
 from evalui.types import Sample, Trial
 
 

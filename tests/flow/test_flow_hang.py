@@ -9,13 +9,13 @@ import pytest
 from flow_examples import SLOW, TRIALS, Office, wait_until
 from test_flow_server import lives, worker_pids
 
-from evalui.runs.database import queue
-from evalui.runs.database.queue import MAX_LOSSES
-from evalui.runs.database.records import WorkerRow
-from evalui.runs.database.runs import read_cells, read_run, read_workers
 from evalui.runs.worker import supervisor
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.runs.worker.worker import worker_name
+from evalui.store import queue
+from evalui.store.queue import MAX_LOSSES
+from evalui.store.records import WorkerRow
+from evalui.store.runs import read_cells, read_run, read_workers
 from evalui.types import Trial
 
 HANG_S = 2.0

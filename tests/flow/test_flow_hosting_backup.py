@@ -16,9 +16,9 @@ import pytest
 from flow_examples import SLOW, TRIALS, Office
 
 from evalui.cli.main import main
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run, read_runs
-from evalui.runs.database.trials import read_results
+from evalui.runs.results import read_results
+from evalui.store.connection import Database
+from evalui.store.runs import read_run, read_runs
 from evalui.types import Trial
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 HOLDER = """
 import sys
 from pathlib import Path
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 database = Database(Path(sys.argv[1]))
 with database.writing() as connection:
     connection.execute("UPDATE run SET name = 'never committed'")

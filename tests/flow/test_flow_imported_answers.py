@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evalui.cli.main import main
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_runs
+from evalui.store.connection import Database
+from evalui.store.runs import read_runs
 
 LOG = Path(__file__).parents[1] / "golden" / "harnesses" / "lmeval" / "qwen2-small-4l256"
 JUDGE = """

@@ -8,12 +8,13 @@ from flow_examples import SLOW, Office
 
 from evalui.models import read_catalog
 from evalui.runs.contest import CollectedAnswers
-from evalui.runs.database import queue
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.runs import read_cells
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
+from evalui.runs.submit import create_run
 from evalui.runs.worker.worker import worker_name
+from evalui.store import queue
+from evalui.store.datasets import add_dataset
+from evalui.store.runs import read_cells
 from evalui.types import Dataset, Sample, Trial
 
 QUESTIONS = 200
@@ -36,9 +37,7 @@ def queued_run(office: Office) -> str:
     )
     add_dataset(office.database, data)
     catalog = read_catalog(office.models)
-    return queue.create_run(
-        office.database, spec, plan_run(spec, {"sums.jsonl": data}, catalog, brought)
-    )
+    return create_run(office.database, spec, plan_run(spec, {"sums.jsonl": data}, catalog, brought))
 
 
 def brings(name: str, samples: tuple[Sample, ...], *, more: int) -> CollectedAnswers:

@@ -27,9 +27,9 @@ from evalui.app.results import export_run
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.models.endpoint.keys import SECRET_VARIABLE
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells, read_run
 from evalui.settings import Settings
+from evalui.store.connection import Database
+from evalui.store.runs import read_cells, read_run
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.pages.evaluate.spec import form_to_spec
 

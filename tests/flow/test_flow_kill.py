@@ -7,10 +7,10 @@ import subprocess
 from flow_examples import SLOW, TRIALS, Office, wait_until
 
 from evalui.errors import StoreError
-from evalui.runs.database import queue
-from evalui.runs.database.runs import read_run
 from evalui.runs.worker.cell import FLUSH_S
 from evalui.runs.worker.worker import worker_name
+from evalui.store import queue
+from evalui.store.runs import read_run
 from evalui.types import Trial
 
 

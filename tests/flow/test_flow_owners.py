@@ -4,7 +4,7 @@ from collections import Counter
 
 from flow_examples import TRIALS, Office, wait_until
 
-from evalui.runs.database.runs import read_run, read_workers
+from evalui.store.runs import read_run, read_workers
 from evalui.types import Trial
 
 

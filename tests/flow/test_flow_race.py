@@ -4,8 +4,8 @@ import threading
 
 from flow_examples import TRIALS, Office
 
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
+from evalui.store import queue
+from evalui.store.connection import Database
 
 
 def test_two_workers_that_race_for_one_run_do_it_once(office: Office) -> None:

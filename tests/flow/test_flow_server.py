@@ -11,17 +11,17 @@ from flow_examples import SLOW, TRIALS, Office, wait_until
 
 from evalui.errors import StoreError
 from evalui.messages import Sentence
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run
 from evalui.runs.worker.supervisor import WorkerSupervisor
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_run
 from evalui.types import Trial
 
 SERVER = """
 import sys, time
 from pathlib import Path
 from evalui.runs.worker.supervisor import WorkerSupervisor
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 workers = WorkerSupervisor(Database(Path(sys.argv[1])), Path(sys.argv[2]))
 workers.start()
 time.sleep(600)

@@ -14,7 +14,7 @@ from gradio_client import Client as GradioClient
 from gradio_client.exceptions import AppError
 
 from evalui.client import Client
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 pytestmark = pytest.mark.slow
 

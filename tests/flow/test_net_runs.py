@@ -24,7 +24,7 @@ import evalui
 from evalui.app.service import AppService
 from evalui.harnesses.importing import import_run
 from evalui.report.figures import CHARTS
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 from evalui.types import Language
 
 pytestmark = pytest.mark.slow

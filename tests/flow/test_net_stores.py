@@ -14,10 +14,10 @@ import pytest
 from flow_examples import wait_until
 
 from evalui.report.imports.battles import read_votes
-from evalui.runs.database.connection import Database
-from evalui.runs.database.voting.ballots import voting_pairs
-from evalui.runs.database.voting.closing import close_voting
-from evalui.runs.database.voting.imported_votes import add_imported_votes
+from evalui.store.connection import Database
+from evalui.store.voting.ballots import voting_pairs
+from evalui.store.voting.plans import close_voting
+from evalui.store.voting.votes import add_imported_votes
 
 pytestmark = pytest.mark.slow
 

@@ -34,13 +34,13 @@ from evalui.app.samples import sample_run
 from evalui.app.service import AppService
 from evalui.app.sharing import share_run
 from evalui.messages import LANGUAGES, messages
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import RunRow
-from evalui.runs.database.runs import read_runs_in
-from evalui.runs.database.voting.plans import keep_plan
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.records import RunRow
+from evalui.store.runs import read_runs_in
+from evalui.store.voting.plans import keep_plan
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.pages.admin.changes import CHANGES
 from evalui.ui.web.doors.guests import guest_cookie

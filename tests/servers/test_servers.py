@@ -17,15 +17,15 @@ from evalui.models.base import BACKENDS, ModelEntry
 from evalui.models.endpoint.backend import EndpointStatus, OpenAIBackend
 from evalui.models.endpoint.driver import RetryPolicy
 from evalui.models.endpoint.probe import probe
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.trials import read_results
 from evalui.runs.plan import plan_run
+from evalui.runs.results import read_results
 from evalui.runs.spec import RunSpec
+from evalui.runs.submit import create_run
 from evalui.runs.worker import waiting
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset
 from evalui.types import CellResult, Dataset, Sample, Trial
 
 pytestmark = pytest.mark.slow
@@ -143,7 +143,7 @@ def run(
             wait_for_endpoints(spec, {"m": entry}, Settings(), warn=lambda _: None)
             plans = plan_run(spec, {source: datasets[source]}, {"m": entry})
             add_dataset(database, datasets[source])
-            run_id = queue.create_run(database, spec, plans)
+            run_id = create_run(database, spec, plans)
         except EvaluiError as error:
             outcomes |= dict.fromkeys(
                 [use, *["judge"] * judged], Outcome((), "refused", str(error))

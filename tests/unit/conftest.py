@@ -7,8 +7,8 @@ import pytest
 from store_examples import open_database
 
 from evalui.accounts import passwords
-from evalui.runs.database.connection import Database
 from evalui.scoring.choice.circular import variants
+from evalui.store.connection import Database
 from evalui.types import Cell, CellResult, CellState, Pattern, Reading, Sample, Trial, Variant
 
 # The slots a model picks in the orders of one question, in pattern order. None is unreadable,

@@ -24,10 +24,10 @@ from evalui.report.export import frames
 from evalui.report.export.formats import FORMATS
 from evalui.report.export.open_names import RELIABILITY
 from evalui.runs.contest import JudgingSpec
-from evalui.runs.database.connection import Database
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.metrics import known_metrics
 from evalui.settings import Settings
+from evalui.store.connection import Database
 from evalui.types import DatasetKind, Pattern
 
 PAGE = (Path(__file__).parents[2] / "docs" / "capabilities.md").read_text(encoding="utf-8")

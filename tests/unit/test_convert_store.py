@@ -9,9 +9,9 @@ from types import ModuleType
 
 import pytest
 
-from evalui.runs.database.codec import decode_sentence
-from evalui.runs.database.column_blocks import decode_columns, no_texts
-from evalui.runs.database.connection import Database
+from evalui.store.codec import decode_sentence
+from evalui.store.column_blocks import decode_columns, no_texts
+from evalui.store.connection import Database
 from evalui.types import Reading, Trial, Variant
 
 ROOT = Path(__file__).parents[2]

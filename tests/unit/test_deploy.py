@@ -14,8 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from proxy_examples import NGINX, write_site
 
 from evalui.cli import main as cli
-from evalui.runs.database.connection import Database
 from evalui.settings import Settings
+from evalui.store.connection import Database
 from evalui.ui.web.monitoring import Monitoring
 
 ROOT = Path(__file__).parents[2]

@@ -14,9 +14,9 @@ from evalui.messages import messages
 from evalui.modes import MODES, plan_requests
 from evalui.modes.base import ModeSettings
 from evalui.modes.own_settings import settings_taken
-from evalui.runs.database.codec import request_key
 from evalui.runs.signature import labels, signature
 from evalui.runs.spec import ModeSpec, with_generation
+from evalui.store.codec import request_key
 from evalui.types import Generate, Loglik, Message, NextToken, Variant
 
 TEXTS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=30)

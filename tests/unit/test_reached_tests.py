@@ -26,7 +26,7 @@ def reached() -> Any:
     [
         ("evalui/datasets/samples.py", "datasets/test_datasets_reader_duplicates.py"),
         ("evalui/report/analyses/health.py", "ui/pages/results/test_ui_pages_results_health.py"),
-        ("evalui/runs/database/queue.py", "runs/database/test_runs_database_queue.py"),
+        ("evalui/store/queue.py", "store/test_store_queue.py"),
         ("evalui/messages/en/arena.toml", "test_project_rules.py"),
         ("tests/unit/ui/ui_arena_screen.py", "ui/pages/test_ui_pages_arena.py"),
         ("tests/unit/test_access.py", "test_access.py"),

@@ -14,9 +14,9 @@ from ui_examples import served
 import evalui
 from evalui.cli.main import main
 from evalui.errors import StoreError
-from evalui.runs.database.connection import Database
 from evalui.server import create_app
 from evalui.settings import Settings
+from evalui.store.connection import Database
 from evalui.version import __version__
 
 _OLD = Path(__file__).parents[1] / "golden" / "net" / "stores" / "schema-17.sqlite.gz"

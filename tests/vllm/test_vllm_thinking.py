@@ -18,13 +18,14 @@ from vllm_questions import answer
 from evalui.errors import EvaluiError, MissingAbility, RequestRejected
 from evalui.models import Model, ModelEntry, describe, open_model
 from evalui.replies import without_thoughts
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.trials import read_results, read_trials_of
 from evalui.runs.plan import plan_run
+from evalui.runs.results import read_results
 from evalui.runs.spec import RunSpec
+from evalui.runs.submit import create_run
 from evalui.runs.worker.worker import Worker
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset
+from evalui.store.trials import read_trials_of
 from evalui.types import (
     Dataset,
     Generate,
@@ -112,7 +113,7 @@ def run(entry: ModelEntry, store: Path, **mode: Any) -> Outcome:
     database = Database(store / "store.sqlite")
     plans = plan_run(spec, {"items": dataset()}, {entry.name: entry})
     add_dataset(database, dataset())
-    run_id = queue.create_run(database, spec, plans)
+    run_id = create_run(database, spec, plans)
     Worker(database, lambda: {entry.name: entry}, name="here").run_once()
     (result,) = read_results(database, run_id)
     (row,) = database.rows("SELECT id FROM cell WHERE run = ?", (run_id,))

@@ -4,18 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalui.access import Person, may
+from evalui.access import Person
 from evalui.app.files.views import AnswersFile, EarlierRun
 from evalui.app.uploads import UploadStore, is_whole, upload_of
 from evalui.datasets.external_answers import ExternalAnswers, read_answers
 from evalui.datasets.model import Limits
-from evalui.errors import DataError, EvaluiError, SpecError, UnknownRun
+from evalui.errors import DataError, EvaluiError, SpecError
 from evalui.runs.contest import AnswersSpec
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import read_dataset
-from evalui.runs.database.records import RunRow
-from evalui.runs.database.runs import read_cells, read_run, read_runs
-from evalui.runs.results_cache import ResultCache
+from evalui.runs.submit import answering_cells
+from evalui.store.connection import Database
+from evalui.store.datasets import read_dataset
+from evalui.store.records import RunRow
+from evalui.store.results_cache import ResultCache
+from evalui.store.runs import read_cells, read_run, read_runs
 from evalui.types import Dataset
 
 _MAX_RUNS_SEARCHED = 20  # runs that are looked through for answers to the same questions
@@ -104,14 +105,9 @@ class AnswersReader:
         self, person: Person, source: AnswersSpec
     ) -> frozenset[tuple[str, str]]:
         """The questions that the model answered in the earlier run."""
-        run = read_run(self._database, source.run)
-        if not may(person, "see", run.owned):
-            raise UnknownRun("no-run", run=source.run)
-        cells = (
-            row for row in read_cells(self._database, source.run) if row.cell.model == source.model
-        )
-        keys = {row.dataset_key for row in cells if row.cell.gives == "answers"}
-        return frozenset(question for key in keys for question in self._questions(key, run.owner))
+        keys = {row.dataset_key for row in answering_cells(self._database, source, person)}
+        owner = read_run(self._database, source.run).owner
+        return frozenset(question for key in keys for question in self._questions(key, owner))
 
     def _models_with_answers(
         self, run: RunRow, wanted: Sequence[frozenset[tuple[str, str]]]

@@ -13,10 +13,10 @@ from evalui.errors import DataError, EvaluiError
 from evalui.harnesses import LogPart, table_reader
 from evalui.harnesses.files import opened_files
 from evalui.harnesses.importing import ImportedRun, find_parts, import_run
-from evalui.runs.bundle import is_store, opened_bundle
-from evalui.runs.database.connection import Database
-from evalui.runs.database.queue import Admit
-from evalui.runs.database.runs import read_cells, read_runs
+from evalui.store.bundle import is_store, opened_bundle
+from evalui.store.connection import Database
+from evalui.store.queue import Admit
+from evalui.store.runs import read_cells, read_runs
 
 OWN = "evalui"  # the harness of a bundle
 _SHOWN_RUNS = 200

@@ -20,8 +20,8 @@ from evalui.app.uploads import UploadStore, dataset_ids, part_of, upload_of
 from evalui.errors import DataError
 from evalui.harnesses.importing import ImportedRun
 from evalui.runs.contest import AnswersSpec
-from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import DatasetSpec, RunSpec
+from evalui.store.results_cache import ResultCache
 
 P = ParamSpec("P")
 T = TypeVar("T")

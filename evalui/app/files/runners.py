@@ -10,8 +10,8 @@ from evalui.access import LOCAL, Person
 from evalui.app.files.work import FileWork, open_work
 from evalui.app.uploads import upload_of
 from evalui.datasets.sandbox import Bounds, Sandbox, Work, reading_here
-from evalui.runs.database.connection import Database
 from evalui.settings import Settings
+from evalui.store.connection import Database
 
 T = TypeVar("T")
 Upload = tuple[str, str]  # with its owner before it

@@ -44,17 +44,9 @@ from evalui.modes.prompts.rubrics import language_of
 from evalui.report.imports.battles import read_votes
 from evalui.runs.cells import CellPlan
 from evalui.runs.contest import AnswersSpec, CollectedAnswers
-from evalui.runs.database import usage
-from evalui.runs.database.connection import Database
-from evalui.runs.database.throughput import (
-    count_cached,
-    kept_elsewhere,
-)
-from evalui.runs.estimate import Estimate, estimate
+from evalui.runs.estimate import Estimate, count_cached, estimate, kept_elsewhere
 from evalui.runs.fair_queue.limits import check_may_queue, usual_limits
 from evalui.runs.plan import limit_datasets, plan_run
-from evalui.runs.request_key import RequestKey
-from evalui.runs.results_cache import ResultCache
 from evalui.runs.spec import MAX_NAME, DatasetSpec, RunSpec
 from evalui.runs.submit import (
     collect_answers,
@@ -65,6 +57,10 @@ from evalui.runs.submit import (
     with_answered_datasets,
 )
 from evalui.settings import Settings
+from evalui.store import usage
+from evalui.store.connection import Database
+from evalui.store.queue import RequestKey
+from evalui.store.results_cache import ResultCache
 from evalui.types import Dataset, Verdict
 
 _NO_LAYOUT = Layout()

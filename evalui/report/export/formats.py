@@ -27,7 +27,7 @@ FORMATS: Mapping[str, str] = {
 # For other programs and other servers: no link of the page leads to them.
 EXCHANGED = ("metrics.csv", "metrics.json", "opencompass.md", "eee.zip", "sqlite")
 ON_PAGE = tuple(name for name in FORMATS if name not in EXCHANGED)
-BUNDLE = "sqlite"  # a store with this run alone, see `runs.bundle`
+BUNDLE = "sqlite"  # a store with this run alone, see `store.bundle`
 
 # Every trial, a line or row each.
 TRIAL_FORMATS = tuple(name for name in FORMATS if name.startswith("trials."))

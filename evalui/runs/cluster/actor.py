@@ -14,7 +14,7 @@ from typing import Any, cast
 from evalui.errors import EvaluiError, ModelError, RequestRejected, Unreachable
 from evalui.models import Model, ModelEntry, open_model
 from evalui.models.base import load_notes
-from evalui.runs.database.codec import decode_sentence, encode_sentence
+from evalui.store.codec import decode_sentence, encode_sentence
 from evalui.types import Ability, Request, Response
 
 _KINDS: Mapping[str, type[EvaluiError]] = {

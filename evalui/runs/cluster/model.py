@@ -19,8 +19,8 @@ from evalui.models import BACKENDS, Model, ModelEntry, open_model
 from evalui.models.base import loads_weights, traits_of
 from evalui.models.local.fp32 import library_of
 from evalui.runs.cluster.actor import ActorInfo, ModelActor, RemoteFailure, ShardResult, connect
-from evalui.runs.database.codec import decode_sentence
 from evalui.settings import Settings
+from evalui.store.codec import decode_sentence
 from evalui.types import Ability, Request, Response
 
 SHARDS_PER_ACTOR = 2  # shards given to an actor at a time: one in hand, one that waits

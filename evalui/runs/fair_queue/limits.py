@@ -1,17 +1,21 @@
-"""What one person may take of a shared box: the usual limits of the server, or their own."""
+"""What one person may take of a shared box, by the usual limits of the server or their own.
+
+What their runs spent at endpoints today (UTC) stays when a run is deleted.
+"""
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
 from functools import partial
 from sqlite3 import Connection
 from typing import ClassVar
 
 from evalui.errors import SpecError
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run
 from evalui.settings import Settings
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,24 @@ class UserLimits:
     stored_bytes: int | None = None
     tokens_day: int | None = None
     dollars_day: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Tokens that endpoints counted, and US dollars at the prices of the catalog."""
+
+    tokens: int = 0
+    dollars: float = 0.0
+
+    def used_up(self, limits: UserLimits) -> str:
+        """In what the ceiling of a day is reached, "tokens" or "dollars"; "" if it is not."""
+        ceilings = {
+            "tokens": (limits.tokens_day, self.tokens),
+            "dollars": (limits.dollars_day, self.dollars),
+        }
+        return next(
+            (name for name, (most, n) in ceilings.items() if most is not None and n >= most), ""
+        )
 
 
 def usual_limits(settings: Settings) -> UserLimits:
@@ -119,3 +141,36 @@ def check_may_store(stored: int, limits: UserLimits, more: int = 0) -> None:
     limit = limits.stored_bytes
     if limit is not None and (stored >= limit or stored + more > limit):
         raise SpecError("limit-stored", stored=f"{stored / 1e9:.1f}", limit=f"{limit / 1e9:.1f}")
+
+
+def add_spending(connection: Connection, run_id: str, spent: Spending, now: float) -> None:
+    """Inside a transaction: note what a run spent, with its owner."""
+    connection.execute(
+        """
+        INSERT INTO spending (owner, day, tokens, dollars)
+        SELECT owner, ?, ?, ? FROM run WHERE id = ?
+        ON CONFLICT (owner, day) DO UPDATE SET
+            tokens = tokens + excluded.tokens, dollars = dollars + excluded.dollars
+        """,
+        (_day_of(now), spent.tokens, spent.dollars, run_id),
+    )
+
+
+def spent_today(connection: Connection, owner: str, now: float) -> Spending:
+    """What an owner's runs spent on the day of `now`, in seconds since 1970."""
+    row = connection.execute(
+        "SELECT tokens, dollars FROM spending WHERE owner = ? AND day = ?", (owner, _day_of(now))
+    ).fetchone()
+    return Spending(*row) if row else Spending()
+
+
+def spendings_today(database: Database, now: float) -> Mapping[str, Spending]:
+    """What the runs of each owner spent on that day."""
+    rows = database.rows(
+        "SELECT owner, tokens, dollars FROM spending WHERE day = ? ORDER BY owner", (_day_of(now),)
+    )
+    return {row["owner"]: Spending(row["tokens"], row["dollars"]) for row in rows}
+
+
+def _day_of(now: float) -> str:
+    return datetime.fromtimestamp(now, UTC).date().isoformat()

@@ -1,19 +1,27 @@
-"""Which queued run comes next: turns go round between people, and limits make runs wait."""
+"""Which queued run comes next: turns go round between people, and limits make runs wait.
 
+What administrators decide of the queue while the server runs holds until it is changed.
+"""
+
+import json
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from sqlite3 import Connection
+from typing import Literal
 
+from evalui.errors import UnknownRun
 from evalui.messages import sentence
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_workers
-from evalui.runs.fair_queue.decisions import PRIORITY_PREFIX, queue_state
-from evalui.runs.fair_queue.limits import UserLimits, read_limits
-from evalui.runs.fair_queue.spending import spent_today
+from evalui.runs.fair_queue.limits import UserLimits, read_limits, spent_today
+from evalui.store.connection import Database
+from evalui.store.queue import bump_revision
+from evalui.store.runs import read_workers
 
+QueueState = Literal["open", "paused", "draining"]
+_STATE = "queue"  # the name of a decision
+PRIORITY_PREFIX = "priority:"  # before the name of a person
 MAX_BESIDE = 8  # runs that only ask endpoints, in one worker at a time
 MAX_BESIDE_OF_OWNER = 4  # of them, so that nobody waits until all of another's have ended
 
@@ -55,6 +63,18 @@ class WaitingRun:
     def order(self, taken: float) -> tuple[float, ...]:
         """What sorts it among the others, when its owner's last turn was at `taken`."""
         return (-self.priority, not self.begun, taken, self.queued, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueDecisions:
+    """Whether runs are taken, and how much sooner those of a person are; 0 is usual.
+
+    "paused": nothing new is taken, what runs goes on to its end. "draining": what runs ends its
+    cell in hand, then waits again.
+    """
+
+    state: QueueState = "open"
+    priorities: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +216,45 @@ def spent_reason(connection: Connection, owner: str, limits: UserLimits, now: fl
     return sentence(f"held.{unit}") if unit else ""
 
 
+def read_decisions(database: Database) -> QueueDecisions:
+    """What holds now."""
+    rows = database.rows("SELECT name, value FROM decision")
+    values = {row["name"]: json.loads(row["value"]) for row in rows}
+    return QueueDecisions(
+        values.get(_STATE, "open"),
+        {
+            name.removeprefix(PRIORITY_PREFIX): value
+            for name, value in values.items()
+            if name.startswith(PRIORITY_PREFIX)
+        },
+    )
+
+
+def queue_state(connection: Connection) -> QueueState:
+    """Whether runs are taken."""
+    row = connection.execute("SELECT value FROM decision WHERE name = ?", (_STATE,)).fetchone()
+    return json.loads(row["value"]) if row else "open"
+
+
+def set_queue_state(database: Database, state: QueueState) -> None:
+    """Take runs ("open"), or take none, see `QueueDecisions`."""
+    _decide(database, _STATE, state)
+
+
+def set_person_priority(database: Database, person: str, priority: int) -> None:
+    """Take all runs of a person before those with a lower priority; it adds to a run's own."""
+    _decide(database, PRIORITY_PREFIX + person, priority)
+
+
+def set_run_priority(database: Database, run_id: str, priority: int) -> None:
+    """Take a run before those with a lower priority; raises `UnknownRun` if there is none."""
+    with database.writing() as connection:
+        changed = connection.execute("UPDATE run SET priority = ? WHERE id = ?", (priority, run_id))
+        if not changed.rowcount:
+            raise UnknownRun("no-run", run=run_id)
+        bump_revision(connection, run_id)
+
+
 def _places(
     connection: Connection, waiting: Iterable[WaitingRun], usual: UserLimits
 ) -> dict[str, QueuePlace]:
@@ -231,3 +290,11 @@ def _new_run(connection: Connection, owner: str, *, computes_here: bool) -> Wait
         number=0,
         computes_here=computes_here,
     )
+
+
+def _decide(database: Database, name: str, value: str | int) -> None:
+    with database.writing() as connection:
+        connection.execute(
+            "INSERT OR REPLACE INTO decision VALUES (?, ?)", (name, json.dumps(value))
+        )
+        connection.execute("UPDATE clock SET revision = revision + 1")

@@ -24,9 +24,9 @@ from typing import IO, Literal
 from pydantic import BaseModel, ValidationError
 
 from evalui.errors import StoreError
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.upkeep.disk import FULL_BYTES, disk_use
+from evalui.runs.upkeep.monitor import FULL_BYTES, disk_use
+from evalui.store import queue
+from evalui.store.connection import Database
 
 _STORE = "evalui.sqlite"
 _MANIFEST = "backup.json"  # the first member: where the folder was, which its files name

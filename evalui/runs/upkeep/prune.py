@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 _DAY_S = 86_400.0
 _UPLOAD = re.compile(r"([0-9a-f]{16})/([0-9a-f]{16})/")  # in a path: folder of the owner, id

@@ -14,24 +14,7 @@ from evalui.models.base import Rejection, Streaming, Watched, traits_of
 from evalui.modes import MODES
 from evalui.replies import with_thoughts, without_thoughts
 from evalui.runs.cells import mode_settings, trials_to_run
-from evalui.runs.database import queue, usage
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import CellRow, Lease
-from evalui.runs.database.response_cache import (
-    KeptResponse,
-    ReplySource,
-    cacheable_by,
-    get_responses,
-    put_responses,
-)
-from evalui.runs.database.throughput import store_throughput
-from evalui.runs.database.trials import (
-    done_keys,
-    read_recorded_answers,
-    set_width,
-    write_trials,
-)
-from evalui.runs.fair_queue.spending import Spending, add_spending
+from evalui.runs.fair_queue.limits import Spending, add_spending
 from evalui.runs.kept_summaries import GrowingTexts
 from evalui.runs.signature import is_shown_in
 from evalui.runs.spec import ModeSpec
@@ -50,9 +33,25 @@ from evalui.runs.worker.pending_trials import (
     PendingTrials,
     TrialPlace,
 )
-from evalui.runs.worker.processor import Processor
-from evalui.runs.worker.waiting import WaitForModel
+from evalui.runs.worker.waiting import Processor, WaitForModel
 from evalui.settings import Settings
+from evalui.store import queue, usage
+from evalui.store.connection import Database
+from evalui.store.records import CellRow, Lease
+from evalui.store.response_cache import (
+    KeptResponse,
+    ReplySource,
+    cacheable_by,
+    get_responses,
+    put_responses,
+)
+from evalui.store.trials import (
+    done_keys,
+    read_recorded_answers,
+    set_width,
+    write_trials,
+)
+from evalui.store.usage import store_throughput
 from evalui.types import (
     Dataset,
     GeneratedText,

@@ -11,11 +11,11 @@ from typing import Self
 
 from evalui.errors import StoreError
 from evalui.logs import about_run
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease, WorkerRow
-from evalui.runs.database.runs import WORKER_TIMEOUT_S
 from evalui.runs.worker.devices import process_tree_bytes
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.records import Lease, WorkerRow
+from evalui.store.runs import WORKER_TIMEOUT_S
 
 HEARTBEAT_S = 2.0
 

@@ -24,8 +24,8 @@ from evalui.modes import (
     plan_requests,
 )
 from evalui.replies import with_thoughts
-from evalui.runs.database.codec import request_key
-from evalui.runs.database.response_cache import is_deterministic
+from evalui.store.codec import request_key
+from evalui.store.response_cache import is_deterministic
 from evalui.types import Request, Response, Sample, Trial, Usage, Variant
 
 MIN_SIZE, MAX_SIZE = 32, 4096  # requests; enough of them to be sorted by length

@@ -3,7 +3,6 @@
 import argparse
 import logging
 import os
-import signal
 import sys
 import threading
 import time
@@ -13,7 +12,6 @@ from functools import partial
 from importlib import import_module
 from io import FileIO, RawIOBase
 from pathlib import Path
-from types import FrameType
 
 from evalui.errors import ModelError, StoreError
 from evalui.logs import configure_log
@@ -22,16 +20,16 @@ from evalui.models.base import traits_of
 from evalui.models.local import import_libraries
 from evalui.models.user_catalog import additions_path, read_models
 from evalui.runs.cluster.model import model_opener
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.devices import use_device
-from evalui.runs.worker.worker import Worker
+from evalui.runs.worker.worker import Worker, set_by_signals
 from evalui.scoring.texts.tokenizers import load_tokenizers
 from evalui.settings import Settings
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import WORKER_TIMEOUT_S
 
-HEARTBEAT_TIMEOUT_S = 20.0  # a worker without a heartbeat for so long is dead
 IDLE_POLL_S = 0.5  # how often an idle worker polls the queue though nobody has written
 _WAKE_S = 0.02  # how soon it sees that somebody has; to look costs some microseconds
 ORPHAN_GRACE_S = 30.0  # for the batch in hand of a worker whose server is gone
@@ -151,7 +149,7 @@ def _work(
         version = 0
         try:
             version = database.version()
-            queue.requeue_lost(database, silent_s=HEARTBEAT_TIMEOUT_S)
+            queue.requeue_lost(database, silent_s=WORKER_TIMEOUT_S)
             model_tests.requeue_model_tests(database)
             begun = worker.run_test_once() or worker.begin_run()
             if not begun:
@@ -201,14 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     configure_log(logging.INFO, settings.log)
     for chatty in ("httpx", "httpx2"):  # a line for every request to the hub
         logging.getLogger(chatty).setLevel(logging.WARNING)
-    ending = threading.Event()
-
-    def end(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        ending.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
+    ending = set_by_signals()
     if given.parent:
         threading.Thread(target=_end_orphan, args=(given.parent,), daemon=True).start()
     database = Database(given.database)

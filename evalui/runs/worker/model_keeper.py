@@ -10,10 +10,10 @@ from pathlib import Path
 from evalui.models import Model, ModelEntry
 from evalui.models.base import loads_weights
 from evalui.runs.cluster.model import ClusterOpener
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_workers
 from evalui.runs.worker.devices import device_of, on_own_device
 from evalui.runs.worker.heartbeat import WorkerStatus
+from evalui.store.connection import Database
+from evalui.store.runs import read_workers
 
 _log = logging.getLogger(__name__)
 

@@ -16,11 +16,11 @@ from evalui.messages import sentence
 from evalui.models.base import Model, ModelEntry, NeedsAnswerKey, load_notes
 from evalui.modes import MODES, ModeSettings, usual_mode
 from evalui.replies import without_thoughts
-from evalui.runs.database.codec import decode_sentence, encode_sentence
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import WORKER_TIMEOUT_S
 from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.scoring.choice.options import variants
+from evalui.store.codec import decode_sentence, encode_sentence
+from evalui.store.connection import Database
+from evalui.store.runs import WORKER_TIMEOUT_S
 from evalui.types import Ability, Contestant, GeneratedText, Gives, Sample, Trial, Variant
 
 ModelTestState = Literal["queued", "running", "done", "failed"]

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Protocol
 
 from evalui.runs.contest import JudgedItem, JudgingSpec, drawn_items, presentations_of
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import CellRow
-from evalui.runs.database.trials import contestant_cells, read_answers_of, read_contestants
+from evalui.store.connection import Database
+from evalui.store.records import CellRow
+from evalui.store.trials import contestant_cells, read_answers_of, read_contestants
 from evalui.types import Contestant, Sample, Variant
 
 TrialPlace = tuple[Sample, Variant]

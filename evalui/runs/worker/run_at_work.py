@@ -31,23 +31,22 @@ from evalui.models.base import (
 )
 from evalui.models.catalog import find_entry, with_replies_of
 from evalui.models.kept_replies import KeptReplies
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import read_cell_dataset
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.runs import is_recorded, read_cells
-from evalui.runs.database.trials import contestant_cells
-from evalui.runs.fair_queue.decisions import queue_state
 from evalui.runs.fair_queue.limits import UserLimits, read_limits
-from evalui.runs.fair_queue.turns import spent_reason
+from evalui.runs.fair_queue.turns import queue_state, spent_reason
 from evalui.runs.kept_summaries import summarise_ending
+from evalui.runs.results import is_recorded
 from evalui.runs.worker.cell import CellRun, Interrupted, Paused, wait_for_cell_model
 from evalui.runs.worker.failures import error_text
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
 from evalui.runs.worker.pending_trials import Arrivals
-from evalui.runs.worker.processor import Processor
-from evalui.runs.worker.waiting import CHECK_INTERVAL_S
+from evalui.runs.worker.waiting import CHECK_INTERVAL_S, Processor
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.datasets import read_cell_dataset
+from evalui.store.records import CellRow, RunRow
+from evalui.store.runs import read_cells
+from evalui.store.trials import contestant_cells
 
 _MAX_REMOTE = 16  # models at endpoints that work at the same time
 _WORTH_LOADING = 64  # answers for which a judge that paused is loaded again

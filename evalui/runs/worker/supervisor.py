@@ -2,7 +2,6 @@
 
 import logging
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -10,18 +9,17 @@ import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from types import FrameType
 
 from evalui.errors import StoreError
 from evalui.logs import configure_log
 from evalui.messages import sentence
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.queue import MAX_LOSSES
 from evalui.runs.worker import model_tests
 from evalui.runs.worker.devices import visible_device
-from evalui.runs.worker.worker import worker_name
+from evalui.runs.worker.worker import set_by_signals, worker_name
 from evalui.settings import Settings
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.queue import MAX_LOSSES
 
 _GRACE_S = 10.0  # for the batch in hand, after which a worker is killed
 _WATCH_INTERVAL_S = 2.0  # between two looks at whether a worker hangs
@@ -237,14 +235,7 @@ def supervise(
     if device:
         visible_device(device)
     configure_log(logging.INFO, settings.log)
-    ending = threading.Event()
-
-    def end(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        ending.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
+    ending = set_by_signals()
     with closing(Database(database or settings.database)) as store:
         workers = WorkerSupervisor(
             store,

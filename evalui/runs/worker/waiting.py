@@ -1,15 +1,17 @@
-"""Waiting for a model that does not answer now, and for how long.
+"""Waiting for a model that does not answer now, or for what computes where a worker is.
 
 Knows nothing of runs: it reports why it waits, checks for a cancel, and gives up in time.
 """
 
+import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 from evalui.errors import Unreachable
-from evalui.runs.database.usage import ModelWait
+from evalui.store.usage import ModelWait
 
 FIRST_DELAY_S, MAX_DELAY_S = (
     1.0,
@@ -73,7 +75,7 @@ class WaitForModel:
                 self._deadline = now + self._seconds
         left = self._deadline - now
         if left <= 0:
-            n = _minutes(self._seconds)
+            n = f"{round(self._seconds / 60, 1):g}"
             raise Unreachable("gave-up", why=error.sentence, n=n) from error
         if error.retry_after_s > left:
             at = _moment(error.retry_after_s)
@@ -97,12 +99,71 @@ class WaitForModel:
                 return answer
 
 
+class Processor:
+    """The processor and the devices of one worker, given to whoever took them first.
+
+    One run at a time has it, so no two models load at once.
+    """
+
+    def __init__(self) -> None:
+        self._takers: deque[str] = deque()  # the first has it
+        self._is_offered = False  # whether it has nothing to compute now
+        # Protects the takers: runs end in threads of their own.
+        self._changed = threading.Condition()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody waits for it, and nobody has it who has something to compute."""
+        with self._changed:
+            return not self._takers or (self._is_offered and len(self._takers) == 1)
+
+    def offer(self, name: str) -> bool:
+        """State that its holder has nothing to compute now; whether another one waits for it.
+
+        It stays the holder's until they leave, with the model that they have loaded.
+        """
+        with self._changed:
+            self._is_offered = self._takers[0] == name
+            return self._is_offered and len(self._takers) > 1
+
+    def withdraw(self, name: str) -> None:
+        """State that its holder computes again."""
+        with self._changed:
+            if self._takers[0] == name:
+                self._is_offered = False
+
+    def try_take(self, name: str) -> bool:
+        """Take it if nobody has it."""
+        with self._changed:
+            if not self._takers:
+                self._takers.append(name)
+            return self._takers[0] == name
+
+    def wait(self, name: str, check: Callable[[], None]) -> None:
+        """Wait until it is one's own, behind those that came before.
+
+        `check` is called now and then, and raises what ends the waiting.
+        """
+        with self._changed:
+            if name not in self._takers:
+                self._takers.append(name)
+        while not self.try_take(name):
+            check()
+            with self._changed:
+                if self._takers[0] != name:
+                    self._changed.wait(CHECK_INTERVAL_S)
+
+    def leave(self, name: str) -> None:
+        """Give it back, or wait for it no more."""
+        with self._changed:
+            if name in self._takers:
+                self._is_offered &= self._takers[0] != name
+                self._takers.remove(name)
+            self._changed.notify_all()
+
+
 def _moment(seconds: float) -> str:
     """When so much time is over, by the clock of this machine; with the day if it is another."""
     now = datetime.now().astimezone()
     then = now + timedelta(seconds=seconds)
     return f"{then:%H:%M}" if then.date() == now.date() else f"{then:%Y-%m-%d %H:%M}"
-
-
-def _minutes(seconds: float) -> str:
-    return f"{round(seconds / 60, 1):g}"

@@ -6,6 +6,7 @@ share a store; each run has a lease of its own, renewed in a thread.
 
 import logging
 import os
+import signal
 import socket
 import threading
 import time
@@ -13,13 +14,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from types import FrameType
 
 from evalui.errors import StoreError, Unreachable
 from evalui.models import Model, ModelEntry, open_model
 from evalui.runs.cluster.model import is_loading
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import RunRow
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.turns import MAX_BESIDE, MAX_BESIDE_OF_OWNER, WaitingRun, take_turn
 from evalui.runs.worker import model_tests
@@ -28,8 +27,11 @@ from evalui.runs.worker.failures import error_text
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
 from evalui.runs.worker.model_tests import ModelTestRow
-from evalui.runs.worker.processor import Processor
 from evalui.runs.worker.run_at_work import RunAtWork, WorkerParts
+from evalui.runs.worker.waiting import Processor
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.records import RunRow
 
 LOADING_TIMEOUT_S = 300.0  # how long a trial waits for a model that a cluster loads
 _MODEL_TEST = "a test of a model"  # has the processor like a run, whose ids have no blanks
@@ -276,3 +278,16 @@ class Worker:
 def worker_name(pid: int) -> str:
     """What the worker with this process id is called."""
     return f"{socket.gethostname()}:{pid}"
+
+
+def set_by_signals() -> threading.Event:
+    """An event that SIGTERM and SIGINT set from now on."""
+    ending = threading.Event()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        ending.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    return ending

@@ -12,8 +12,8 @@ import gradio as gr
 
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.runs.database.voting.ballots import Ballot
-from evalui.runs.database.voting.votes import VotingProgress
+from evalui.store.voting.ballots import Ballot
+from evalui.store.voting.votes import VotingProgress
 from evalui.types import Sample
 from evalui.ui.components.formulas import FORMULAS, math_files
 from evalui.ui.components.templates import fill

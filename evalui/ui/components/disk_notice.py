@@ -4,7 +4,7 @@ from pathlib import Path
 
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.runs.upkeep.disk import disk_use
+from evalui.runs.upkeep.monitor import disk_use
 from evalui.ui.components.widgets import note
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from evalui.app.questions import AnsweringModel, outcome_of
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.runs.database.question_pages import MAX_MARKS
-from evalui.runs.database.records import TrialOutcome
 from evalui.scoring.choice.options import variant_label
+from evalui.store.question_pages import MAX_MARKS
+from evalui.store.records import TrialOutcome
 from evalui.types import LETTERS, Pattern, Reading, Sample, Trial, Variant
 from evalui.ui.components.templates import fill, macro
 

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from evalui.app.run_labels import LIVE_STATES, mode_label
+from evalui.app.run_labels import mode_label
 from evalui.app.run_progress import ProgressVersion, WatchedRun
 from evalui.messages import Messages
 from evalui.proportions import wilson_interval
 from evalui.report.markers import marker_numbers
 from evalui.report.numbers import dollars, format_range, format_value, percent
-from evalui.runs.database.records import CellRow, RunRow
-from evalui.runs.database.usage import TokenCost, total_cost
+from evalui.store.records import LIVE_STATES, CellRow, RunRow
+from evalui.store.usage import TokenCost, total_cost
 from evalui.types import CellState, is_unfinished
 from evalui.ui.components.format import duration, format_large_count, format_time
 

@@ -10,7 +10,7 @@ from evalui.report.html import Html
 from evalui.ui.components.form import Form
 from evalui.ui.published import PublishedRuns
 from evalui.ui.top_bar import top_bar
-from evalui.web.sender import sender_of
+from evalui.web.middleware import sender_of
 
 if TYPE_CHECKING:  # the pages are made once it has been imported
     import gradio as gr

@@ -1,6 +1,6 @@
 """That runs of a person have ended, above every page until they are seen or closed."""
 
-from evalui.app.notices import unseen_notices
+from evalui.app.run_lists import unseen_notices
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Html

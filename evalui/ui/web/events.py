@@ -40,8 +40,7 @@ from evalui.ui.pages.context import PageContext, SharedAnswer, SharedBy
 from evalui.ui.top_bar import PAGES
 from evalui.ui.web.documents import page_body, page_head
 from evalui.ui.web.newest import NewestAnswers
-from evalui.web.middleware import route_of, status_of
-from evalui.web.sender import sender_of
+from evalui.web.middleware import route_of, sender_of, status_of
 
 if TYPE_CHECKING:
     import gradio as gr

@@ -22,11 +22,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from evalui.errors import StoreError
 from evalui.logs import REQUEST_ID, log_request
 from evalui.models.endpoint.limits import is_loopback
-from evalui.runs.database.connection import Database
-from evalui.runs.upkeep.disk import disk_use
-from evalui.runs.upkeep.readings import not_ready, read_store
+from evalui.runs.upkeep.monitor import disk_use, not_ready, read_store
 from evalui.runs.worker.devices import gpus
 from evalui.settings import Settings
+from evalui.store.connection import Database
 from evalui.version import __version__
 from evalui.web.middleware import route_of
 

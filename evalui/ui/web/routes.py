@@ -9,12 +9,12 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.requests import ClientDisconnect
 
 from evalui.app.datasets import find_upload
-from evalui.app.notices import close_notice
 from evalui.app.receiving import receive_upload
+from evalui.app.run_lists import close_notice
 from evalui.app.service import AppService
 from evalui.errors import DataError, EvaluiError, SpecError, StoreError
 from evalui.messages import LANGUAGES
-from evalui.runs.database.runs import read_revision
+from evalui.store.runs import read_revision
 from evalui.types import Language
 from evalui.ui.published import PublishedRuns
 from evalui.ui.web.account import add_account_page

@@ -2,7 +2,7 @@
 
 from evalui.access import LOCAL_PERSON, Person
 from evalui.accounts.audit import read_audit, record
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 
 def test_entries_come_newest_first_and_page_by_page(database: Database):

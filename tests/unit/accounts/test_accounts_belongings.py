@@ -13,15 +13,15 @@ from evalui.app.column_memory import ColumnMemory
 from evalui.app.uploads import UploadStore
 from evalui.datasets.model import Layout
 from evalui.errors import AccountError, DataError, UnknownRun
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import read_dataset
-from evalui.runs.database.runs import read_cells, read_run, read_runs
-from evalui.runs.fair_queue.decisions import read_decisions, set_person_priority
-from evalui.runs.fair_queue.spending import Spending, add_spending
+from evalui.runs.fair_queue.limits import Spending, add_spending
+from evalui.runs.fair_queue.turns import read_decisions, set_person_priority
 from evalui.runs.spec import read_spec
 from evalui.runs.submit import read_datasets, submit
 from evalui.runs.worker.main import Worker
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.datasets import read_dataset
+from evalui.store.runs import read_cells, read_run, read_runs
 
 ROWS = b"question,A,B,C,D,answer\nWhat is 1 plus 1?,1,2,3,4,B\nWhat is 2 plus 2?,1,2,3,4,D\n"
 MORE = ROWS + b"What is 0 plus 1?,1,2,3,4,A\n"

@@ -15,7 +15,7 @@ from evalui.accounts.guests import (
     run_of_link,
 )
 from evalui.errors import AccountError, TooManyTries
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 OLGA = Person("olga", "operator")
 DAY = 24 * 3600.0

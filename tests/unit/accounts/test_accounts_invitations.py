@@ -9,7 +9,7 @@ from evalui.accounts.people import add_person, read_account, set_disabled, set_p
 from evalui.accounts.sessions import person_of_session, start_session
 from evalui.accounts.sign_in import sign_in
 from evalui.errors import AccountError
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from evalui.accounts.people import (
     set_role,
 )
 from evalui.errors import AccountError
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 
 def test_a_person_is_added_once_and_found_by_name(database: Database):

@@ -14,7 +14,7 @@ from evalui.accounts.secrets import digest_of, new_secret
 from evalui.accounts.shares import add_share, list_shares, new_share, revoke_share
 from evalui.accounts.tokens import add_token, read_tokens, revoke_token
 from evalui.errors import AccountError
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 
 def test_a_secret_is_32_bytes_in_characters_of_an_address():

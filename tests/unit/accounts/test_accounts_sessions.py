@@ -19,7 +19,7 @@ from evalui.accounts.sessions import (
     person_of_session,
     start_session,
 )
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 HOUR = 3600.0
 

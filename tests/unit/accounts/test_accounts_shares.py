@@ -21,7 +21,7 @@ from evalui.accounts.shares import (
     revoke_share,
 )
 from evalui.errors import AccountError
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 from evalui.types import Language
 
 PAGES: dict[Language, str] = {"en": "page", "zh": "页面"}

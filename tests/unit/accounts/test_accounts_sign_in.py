@@ -11,7 +11,7 @@ from evalui.accounts import sign_in as module
 from evalui.accounts.people import add_person, set_disabled
 from evalui.accounts.sign_in import PER_ADDRESS, PER_NAME, WINDOW_S, sign_in
 from evalui.errors import AccountError, TooManyTries
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 HERE, THERE = "192.0.2.1", "192.0.2.2"
 RIGHT = "correct horse"

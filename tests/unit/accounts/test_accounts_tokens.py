@@ -8,7 +8,7 @@ from evalui.accounts import tokens
 from evalui.accounts.people import add_person, remove_person, set_disabled
 from evalui.accounts.tokens import add_token, person_of_token, read_tokens, revoke_token
 from evalui.errors import AccountError
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from evalui.api.application import create_api
 from evalui.app.service import AppService
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
-from evalui.web.sender import set_sender
+from evalui.web.middleware import set_sender
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from evalui.api.application import create_api
 from evalui.api.events import RunFeeds
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import RunRow
-from evalui.runs.database.runs import read_run
-from evalui.runs.database.voting.plans import keep_plan
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.records import RunRow
+from evalui.store.runs import read_run
+from evalui.store.voting.plans import keep_plan
 
 T = messages("en")
 

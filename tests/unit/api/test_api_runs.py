@@ -15,8 +15,8 @@ from evalui.app.evaluations import run_to_repeat
 from evalui.app.results import export_run
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.runs.database.runs import read_runs
 from evalui.runs.worker.worker import Worker
+from evalui.store.runs import read_runs
 
 OPEN = '{"query": "Who wrote Faust?", "response": "Goethe"}\n{"query": "2+2?", "response": "4"}\n'
 ANSWERS = '{"index": 1, "model": "mine", "answer": "Goethe"}\n'

@@ -19,11 +19,12 @@ from evalui.app.results import run_report
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, StoreError
 from evalui.messages import messages
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_runs
-from evalui.runs.database.voting.ballots import voting_pairs
-from evalui.runs.database.voting.votes import (
+from evalui.settings import Settings
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_runs
+from evalui.store.voting.ballots import voting_pairs
+from evalui.store.voting.votes import (
     VoteInput,
     cast_vote,
     finish_voting,
@@ -31,7 +32,6 @@ from evalui.runs.database.voting.votes import (
     read_votes,
     undo_vote,
 )
-from evalui.settings import Settings
 from evalui.ui.components.form import Form
 from evalui.ui.top_bar import top_bar
 

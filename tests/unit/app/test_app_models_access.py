@@ -18,8 +18,8 @@ from evalui.errors import ModelError, UnknownName
 from evalui.models.endpoint.limits import check_url
 from evalui.models.new_model import InvalidModelForm, NewModelForm
 from evalui.models.user_catalog import additions_path
-from evalui.runs.database.connection import Database
 from evalui.settings import Settings
+from evalui.store.connection import Database
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.pages.evaluate.spec import form_to_spec
 

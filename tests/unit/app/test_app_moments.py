@@ -7,7 +7,7 @@ import pytest
 from evalui.access import Person
 from evalui.app.service import AppService
 from evalui.errors import UnknownRun
-from evalui.runs.database import queue
+from evalui.store import queue
 from evalui.ui.current_person import acting_as
 
 

@@ -2,8 +2,8 @@
 
 from evalui.app.questions import arena_places
 from evalui.runs.contest import JudgingSpec
-from evalui.runs.database.records import CellRow
 from evalui.runs.spec import ModeSpec
+from evalui.store.records import CellRow
 from evalui.types import Cell
 
 

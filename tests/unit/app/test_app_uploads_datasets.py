@@ -19,9 +19,9 @@ from evalui.app.service import AppService
 from evalui.datasets.model import Layout
 from evalui.errors import DataError
 from evalui.messages import messages
-from evalui.runs.database.runs import read_cells, read_runs
 from evalui.runs.spec import read_spec
 from evalui.runs.worker.worker import Worker
+from evalui.store.runs import read_cells, read_runs
 from evalui.ui.components.form import Form
 from evalui.ui.pages.evaluate.spec import form_to_spec
 from evalui.ui.published import PublishedRuns

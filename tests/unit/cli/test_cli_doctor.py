@@ -13,10 +13,10 @@ import pytest
 from evalui.cli import doctor as cli_doctor
 from evalui.cli.main import main
 from evalui.models.endpoint import keys as keys
-from evalui.runs.database.connection import Database
-from evalui.runs.upkeep import disk
+from evalui.runs.upkeep import monitor
 from evalui.runs.worker import devices
 from evalui.runs.worker.devices import DeviceMemory
+from evalui.store.connection import Database
 
 CATALOG = '[rule]\nbackend = "scripted"\noptions = { rule = "always-A" }\n'
 
@@ -139,7 +139,7 @@ def test_a_log_that_grows_is_stated(
 
 
 def test_a_full_disk_is_stated(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    monkeypatch.setattr(disk, "_NEARLY_FULL", 0.0)
+    monkeypatch.setattr(monitor, "_NEARLY_FULL", 0.0)
     assert examine(capsys)[1][0].startswith("disk: ")
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from evalui.cli.main import main
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 LOGS = Path(__file__).parents[2] / "golden" / "harnesses"
 

@@ -15,7 +15,7 @@ from evalui.accounts.sessions import person_of_session, start_session
 from evalui.accounts.sign_in import sign_in
 from evalui.accounts.tokens import person_of_token
 from evalui.cli.main import main
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 pytestmark = pytest.mark.usefixtures("cheap_passwords")
 

@@ -9,8 +9,8 @@ import pytest
 
 from evalui.accounts.shares import find_share, list_shares
 from evalui.cli.main import main
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_runs
+from evalui.store.connection import Database
+from evalui.store.runs import read_runs
 
 _MODELS = '[always-A]\nbackend = "scripted"\noptions = { rule = "always-A" }\n'
 _QUESTIONS = "id,question,A,B,answer\n1,Capital of France?,Paris,Rome,A\n"

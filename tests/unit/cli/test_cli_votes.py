@@ -12,10 +12,10 @@ import pytest
 from evalui.access import LOCAL_PERSON
 from evalui.accounts.people import add_person
 from evalui.cli.main import main
-from evalui.runs.database.connection import Database
-from evalui.runs.database.voting.ballots import voting_pairs
-from evalui.runs.database.voting.plans import VotingPlan, read_plan
-from evalui.runs.database.voting.votes import VoteInput, cast_vote
+from evalui.store.connection import Database
+from evalui.store.voting.ballots import voting_pairs
+from evalui.store.voting.plans import VotingPlan, read_plan
+from evalui.store.voting.votes import VoteInput, cast_vote
 
 _MODELS = """
 [wordy]

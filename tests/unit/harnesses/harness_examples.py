@@ -8,9 +8,9 @@ from typing import Any
 from evalui.harnesses.importing import ImportedRun, import_run
 from evalui.report.analyses.base import Report
 from evalui.report.compile import compile_report
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_left_out, read_run
-from evalui.runs.database.trials import read_results
+from evalui.runs.results import read_results
+from evalui.store.connection import Database
+from evalui.store.runs import read_left_out, read_run
 from evalui.types import PrintedFigure
 
 LOGS = Path(__file__).parents[2] / "golden" / "harnesses"

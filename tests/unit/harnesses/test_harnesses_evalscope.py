@@ -5,8 +5,8 @@ from pathlib import Path
 
 from harness_examples import figures_of, imported
 
-from evalui.runs.database.connection import Database
-from evalui.runs.database.trials import read_results
+from evalui.runs.results import read_results
+from evalui.store.connection import Database
 
 
 def test_the_marks_in_the_reviews_give_what_evalscope_printed(database: Database):

@@ -9,8 +9,8 @@ from harness_examples import LOGS, figures_of, imported
 
 from evalui.errors import DataError
 from evalui.report.analyses.overview.document import left_out_sentences
-from evalui.runs.database.connection import Database
-from evalui.runs.database.trials import read_results
+from evalui.runs.results import read_results
+from evalui.store.connection import Database
 
 
 def test_the_marks_of_instances_give_what_helm_printed(database: Database):

@@ -16,12 +16,13 @@ from evalui.harnesses import importing
 from evalui.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
 from evalui.report.analyses.overview.document import left_out_sentences
 from evalui.report.analyses.statistics import comparisons
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.imported_runs import add_imported_cell, add_imported_dataset, begin_import
-from evalui.runs.database.runs import read_cells, read_left_out, read_run, read_runs
-from evalui.runs.database.trials import read_results
+from evalui.runs.results import read_results
+from evalui.runs.spec import ModeSpec
 from evalui.runs.worker.worker import Worker
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.imported_runs import add_imported_cell, add_imported_dataset, begin_import
+from evalui.store.runs import read_cells, read_left_out, read_run, read_runs
 from evalui.types import Cell, LogSource
 
 
@@ -188,7 +189,9 @@ def test_an_import_that_was_killed_fails_with_a_sentence(database: Database):
     lease = begin_import(database, "killed")
     dataset = add_imported_dataset(database, lease, "d", "multiple_choice", ["f"], "local")
     cell = Cell("d", "m", "cloze", "cloze", "origin", "")
-    add_imported_cell(database, lease, 0, dataset, cell, LogSource("lm-eval"))
+    log = LogSource("lm-eval")
+    plan = ModeSpec(mode="cloze", recorded=True, log=log).model_dump_json()
+    add_imported_cell(database, lease, 0, dataset, cell, plan)
     assert queue.requeue_lost(database, worker=lease.worker) == 1
     Worker(database, dict).run_once()
     row = read_run(database, lease.run_id)

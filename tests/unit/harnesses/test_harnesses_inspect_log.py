@@ -10,8 +10,8 @@ import pytest
 from harness_examples import LOGS, figures_of, imported
 
 from evalui.errors import DataError
-from evalui.runs.database.connection import Database
-from evalui.runs.database.trials import read_results
+from evalui.runs.results import read_results
+from evalui.store.connection import Database
 
 
 @pytest.mark.parametrize(

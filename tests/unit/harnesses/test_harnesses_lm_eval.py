@@ -7,9 +7,9 @@ import pytest
 from harness_examples import choice_line, figures_of, imported, report_of, write_lm_eval
 
 from evalui.errors import DataError
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_runs
-from evalui.runs.database.trials import read_results
+from evalui.runs.results import read_results
+from evalui.store.connection import Database
+from evalui.store.runs import read_runs
 from evalui.types import Sample, Variant
 
 # What lm_eval 0.4.13 printed, see tests/golden/SOURCES.md.

@@ -8,8 +8,8 @@ import pytest
 from harness_examples import LOGS, figures_of, imported, report_of
 
 from evalui.errors import DataError
-from evalui.runs.database.connection import Database
-from evalui.runs.database.trials import read_results
+from evalui.runs.results import read_results
+from evalui.store.connection import Database
 
 RUN = "opencompass/20261123_120000"
 

@@ -12,10 +12,10 @@ from harness_examples import LOGS, imported, report_of
 
 from evalui.harnesses.base import LoggedAnswer, LogPart, LogReader
 from evalui.harnesses.orders import join_orders
-from evalui.runs.database.connection import Database
-from evalui.runs.database.trials import read_results
+from evalui.runs.results import read_results
 from evalui.scoring.bias import measure_bias
 from evalui.scoring.choice.circular import circular_metrics
+from evalui.store.connection import Database
 
 OPTIONS = ("oak", "elm", "ash")
 

@@ -10,8 +10,8 @@ from evalui.errors import DataError
 from evalui.harnesses import importing, reading_ahead
 from evalui.harnesses.importing import recognise
 from evalui.harnesses.reading_ahead import ReadingAhead
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_runs
+from evalui.store.connection import Database
+from evalui.store.runs import read_runs
 
 _STORED = (
     "SELECT name, sha256, n_samples FROM dataset ORDER BY id",

@@ -9,8 +9,8 @@ from harness_examples import figures_of, imported
 from evalui.errors import SpecError
 from evalui.harnesses import table_reader
 from evalui.harnesses.base import LoggedAnswer
-from evalui.runs.database.connection import Database
-from evalui.runs.database.trials import read_results
+from evalui.runs.results import read_results
+from evalui.store.connection import Database
 
 COLUMNS = [
     *("id=key", "question=prompt", "options=one,two,three", "answer=right"),

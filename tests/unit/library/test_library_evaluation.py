@@ -14,8 +14,8 @@ import evalui
 from evalui.errors import DataError, SpecError, UnknownName
 from evalui.library import evaluation
 from evalui.local_runs import load_settings
-from evalui.runs.database.connection import Database
 from evalui.runs.spec import RunSpec
+from evalui.store.connection import Database
 
 QUESTIONS = "question,A,B,C,D,answer\n" + "".join(
     f"Which letter is number {n}?,a{n},b{n},c{n},d{n},{'ABCD'[n % 4]}\n" for n in range(12)

@@ -27,7 +27,7 @@ _EXEMPT: tuple[tuple[str, str, str], ...] = (
     ("types.py", "multiple_choice", "the kind of a dataset"),
     ("datasets/", "multiple_choice", "the kind of a dataset"),
     ("benchmarks/", "multiple_choice", "the kind of a dataset"),
-    ("runs/database/run_copy.py", "multiple_choice", "the kind of a dataset"),
+    ("store/bundle.py", "multiple_choice", "the kind of a dataset"),
     ("datasets/external_answers.py", "judge", "trials of earlier versions name it"),
     ("harnesses/helm.py", "generation", "HELM's name of an adapter"),
     ("models/base.py", "judge", "the role of a model in the catalog"),

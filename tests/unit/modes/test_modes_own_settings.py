@@ -42,12 +42,12 @@ from evalui.models.scripted import ScriptedBackend
 from evalui.modes import MODES, ModeSettings, plan_requests, usual_max_tokens
 from evalui.modes.own_settings import all_settings, settings_of
 from evalui.registry import PLUGINS
-from evalui.runs.database.codec import request_key
 from evalui.runs.plan import plan_run
 from evalui.runs.signature import labels, signature
 from evalui.runs.spec import ModeSpec, RunSpec, read_spec, with_generation, write_spec
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
+from evalui.store.codec import request_key
 from evalui.types import (
     Ability,
     DatasetKind,

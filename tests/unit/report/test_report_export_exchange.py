@@ -19,8 +19,8 @@ import evalui
 from evalui.cli.main import main
 from evalui.errors import DataError
 from evalui.report.export.metric_rows import metric_rows
-from evalui.runs.bundle import import_bundle
-from evalui.runs.database.connection import Database
+from evalui.store.bundle import import_bundle
+from evalui.store.connection import Database
 
 _SCHEMAS = Path(__file__).parents[2] / "golden" / "every_eval_ever"
 _MODELS = """

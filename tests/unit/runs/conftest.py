@@ -2,22 +2,16 @@
 
 import pytest
 from fake_ray_examples import Echo, FakeRay
-from runs_examples import add_run, spec
+from runs_examples import claim_its_run
 
 from evalui.runs.cluster import actor, model
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease
+from evalui.store.connection import Database
+from evalui.store.records import Lease
 
 
 @pytest.fixture
 def lease(database: Database) -> Lease:
-    """The lease of a run whose only cell has the id 1 and 6 questions in 4 orders."""
-    add_run(database, spec(pattern="circular"))
-    claimed = queue.claim(database, "worker-1")
-    assert claimed
-    queue.start_cell(database, claimed.lease, 1, "f")
-    return claimed.lease
+    return claim_its_run(database)
 
 
 @pytest.fixture

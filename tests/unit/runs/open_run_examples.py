@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from evalui.models import ModelEntry
 from evalui.runs.contest import CollectedAnswers
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
+from evalui.runs.submit import create_run
 from evalui.runs.worker.worker import Worker
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset
 from evalui.types import Dataset, Sample
 
 CAPITALS = {"France": "Paris", "Italy": "Rome", "Spain": "Madrid", "Norway": "Oslo"}
@@ -61,9 +61,7 @@ def add_open_run(
     data = capitals()
     add_dataset(database, data)
     asked = spec or open_spec()
-    return queue.create_run(
-        database, asked, plan_run(asked, {"capitals.jsonl": data}, CATALOG, brought)
-    )
+    return create_run(database, asked, plan_run(asked, {"capitals.jsonl": data}, CATALOG, brought))
 
 
 def do_run(database: Database, run_id: str, catalog: Mapping[str, ModelEntry] = CATALOG) -> None:

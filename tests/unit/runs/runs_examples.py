@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from evalui.models import ModelEntry
 from evalui.runs.cells import CellPlan
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.response_cache import KeptResponse
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
+from evalui.runs.submit import create_run
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset
+from evalui.store.records import Lease
+from evalui.store.response_cache import KeptResponse
 from evalui.types import Dataset, LabelProbs, Reading, Sample, Trial, Variant
 
 
@@ -68,7 +70,16 @@ def add_run(
     asked = asked or spec()
     for given in datasets or (dataset(),):
         add_dataset(database, given)
-    return queue.create_run(database, asked, plans_of(asked, *datasets), worker=worker)
+    return create_run(database, asked, plans_of(asked, *datasets), worker=worker)
+
+
+def claim_its_run(database: Database) -> Lease:
+    """The lease of a run whose only cell has the id 1 and 6 questions in 4 orders."""
+    add_run(database, spec(pattern="circular"))
+    claimed = queue.claim(database, "worker-1")
+    assert claimed
+    queue.start_cell(database, claimed.lease, 1, "f")
+    return claimed.lease
 
 
 def trial(

@@ -11,14 +11,15 @@ from runs_examples import trial
 
 from evalui.errors import StoreError
 from evalui.runs import kept_summaries
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import read_result, write_trials
 from evalui.runs.kept_summaries import read_summary, summarise_ending, summary_source
+from evalui.runs.results import read_result
 from evalui.scoring.cell_summary import Summary, summarise
 from evalui.scoring.metrics import METRICS, Metric
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.records import Lease
+from evalui.store.runs import read_cells
+from evalui.store.trials import write_trials
 from evalui.types import CellResult
 
 ORDERS = ((0, 1, 2, 3), (3, 0, 1, 2), (2, 3, 0, 1), (1, 2, 3, 0))

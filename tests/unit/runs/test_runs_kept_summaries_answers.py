@@ -8,15 +8,16 @@ from open_run_examples import add_open_run, do_run, open_spec
 
 from evalui.report.analyses.base import Figures
 from evalui.runs import kept_summaries
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import read_result, read_results, write_trials
 from evalui.runs.kept_summaries import GrowingTexts, read_answer_summary, summary_source
+from evalui.runs.results import read_result, read_results
 from evalui.scoring.answer_summary import AnswerSummary, summarise_answers
 from evalui.scoring.pairs import AnswerPair, compare_answers
 from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.scoring.texts.tally import TextTally, tally_texts
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_cells
+from evalui.store.trials import write_trials
 from evalui.types import CellResult, Sample, Trial
 
 ALONE = open_spec(judging=None)

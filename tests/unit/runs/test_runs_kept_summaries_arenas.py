@@ -10,13 +10,13 @@ from evalui.report.analyses.arena.categories import question_groups
 from evalui.report.compile import compile_report
 from evalui.report.export.json import encode
 from evalui.runs import kept_summaries
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import read_results
 from evalui.runs.kept_summaries import read_arena, summary_source
+from evalui.runs.results import read_results
 from evalui.scoring.arena import figures
 from evalui.scoring.arena.figures import Arena, arena_of_judges
 from evalui.scoring.arena.verdicts import verdicts_of
+from evalui.store.connection import Database
+from evalui.store.runs import read_cells
 from evalui.types import CellResult, Verdict
 
 PANEL = open_spec(judging={"judges": ["first-biased-judge", "reference-judge"]})

@@ -13,9 +13,9 @@ from evalui.models.catalog import ModelState
 from evalui.modes import MODES, plan_requests
 from evalui.runs.cells import blocking_reason, mode_settings, trials_to_run
 from evalui.runs.contest import JudgingSpec
-from evalui.runs.database.codec import request_key
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import ModeSpec, RunSpec
+from evalui.store.codec import request_key
 from evalui.types import Dataset, Generate, Request, Variant
 
 

@@ -6,12 +6,12 @@ import pytest
 from runs_examples import dataset, plans_of, spec
 
 from evalui.errors import RequestKeyUsed
-from evalui.runs import request_key
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.runs import read_runs
-from evalui.runs.request_key import KEPT_S, RequestKey
+from evalui.runs.submit import create_run
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset
+from evalui.store.queue import REQUEST_KEY_KEPT_S, RequestKey
+from evalui.store.runs import read_runs
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def start(database: Database) -> Callable[..., str]:
         add_dataset(database, dataset(), owner)
         asked = spec()
         once = RequestKey(key, digest)
-        return queue.create_run(database, asked, plans_of(asked), owner, once=once)
+        return create_run(database, asked, plans_of(asked), owner, once=once)
 
     return create
 
@@ -42,11 +42,11 @@ def test_a_key_belongs_to_one_body(start: Callable[..., str], database: Database
 def test_a_key_counts_for_a_day(
     start: Callable[..., str], database: Database, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(request_key.time, "time", lambda: 1000.0)
+    monkeypatch.setattr(queue.time, "time", lambda: 1000.0)
     first = start("k")
-    monkeypatch.setattr(request_key.time, "time", lambda: 1000.0 + KEPT_S - 1)
+    monkeypatch.setattr(queue.time, "time", lambda: 1000.0 + REQUEST_KEY_KEPT_S - 1)
     assert start("k", "d") == first
-    monkeypatch.setattr(request_key.time, "time", lambda: 1000.0 + KEPT_S)
+    monkeypatch.setattr(queue.time, "time", lambda: 1000.0 + REQUEST_KEY_KEPT_S)
     assert start("k", "another") != first
     assert len(database.rows("SELECT * FROM request_key")) == 1  # none is kept for ever
 

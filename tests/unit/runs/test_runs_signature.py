@@ -8,8 +8,9 @@ from runs_examples import TEMPLATE, dataset, sample
 
 from evalui.replies import RATING_VERSION, VERDICT_VERSION
 from evalui.runs.contest import JudgingSpec
-from evalui.runs.signature import labels, signature, with_fingerprint
+from evalui.runs.signature import labels, signature
 from evalui.runs.spec import ModeSpec
+from evalui.store.runs import with_fingerprint
 from evalui.types import Sample
 from evalui.version import __version__
 

@@ -31,10 +31,10 @@ from evalui.runs import plan as plan_module
 from evalui.runs.cells import CellPlan, trials_to_run
 from evalui.runs.contest import CollectedAnswers, JudgingSpec
 from evalui.runs.plan import limit_datasets, plan_run
-from evalui.runs.signature import with_fingerprint
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.runs.submit import expand_entries, read_datasets
 from evalui.scoring.arena.verdicts import battles_from_verdicts, judge_verdicts
+from evalui.store.runs import with_fingerprint
 from evalui.types import (
     Ability,
     Dataset,

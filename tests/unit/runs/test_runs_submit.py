@@ -10,14 +10,14 @@ from evalui.access import LOCAL_PERSON, Person
 from evalui.errors import DataError, FaultyRows, SpecError, UnknownRun
 from evalui.runs import submit as submitting
 from evalui.runs.contest import CollectedAnswers
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset, read_dataset
-from evalui.runs.database.runs import read_cells, read_run, read_runs
-from evalui.runs.database.trials import read_results
 from evalui.runs.fair_queue.limits import UserLimits
+from evalui.runs.results import read_results
 from evalui.runs.spec import RunSpec, read_spec, write_spec
 from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
 from evalui.runs.worker.worker import Worker
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset, read_dataset
+from evalui.store.runs import read_cells, read_run, read_runs
 
 HEADER = "id,question,A,B,C,D,answer\n"
 GOOD = HEADER + "0,One?,1,2,3,4,A\n1,Two?,1,2,3,4,B\n"

@@ -6,10 +6,10 @@ from pathlib import Path
 from runs_examples import CATALOG, spec
 
 from evalui.messages import messages
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells, read_left_out, read_runs
 from evalui.runs.spec import RunSpec
 from evalui.runs.submit import collect_answers, expand_entries, read_datasets, submit
+from evalui.store.connection import Database
+from evalui.store.runs import read_cells, read_left_out, read_runs
 from evalui.types import LeftOut
 
 GOOD = "id,question,A,B,C,D,answer\n0,One?,1,2,3,4,A\n1,Two?,1,2,3,4,B\n"

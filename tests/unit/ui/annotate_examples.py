@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 
 from evalui.app.service import AppService
 from evalui.models.base import ModelEntry
-from evalui.runs.database import queue
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import write_trials
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
+from evalui.runs.submit import create_run
+from evalui.store import queue
+from evalui.store.datasets import add_dataset
+from evalui.store.runs import read_cells
+from evalui.store.trials import write_trials
 from evalui.types import Dataset, Message, Reading, Sample, Trial, Variant
 
 NAMES = ("late-model", "early-model")
@@ -60,7 +61,7 @@ def open_run(
     }
     spec = RunSpec.model_validate(values)
     plans = plan_run(spec, {spec.datasets[0].key: dataset}, _CATALOG)
-    run_id = queue.create_run(desk.database, spec, plans)
+    run_id = create_run(desk.database, spec, plans)
     claimed = queue.claim(desk.database, "worker", run_id)
     assert claimed
     for cell in read_cells(desk.database, run_id):

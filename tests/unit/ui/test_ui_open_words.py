@@ -7,7 +7,7 @@ import pytest
 from evalui.messages import messages
 from evalui.modes.prompts.rubrics import RUBRICS, VERDICT_FORMATS
 from evalui.runs.contest import PairPlan
-from evalui.runs.database.question_pages import SORTS
+from evalui.store.question_pages import SORTS
 from evalui.types import ConflictRule, DatasetKind, PresentationOrders
 
 

@@ -13,7 +13,7 @@ from evalui.access import Person
 from evalui.accounts.audit import AuditEntry, read_audit
 from evalui.app.service import AppService
 from evalui.messages import Messages, messages
-from evalui.runs.fair_queue.spending import Spending, add_spending
+from evalui.runs.fair_queue.limits import Spending, add_spending
 from evalui.ui.pages.admin import AdminPage
 from evalui.ui.pages.admin.forms import AdminForm
 from evalui.ui.pages.context import PageContext

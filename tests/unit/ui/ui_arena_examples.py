@@ -6,14 +6,15 @@ from pathlib import Path
 from store_examples import open_database
 
 from evalui.app.service import AppService
-from evalui.runs.database import queue
-from evalui.runs.database.datasets import add_dataset, read_cell_dataset
-from evalui.runs.database.records import CellRow, Lease
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import write_trials
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
+from evalui.runs.submit import create_run
 from evalui.settings import Settings
+from evalui.store import queue
+from evalui.store.datasets import add_dataset, read_cell_dataset
+from evalui.store.records import CellRow, Lease
+from evalui.store.runs import read_cells
+from evalui.store.trials import write_trials
 from evalui.types import (
     OUTCOMES,
     Dataset,
@@ -102,7 +103,7 @@ def add_run(desk: AppService, data: Dataset | None = None, **judging: object) ->
             "judging": {"judges": ["judge"]} | judging,
         }
     )
-    return queue.create_run(
+    return create_run(
         desk.database, spec, plan_run(spec, {"open.jsonl": data}, desk.models.catalog(), ())
     )
 

@@ -13,7 +13,7 @@ from gradio.blocks import BlockContext
 from gradio.context import Context
 
 from evalui.access import Person
-from evalui.web.sender import set_sender
+from evalui.web.middleware import set_sender
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evalui.access import Deed
-from evalui.app import people, queue
+from evalui.app import administration, people
 from evalui.app.permissions import permission_of
 from evalui.app.service import AppService
 from evalui.app.sharing import withdraw
@@ -93,12 +93,12 @@ def _set_person(service: AppService, sent: Sent) -> ChangeNotice:
     """Role, limits and priority; only what differs is changed, and stands in the log."""
     name, role = text_of(sent, "person"), people.read_role(text_of(sent, "role"))
     limits = UserLimits(**{each: _limit(sent, each) for each in UserLimits.__slots__})
-    priority = queue.read_priority(text_of(sent, "priority"))
+    priority = administration.read_priority(text_of(sent, "priority"))
     use = next((each for each in people.list_people(service) if each.account.name == name), None)
     has_role = use is not None and use.account.role == role
     if not has_role:
         people.set_role(service, name, role)
-    before = queue.read_queue_decisions(service).priorities.get(name, 0)
+    before = administration.read_queue_decisions(service).priorities.get(name, 0)
     has_limits = use is not None and (use.limits, before) == (limits, priority)
     if not has_limits:
         people.set_limits(service, name, limits, priority)
@@ -125,16 +125,16 @@ def _remove(service: AppService, sent: Sent) -> ChangeNotice:
 
 
 def _stop(service: AppService, sent: Sent) -> None:
-    queue.stop_run_of_all(service, text_of(sent, "target"))
+    administration.stop_run_of_all(service, text_of(sent, "target"))
 
 
 def _set_priority(service: AppService, sent: Sent) -> None:
-    priority = queue.read_priority(text_of(sent, "priority"))
-    queue.set_priority(service, text_of(sent, "target"), priority)
+    priority = administration.read_priority(text_of(sent, "priority"))
+    administration.set_priority(service, text_of(sent, "target"), priority)
 
 
 def _decide(service: AppService, sent: Sent) -> None:
-    queue.decide_queue(service, queue.read_queue_state(text_of(sent, "state")))
+    administration.decide_queue(service, administration.read_queue_state(text_of(sent, "state")))
 
 
 def _revoke_link(service: AppService, sent: Sent) -> None:
@@ -154,9 +154,9 @@ CHANGES: Mapping[str, Change] = {
     "disable": _does(people.set_disabled, _disable),
     "enable": _does(people.set_disabled, _enable),
     "remove": _does(people.remove_person, _remove),
-    "stop": _does(queue.stop_run_of_all, _stop),
-    "priority": _does(queue.set_priority, _set_priority),
-    "queue": _does(queue.decide_queue, _decide),
+    "stop": _does(administration.stop_run_of_all, _stop),
+    "priority": _does(administration.set_priority, _set_priority),
+    "queue": _does(administration.decide_queue, _decide),
     "revoke_link": Change("administer", _revoke_link),  # whose link it is, it checks itself
     "sign_out": _does(people.sign_out_others, _sign_out),
 }

@@ -8,8 +8,8 @@ from gradio.blocks import Block
 from gradio.components import Component
 
 from evalui.access import ROLES
+from evalui.app.administration import PRIORITIES, list_live_runs, read_queue_decisions
 from evalui.app.people import DELETE, PersonUse, list_people
-from evalui.app.queue import PRIORITIES, list_live_runs, read_queue_decisions
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.runs.fair_queue.limits import UserLimits, usual_limits

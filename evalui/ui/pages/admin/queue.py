@@ -1,6 +1,6 @@
 """The queue of all: what is at work, what waits for whom, and whether anything is taken."""
 
-from evalui.app.queue import LiveRun, list_queue, read_queue_decisions
+from evalui.app.administration import LiveRun, list_queue, read_queue_decisions
 from evalui.app.run_labels import run_label
 from evalui.app.service import AppService
 from evalui.messages import Sentence

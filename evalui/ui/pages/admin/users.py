@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from evalui.access import ROLES
 from evalui.accounts.secrets import SEEN_EVERY_S
 from evalui.accounts.shares import Share
-from evalui.app.administration import list_share_links, read_disk
+from evalui.app.administration import LiveRun, list_live_runs, list_share_links, read_disk
 from evalui.app.people import PersonUse, list_people
-from evalui.app.queue import LiveRun, list_live_runs
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Html

@@ -17,8 +17,8 @@ from evalui.app.voters import end_voting
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.runs.database.records import RunRow
-from evalui.runs.database.voting.votes import MAX_COMMENT, VoteChoice, VoteInput, VotingProgress
+from evalui.store.records import RunRow
+from evalui.store.voting.votes import MAX_COMMENT, VoteChoice, VoteInput, VotingProgress
 from evalui.ui.components.address import address, leads_to, read_query
 from evalui.ui.components.ballot import all_voted_on, ballot, pair_to_vote_on
 from evalui.ui.components.copied_link import copied_link, link_to_copy

@@ -15,9 +15,9 @@ from evalui.report.analyses.people.standings import contestant_cells
 from evalui.report.blocks import Block, Card, Details, Headline, ModelCell, TableCell, text_table
 from evalui.report.numbers import fixed
 from evalui.report.render.page import render_blocks
-from evalui.runs.database.records import RunRow
 from evalui.scoring.arena.battles import BattleTally, tallies
 from evalui.scoring.arena.verdicts import battles_from_verdicts
+from evalui.store.records import RunRow
 from evalui.types import Verdict
 from evalui.ui.components.listing import markup
 from evalui.ui.components.sent_file import sent_file

@@ -22,9 +22,8 @@ from evalui.app.voters import (
 from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.report.words import join_sentences
-from evalui.runs.database.records import RunRow
-from evalui.runs.database.voting.progress import VoterProgress
-from evalui.runs.database.voting.votes import MAX_COMMENT
+from evalui.store.records import RunRow
+from evalui.store.voting.votes import MAX_COMMENT, VoterProgress
 from evalui.types import Outcome
 from evalui.ui.components.ballot import CHOICES, pair_alone
 from evalui.ui.components.form import ClientStateError, field_value

@@ -18,8 +18,8 @@ from evalui.report.analyses.comparison.figures import (
 from evalui.report.analyses.comparison.findings import measure_words
 from evalui.report.analyses.overview.places import Places
 from evalui.report.html import Html
-from evalui.runs.database.connection import Database
-from evalui.runs.database.trials import read_trials_of
+from evalui.store.connection import Database
+from evalui.store.trials import read_trials_of
 from evalui.types import Sample, Variant
 from evalui.ui.components.format import source
 from evalui.ui.components.listing import markup

@@ -14,7 +14,7 @@ from evalui.report.analyses.comparison.figures import (
 )
 from evalui.report.analyses.comparison.findings import measure_words
 from evalui.report.html import Html
-from evalui.runs.database.question_pages import MAX_MARKS, CellMarks, read_marks
+from evalui.store.question_pages import MAX_MARKS, CellMarks, read_marks
 from evalui.types import Sample
 from evalui.ui.components.format import short_id
 from evalui.ui.components.listing import markup

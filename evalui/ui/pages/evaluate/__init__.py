@@ -12,8 +12,7 @@ from urllib.parse import urlencode
 import gradio as gr
 from markupsafe import escape
 
-from evalui.app.benchmarks import find_benchmarks, take_benchmark
-from evalui.app.datasets import remember_columns, remembered_layout
+from evalui.app.datasets import find_benchmarks, remember_columns, remembered_layout, take_benchmark
 from evalui.app.evaluations import (
     import_log,
     run_to_repeat,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evalui.app.benchmarks import OfferedBenchmark
+from evalui.app.datasets import OfferedBenchmark
 from evalui.benchmarks.index import Benchmark
 from evalui.messages import Messages
 from evalui.report.html import Html

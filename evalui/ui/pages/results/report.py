@@ -7,14 +7,13 @@ from typing import Any
 import gradio as gr
 
 from evalui.app.exports import ExportProgress
-from evalui.app.run_labels import LIVE_STATES
 from evalui.app.run_view import RunView
 from evalui.messages import Messages
 from evalui.report.blocks import Details
 from evalui.report.compile import blocks
 from evalui.report.export.formats import ON_PAGE, is_installed
 from evalui.report.html import Html
-from evalui.runs.database.records import RunRow
+from evalui.store.records import LIVE_STATES, RunRow
 from evalui.ui.blocks import show
 from evalui.ui.components.fold import fold
 from evalui.ui.components.form import Form, field_value

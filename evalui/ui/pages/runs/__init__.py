@@ -12,13 +12,12 @@ import gradio as gr
 
 from evalui.app.evaluations import delete_run, resume_run, stop_run
 from evalui.app.results import list_runs
-from evalui.app.run_labels import LIVE_STATES
-from evalui.app.run_lists import ENDED_STATES, QueuedRun, find_ended, order_queue
+from evalui.app.run_lists import QueuedRun, find_ended, order_queue
 from evalui.app.run_progress import progress_version, read_progress
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.report.html import Html
-from evalui.runs.database.records import RunRow
+from evalui.store.records import ENDED_STATES, LIVE_STATES, RunRow
 from evalui.ui.components.action import Action
 from evalui.ui.components.address import address, leads_to, read_query
 from evalui.ui.components.form import Form, field_value

@@ -9,13 +9,12 @@ from evalui.access import ANONYMOUS, Person
 from evalui.accounts.tokens import person_of_token
 from evalui.errors import StoreError
 from evalui.messages import messages
-from evalui.runs.database.connection import Database
 from evalui.settings import Settings
+from evalui.store.connection import Database
 from evalui.ui.current_person import acting_as
 from evalui.ui.web.doors.guests import find_guest
-from evalui.web.middleware import route_of
+from evalui.web.middleware import route_of, set_sender
 from evalui.web.problems import problem_answer
-from evalui.web.sender import set_sender
 
 # These state nothing about runs, models or people.
 PUBLIC_PATHS = frozenset({"/healthz", "/readyz"})

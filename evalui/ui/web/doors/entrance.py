@@ -6,8 +6,8 @@ from typing import Any, cast
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from evalui.runs.database.connection import Database
 from evalui.settings import Settings
+from evalui.store.connection import Database
 from evalui.ui.web.doors.password import PasswordDoor
 from evalui.ui.web.doors.proxy import PEER, ProxyDoor, is_proxy
 from evalui.ui.web.doors.token import TokenMiddleware

@@ -16,7 +16,7 @@ from starlette.types import Scope
 from evalui.access import ANONYMOUS, Person
 from evalui.accounts.guests import person_of_guest
 from evalui.accounts.secrets import digest_of
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 from evalui.ui.top_bar import PAGES
 from evalui.web.address import cookie_name
 from evalui.web.middleware import route_of

@@ -25,8 +25,8 @@ from evalui.accounts.sessions import LONGEST_S, end_session, start_session
 from evalui.accounts.sign_in import WINDOW_S, sign_in
 from evalui.errors import AccountError, TooManyTries
 from evalui.messages import Messages
-from evalui.runs.database.connection import Database
 from evalui.settings import Settings
+from evalui.store.connection import Database
 from evalui.ui.web.documents import document
 from evalui.ui.web.languages import visitor_messages
 from evalui.web.address import cookie_name, derived, is_same, keep_cookie

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Scope
 
 from evalui.access import ANONYMOUS, Person
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 from evalui.ui.web.doors.door import PUBLIC_PATHS, PUBLIC_PREFIXES, Gate, bearer_of, problem
 from evalui.ui.web.doors.guests import find_guest
 from evalui.web.address import cookie_name, cookie_of, is_same, keep_cookie

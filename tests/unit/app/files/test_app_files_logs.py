@@ -22,7 +22,7 @@ from evalui.app.service import AppService
 from evalui.datasets.model import Layout
 from evalui.errors import DataError, NotAllowed, SpecError
 from evalui.harnesses import LogPart
-from evalui.runs.database.runs import read_cells, read_runs
+from evalui.store.runs import read_cells, read_runs
 
 
 def log_of(desk: AppService, *files: tuple[str, bytes]) -> LogView:

@@ -22,11 +22,11 @@ from evalui.errors import DataError, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState, describe
 from evalui.runs.contest import AnswersSpec
-from evalui.runs.database.connection import Database
-from evalui.runs.request_key import RequestKey
 from evalui.runs.spec import VERSION, RunSpec
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
+from evalui.store.connection import Database
+from evalui.store.queue import RequestKey
 from evalui.types import Sample
 from evalui.ui.pages.evaluate.spec import form_to_spec
 

@@ -12,10 +12,10 @@ from evalui.app.datasets import store_upload
 from evalui.app.evaluations import plan_run, start_run
 from evalui.app.service import AppService
 from evalui.errors import SpecError
-from evalui.runs.database.runs import read_run
 from evalui.runs.spec import parse_spec, read_spec
 from evalui.runs.submit import read_datasets
 from evalui.settings import Settings
+from evalui.store.runs import read_run
 
 GOOD = "id,question,A,B,C,D,answer\n1,Capital of France?,Paris,Rome,Oslo,Bern,A\n"
 OPEN = '{"query": "Who wrote Faust?", "response": "Goethe"}\n'

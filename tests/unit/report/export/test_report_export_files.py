@@ -28,7 +28,7 @@ from evalui.report.export.formats import BUNDLE, EXCHANGED, FORMATS, ON_PAGE
 from evalui.report.imports.battles import read_battles, read_votes
 from evalui.report.render import pictures
 
-# The bundle is copied from a store and not written from a report, see `runs.bundle`; the report
+# The bundle is copied from a store and not written from a report, see `store.bundle`; the report
 # of OpenCompass is one of judged answers.
 WRITTEN = [extension for extension in FORMATS if extension not in (BUNDLE, "opencompass.md")]
 SPEC = (

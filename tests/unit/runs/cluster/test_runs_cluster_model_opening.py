@@ -18,13 +18,13 @@ from evalui.errors import ModelError, Unreachable
 from evalui.models import ModelEntry, open_model
 from evalui.runs.cluster import actor, model
 from evalui.runs.cluster.model import connect, model_opener
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run
 from evalui.runs.worker import worker
 from evalui.runs.worker.model_tests import model_tests, queue_model_test
 from evalui.runs.worker.worker import Worker
 from evalui.settings import Settings
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_run
 
 
 def test_models_that_are_taught_or_far_away_stay_in_the_worker(

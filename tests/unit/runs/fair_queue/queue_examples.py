@@ -4,13 +4,13 @@ from functools import partial
 
 from runs_examples import dataset, plans_of, spec
 
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.records import RunRow
-from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.fair_queue.spending import Spending, add_spending
+from evalui.runs.fair_queue.limits import Spending, UserLimits, add_spending
 from evalui.runs.fair_queue.turns import take_turn
+from evalui.runs.submit import create_run
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset
+from evalui.store.records import RunRow
 
 MONDAY = 1_795_392_000.0  # 2026-11-23 00:00 UTC
 NO_LIMITS = UserLimits()
@@ -18,7 +18,7 @@ NO_LIMITS = UserLimits()
 
 def add_owned(database: Database, owner: str) -> str:
     add_dataset(database, dataset(), owner)
-    return queue.create_run(database, spec(name=f"of {owner}"), plans_of(spec()), owner)
+    return create_run(database, spec(name=f"of {owner}"), plans_of(spec()), owner)
 
 
 def take(

@@ -7,10 +7,6 @@ from queue_examples import add_owned, add_person, take
 from runs_examples import trial
 
 from evalui.errors import SpecError, UnknownRun
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run
-from evalui.runs.database.trials import write_trials
 from evalui.runs.fair_queue.limits import (
     UserLimits,
     check_may_queue,
@@ -22,6 +18,10 @@ from evalui.runs.fair_queue.limits import (
     write_limits,
 )
 from evalui.settings import Settings
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_run
+from evalui.store.trials import write_trials
 
 USUAL = UserLimits(queued=5, running=2, dollars_day=10)
 

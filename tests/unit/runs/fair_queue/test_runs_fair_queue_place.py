@@ -2,10 +2,7 @@
 
 from queue_examples import NO_LIMITS, add_owned, spend, take
 
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
 from evalui.runs.fair_queue import turns
-from evalui.runs.fair_queue.decisions import set_person_priority, set_queue_state
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.turns import (
     QueueAhead,
@@ -13,9 +10,13 @@ from evalui.runs.fair_queue.turns import (
     WaitingRun,
     queue_ahead,
     queue_places,
+    set_person_priority,
+    set_queue_state,
     turn_order,
 )
 from evalui.runs.worker.heartbeat import WorkerStatus
+from evalui.store import queue
+from evalui.store.connection import Database
 
 
 def waiting(*names: str) -> list[WaitingRun]:

@@ -6,17 +6,17 @@ import pytest
 from queue_examples import MONDAY, NO_LIMITS, add_owned, spend, take, take_all
 
 from evalui.errors import UnknownRun
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run
-from evalui.runs.fair_queue.decisions import (
+from evalui.runs.fair_queue.limits import UserLimits
+from evalui.runs.fair_queue.turns import (
+    hold_reason,
     read_decisions,
     set_person_priority,
     set_queue_state,
     set_run_priority,
 )
-from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.fair_queue.turns import hold_reason
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_run
 
 DAY = 86_400.0
 

@@ -13,13 +13,13 @@ from runs_examples import add_run, spec
 
 from evalui.cli.main import main
 from evalui.errors import StoreError
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run, read_workers
 from evalui.runs.upkeep import backup
 from evalui.runs.upkeep.backup import restore_backup, write_backup
-from evalui.runs.upkeep.disk import DiskUse
+from evalui.runs.upkeep.monitor import DiskUse
 from evalui.runs.worker.heartbeat import WorkerStatus
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_run, read_workers
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import pytest
 from runs_examples import add_run, spec
 
 from evalui.cli.main import main
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
 from evalui.runs.upkeep import prune as module
 from evalui.runs.upkeep.prune import find_prunable, prune
+from evalui.store import queue
+from evalui.store.connection import Database
 
 DAY = 86_400.0
 NOW = 1_800_000_000.0

@@ -8,16 +8,16 @@ from runs_examples import RESPONSE, add_run, dataset, spec
 from evalui.errors import Cancelled, EvaluiError, ModelError, RunLeaseLost
 from evalui.models import ModelEntry, open_model
 from evalui.modes.multiple_choice import MultipleChoice
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease
-from evalui.runs.database.response_cache import KeptResponse, get_responses
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.throughput import throughputs
-from evalui.runs.database.trials import read_trials
 from evalui.runs.worker import cell as engine
 from evalui.runs.worker.cell import CellRun, Interrupted
 from evalui.runs.worker.in_flight import MAX_SIZE, MIN_SIZE
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.records import Lease
+from evalui.store.response_cache import KeptResponse, get_responses
+from evalui.store.runs import read_cells
+from evalui.store.trials import read_trials
+from evalui.store.usage import throughputs
 from evalui.types import Request, Response, Sample, Trial
 
 

@@ -11,16 +11,15 @@ from runs_examples import RESPONSE, add_run, dataset, spec
 from evalui.errors import Cancelled, ModelError, RequestRejected, Unreachable
 from evalui.messages import Sentence
 from evalui.models.base import ReplyCount
-from evalui.runs.database import queue, usage
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.throughput import throughputs
-from evalui.runs.database.trials import read_trials
-from evalui.runs.database.usage import TokenCost, model_changes, reply_counts
 from evalui.runs.worker import cell as engine
 from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.cell import CellRun, Interrupted
+from evalui.store import queue, usage
+from evalui.store.connection import Database
+from evalui.store.records import Lease
+from evalui.store.runs import read_cells
+from evalui.store.trials import read_trials
+from evalui.store.usage import TokenCost, model_changes, reply_counts, throughputs
 from evalui.types import Dataset, GeneratedText, Request, Response, Sample, Usage
 
 QUESTIONS = 50

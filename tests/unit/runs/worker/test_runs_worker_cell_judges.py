@@ -13,12 +13,12 @@ from evalui.models import ModelEntry
 from evalui.models.base import BACKENDS, Backend, Model
 from evalui.report.compile import compile_report, markdown
 from evalui.report.export.json import duel_objects, encode, rating_lines
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import read_results
 from evalui.runs.plan import plan_run
+from evalui.runs.results import read_results
+from evalui.runs.submit import create_run
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset
+from evalui.store.runs import read_cells
 from evalui.types import (
     Ability,
     Generate,
@@ -101,7 +101,7 @@ def judged(database: Database, lender: Lender, monkeypatch: pytest.MonkeyPatch, 
     add_dataset(database, data)
     asked = open_spec(version=3, judging={"judges": ["lent"]} | judging)
     plans = plan_run(asked, {"capitals.jsonl": data}, catalog, (RIGHT, WRONG))
-    run_id = queue.create_run(database, asked, plans)
+    run_id = create_run(database, asked, plans)
     do_run(database, run_id, catalog)
     results = read_results(database, run_id)
     assert {result.state for result in results} == {"done"}

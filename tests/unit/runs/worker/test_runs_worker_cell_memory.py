@@ -6,10 +6,10 @@ import pytest
 from runs_examples import CATALOG, RESPONSE, add_run, dataset, spec
 
 from evalui.models.base import Model, is_out_of_memory
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells, read_run
-from evalui.runs.database.trials import read_trials
 from evalui.runs.worker.worker import Worker
+from evalui.store.connection import Database
+from evalui.store.runs import read_cells, read_run
+from evalui.store.trials import read_trials
 from evalui.types import Request, Response
 
 

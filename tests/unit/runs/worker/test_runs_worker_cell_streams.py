@@ -15,16 +15,16 @@ from evalui.models.base import Answer, ModelEntry, Rejection
 from evalui.models.endpoint.driver import Job, JobStream, RetryPolicy, ServerPool
 from evalui.models.endpoint.protocol import Json, RejectedError, RetryableError, Send
 from evalui.models.endpoint.server import HttpServer
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import read_trials
 from evalui.runs.spec import RunSpec
 from evalui.runs.worker import cell as engine
 from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.cell import CellRun
 from evalui.runs.worker.worker import Worker
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.records import Lease
+from evalui.store.runs import read_cells
+from evalui.store.trials import read_trials
 from evalui.types import (
     Dataset,
     Generate,

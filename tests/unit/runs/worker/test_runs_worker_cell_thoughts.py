@@ -7,11 +7,11 @@ from runs_examples import add_run, dataset, spec
 
 from evalui.errors import ModelError
 from evalui.models import ModelEntry
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import read_trials, read_trials_of
 from evalui.runs.worker.cell import CellRun
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_cells
+from evalui.store.trials import read_trials, read_trials_of
 from evalui.types import GeneratedText, LabelProbs, Request, Response
 
 REMOTE = ModelEntry("perfect", "openai", path="m")

@@ -11,8 +11,6 @@ import pytest
 from evalui.errors import SpecError, StoreError
 from evalui.messages import Sentence
 from evalui.models import ModelEntry
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_workers
 from evalui.runs.worker import devices
 from evalui.runs.worker.devices import (
     device_of,
@@ -23,6 +21,8 @@ from evalui.runs.worker.devices import (
 )
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.settings import Settings
+from evalui.store.connection import Database
+from evalui.store.runs import read_workers
 
 
 class Driver(SimpleNamespace):

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from evalui.logs import JsonFormatter
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease
 from evalui.runs.worker import heartbeat
 from evalui.runs.worker.heartbeat import Heartbeat
+from evalui.store.connection import Database
+from evalui.store.records import Lease
 
 
 @pytest.fixture

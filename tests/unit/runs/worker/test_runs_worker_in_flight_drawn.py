@@ -7,9 +7,9 @@ from runs_examples import sample
 
 from evalui.models import ModelEntry, open_model
 from evalui.modes import MODES, ModeSettings
-from evalui.runs.database.response_cache import cacheable_by
 from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.scoring.choice.options import variants
+from evalui.store.response_cache import cacheable_by
 from evalui.types import Generate, NextToken
 
 

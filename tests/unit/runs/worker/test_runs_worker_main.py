@@ -10,16 +10,16 @@ from evalui.errors import ModelError, Unreachable
 from evalui.messages import Sentence
 from evalui.models import ModelEntry
 from evalui.models.user_catalog import additions_path
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease
-from evalui.runs.database.runs import read_cells, read_run, read_workers
 from evalui.runs.worker import heartbeat
 from evalui.runs.worker import main as worker_main
 from evalui.runs.worker.heartbeat import Heartbeat, WorkerStatus
 from evalui.runs.worker.main import main, serve
 from evalui.runs.worker.model_tests import model_tests, queue_model_test
 from evalui.runs.worker.worker import Worker
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.records import Lease
+from evalui.store.runs import read_cells, read_run, read_workers
 from evalui.types import Request, Response
 
 

@@ -8,11 +8,11 @@ from runs_examples import CATALOG, RESPONSE, add_run, spec
 from evalui.errors import Unreachable
 from evalui.messages import Sentence
 from evalui.models import Model
-from evalui.runs.database import queue, usage
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.worker import Worker
+from evalui.store import queue, usage
+from evalui.store.connection import Database
+from evalui.store.runs import read_cells, read_run
 from evalui.types import Request, Response
 
 

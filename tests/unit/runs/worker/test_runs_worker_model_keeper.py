@@ -10,18 +10,17 @@ import pytest
 from runs_examples import CATALOG, RESPONSE, add_run, dataset, plans_of, spec
 
 from evalui.models import Model, ModelEntry
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run, read_workers
-from evalui.runs.fair_queue.decisions import set_queue_state
-from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.fair_queue.spending import Spending, spendings_today
+from evalui.runs.fair_queue.limits import Spending, UserLimits, spendings_today
+from evalui.runs.fair_queue.turns import set_queue_state
+from evalui.runs.submit import create_run
 from evalui.runs.worker import heartbeat
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.model_keeper import ModelKeeper
 from evalui.runs.worker.model_tests import queue_model_test
 from evalui.runs.worker.run_at_work import RunAtWork
 from evalui.runs.worker.worker import Worker
+from evalui.store.connection import Database
+from evalui.store.runs import read_run, read_workers
 from evalui.types import GeneratedText, NextToken, Request, Response, Usage
 
 IDLE_S = 300.0
@@ -115,7 +114,7 @@ def owned_run(database: Database, owner: str, n: int = 6) -> str:
     with database.writing() as connection:
         connection.execute("DELETE FROM run")
         connection.execute("UPDATE dataset SET owner = ?", (owner,))
-    return queue.create_run(database, spec(), plans, owner)
+    return create_run(database, spec(), plans, owner)
 
 
 def test_a_model_is_loaded_once_for_two_runs(database: Database) -> None:

@@ -8,8 +8,6 @@ from runs_examples import CATALOG, add_run
 from evalui.errors import ModelError, Unreachable
 from evalui.messages import Sentence
 from evalui.models import Model, ModelEntry, open_model
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_runs, read_workers
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.runs.worker.model_tests import (
@@ -25,6 +23,8 @@ from evalui.runs.worker.model_tests import (
 )
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.runs.worker.worker import Worker, worker_name
+from evalui.store.connection import Database
+from evalui.store.runs import read_runs, read_workers
 from evalui.types import Generate, GeneratedText, Request, Response, Usage
 
 ME = "local"

@@ -6,14 +6,14 @@ import pytest
 from runs_examples import trial
 
 from evalui.models import ModelEntry
-from evalui.runs.database import queue, usage
-from evalui.runs.database.connection import Database
-from evalui.runs.database.records import Lease
-from evalui.runs.database.trials import write_trials
-from evalui.runs.database.usage import ModelWait
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.model_tests import claim_model_test, queue_model_test
 from evalui.runs.worker.supervisor import ProgressWatch
+from evalui.store import queue, usage
+from evalui.store.connection import Database
+from evalui.store.records import Lease
+from evalui.store.trials import write_trials
+from evalui.store.usage import ModelWait
 
 HANG_S, LOADING_S = 10.0, 100.0
 

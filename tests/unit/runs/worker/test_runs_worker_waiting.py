@@ -6,9 +6,9 @@ import pytest
 
 from evalui.errors import Cancelled, Unreachable
 from evalui.messages import Sentence
-from evalui.runs.database.usage import ModelWait
 from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.waiting import WaitForModel
+from evalui.store.usage import ModelWait
 
 
 class Clock:

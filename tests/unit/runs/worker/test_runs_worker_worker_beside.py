@@ -10,16 +10,17 @@ from open_run_examples import capitals
 from runs_examples import CATALOG, RESPONSE, dataset, spec
 
 from evalui.models.base import ModelEntry
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.fair_queue.limits import UserLimits
 from evalui.runs.fair_queue.turns import queue_ahead, queue_places
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
+from evalui.runs.submit import create_run
 from evalui.runs.worker import heartbeat
 from evalui.runs.worker.worker import Worker
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset
+from evalui.store.runs import read_cells, read_run
 from evalui.types import GeneratedText, Request, Response
 
 
@@ -81,7 +82,7 @@ class Place:
         plans = plan_run(asked, {asked.datasets[0].key: data}, planned)
         # Planned as models that need no server to be described, and queued as what they are.
         known = [replace(plan, entry=self.entries[plan.entry.name]) for plan in plans]
-        return queue.create_run(self.database, asked, known, owner)
+        return create_run(self.database, asked, known, owner)
 
     def state(self, run_id: str) -> str:
         return read_run(self.database, run_id).state
@@ -268,7 +269,7 @@ def queue_judged(database: Database) -> str:
         for name, rule in (("one", "perfect"), ("two", "refusing"), ("judge", "reference-judge"))
     }
     add_dataset(database, data)
-    return queue.create_run(database, asked, plan_run(asked, {"capitals.jsonl": data}, planned))
+    return create_run(database, asked, plan_run(asked, {"capitals.jsonl": data}, planned))
 
 
 def judged_worker(
@@ -363,7 +364,7 @@ def test_a_judge_here_gives_its_turn_to_another_run_while_it_waits_for_answers(
         replace(plan, entry=entries["here"])
         for plan in plan_run(asked, {asked.datasets[0].key: data}, planned)
     ]
-    other = queue.create_run(database, asked, plans)
+    other = create_run(database, asked, plans)
     try:
         wait_until(worker.begin_run)
         wait_until(lambda: read_run(database, other).state == "done")

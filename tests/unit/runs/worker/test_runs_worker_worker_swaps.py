@@ -9,13 +9,13 @@ from open_run_examples import CATALOG, capitals
 
 from evalui.models.base import ModelEntry
 from evalui.models.endpoint.backend import OpenAIBackend
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.runs import read_cells
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
 from evalui.runs.worker.worker import Worker
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset
+from evalui.store.runs import read_cells
 
 LLAMA_CPP = {
     "/v1/models": {"data": [{"id": "a", "status": {"value": "unloaded"}}, {"id": "b"}]},

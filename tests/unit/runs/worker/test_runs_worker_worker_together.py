@@ -9,12 +9,13 @@ from runs_examples import CATALOG, RESPONSE, dataset, spec
 
 from evalui.errors import StoreError
 from evalui.models.base import BACKENDS, ModelEntry
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.datasets import add_dataset
-from evalui.runs.database.runs import read_cells, read_run
 from evalui.runs.plan import plan_run
+from evalui.runs.submit import create_run
 from evalui.runs.worker.worker import Worker
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.datasets import add_dataset
+from evalui.store.runs import read_cells, read_run
 from evalui.types import Request, Response
 
 
@@ -54,9 +55,7 @@ def work(
     # Planned as models that need no server to be described.
     planned = {name: replace(CATALOG["perfect"], name=name) for name in models}
     add_dataset(database, data)
-    run_id = queue.create_run(
-        database, asked, plan_run(asked, {asked.datasets[0].key: data}, planned)
-    )
+    run_id = create_run(database, asked, plan_run(asked, {asked.datasets[0].key: data}, planned))
     opener = lambda entry: models[entry.name]  # noqa: E731
     assert Worker(database, lambda: catalog, opener=opener).run_once()  # type: ignore[arg-type]
     return run_id

@@ -7,8 +7,8 @@ import pytest
 from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.messages import messages
-from evalui.runs.upkeep import disk
-from evalui.runs.upkeep.disk import DiskUse
+from evalui.runs.upkeep import monitor
+from evalui.runs.upkeep.monitor import DiskUse
 from evalui.ui.components import disk_notice as module
 from evalui.ui.components.disk_notice import disk_notice
 from evalui.ui.top_bar import top_bar
@@ -35,6 +35,6 @@ def test_a_folder_that_is_gone_is_stated(tmp_path: Path):
 def test_the_line_stands_on_every_page(desk: AppService, monkeypatch: pytest.MonkeyPatch):
     t = messages("en")
     assert "The disk of this server" not in top_bar(desk, t, "evaluate", {})
-    monkeypatch.setattr(disk, "_NEARLY_FULL", 0.0)
+    monkeypatch.setattr(monitor, "_NEARLY_FULL", 0.0)
     for page in ("evaluate", "runs", "models"):
         assert "The disk of this server" in top_bar(desk, t, page, {})

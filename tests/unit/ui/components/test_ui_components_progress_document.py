@@ -14,11 +14,11 @@ from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Sentence, messages, sentence
 from evalui.report.compile import markdown
-from evalui.runs.database import queue, usage
-from evalui.runs.database.records import Lease
-from evalui.runs.database.runs import read_runs
-from evalui.runs.database.trials import set_width
-from evalui.runs.database.usage import ModelWait
+from evalui.store import queue, usage
+from evalui.store.records import Lease
+from evalui.store.runs import read_runs
+from evalui.store.trials import set_width
+from evalui.store.usage import ModelWait
 from evalui.types import Language, Usage
 from evalui.ui.components.form import Form
 from evalui.ui.components.progress_document import (

@@ -17,8 +17,8 @@ from evalui.app.service import AppService
 from evalui.app.sharing import share_run
 from evalui.errors import AccountError, NotAllowed, SpecError, UnknownRun
 from evalui.messages import messages
-from evalui.runs.database.queue import delete
-from evalui.runs.database.voting.plans import keep_plan
+from evalui.store.queue import delete
+from evalui.store.voting.plans import keep_plan
 from evalui.ui.current_person import acting_as
 from evalui.ui.published import PublishedRuns
 from evalui.ui.web.routes import add_routes

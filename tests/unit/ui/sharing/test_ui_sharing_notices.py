@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from evalui.access import Person
 from evalui.accounts.people import add_person
-from evalui.app.notices import close_notice, unseen_notices
+from evalui.app.run_lists import close_notice, unseen_notices
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.ui.components.form import Form

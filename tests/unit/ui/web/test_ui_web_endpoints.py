@@ -17,7 +17,7 @@ from evalui.access import Person
 from evalui.server import create_app
 from evalui.settings import Settings
 from evalui.ui.web.events import EventMiddleware, Listeners
-from evalui.web.sender import set_sender
+from evalui.web.middleware import set_sender
 
 HERE, CALL = Person("ann", "annotator"), "/en/gradio_api/queue/join"
 ANSWERS = "/en/gradio_api/queue/data"

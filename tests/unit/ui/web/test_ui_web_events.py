@@ -22,11 +22,11 @@ from ui_examples import GOOD, MODELS, served
 from evalui.app.datasets import store_upload
 from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
-from evalui.runs.database.connection import Database
-from evalui.runs.database.voting.votes import MAX_COMMENT
 from evalui.runs.worker.worker import Worker
 from evalui.server import create_app
 from evalui.settings import Settings
+from evalui.store.connection import Database
+from evalui.store.voting.votes import MAX_COMMENT
 from evalui.ui.pages.evaluate.spec import form_to_spec
 from evalui.ui.web import events
 

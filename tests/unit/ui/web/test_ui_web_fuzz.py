@@ -24,11 +24,11 @@ import evalui
 from evalui.app.datasets import store_upload
 from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
-from evalui.runs.database.connection import Database
 from evalui.runs.worker.main import Worker
 from evalui.server import create_app
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
+from evalui.store.connection import Database
 from evalui.ui.pages.evaluate.spec import form_to_spec
 from evalui.ui.top_bar import PAGES
 from evalui.web.address import access_token

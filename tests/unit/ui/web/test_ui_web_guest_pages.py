@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 from evalui.access import LOCAL_PERSON
 from evalui.accounts.guests import make_guest_link, person_of_guest, read_guest_links
 from evalui.app.service import AppService
-from evalui.runs.database.voting.ballots import voting_pairs
-from evalui.runs.database.voting.votes import VoteInput, cast_vote
 from evalui.server import create_app
+from evalui.store.voting.ballots import voting_pairs
+from evalui.store.voting.votes import VoteInput, cast_vote
 from evalui.ui.web.doors.guests import guest_cookie
 
 

@@ -20,12 +20,12 @@ from evalui.accounts.tokens import add_token
 from evalui.app.service import AppService
 from evalui.errors import StoreError
 from evalui.logs import JsonFormatter
-from evalui.runs.database.connection import Database
-from evalui.runs.upkeep import disk
-from evalui.runs.upkeep.readings import StoreReadings
+from evalui.runs.upkeep import monitor
+from evalui.runs.upkeep.monitor import StoreReadings
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.server import create_app
 from evalui.settings import Settings
+from evalui.store.connection import Database
 from evalui.ui.current_person import acting_as
 from evalui.ui.web import monitoring
 from evalui.ui.web.doors.token import TokenMiddleware
@@ -105,7 +105,7 @@ def test_a_full_disk_and_a_store_that_cannot_be_written_are_words(
     opened: Open, desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
     client = opened()
-    monkeypatch.setattr(disk, "FULL_BYTES", 2**62)
+    monkeypatch.setattr(monitor, "FULL_BYTES", 2**62)
     assert client.get("/readyz").json() == {"ready": False, "reason": "disk"}
     monkeypatch.undo()
     desk.database.damage = "page 7 is never used"

@@ -10,8 +10,8 @@ from evalui.access import Person
 from evalui.app.evaluations import start_run
 from evalui.app.exports import ExportProgress
 from evalui.app.service import AppService
-from evalui.runs.database import queue
-from evalui.runs.database.voting.plans import keep_plan
+from evalui.store import queue
+from evalui.store.voting.plans import keep_plan
 from evalui.ui import published
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as

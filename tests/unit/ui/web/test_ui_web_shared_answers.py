@@ -14,13 +14,13 @@ from ui_examples import served
 
 from evalui.access import Person
 from evalui.app.service import AppService
-from evalui.runs.database import queue
 from evalui.server import create_app
+from evalui.store import queue
 from evalui.ui import published
 from evalui.ui.pages.context import SharedAnswer
 from evalui.ui.pages.results import VIEWS
 from evalui.ui.web.events import Event, EventMiddleware, Listeners
-from evalui.web.sender import set_sender
+from evalui.web.middleware import set_sender
 
 DRAW, PLAIN = 1, 2  # events: one whose answer is shared by the role of its sender, one of none
 ADA, BEN, EVE = Person("ada", "reader"), Person("ben", "reader"), Person("eve", "operator")

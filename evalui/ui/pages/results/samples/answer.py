@@ -7,8 +7,8 @@ from evalui.app.questions import OpenedQuestion
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.html import Html
-from evalui.runs.database.question_pages import JudgedQuestion
 from evalui.scoring.texts.metrics import BLEUS, MAIN, ROUGES
+from evalui.store.question_pages import JudgedQuestion
 from evalui.types import Sample, Trial
 from evalui.ui.components.option_table import thoughts_of
 from evalui.ui.components.templates import fill

@@ -2,7 +2,7 @@
 
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.runs.database.question_pages import SentPrompt
+from evalui.runs.results import SentPrompt
 from evalui.types import Generate, Loglik, Prompt, Request
 from evalui.ui.components.templates import fill
 

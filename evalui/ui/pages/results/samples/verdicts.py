@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.runs.database.question_pages import JudgedQuestion
 from evalui.scoring.arena.verdicts import judge_verdicts
+from evalui.store.question_pages import JudgedQuestion
 from evalui.types import Verdict
 from evalui.ui.components.templates import fill
 

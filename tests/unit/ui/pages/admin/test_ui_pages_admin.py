@@ -28,14 +28,13 @@ from evalui.app.service import AppService
 from evalui.errors import EvaluiError, NotAllowed, SpecError
 from evalui.messages import messages
 from evalui.models.new_model import NewModelForm
-from evalui.runs.database import queue
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_run
-from evalui.runs.fair_queue.decisions import read_decisions, set_queue_state
 from evalui.runs.fair_queue.limits import UserLimits, limits_of, usual_limits, write_limits
-from evalui.runs.fair_queue.turns import take_turn
+from evalui.runs.fair_queue.turns import read_decisions, set_queue_state, take_turn
 from evalui.runs.worker.main import Worker
 from evalui.settings import Settings
+from evalui.store import queue
+from evalui.store.connection import Database
+from evalui.store.runs import read_run
 from evalui.types import Language
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.pages.admin.changes import CHANGES, make_change

@@ -10,8 +10,8 @@ from ui_examples import HOSTILE
 
 from evalui.app.results import run_report, run_votes
 from evalui.app.service import AppService
-from evalui.runs.database.voting.ballots import voting_pairs
-from evalui.runs.database.voting.votes import VoteInput, cast_vote, next_ballots, read_votes
+from evalui.store.voting.ballots import voting_pairs
+from evalui.store.voting.votes import VoteInput, cast_vote, next_ballots, read_votes
 from evalui.types import Sample
 
 

@@ -14,10 +14,10 @@ from ui_examples import HOSTILE
 from evalui.app.datasets import store_upload
 from evalui.app.results import export_run, run_report
 from evalui.app.service import AppService
-from evalui.runs.database.column_blocks import decode_columns, encode_columns, no_texts
-from evalui.runs.database.voting.ballots import voting_pairs
-from evalui.runs.database.voting.closing import close_voting
-from evalui.runs.database.voting.votes import (
+from evalui.store.column_blocks import decode_columns, encode_columns, no_texts
+from evalui.store.voting.ballots import voting_pairs
+from evalui.store.voting.plans import close_voting
+from evalui.store.voting.votes import (
     VoteChoice,
     VoteInput,
     cast_vote,

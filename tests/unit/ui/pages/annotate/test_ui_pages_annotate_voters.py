@@ -18,12 +18,10 @@ from evalui.app.results import run_report
 from evalui.app.service import AppService
 from evalui.app.voters import assign_people
 from evalui.errors import EvaluiError, NotAllowed, SpecError
-from evalui.runs.database.voting.adjudications import contested_pairs
-from evalui.runs.database.voting.ballots import sides_for
-from evalui.runs.database.voting.closing import close_voting
-from evalui.runs.database.voting.imported_votes import MAX_PEOPLE
-from evalui.runs.database.voting.plans import VotingPlan, keep_plan, read_plan
-from evalui.runs.database.voting.votes import VoteInput, cast_vote, read_votes
+from evalui.store.voting.adjudications import contested_pairs
+from evalui.store.voting.ballots import sides_for
+from evalui.store.voting.plans import VotingPlan, close_voting, keep_plan, read_plan
+from evalui.store.voting.votes import MAX_PEOPLE, VoteInput, cast_vote, read_votes
 from evalui.ui.current_person import acting_as
 
 OLGA = Person("olga", "operator")

@@ -25,12 +25,12 @@ from evalui.app.evaluations import start_run
 from evalui.app.results import cell_result, run_report
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.runs.database import queue, trials
-from evalui.runs.database.column_blocks import decode_columns
-from evalui.runs.database.runs import read_cells
 from evalui.runs.worker.worker import Worker
 from evalui.scoring.trial_columns import TextReader, TrialColumns
 from evalui.settings import Settings
+from evalui.store import queue, trials
+from evalui.store.column_blocks import decode_columns
+from evalui.store.runs import read_cells
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.pages.compare.comparing import read_shown

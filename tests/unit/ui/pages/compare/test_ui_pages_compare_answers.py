@@ -9,7 +9,7 @@ from ui_open_examples import ANSWERS, finish, given, open_desk, open_form
 
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.runs.database.runs import read_cells
+from evalui.store.runs import read_cells
 
 
 @pytest.fixture(scope="module")

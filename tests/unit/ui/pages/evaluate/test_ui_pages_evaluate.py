@@ -15,8 +15,8 @@ from evalui.app.samples import EXAMPLES
 from evalui.app.service import AppService
 from evalui.datasets.model import Layout
 from evalui.messages import messages
-from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
+from evalui.store.runs import read_runs
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.current_person import acting_as
 

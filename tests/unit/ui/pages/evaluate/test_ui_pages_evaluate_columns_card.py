@@ -16,8 +16,8 @@ from evalui.datasets.answers import AnswerFunction
 from evalui.datasets.model import COLUMN_ROLES
 from evalui.messages import LANGUAGES, messages
 from evalui.registry import PLUGINS
-from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
+from evalui.store.runs import read_runs
 from evalui.types import LETTERS
 from evalui.ui.components.form import Form
 

@@ -15,7 +15,7 @@ from evalui.app.datasets import store_upload
 from evalui.app.results import export_run
 from evalui.app.service import AppService
 from evalui.errors import NotAllowed
-from evalui.runs.database.runs import read_cells, read_runs
+from evalui.store.runs import read_cells, read_runs
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
 

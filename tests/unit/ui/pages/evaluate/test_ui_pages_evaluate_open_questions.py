@@ -23,8 +23,8 @@ from ui_open_examples import (
 from evalui.app.datasets import store_upload
 from evalui.app.evaluations import plan_run, run_to_repeat, start_run
 from evalui.app.service import AppService
-from evalui.runs.database.runs import read_runs
 from evalui.runs.spec import read_spec
+from evalui.store.runs import read_runs
 from evalui.ui.components.form import Form
 from evalui.ui.pages.evaluate.spec import form_to_spec, spec_to_form
 

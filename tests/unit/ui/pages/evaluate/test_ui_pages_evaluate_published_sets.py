@@ -10,7 +10,7 @@ from ui_evaluate_screen import Screen
 
 from evalui.access import Person
 from evalui.app.service import AppService
-from evalui.runs.database.runs import read_runs
+from evalui.store.runs import read_runs
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
 from evalui.ui.pages.evaluate.published_sets import MOST

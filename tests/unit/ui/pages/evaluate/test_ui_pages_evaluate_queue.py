@@ -9,7 +9,7 @@ from evalui.access import Person
 from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.errors import SpecError
-from evalui.runs.database.runs import read_runs
+from evalui.store.runs import read_runs
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
 from evalui.ui.pages.evaluate.spec import form_to_spec

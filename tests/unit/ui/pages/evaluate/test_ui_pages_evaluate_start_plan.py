@@ -10,8 +10,7 @@ from evalui.app.evaluations import start_run
 from evalui.app.results import run_report
 from evalui.app.service import AppService
 from evalui.report.compile import markdown
-from evalui.runs.fair_queue.limits import UserLimits
-from evalui.runs.fair_queue.spending import Spending, add_spending
+from evalui.runs.fair_queue.limits import Spending, UserLimits, add_spending
 from evalui.runs.worker.worker import Worker
 from evalui.ui.components.form import Form, field_values
 from evalui.ui.pages.evaluate.spec import form_to_spec

@@ -25,15 +25,14 @@ from evalui.models.endpoint.protocol import RetryableError
 from evalui.models.endpoint.requests import Capabilities
 from evalui.models.endpoint.server import HttpServer
 from evalui.models.user_catalog import additions_path
-from evalui.runs.database import queue
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.throughput import store_throughput
-from evalui.runs.database.usage import ModelWait, clear_wait, set_wait
 from evalui.runs.worker.devices import DeviceMemory
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.runs.worker.model_tests import AbilityTest, claim_model_test, finish_model_test
 from evalui.runs.worker.worker import Worker
 from evalui.shipped_files import ASSETS
+from evalui.store import queue
+from evalui.store.runs import read_cells
+from evalui.store.usage import ModelWait, clear_wait, set_wait, store_throughput
 from evalui.types import Ability
 from evalui.ui.components.form import Form
 from evalui.ui.pages.evaluate.spec import form_to_spec

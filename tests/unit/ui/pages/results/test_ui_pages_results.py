@@ -13,8 +13,8 @@ from ui_results_screen import ResultsScreen
 from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.runs.database import queue
-from evalui.runs.database.runs import read_cells
+from evalui.store import queue
+from evalui.store.runs import read_cells
 from evalui.ui.components.form import Form
 from evalui.ui.pages.evaluate.spec import form_to_spec
 from evalui.ui.run_frame import VIEWS, WITHIN

@@ -11,8 +11,8 @@ from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.html import Html
 from evalui.report.render.page import render_blocks
-from evalui.runs.database.voting.ballots import voting_pairs
-from evalui.runs.database.voting.imported_votes import add_imported_votes
+from evalui.store.voting.ballots import voting_pairs
+from evalui.store.voting.votes import add_imported_votes
 from evalui.types import Duel, Language, Outcome, Verdict
 
 

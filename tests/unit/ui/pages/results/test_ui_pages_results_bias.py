@@ -11,7 +11,7 @@ from ui_results_screen import view_of
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.runs.database import trials
+from evalui.store import trials
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.pages.results import bias

@@ -19,11 +19,11 @@ from ui_results_screen import text_of
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.runs.database import queue
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import write_trials
-from evalui.runs.database.voting.ballots import voting_pairs
-from evalui.runs.database.voting.imported_votes import add_imported_votes
+from evalui.store import queue
+from evalui.store.runs import read_cells
+from evalui.store.trials import write_trials
+from evalui.store.voting.ballots import voting_pairs
+from evalui.store.voting.votes import add_imported_votes
 from evalui.types import Duel, Outcome, Reading, Trial, Variant, Verdict
 from evalui.ui.components.form import Form, read_form
 from evalui.ui.components.list_and_reader import ListContent

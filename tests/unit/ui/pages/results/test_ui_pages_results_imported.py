@@ -13,7 +13,7 @@ from evalui.app.results import may_repeat
 from evalui.app.service import AppService
 from evalui.harnesses.importing import import_run
 from evalui.messages import messages
-from evalui.runs.database.runs import read_cells
+from evalui.store.runs import read_cells
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.pages.results import VIEWS

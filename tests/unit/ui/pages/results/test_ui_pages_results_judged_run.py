@@ -12,8 +12,8 @@ from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import duel_lines, write
-from evalui.runs.database.runs import read_cells
-from evalui.runs.database.trials import read_results
+from evalui.runs.results import read_results
+from evalui.store.runs import read_cells
 
 _CAPITALS = (
     ("中国", "北京"),

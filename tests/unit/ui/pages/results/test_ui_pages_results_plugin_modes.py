@@ -19,7 +19,7 @@ from evalui.messages import messages
 from evalui.modes import MODES, modes_for
 from evalui.registry import PLUGINS
 from evalui.report.export.files import write
-from evalui.runs.database.runs import read_cells
+from evalui.store.runs import read_cells
 
 _TEXTS = """
 from evalui.modes import MODES, ModeTraits

@@ -59,7 +59,7 @@ def test_sizes_are_known_without_reading_every_trial(
     run_id = finished("\n".join(["id,question,A,B,C,D,answer", *rows]))
     assert run_report(desk, run_id, "en").summaries
     read: list[int] = []
-    decoded = "evalui.runs.database.trials.decode_turns"
+    decoded = "evalui.store.trials.decode_turns"
     monkeypatch.setattr(decoded, lambda _: (read.append(1), ())[1])
     export_sizes(desk, run_id, "en")
     cells_with_answers = 3

@@ -11,7 +11,7 @@ from ui_results_screen import ResultsScreen
 
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.runs.database.runs import read_cells
+from evalui.store.runs import read_cells
 from evalui.ui.pages.results import statistics
 
 MakeAct = Callable[..., Press]

@@ -16,10 +16,10 @@ from evalui.app.results import run_report
 from evalui.app.run_labels import run_label
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.runs.database import queue
-from evalui.runs.database.runs import read_run, read_runs
 from evalui.runs.spec import read_spec, write_spec
 from evalui.runs.worker.worker import Worker
+from evalui.store import queue
+from evalui.store.runs import read_run, read_runs
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as
 from evalui.ui.pages.evaluate.spec import form_to_spec

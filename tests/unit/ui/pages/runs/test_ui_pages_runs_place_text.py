@@ -11,11 +11,10 @@ from evalui.access import LOCAL_PERSON, Person
 from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.runs.database import queue
-from evalui.runs.database.runs import read_run
-from evalui.runs.fair_queue.decisions import set_queue_state
-from evalui.runs.fair_queue.spending import Spending, add_spending
-from evalui.runs.fair_queue.turns import QueuePlace
+from evalui.runs.fair_queue.limits import Spending, add_spending
+from evalui.runs.fair_queue.turns import QueuePlace, set_queue_state
+from evalui.store import queue
+from evalui.store.runs import read_run
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as

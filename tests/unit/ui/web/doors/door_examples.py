@@ -12,8 +12,8 @@ from store_examples import open_database
 
 from evalui.access import LOCAL_PERSON as ME
 from evalui.accounts.people import add_person
-from evalui.runs.database.connection import Database
 from evalui.settings import Settings
+from evalui.store.connection import Database
 from evalui.ui.current_person import current_person
 from evalui.ui.web.doors.entrance import guarded
 from evalui.ui.web.monitoring import Monitoring

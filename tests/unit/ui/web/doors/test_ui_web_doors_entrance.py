@@ -12,7 +12,7 @@ from evalui.access import LOCAL_PERSON as ME
 from evalui.accounts.sign_in import PER_ADDRESS
 from evalui.accounts.tokens import add_token
 from evalui.errors import SpecError
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 from evalui.ui.web.doors.token import TokenMiddleware
 from evalui.web.address import check_door, listen
 

@@ -14,8 +14,8 @@ from evalui.access import LOCAL_PERSON
 from evalui.accounts.guests import admit_guest, make_guest_link
 from evalui.accounts.people import add_person
 from evalui.accounts.sessions import start_session
-from evalui.runs.database.connection import Database
 from evalui.settings import Settings
+from evalui.store.connection import Database
 from evalui.ui.current_person import current_person
 from evalui.ui.web.doors.entrance import guarded
 from evalui.ui.web.doors.guests import guest_cookie

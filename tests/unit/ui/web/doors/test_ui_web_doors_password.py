@@ -23,7 +23,7 @@ from evalui.accounts.people import set_disabled, set_password
 from evalui.accounts.sign_in import PER_NAME
 from evalui.accounts.tokens import add_token, read_tokens, revoke_token
 from evalui.errors import StoreError
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 from evalui.ui.web.doors import password, sign_in
 
 SIGN_IN = "/account/sign-in"

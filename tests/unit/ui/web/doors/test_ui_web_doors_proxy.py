@@ -12,7 +12,7 @@ from evalui.access import LOCAL_PERSON as ME
 from evalui.accounts.audit import read_audit
 from evalui.accounts.people import read_account, set_disabled
 from evalui.accounts.tokens import add_token
-from evalui.runs.database.connection import Database
+from evalui.store.connection import Database
 
 PROXY, ELSEWHERE = "10.1.2.3", "192.0.2.7"
 USER, GROUPS = "X-Forwarded-Preferred-Username", "X-Forwarded-Groups"

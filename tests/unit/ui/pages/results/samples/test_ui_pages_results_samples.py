@@ -14,7 +14,7 @@ from ui_samples_examples import ShownSamples
 from evalui.app.datasets import store_upload
 from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
-from evalui.runs.database.runs import read_cells
+from evalui.store.runs import read_cells
 from evalui.ui.pages.evaluate.spec import form_to_spec
 
 Finished = Callable[..., str]

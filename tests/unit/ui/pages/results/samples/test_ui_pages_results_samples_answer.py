@@ -11,7 +11,7 @@ from ui_open_examples import finish, given, lines, open_desk, open_form
 from ui_samples_examples import ShownSamples
 
 from evalui.app.service import AppService
-from evalui.runs.database.runs import read_cells
+from evalui.store.runs import read_cells
 
 
 @pytest.fixture

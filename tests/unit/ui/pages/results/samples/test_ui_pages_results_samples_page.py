@@ -9,8 +9,8 @@ from ui_results_screen import ResultsScreen
 from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.runs.database import queue
 from evalui.runs.worker.worker import Worker
+from evalui.store import queue
 from evalui.ui.components.form import Form
 from evalui.ui.pages.evaluate.spec import form_to_spec
 

@@ -1,1 +1,0 @@
-"""The SQLite store, one module per noun."""
