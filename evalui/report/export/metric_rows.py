@@ -51,7 +51,11 @@ _UNITS: Mapping[str, tuple[str, str]] = {
 def metric_rows(figures: Figures) -> Iterator[Row]:
     """A row per cell, group and metric that has a value; the keys are those of `METRIC_COLUMNS`."""
     return chain(
-        (row for cell in figures["cells"] for row in choice_metrics(cell)),
+        (
+            row
+            for cell in figures["cells"]
+            for row in (*choice_metrics(cell), *_reading_metrics(cell))
+        ),
         (row for cell in figures["answers"] for row in answer_metrics(cell)),
         (row for arena in figures["arenas"] for row in _arena_metrics(arena)),
         (row for group in figures.get("summary_groups", ()) for row in _summary_metrics(group)),
@@ -74,12 +78,17 @@ def choice_metrics(cell: Row) -> Iterator[Row]:
     for name, value in values.items():
         if value is not None:
             yield own | _metric(name, value, ranges.get(name), _questions_of(name, figures))
-    named = {name: one for name, one in figures["readings"].items() if metric_named(name)}
-    for name, reading in named.items():
-        yield own | _metric(name, reading["accuracy"], reading["range"], figures["n"])
     for group in figures["groups"]:
         for row in _group_metrics(group):
             yield own | row
+
+
+def _reading_metrics(cell: Row) -> Iterator[Row]:
+    """The accuracy under each rule that read the answers, of a cell of options of report.json."""
+    own, figures = _cell_columns(cell), cell["figures"]
+    for name, reading in figures["readings"].items():
+        if metric_named(name):  # not those of imported trials
+            yield own | _metric(name, reading["accuracy"], reading["range"], figures["n"])
 
 
 def _summary_metrics(group: Row) -> Iterator[Row]:
