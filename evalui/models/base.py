@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from evalui.access import Owned
+from evalui.errors import ModelError
 from evalui.registry import Registry
 from evalui.types import Ability, Generate, Request, Response, Sample, Usage
 
@@ -393,3 +394,20 @@ class ReplyCount:
     replies: int
     run: str | None = ""
     made: float = 0.0
+
+
+class KeptReplies:
+    """Stands for `model` where only replies that are kept may be used."""
+
+    def __init__(self, model: Model) -> None:
+        self.name = model.name
+        self.fingerprint = model.fingerprint  # by which its replies are found
+        self.abilities = model.abilities
+        self.is_nondeterministic = is_nondeterministic(model)
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        """Nothing: raises `ModelError`, for these requests have no reply that is kept."""
+        raise ModelError("only-kept-replies", model=self.name, n=len(requests))
+
+    def close(self) -> None:
+        """Nothing is held; whoever opened the model closes it."""

@@ -22,6 +22,7 @@ from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unre
 from evalui.models import Model, ModelEntry
 from evalui.models.base import (
     BACKENDS,
+    KeptReplies,
     Stoppable,
     Streaming,
     is_instant,
@@ -30,7 +31,6 @@ from evalui.models.base import (
     traits_of,
 )
 from evalui.models.catalog import find_entry, with_replies_of
-from evalui.models.kept_replies import KeptReplies
 from evalui.runs.fair_queue.limits import UserLimits, read_limits
 from evalui.runs.fair_queue.turns import queue_state, spent_reason
 from evalui.runs.kept_summaries import summarise_ending
