@@ -25,12 +25,7 @@ from evalui.models.base import (
     ProbeStatus,
     Rejection,
 )
-from evalui.models.endpoint.probe import (
-    Capabilities,
-    common_capabilities,
-    loads_on_demand,
-    probe,
-)
+from evalui.models.endpoint.probe import Capabilities, common_capabilities, loads_on_demand, probe
 from evalui.models.endpoint.protocol import RetryableError, ServedModel
 from evalui.models.endpoint.requests import Job, RequestBuilder
 from evalui.models.tokenization import Tokenizer
@@ -66,9 +61,8 @@ class StatusSnapshot:
     `misconfigured` ones never will as they are. What is not known yet is in none of them.
 
     `retry_after_s` is for how long all that are down requested no requests. `probe_usage` is what
-    the probes cost, reported once: to the next caller of `refresh`. `is_known`: nothing more is
-    waited for; `is_pending`: a server is being probed, for the first time or again. `checked_at` is
-    when the last probe ended, in Unix time, None before that.
+    the probes cost, reported once: to the next caller of `refresh`. `status`: whether anything more
+    is waited for, whether one of them is being probed, and when the last probe ended.
     """
 
     available: Mapping[str, Capabilities]
@@ -76,9 +70,7 @@ class StatusSnapshot:
     misconfigured: Mapping[str, str]
     retry_after_s: float = 0.0
     probe_usage: Usage = _NO_USAGE
-    is_known: bool = True
-    is_pending: bool = False
-    checked_at: float | None = None
+    status: ProbeStatus = field(default_factory=ProbeStatus)
 
 
 @dataclass(slots=True)
@@ -132,9 +124,11 @@ class EndpointStatus:
             {url: each.reason for url, each in failed.items() if not each.is_misconfigured},
             {url: each.reason for url, each in failed.items() if each.is_misconfigured},
             max(0.0, retry_at - self._clock()),
-            is_known=all(self._is_known(record) for record in records.values()),
-            is_pending=is_pending,
-            checked_at=max(checked, default=None),
+            status=ProbeStatus(
+                all(self._is_known(record) for record in records.values()),
+                is_pending,
+                max(checked, default=None),
+            ),
         )
 
     def probe_again(self, endpoint: "Endpoint") -> None:
@@ -190,10 +184,7 @@ class EndpointStatus:
             return
         record.is_probing = True
         threading.Thread(
-            target=self._probe,
-            args=(record, endpoint, url),
-            name="endpoint-probe",
-            daemon=True,
+            target=self._probe, args=(record, endpoint, url), name="endpoint-probe", daemon=True
         ).start()
 
     def _raise_unforeseen(self, endpoint: "Endpoint", records: Mapping[str, _ServerRecord]) -> None:
@@ -410,8 +401,7 @@ class OpenAIBackend(Backend):
             endpoint = _endpoint_of(entry)
         except ModelError:
             return ProbeStatus(checked_at=self._options_checked_at(entry))
-        snapshot = self._status.get(endpoint, wait_s=wait_s)
-        return ProbeStatus(snapshot.is_known, snapshot.is_pending, snapshot.checked_at)
+        return self._status.get(endpoint, wait_s=wait_s).status
 
     def probe_again(self, entry: ModelEntry) -> None:
         """Probe the model's servers now; one that is being probed is not probed twice."""
@@ -644,10 +634,7 @@ def _is_conversation(request: Request) -> bool:
 def _tokenizer_problem(endpoint: "Endpoint") -> str:
     if endpoint.tokenizer is None or endpoint.tokenizer.is_dir():
         return ""
-    return sentence(
-        "error.endpoint-no-tokenizer",
-        folder=str(endpoint.tokenizer),
-    )
+    return sentence("error.endpoint-no-tokenizer", folder=str(endpoint.tokenizer))
 
 
 def _tokenizer(name: str, endpoint: "Endpoint") -> Tokenizer | None:

@@ -157,10 +157,6 @@ class Width:
         self._sent += 1
         return self._sent - 1
 
-    def record_answered(self, number: int, now: float) -> None:
-        """The server took a request, whatever came of it."""
-        self._end(number, now)
-
     def record_refused(self, number: int, in_flight: int, now: float) -> None:
         """The server was too busy for a request; `in_flight` are the others."""
         if number < self._storm_before:
@@ -174,18 +170,19 @@ class Width:
             self._storm_before, self._hold_until = self._sent, now + _HOLD_S
             self._begin_cohort()
         else:
-            self._end(number, now)
+            self.record_answered(number, now)
 
-    @property
-    def _cohort_size(self) -> int:
-        return max(_MIN_COHORT, self.now)
-
-    def _end(self, number: int, now: float) -> None:
+    def record_answered(self, number: int, now: float) -> None:
+        """A request has ended: the server took it, whatever came of it, or refused it by chance."""
         self._ended += number >= self._begin
         if self._ended >= self._cohort_size:
             if now >= self._hold_until:
                 self.now = min(self.ceiling, self.now + max(1, self.now // _GROWTH))
             self._begin_cohort()
+
+    @property
+    def _cohort_size(self) -> int:
+        return max(_MIN_COHORT, self.now)
 
     def _begin_cohort(self) -> None:
         self._begin, self._ended, self._refused = self._sent, 0, 0

@@ -148,12 +148,7 @@ def check_address(host: str, address: str, allowed: Sequence[str] = ()) -> None:
     parsed = ipaddress.ip_address(address)
     kind = _refusal_reason(parsed)
     if kind is not None:
-        raise ModelError(
-            "endpoint-refused-address",
-            host=host,
-            address=address,
-            kind=kind,
-        )
+        raise ModelError("endpoint-refused-address", host=host, address=address, kind=kind)
     if not _is_allowed(host, parsed, allowed):
         raise ModelError("endpoint-host-not-allowed", host=host)
 
@@ -309,9 +304,7 @@ def proxy_for(url: str) -> Proxy | None:
     read = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
     if read.scheme not in _SCHEMES:
         raise ModelError(  # without the address: it may hold a password
-            "endpoint-proxy-kind",
-            kind=read.scheme,
-            known=", ".join(_SCHEMES),
+            "endpoint-proxy-kind", kind=read.scheme, known=", ".join(_SCHEMES)
         )
     place = f"{read.scheme}://{read.netloc.rpartition('@')[2]}"
     return Proxy(place, unquote(read.username or ""), unquote(read.password or ""))

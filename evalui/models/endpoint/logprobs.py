@@ -26,16 +26,8 @@ from evalui.models.endpoint.protocol import (
     token_count,
 )
 from evalui.models.scoring_requests import ScoringBatch
-from evalui.models.tokenization import (
-    THINKING_SWITCH,
-    EncodedPair,
-    spellings_among,
-)
-from evalui.types import (
-    LabelProbs,
-    Logprob,
-    Message,
-)
+from evalui.models.tokenization import THINKING_SWITCH, EncodedPair, spellings_among
+from evalui.types import LabelProbs, Logprob, Message
 
 if TYPE_CHECKING:
     from asyncio import Event
@@ -45,7 +37,7 @@ MANY_TOKENS = 1000  # whose reading takes some milliseconds
 MANY_CHARACTERS = 20_000  # of texts whose tokens are arranged
 _ROUNDING = 1e-3  # a sum of listed probabilities may pass 1 by so much
 _MIN_LOGPROB = -100.0  # no network finds one of its first choices so improbable
-MAX_ID_DIGITS = 12  # digits
+_MAX_ID_DIGITS = 12  # digits
 _TOKEN_ID_PREFIX = "token_id:"  # vLLM's spelling of a token by its number
 # How vocabularies spell a blank at the beginning of a token; some servers pass it on (LMDeploy).
 _BLANK_SPELLINGS = ("\u0120", "\u2581")
@@ -98,8 +90,7 @@ class TopLogprob:
     def id(self) -> int | None:
         """The token's number, if the server spells tokens so."""
         number = self.token.removeprefix(_TOKEN_ID_PREFIX)
-        is_id = number != self.token and number.isdecimal() and len(number) <= MAX_ID_DIGITS
-        return int(number) if is_id else None
+        return int(number) if number != self.token and _is_id(number) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +145,7 @@ def read_prompt(choice: Json, ids: Sequence[int]) -> list[PromptToken]:
     rows = as_list(choice.get("prompt_logprobs"))
     if len(rows) != len(ids):
         raise invalid_response(
-            sentence(
-                "error.endpoint-token-count",
-                found=len(rows),
-                count=len(ids),
-            )
+            sentence("error.endpoint-token-count", found=len(rows), count=len(ids))
         )
     return [_prompt_token(row, token) for row, token in zip(rows, ids, strict=True)]
 
@@ -438,7 +425,7 @@ def _chat_token(row: object) -> ChatToken:
 
 
 def _is_id(number: str) -> bool:
-    return number.isdecimal() and len(number) <= MAX_ID_DIGITS
+    return number.isdecimal() and len(number) <= _MAX_ID_DIGITS
 
 
 def _matches_text(own: Sequence[ChatToken], text: str) -> bool:

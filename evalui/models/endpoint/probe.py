@@ -314,34 +314,23 @@ def adapt_request(body: Json, reason: str) -> Json:
     return {field: value for field, value in body.items() if field != refused}
 
 
-def read_plain_probe(tried: ProbeReply) -> InterfaceProbe:
-    """What the answer to a question without a list shows."""
+def read_probe(tried: ProbeReply, top: int = 0) -> InterfaceProbe:
+    """What the answer to a question shows, for a list of `top` tokens or without one."""
     if _LIMIT_REACHED in tried.reason:
         return InterfaceProbe(works=True)
     if tried.reason:
         return InterfaceProbe(reason=tried.reason, status=tried.status, auth_error=tried.auth_error)
     try:
-        choices(tried.answer)
+        (choice,) = choices(tried.answer)
     except RetryableError as error:
         return InterfaceProbe(reason=error.reason)
-    return InterfaceProbe(
-        works=True, reported_model=reported_model(tried.answer), answer=tried.answer
-    )
-
-
-def read_top_probe(answer: Json, top: int) -> InterfaceProbe:
-    """What the answer to a question for a list of `top` tokens shows."""
-    try:
-        (choice,) = choices(answer)
-    except RetryableError as error:
-        return InterfaceProbe(reason=error.reason)
-    why = _missing_top_reason(choice)
+    why = _missing_top_reason(choice) if top else ""
     return InterfaceProbe(
         works=True,
         top=0 if why else top,
         reason=why,
-        reported_model=reported_model(answer),
-        answer=answer,
+        reported_model=reported_model(tried.answer),
+        answer=tried.answer,
     )
 
 
@@ -548,7 +537,7 @@ class _ServerProbe:
         if tried.reason and (other := adapt_request(body, tried.reason)) != body:
             body = other
             tried = self._request(RESPONSES_PATH, body)
-        probed = read_plain_probe(replace(tried, answer=as_chat_answer(tried.answer)))
+        probed = read_probe(replace(tried, answer=as_chat_answer(tried.answer)))
         return replace(probed, body=body)
 
     def unusable_error(self, served: _ServedModels, reason: str) -> ModelError:
@@ -685,10 +674,10 @@ class _ServerProbe:
         """`extras` request lists of `_TOP_COUNTS` tokens."""
         tried = self._request_valid_top(path, body | extras[0])
         if not tried.reason:
-            return read_top_probe(tried.answer, _TOP_COUNTS[0])
+            return read_probe(tried, _TOP_COUNTS[0])
         if tried.status in _NO_ROUTE_STATUSES:
             return InterfaceProbe(reason=tried.reason)
-        bare = read_plain_probe(self._request(path, body))
+        bare = read_probe(self._request(path, body))
         if not bare.works:
             return bare
         if tried.auth_error:  # how OpenAI reports that a model has no logprobs
@@ -697,7 +686,7 @@ class _ServerProbe:
         for extra, top in zip(extras[1:], _TOP_COUNTS[1:], strict=True):
             shorter = self._request_valid_top(path, body | extra)
             if not shorter.reason:
-                return read_top_probe(shorter.answer, top)
+                return read_probe(shorter, top)
         return replace(bare, reason=tried.reason)
 
     def _request_valid_top(self, path: str, body: Json) -> ProbeReply:

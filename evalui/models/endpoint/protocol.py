@@ -9,13 +9,7 @@ import json
 import os
 import re
 import time
-from collections.abc import (
-    Awaitable,
-    Callable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 from urllib.parse import urljoin, urlsplit
@@ -246,14 +240,17 @@ def error_message(body: object) -> str:
 def retry_after(header: str, now: datetime.datetime) -> float:
     """The seconds that a Retry-After header states: a number or a date (RFC 9110, 10.2.3)."""
     try:
-        return max(0.0, min(float(header), _MAX_RETRY_AFTER_S))
+        return _within_a_day(float(header))
     except ValueError:
         from email.utils import parsedate_to_datetime
     try:
-        wait = (parsedate_to_datetime(header) - now).total_seconds()
-        return max(0.0, min(wait, _MAX_RETRY_AFTER_S))
+        return _within_a_day((parsedate_to_datetime(header) - now).total_seconds())
     except (ValueError, TypeError, OverflowError):  # not a date, or one without a time zone
         return 0.0
+
+
+def _within_a_day(seconds: float) -> float:
+    return max(0.0, min(seconds, _MAX_RETRY_AFTER_S))
 
 
 def _redirect_error(
@@ -350,16 +347,16 @@ def _wait_of(headers: Mapping[str, str], body: object) -> float:
     if stated := retry_after(headers.get("retry-after", ""), datetime.datetime.now(datetime.UTC)):
         return stated
     try:
-        return max(0.0, min(float(headers.get("retry-after-ms", "")) / 1000, _MAX_RETRY_AFTER_S))
+        return _within_a_day(float(headers.get("retry-after-ms", "")) / 1000)
     except ValueError:
         pass
     # OpenRouter's moment is in milliseconds since 1970.
     told = [as_object(as_object(error.get("metadata")).get("headers")) for error in errors]
     for name, value in (pair for each in (headers, *told) for pair in each.items()):
         if name.lower() == "x-ratelimit-reset" and re.fullmatch(r"\d{13}", str(value)):
-            return max(0.0, min(float(value) / 1000 - time.time(), _MAX_RETRY_AFTER_S))
+            return _within_a_day(float(value) / 1000 - time.time())
     waits = (_DURATION.fullmatch(str(part.get("retryDelay", ""))) for part in details)
-    return next((min(float(wait[1]), _MAX_RETRY_AFTER_S) for wait in waits if wait), 0.0)  # Google
+    return next((_within_a_day(float(wait[1])) for wait in waits if wait), 0.0)  # Google
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,10 +406,7 @@ class RequestExtras:
 
 
 def read_extras(
-    body: Mapping[str, Any],
-    headers: Mapping[str, str],
-    query: Mapping[str, str],
-    key_header: str,
+    body: Mapping[str, Any], headers: Mapping[str, str], query: Mapping[str, str], key_header: str
 ) -> RequestExtras:
     """The extras of an entry, its variables read.
 
@@ -430,10 +424,7 @@ def read_extras(
 
 
 def check_extras(
-    body: Mapping[str, Any],
-    headers: Mapping[str, str],
-    query: Mapping[str, str],
-    key_header: str,
+    body: Mapping[str, Any], headers: Mapping[str, str], query: Mapping[str, str], key_header: str
 ) -> None:
     """Check what an entry adds to requests, without reading variables; raises as `read_extras`."""
     _check_fields("extra_body", body, RESERVED_FIELDS)
@@ -559,11 +550,7 @@ def choices(answer: Json, count: int = 1) -> list[Json]:
     by_index = {str(each.get("index", place)): each for place, each in enumerate(parsed)}
     if (len(listed) != count > 1) or any(str(place) not in by_index for place in range(count)):
         raise invalid_response(
-            sentence(
-                "error.endpoint-choice-count",
-                found=len(listed),
-                count=count,
-            )
+            sentence("error.endpoint-choice-count", found=len(listed), count=count)
         )
     return [by_index[str(place)] for place in range(count)]
 

@@ -50,22 +50,9 @@ from evalui.models.endpoint.protocol import (
     token_count,
 )
 from evalui.models.scoring_requests import ScoringBatch, encode_requests
-from evalui.models.tokenization import (
-    THINKING_SWITCH,
-    Tokenizer,
-    spellings,
-    strip_before_label,
-)
+from evalui.models.tokenization import THINKING_SWITCH, Tokenizer, spellings, strip_before_label
 from evalui.replies import closes_thought
-from evalui.types import (
-    Generate,
-    Loglik,
-    Message,
-    NextToken,
-    Prompt,
-    Request,
-    Response,
-)
+from evalui.types import Generate, Loglik, Message, NextToken, Prompt, Request, Response
 
 if TYPE_CHECKING:
     from evalui.models.endpoint.config import Endpoint
@@ -205,11 +192,7 @@ class RequestBuilder:
             seam = await self._span_by_context(places, left, send)
         scored = score_span(places, seam)
         if scored is None:
-            raise RejectedError(
-                sentence(
-                    "error.endpoint-first-token",
-                )
-            )
+            raise RejectedError(sentence("error.endpoint-first-token"))
         return scored
 
     async def _span_by_context(

@@ -548,11 +548,7 @@ class HttpServer:
                 return await asyncio.to_thread(self._parse_reply, reply, limit)
             except ReplyTooLong:
                 raise RetryableError(
-                    sentence(
-                        "error.endpoint-too-long",
-                        url=self.url,
-                        limit=limit / 2**20,
-                    ),
+                    sentence("error.endpoint-too-long", url=self.url, limit=limit / 2**20),
                     blame="answer",
                 ) from None
             except InvalidContentEncoding as error:
@@ -582,11 +578,7 @@ class HttpServer:
             ) from None
         except TimeoutError:
             raise RetryableError(
-                sentence(
-                    "error.endpoint-overdue",
-                    url=self.url,
-                    seconds=self._total_s,
-                ),
+                sentence("error.endpoint-overdue", url=self.url, seconds=self._total_s),
                 status=REQUEST_TIMEOUT,
             ) from None
         except aiohttp.ClientError as error:
@@ -617,12 +609,7 @@ class HttpServer:
     def _connection_error(self, error: Exception) -> RetryableError:
         reason = self._redacted(str(error)) or "connection lost"
         return RetryableError(
-            sentence(
-                "error.endpoint-unreachable",
-                url=self.url,
-                reason=reason,
-            ),
-            blame="server",
+            sentence("error.endpoint-unreachable", url=self.url, reason=reason), blame="server"
         )
 
     def _opened_session(self) -> Session:
