@@ -13,18 +13,25 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
-from evalui.replies.decision import read_statements
+from evalui.replies.decision import (
+    AMBIGUOUS,
+    UNPARSED,
+    ParsedChoice,
+    only_slot,
+    read_statements,
+)
 from evalui.replies.grammar import either, is_provisional, refuses
-from evalui.replies.han import contains_han
-from evalui.replies.judgements import shortened
 from evalui.replies.letters import place_of
 from evalui.replies.options import Options, make_options, plain_text
-from evalui.replies.parsed_choice import AMBIGUOUS, UNPARSED, ParsedChoice, only_slot
 from evalui.replies.text import (
+    CARDINALS,
+    NUMERALS,
     before_next_question,
     before_other_options,
+    contains_han,
     fold_width,
     own_turn,
+    shortened,
     without_article,
     without_markup,
     without_unknown_tags,
@@ -223,9 +230,7 @@ def _read_polar(text: str, options: Options) -> ParsedChoice | None:
 # ---------------------------------------------------------------- numbers
 
 _NUMBER = re.compile(r"[\s*_`(\[【]*([1-9]\d?)[)\].、:*_`。】\s]*")
-_NUMBER_WORD = re.compile(
-    r"\W*选?((?i:one|two|three|four|five|six|seven|eight|nine|ten)|[一二三四五六七八九十])[.。!\s]*"
-)
+_NUMBER_WORD = re.compile(rf"\W*选?((?i:{'|'.join(CARDINALS)})|[{NUMERALS}])[.。!\s]*")
 # A variable or a calculation with its result: "Therefore x = 15."
 _RESULT = re.compile(
     r"(?:\$|\W*(?:so|therefore|thus|hence|then|we get|所以|因此|故|得)\W)?"

@@ -13,7 +13,6 @@ from typing import Generic, TypeVar
 
 from evalui.replies.judgements import (
     DRESS,
-    FILLER,
     Judgement,
     is_doubted,
     is_heading_of_verdict,
@@ -22,6 +21,7 @@ from evalui.replies.judgements import (
     lead_of,
     sentences_of,
 )
+from evalui.replies.text import FILLER
 
 ValueT = TypeVar("ValueT", bound=Hashable)
 _ItemT = TypeVar("_ItemT")
@@ -111,6 +111,20 @@ class ChosenVerdict(Generic[ValueT]):
     value: ValueT | None
     rule: str
     line: int | None = None
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is no verdict at all, not even one that counts for nothing."""
+        return self.rule in ("unparsed", "cut")
+
+
+def only_value(
+    values: Sequence[ValueT | None], *, rule: str, missing_rule: str
+) -> ChosenVerdict[ValueT]:
+    """The value that all of at least one give; those that differ are ambiguous."""
+    if len(set(values)) > 1:
+        return ChosenVerdict(None, "ambiguous")
+    return ChosenVerdict(values[0], rule if values[0] is not None else missing_rule)
 
 
 def choose(

@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from evalui.replies.text import FILLER, shortened
 from evalui.replies.thoughts import after_thoughts
 
-FILLER = "\ufffc"  # stands for each character of a quotation, so that places stay what they are
-# Around a quotation that is nothing but a verdict; both are taken out of the reply beforehand.
+# `FILLER` stands for each character of a quotation, so that places stay what they are. These stand
+# around a quotation that is nothing but a verdict; all three are taken out of the reply beforehand.
 _DRESS_OPEN, _DRESS_CLOSE = "\ue000", "\ue001"
 DRESS = _DRESS_OPEN + _DRESS_CLOSE
 
@@ -103,14 +104,6 @@ def _spoken(reply: str) -> str | None:
 def without_quotations(text: str) -> str:
     """The text with what stands in quotation marks or code as `FILLER`."""
     return _SPAN.sub(_fill, text)
-
-
-def shortened(text: str) -> str:
-    """Of a text that no model writes the beginning and the end, so that it is read in no time."""
-    if len(text) <= _LONGEST_READ:
-        return text
-    third = _LONGEST_READ // 3
-    return f"{text[:third]}\n{FILLER}\n{text[-2 * third :]}"
 
 
 def plain_judgement(reply: str) -> str:
@@ -424,7 +417,6 @@ _LOOKALIKES = str.maketrans(
         )
     )
 )
-_LONGEST_READ = 60_000
 _LONGEST_QUOTATION = 4000
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`\n]*)$")
 _MARKS_OF_CLOSING = " \t\"'”’.,;:)]。"
@@ -452,16 +444,21 @@ _BLANKS = re.compile(r"[ \t]{2,}")
 _SENTENCE_END = re.compile(r"(?<![\s(][A-Za-z0-9])[.!?](?=\s|$)|[;。!?]|\n")
 
 
-@cache  # at first use: to compile them takes longer than to import the module
+@cache  # at first use: to compile patterns takes longer than to import the modules
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The pattern, in whatever case."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
+@cache
 def _prompt_tag() -> re.Pattern[str]:
     """The tags of our own prompts, and the layouts of FastChat, Arena-Hard and OpenCompass."""
-    return re.compile(
+    return compiled(
         r"<(?P<close>/)?(?P<name>(?:history|question|reference|guidance|answer)"
         r"(?:_(?:[ab12]|one|two))?(?:_\d{1,3})?"
         r"(?:_[0-9a-f]{6,64}|(?<=_[ab12])|(?<=_one)|(?<=_two)))>|"
         r"[<\[]\|?\s?The\s(?P<edge>Start|End)\sof\s(?P<peer>[^\]|>\n]{1,60})\|?[\]>]|"
-        r"\[(?P<zh>[^\[\]\n]{1,20}?)(?P<zh_edge>开始|结束)\]",
-        re.IGNORECASE,
+        r"\[(?P<zh>[^\[\]\n]{1,20}?)(?P<zh_edge>开始|结束)\]"
     )
 
 
@@ -512,9 +509,6 @@ _SPEECH = (
 
 @cache
 def _patterns() -> _Patterns:
-    def compiled(pattern: str) -> re.Pattern[str]:
-        return re.compile(pattern, re.IGNORECASE)
-
     return _Patterns(
         attribution=compiled(
             rf"{_SPEAKER}[^\n]{{0,80}}?{_SPEECH}[^\n]{{0,60}}?:$|"

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from evalui.replies.grammar import either
 from evalui.replies.mentions import FIRST_MENTION, LAST_MENTION, Kind, characters, mention, slot_of
+from evalui.replies.text import CARDINALS, NUMERALS
 from evalui.types import LETTERS
 
 MAX_SHORT = 80  # characters of a line in which small letters and numbers may be labels
@@ -169,12 +170,10 @@ def _is_of_name(line: str, start: int, end: int) -> bool:
 
 STEMS = "甲乙丙丁戊"
 _ORDINALS = re.findall(r"\w+", "first second third fourth fifth sixth seventh eighth ninth tenth")
-_CARDINALS = re.findall(r"\w+", "one two three four five six seven eight nine ten")
 _ROMANS = re.findall(r"\w+", "i ii iii iv v vi vii viii")
-_NUMERALS = "一二三四五六七八九十"
 _NTH = ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th", "10th")
 _ORDINAL = "|".join([*_ORDINALS, *_NTH, "last", "middle", "penultimate"])
-_COUNT = "|".join([*_CARDINALS, r"[1-9]\d?"])
+_COUNT = "|".join([*CARDINALS, r"[1-9]\d?"])
 _ROMAN = "(?:vi{1,3}|iv|i{2,3})"  # a single letter is a label
 
 # One of these words is in everything that the patterns below find.
@@ -188,7 +187,7 @@ PLACE_WORDS_ZH = ("第", "最后", "末", "中间", "前者", "后者", "号", *
 NUMBERED = re.compile(
     r"\b(?:option|choice|alternative|number|no\.|#) ?(?:number |no\. ?|#)?"
     rf"(?P<numbered>{_COUNT}|{_ROMAN})\b(?![.,]\d|%)"
-    rf"|选项 ?(?P<numbered_zh>[{_NUMERALS}]|\d{{1,2}}|{_ROMAN})(?![\d.%a-z])",
+    rf"|选项 ?(?P<numbered_zh>[{NUMERALS}]|\d{{1,2}}|{_ROMAN})(?![\d.%a-z])",
     re.IGNORECASE,
 )
 
@@ -236,14 +235,14 @@ _ENDS_ZH = (
 )
 PLACE_ZH = re.compile(
     either(
-        rf"(?:倒数|从后往前数?|从下往上数?|最后)第 ?(?P<from_end>[{_NUMERALS}\d]) ?"
+        rf"(?:倒数|从后往前数?|从下往上数?|最后)第 ?(?P<from_end>[{NUMERALS}\d]) ?"
         "(?:个|项)(?:选项)?",
-        rf"第 ?(?P<ordinal>[{_NUMERALS}]|\d{{1,2}}) ?"
+        rf"第 ?(?P<ordinal>[{NUMERALS}]|\d{{1,2}}) ?"
         rf"(?:(?:个|项|种|条|号)? ?(?:选项|答案|选择)|(?:个|项|种|条|号){_ENDS_ZH})",
-        rf"第(?P<bare>[{_NUMERALS}])(?:(?<=^第.)|(?<=[选是为:]第.))(?=[.。!]?$)",
+        rf"第(?P<bare>[{NUMERALS}])(?:(?<=^第.)|(?<=[选是为:]第.))(?=[.。!]?$)",
         "(?P<last>最后|末)的?[一那这]?(?:个|项)(?:选项)?",
         "(?P<of_two>前者|后者)",
-        rf"(?P<numbered>[\d{_NUMERALS}](?<![\w-].)\d?) ?号(?:选项|(?=$|[,.。;]))",
+        rf"(?P<numbered>[\d{NUMERALS}](?<![\w-].)\d?) ?号(?:选项|(?=$|[,.。;]))",
         "(?P<middle>中间)的?(?:那|这)?一?(?:个|项)(?:选项)?",
         rf"(?P<stem>[{STEMS}])"
         r"(?:(?<![\u4e00-\u9fff].)|(?<=[选是为即填项答故案和或与及有还且又加跟].))(?:选?项)?"
@@ -281,7 +280,7 @@ def slot_of_place(match: re.Match[str], size: int) -> int | None:
 
 def place_of(word: str) -> int | None:
     """The number that a word names: "second", "two", "ii", 二, "2nd"."""
-    for words in (_ORDINALS, _CARDINALS, _ROMANS, _NUMERALS):
+    for words in (_ORDINALS, CARDINALS, _ROMANS, NUMERALS):
         if word in words:
             return words.index(word) + 1
     digits = word.rstrip("stndrh")

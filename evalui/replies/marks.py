@@ -13,23 +13,25 @@ from functools import cache, lru_cache, partial
 from typing import Any, cast
 
 from evalui.replies.judge_statements import (
-    ChosenVerdict,
     VerdictGrammar,
     VerdictLabel,
     choose,
     is_line_verdict,
     line_verdict,
+    only_value,
     without_lists,
 )
 from evalui.replies.judgements import (
     CUT_REASONS,
     DRESS,
     Judgement,
+    compiled,
     is_own,
     lead_of,
     parse_judgement,
 )
 from evalui.replies.objects import is_number, json_values, key_value_pairs, plain_key
+from evalui.replies.text import CARDINALS, NUMERALS
 
 # Part of the signature: raise it when a reply may be read otherwise.
 RATING_VERSION = "rating.3"
@@ -72,13 +74,13 @@ def read_rating(
     chosen = choose(_without_criteria(judgement, criteria, grammar), grammar, cut=cut)
     if chosen.line is not None and _is_other_scale(judgement.lines[chosen.line], scale):
         return ParsedRating(None, "out-of-range")
-    if chosen.rule in _NOTHING_READ:
-        chosen = _chosen_of(_values_of_keys(judgement, _RATING_KEYS, scale), chosen.rule)
+    if chosen.is_missing and (values := _values_of_keys(judgement, _RATING_KEYS, scale)):
+        chosen = only_value(values, rule="json", missing_rule="malformed")
     rule = "out-of-range" if chosen.rule == "malformed" else chosen.rule
     if not criteria:
         return ParsedRating(chosen.value, rule)
     marks = _criteria_marks(judgement, criteria, scale, cut=cut)
-    if rule in _NOTHING_READ and len(marks) == len(criteria):
+    if chosen.is_missing and len(marks) == len(criteria):
         return ParsedRating(sum(marks.values()) / len(marks), "criteria", marks)
     return ParsedRating(chosen.value, rule, marks)
 
@@ -96,18 +98,9 @@ def read_correctness(
         return ParsedRating(None, judgement)
     judgement = without_lists(judgement, grammar)
     chosen = choose(judgement, grammar, cut=finish_reason in CUT_REASONS)
-    if chosen.rule in _NOTHING_READ:
-        chosen = _chosen_of(_correctness_values(judgement), chosen.rule)
+    if chosen.is_missing and (values := _correctness_values(judgement)):
+        chosen = only_value(values, rule="json", missing_rule="malformed")
     return ParsedRating(chosen.value, chosen.rule)
-
-
-def _chosen_of(values: Sequence[float | None], otherwise: str) -> ChosenVerdict[float]:
-    """The value of JSON objects; two that differ are ambiguous."""
-    if not values:
-        return ChosenVerdict(None, otherwise)
-    if len(set(values)) > 1:
-        return ChosenVerdict(None, "ambiguous")
-    return ChosenVerdict(values[0], "json" if values[0] is not None else "malformed")
 
 
 # ---------------------------------------------------------------- marks
@@ -116,14 +109,17 @@ def _chosen_of(values: Sequence[float | None], otherwise: str) -> ChosenVerdict[
 @cache
 def _rating_grammar(scale: Scale) -> VerdictGrammar[float]:
     label_at = partial(_mark_at, scale=scale)
+    labels_in = partial(
+        _labels_in, match=_NUMBER.fullmatch, value_of=partial(_value_of, scale=scale)
+    )
     return VerdictGrammar(
-        opening=_compiled(_OPENING),
-        cue=_compiled(_RATING_CUE),
-        sentence_cue=_compiled(_RATING_SENTENCE_CUE),
+        opening=compiled(_OPENING),
+        cue=compiled(_RATING_CUE),
+        sentence_cue=compiled(_RATING_SENTENCE_CUE),
         label_at=label_at,
-        explicit_labels=partial(_labels_in, bracket=_DOUBLE_BRACKET, scale=scale),
-        single_labels=partial(_labels_in, bracket=_SINGLE_BRACKET, scale=scale),
-        same=_itself,
+        explicit_labels=partial(labels_in, brackets=_DOUBLE_BRACKET),
+        single_labels=partial(labels_in, brackets=_SINGLE_BRACKET),
+        same=lambda value: value,
         weigh=partial(_weigh, sentence_cue=_RATING_SENTENCE_CUE, label_at=label_at),
         conclusions=partial(_lone_mark, scale=scale),
     )
@@ -131,16 +127,14 @@ def _rating_grammar(scale: Scale) -> VerdictGrammar[float]:
 
 def _mark_at(text: str, position: int, scale: Scale) -> VerdictLabel[float] | None:
     """The mark that begins at `position`; its value is None where it is no mark of the scale."""
-    for pattern in (_DOUBLE_BRACKET, _WRAPPED):
-        if wrapped := pattern.match(text, position):
-            content = next(part for part in wrapped.groups() if part is not None)
-            inner = _NUMBER.fullmatch(content.strip()) or _NUMBER_WORD.fullmatch(content.strip())
-            explicit = pattern is _DOUBLE_BRACKET
-            if inner:
-                of = _OF_BRACKETS.match(text, wrapped.end())
-                value = None if of and float(of[1]) != scale[1] else _value_of(inner, scale)
-                return VerdictLabel(value, of.end() if of else wrapped.end(), explicit=explicit)
+    if bracketed := _bracketed(text, position):
+        inner = _NUMBER.fullmatch(bracketed.content) or _NUMBER_WORD.fullmatch(bracketed.content)
+        if not inner:
             return None
+        of = _OF_BRACKETS.match(text, bracketed.end)
+        value = None if of and float(of[1]) != scale[1] else _value_of(inner, scale)
+        end = of.end() if of else bracketed.end
+        return VerdictLabel(value, end, explicit=bracketed.is_double)
     if between := _RANGE.match(text, position):
         return VerdictLabel(None, between.end())
     if match := _NUMBER.match(text, position) or _NUMBER_WORD.match(text, position):
@@ -164,19 +158,6 @@ def _value_of(match: re.Match[str], scale: Scale) -> float | None:
 def _is_other_scale(line: str, scale: Scale) -> bool:
     """Whether the line names another highest mark: "满分 5 分，我给 4 分"."""
     return any(float(next(filter(None, match))) != scale[1] for match in _FULL_MARKS.findall(line))
-
-
-def _labels_in(
-    text: str, bracket: re.Pattern[str], scale: Scale
-) -> Iterator[tuple[int, VerdictLabel[float]]]:
-    for match in bracket.finditer(text):
-        inner = _NUMBER.fullmatch(match[1].strip())
-        if inner and not (match.start() and text[match.start() - 1] in _INDEXED):
-            explicit = bracket is _DOUBLE_BRACKET
-            yield (
-                match.start(),
-                VerdictLabel(_value_of(inner, scale), match.end(), explicit=explicit),
-            )
 
 
 def _lone_mark(sentence: str, scale: Scale) -> Sequence[float]:
@@ -260,40 +241,28 @@ def _objects(judgement: Judgement) -> Iterator[list[tuple[str, Any]]]:
 
 @cache
 def _correctness_grammar() -> VerdictGrammar[float]:
+    word = compiled(_WORD)
+    labels_in = partial(_labels_in, match=word.fullmatch, value_of=_correctness_of)
     return VerdictGrammar(
-        opening=_compiled(_OPENING),
-        cue=_compiled(_CORRECTNESS_CUE),
-        sentence_cue=_compiled(_CORRECTNESS_SENTENCE_CUE),
+        opening=compiled(_OPENING),
+        cue=compiled(_CORRECTNESS_CUE),
+        sentence_cue=compiled(_CORRECTNESS_SENTENCE_CUE),
         label_at=_word_at,
-        explicit_labels=partial(_words_in, bracket=_DOUBLE_BRACKET),
-        single_labels=partial(_words_in, bracket=_SINGLE_BRACKET),
-        same=_itself,
+        explicit_labels=partial(labels_in, brackets=_DOUBLE_BRACKET),
+        single_labels=partial(labels_in, brackets=_SINGLE_BRACKET),
+        same=lambda value: value,
         weigh=partial(_weigh, sentence_cue=_CORRECTNESS_SENTENCE_CUE, label_at=_word_at),
         conclusions=_stated_correctness,
     )
 
 
 def _word_at(text: str, position: int) -> VerdictLabel[float] | None:
-    for pattern in (_DOUBLE_BRACKET, _WRAPPED):
-        if wrapped := pattern.match(text, position):
-            content = next(part for part in wrapped.groups() if part is not None)
-            word = _compiled(_WORD).fullmatch(content.strip())
-            explicit = pattern is _DOUBLE_BRACKET
-            return (
-                VerdictLabel(_correctness_of(word), wrapped.end(), explicit=explicit)
-                if word
-                else None
-            )
-    word = _compiled(_WORD).match(text, position)
+    if bracketed := _bracketed(text, position):
+        word = compiled(_WORD).fullmatch(bracketed.content)
+        value = _correctness_of(word) if word else None
+        return VerdictLabel(value, bracketed.end, explicit=bracketed.is_double) if word else None
+    word = compiled(_WORD).match(text, position)
     return VerdictLabel(_correctness_of(word), word.end()) if word else None
-
-
-def _words_in(text: str, bracket: re.Pattern[str]) -> Iterator[tuple[int, VerdictLabel[float]]]:
-    for match in bracket.finditer(text):
-        word = _compiled(_WORD).fullmatch(match[1].strip())
-        if word and not (match.start() and text[match.start() - 1] in _INDEXED):
-            explicit = bracket is _DOUBLE_BRACKET
-            yield match.start(), VerdictLabel(_correctness_of(word), match.end(), explicit=explicit)
 
 
 def _correctness_of(word: re.Match[str]) -> float | None:
@@ -306,12 +275,12 @@ def _correctness_of(word: re.Match[str]) -> float | None:
 def _stated_correctness(sentence: str) -> Sequence[float]:
     """What the sentence says of the whole answer: "The answer is incorrect."."""
     values: list[float] = []
-    for match in _compiled(_STATED).finditer(sentence):
-        word = _compiled(_WORD).match(sentence, match.end())
-        if not word or not _compiled(_STATED_END).match(sentence, word.end()):
+    for match in compiled(_STATED).finditer(sentence):
+        word = compiled(_WORD).match(sentence, match.end())
+        if not word or not compiled(_STATED_END).match(sentence, word.end()):
             continue
         value = _correctness_of(word)
-        if _compiled(_TAKEN_BACK).search(sentence, word.end()):
+        if compiled(_TAKEN_BACK).search(sentence, word.end()):
             continue
         if value is not None and is_own(lead_of(sentence, match.start())):
             values.append(value)
@@ -330,15 +299,43 @@ def _correctness_values(judgement: Judgement) -> list[float | None]:
 def _correctness_of_content(content: Any) -> float | None:
     if isinstance(content, bool):
         return float(content)
-    word = _compiled(_WORD).fullmatch(content.strip()) if isinstance(content, str) else None
+    word = compiled(_WORD).fullmatch(content.strip()) if isinstance(content, str) else None
     return _correctness_of(word) if word else None
 
 
 # ---------------------------------------------------------------- what both share
 
 
-def _itself(value: float) -> float:
-    return value
+@dataclass(frozen=True, slots=True)
+class _Bracketed:
+    """What stands in brackets or in quotation marks, and where they end."""
+
+    content: str
+    end: int
+    is_double: bool
+
+
+def _bracketed(text: str, position: int) -> _Bracketed | None:
+    for pattern in (_DOUBLE_BRACKET, _WRAPPED):
+        if match := pattern.match(text, position):
+            content = next(part for part in match.groups() if part is not None)
+            return _Bracketed(content.strip(), match.end(), pattern is _DOUBLE_BRACKET)
+    return None
+
+
+def _labels_in(
+    text: str,
+    *,
+    brackets: re.Pattern[str],
+    match: Callable[[str], re.Match[str] | None],
+    value_of: Callable[[re.Match[str]], float | None],
+) -> Iterator[tuple[int, VerdictLabel[float]]]:
+    """Every mark in such brackets with its place; behind a word they are an index."""
+    is_double = brackets is _DOUBLE_BRACKET
+    for found in brackets.finditer(text):
+        inner = match(found[1].strip())
+        if inner and not (found.start() and text[found.start() - 1] in _INDEXED):
+            yield found.start(), VerdictLabel(value_of(inner), found.end(), explicit=is_double)
 
 
 def _weigh(
@@ -350,7 +347,7 @@ def _weigh(
 ) -> float | None:
     """The value, None if another one is announced or stands in double brackets behind it."""
     rest = rest[:_LONGEST_REASON]
-    ends = [cue.end() for cue in _compiled(sentence_cue).finditer(rest) if not cue["weak"]]
+    ends = [cue.end() for cue in compiled(sentence_cue).finditer(rest) if not cue["weak"]]
     ends += [match.start() for match in _DOUBLE_BRACKET.finditer(rest)]
     for end in ends:
         label = label_at(rest, end)
@@ -359,69 +356,30 @@ def _weigh(
     return value
 
 
-@cache  # at first use: they take longer to compile than the module to import
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
 # ---------------------------------------------------------------- tables
 
-_NOTHING_READ = ("unparsed", "cut")
 _LONGEST_REASON = 1000
 _INDEXED = "])" + "abcdefghijklmnopqrstuvwxyz0123456789_"  # before brackets that are an index
 _RATING_KEYS = frozenset(
-    (
-        *(
-            "rating",
-            "score",
-            "mark",
-            "grade",
-            "overall",
-            "overall_score",
-            "overall_rating",
-            "overall_mark",
-        ),
-        *("final_score", "final_rating", "final_mark", "total", "total_score"),
-        *(
-            "评分",
-            "得分",
-            "打分",
-            "分数",
-            "总分",
-            "总评",
-            "综合得分",
-            "综合评分",
-            "综合分数",
-            "总体评分",
-            "总体得分",
-        ),
-        *("最终得分", "最终评分", "最终分数", "综合", "总体"),
+    re.findall(
+        r"\w+",
+        """rating score mark grade overall overall_score overall_rating overall_mark final_score
+        final_rating final_mark total total_score 评分 得分 打分 分数 总分 总评 综合得分
+        综合评分 综合分数 总体评分 总体得分 最终得分 最终评分 最终分数 综合 总体""",
     )
 )
 _CORRECTNESS_KEYS = frozenset(
-    (
-        *(
-            "correct",
-            "is_correct",
-            "verdict",
-            "result",
-            "judgment",
-            "judgement",
-            "decision",
-            "grade",
-        ),
-        *("correctness", "label", "判定", "结论", "判断", "结果", "是否正确", "正确"),
+    re.findall(
+        r"\w+",
+        """correct is_correct verdict result judgment judgement decision grade correctness label
+        判定 结论 判断 结果 是否正确 正确""",
     )
 )
-_ENGLISH_NUMBERS = (
-    *("one", "two", "three", "four", "five"),
-    *("six", "seven", "eight", "nine", "ten"),
-)
 _NUMBER_WORDS = {
-    **{word: str(number) for number, word in enumerate(_ENGLISH_NUMBERS, 1)},
-    **{word: str(number) for number, word in enumerate("一二三四五六七八九十", 1)},
-    "两": "2",
-    "满": "10",
+    **{word: number for number, word in enumerate(CARDINALS, 1)},
+    **{word: number for number, word in enumerate(NUMERALS, 1)},
+    "两": 2,
+    "满": 10,
 }
 _DOUBLE_BRACKET = re.compile(r"[{(]?\[\[\s*([^\[\]\n]{1,40}?)\s*\]\]?[})]?")
 _SINGLE_BRACKET = re.compile(r"(?<![\w\])\[])\[\s*([^\[\]\n]{1,40}?)\s*\](?!\])")
@@ -436,7 +394,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _NUMBER_WORD = re.compile(
-    r"(?P<word>one|two|three|four|five|six|seven|eight|nine|ten|[一二两三四五六七八九十](?=\s?分?\s*(?:$|[。,;.!)\]]))|满(?=分))"
+    rf"(?P<word>{'|'.join(CARDINALS)}|[{NUMERALS}两](?=\s?分?\s*(?:$|[。,;.!)\]]))|满(?=分))"
     rf"(?![\w一-龥](?<!分)){_OF.replace('?P<of>', '')}",
     re.IGNORECASE,
 )

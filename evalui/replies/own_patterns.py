@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
-from evalui.replies.judgements import CUT_REASONS, FILLER, mask_reply, plain_judgement
+from evalui.replies.judgements import CUT_REASONS, mask_reply, plain_judgement
 from evalui.replies.marks import (
     HIGHEST_RATING,
     LOWEST_RATING,
     ParsedRating,
     Scale,
 )
+from evalui.replies.text import FILLER
 from evalui.replies.verdicts import PAIRWISE_FORMATS, ParsedVerdict
 from evalui.types import OUTCOMES, Outcome
 

@@ -13,20 +13,25 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from operator import attrgetter
+from typing import Any, cast
 
 from evalui.replies.judge_statements import (
     ChosenVerdict,
     VerdictGrammar,
+    VerdictLabel,
     choose,
     is_line_verdict,
     is_revision,
     line_verdict,
+    only_value,
     without_lists,
 )
 from evalui.replies.judgements import (
     CUT_REASONS,
     SIDE_NOUN,
     Judgement,
+    compiled,
     is_doubted,
     is_own,
     lead_of,
@@ -34,19 +39,18 @@ from evalui.replies.judgements import (
     sentences_of,
     since_turn,
 )
-from evalui.replies.objects import read_json, strings_of
-from evalui.replies.score_pairs import (
-    is_score_pair,
-    read_labelled_scores,
-    read_score_pair,
-)
+from evalui.replies.objects import is_number, is_own_value, json_values, key_value_pairs, strings_of
 from evalui.replies.verdict_labels import (
     GradedOutcome,
     Letters,
     Preference,
+    Side,
     explicit_labels,
     label_at,
+    only_label,
+    outcome_by_scores,
     preferences_in,
+    side_labels,
     sides_in,
     single_bracket_labels,
 )
@@ -82,7 +86,8 @@ def read_verdict(
         reply = without_options(reply)
         prompt_forms = [without_options(text) for text in prompt_forms]
     grammar = _grammar(form)
-    is_verdict = is_score_pair if form == "scores" else partial(is_line_verdict, grammar=grammar)
+    line_grammar = _pair_grammar() if form == "scores" else grammar
+    is_verdict = partial(is_line_verdict, grammar=line_grammar)
     judgement = parse_judgement(reply, is_verdict, prompt_forms)
     if isinstance(judgement, str):
         return ParsedVerdict(None, judgement)
@@ -91,7 +96,7 @@ def read_verdict(
     chosen: ChosenVerdict[GradedOutcome] = ChosenVerdict(None, "cut" if cut else "unparsed")
     for read in _READERS[form]:
         tried = read(judgement, form, cut)
-        if tried.rule not in _NOTHING_READ:
+        if not tried.is_missing:
             chosen = tried
             break
     if chosen.value is None:
@@ -103,9 +108,9 @@ def read_verdict(
 def without_options(text: str) -> str:
     """The text with nothing that names an option of a question: letters, 甲 and 乙, "option 2"."""
     text = unicodedata.normalize("NFKC", text)
-    text = _compiled(_NAMED_BY_LETTER).sub(lambda label: label[1] + "12"[label[2] in "Bb"], text)
+    text = compiled(_NAMED_BY_LETTER).sub(lambda label: label[1] + "12"[label[2] in "Bb"], text)
     for pattern in _OPTIONS:
-        text = _compiled(pattern).sub(rf"\g<lead>{_NO_LABEL}", text)
+        text = compiled(pattern).sub(rf"\g<lead>{_NO_LABEL}", text)
     return text
 
 
@@ -164,46 +169,38 @@ def _read_objects(judgement: Judgement, form: str, cut: bool) -> ChosenVerdict[G
     """The verdict of a JSON object."""
     del cut  # an object's verdict is announced by its key
     reasons = Judgement(tuple(strings_of(judgement.blocks)), "")
-    return _undisputed(read_json(judgement.blocks), reasons, form)
+    return _undisputed(_verdict_of_objects(judgement.blocks), reasons, form)
 
 
 def _read_pair(judgement: Judgement, form: str, cut: bool) -> ChosenVerdict[GradedOutcome]:
     """The better of two scores that stand together."""
-    return _undisputed(read_score_pair(judgement, cut=cut), judgement, form)
+    return _undisputed(choose(judgement, _pair_grammar(), cut=cut), judgement, form)
 
 
 def _read_labelled(judgement: Judgement, form: str, cut: bool) -> ChosenVerdict[GradedOutcome]:
     """The better of two scores that name their answers."""
-    scores = read_labelled_scores(judgement, cut=cut, stated=form != "scores")
-    return _undisputed(scores, judgement, form)
+    lines = judgement.lines[:-1] if cut else judgement.lines
+    chosen = _verdict_of_labelled_scores(lines, stated=form != "scores")
+    return _undisputed(chosen, judgement, form)
 
 
-# ---------------------------------------------------------------- grammar
+# ---------------------------------------------------------------- words and brackets
 
 
 @cache
 def _grammar(form: str) -> VerdictGrammar[GradedOutcome]:
     letters = _LETTERS[form]
     return VerdictGrammar(
-        opening=_compiled(_OPENING),
-        cue=_compiled(_LINE_CUE),
-        sentence_cue=_compiled(_SENTENCE_CUE),
+        opening=compiled(_OPENING),
+        cue=compiled(_LINE_CUE),
+        sentence_cue=compiled(_SENTENCE_CUE),
         label_at=partial(label_at, letters=letters),
         explicit_labels=partial(explicit_labels, letters=letters),
         single_labels=partial(single_bracket_labels, letters=letters),
-        same=_outcome_of,
+        same=attrgetter("outcome"),
         weigh=partial(_weigh, letters=letters),
         conclusions=_conclusions,
     )
-
-
-@cache  # at first use: to compile takes longer than to import
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
-def _outcome_of(graded: GradedOutcome) -> Outcome:
-    return graded.outcome
 
 
 def _weigh(graded: GradedOutcome, rest: str, letters: Letters) -> GradedOutcome | None:
@@ -219,7 +216,7 @@ def _weigh(graded: GradedOutcome, rest: str, letters: Letters) -> GradedOutcome 
         if not preferred.limited
     ):
         return None
-    for cue in _compiled(_SENTENCE_CUE).finditer(rest):
+    for cue in compiled(_SENTENCE_CUE).finditer(rest):
         label = None if cue["weak"] else label_at(rest, cue.end(), letters)
         if label and label.value and label.value.outcome != graded.outcome:
             return None
@@ -235,8 +232,8 @@ def _own_preferences(sentence: str) -> Iterator[Preference]:
     """What the judge itself says is better."""
     for preferred in preferences_in(sentence):
         lead, rest = lead_of(sentence, preferred.start), sentence[preferred.end :]
-        limited = _compiled(_LIMITED).search(since_turn(lead))
-        limited = limited or _compiled(_TAKEN_BACK).search(rest)
+        limited = compiled(_LIMITED).search(since_turn(lead))
+        limited = limited or compiled(_TAKEN_BACK).search(rest)
         if not limited and is_own(lead) and not is_doubted(rest):
             yield preferred
 
@@ -246,14 +243,222 @@ def _conclusions(sentence: str) -> Sequence[GradedOutcome]:
     if preferred:
         return [GradedOutcome(one.side, one.strength) for one in preferred]
     sides = sides_in(sentence)
-    if len(sides) != 1 or not _compiled(_CONCLUDES_FOR_ONE).search(sentence):
+    if len(sides) != 1 or not compiled(_CONCLUDES_FOR_ONE).search(sentence):
         return []
     return [GradedOutcome(*sides, strength=1)] if is_own(sentence) else []
 
 
+# ---------------------------------------------------------------- objects
+
+
+def _verdict_of_objects(text: str) -> ChosenVerdict[GradedOutcome]:
+    """The verdict of the JSON values in the text, and the rule that read it.
+
+    Values that differ are ambiguous unless the judge says that it corrects itself.
+    """
+    verdicts = [
+        (value, outcomes)
+        for value in json_values(text)
+        if (outcomes := _outcomes_in_value(value.content))
+    ]
+    if verdicts:
+        stated = [one for one in verdicts if any(one[1])] or verdicts
+        last, outcomes = stated[-1]
+        before = [outcome for _, others in stated[:-1] for outcome in others]
+        since = stated[-2][0].end if len(stated) > 1 else 0
+        revised = is_revision(text[since : last.start])
+        judged = outcomes if revised else [*before, *outcomes]
+        return only_value(judged, rule="json", missing_rule="no-verdict")
+    pairs = _BROKEN_PAIR.finditer(text.translate(_STRAIGHT_QUOTES))
+    judged = [
+        None if pair[4] else _outcome_of_label(pair[1] or pair[2] or pair[3])
+        for pair in pairs
+        if _is_own_pair(text, pair)
+    ]
+    if judged:
+        return only_value(judged, rule="broken-json", missing_rule="no-verdict")
+    return ChosenVerdict(None, "unparsed")
+
+
+def _is_own_pair(text: str, pair: re.Match[str]) -> bool:
+    """Whether a broken pair stands in what was meant to be an object of the judge's own."""
+    brace = text.rfind("{", 0, pair.start())
+    if brace < 0:
+        return pair[0][0] in "\"'" and is_own_value(text, pair.start())
+    return is_own_value(text, brace)
+
+
+def _outcomes_in_value(value: Any, depth: int = 0) -> list[GradedOutcome | None]:
+    """The verdicts in a JSON value, [] if it holds none."""
+    if depth > _DEEPEST:
+        return []
+    if isinstance(value, dict):
+        pairs = key_value_pairs(cast("dict[Any, Any]", value))
+        if outcomes := _outcomes_in_pairs(pairs):
+            return outcomes
+        nested = [content for _, content in pairs]
+    elif isinstance(value, list):
+        nested = cast("list[Any]", value)
+        ranks = _ranks_by_side(nested)
+        if ranks.keys() == {"a", "b"}:
+            return [outcome_by_scores(-ranks["a"], -ranks["b"])]
+    else:
+        return []
+    return [outcome for content in nested for outcome in _outcomes_in_value(content, depth + 1)]
+
+
+def _outcomes_in_pairs(pairs: Sequence[tuple[str, Any]]) -> list[GradedOutcome | None]:
+    if outcomes := [
+        _outcome_of_label(content)
+        for key, content in pairs
+        if key in _VERDICT_KEYS and not isinstance(content, dict | list)
+    ]:
+        return outcomes
+    scores: dict[Side, float] = {}
+    for key, content in pairs:
+        named = only_label(_SCORE_WORDS.sub(" ", key).replace("_", " ").strip(), {})
+        if named and is_number(content) and named.outcome in ("a", "b"):
+            scores["a" if named.outcome == "a" else "b"] = content
+    return [outcome_by_scores(scores["a"], scores["b"])] if len(scores) == 2 else []
+
+
+def _outcome_of_label(value: Any) -> GradedOutcome | None:
+    """The verdict that a value names; None for null and for whatever else names none."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    text = str(value).replace("_", " ").strip()
+    if text in ("1", "2"):
+        return GradedOutcome("a" if text == "1" else "b")
+    if text.casefold() == "none":
+        return GradedOutcome("neither")
+    explained = re.fullmatch(r"([^()]{1,60}?)\s*\(([^()]*)\)", text)
+    for read in (text, text.upper(), text.casefold(), explained[1] if explained else ""):
+        if outcome := only_label(read, _LETTERS_OF_OBJECTS):
+            disputed = explained and sides_in(explained[2]) - {outcome.outcome}
+            return None if disputed else outcome
+    return None
+
+
+def _ranks_by_side(rows: Sequence[Any]) -> dict[str, float]:
+    """AlpacaEval's ranking: `[{"model": "model_1", "rank": 2}, ...]`."""
+    ranks: dict[str, float] = {}
+    for row in rows:
+        if isinstance(row, dict):
+            named = cast("dict[str, Any]", row)
+            judged, rank = _outcome_of_label(named.get("model")), named.get("rank")
+            if judged and is_number(rank):
+                ranks[judged.outcome] = rank
+    return ranks
+
+
+# ---------------------------------------------------------------- two scores
+
+
+@cache
+def _pair_grammar() -> VerdictGrammar[GradedOutcome]:
+    return VerdictGrammar(
+        opening=compiled(r"(?:so|therefore|thus|overall|finally|因此|所以|综上)[,:]?\s*"),
+        cue=compiled(_SCORE_CUE),
+        sentence_cue=compiled(
+            rf"(?P<weak>(?!))|(?P<free>\b(?:tuple|output)\b{_SCORE_LINK}+)|{_SCORE_CUE}"
+        ),
+        label_at=_pair_at,
+        explicit_labels=partial(_pairs_in, brackets=_DOUBLE_PAIR),
+        single_labels=partial(_pairs_in, brackets=_SINGLE_PAIR),
+        same=attrgetter("outcome"),
+        weigh=lambda graded, _: graded,
+        conclusions=lambda _: (),
+    )
+
+
+def _pair_at(text: str, position: int) -> VerdictLabel[GradedOutcome] | None:
+    match = _PAIR.match(text, position)
+    if not match and (slashed := _SLASHED_PAIR.match(text, position)):
+        # "8.5 / 7" cannot be a mark out of seven, as "7/8" can.
+        match = slashed if "." in slashed[2] or float(slashed[1]) > float(slashed[2]) else None
+    return _pair_label(match) if match else None
+
+
+def _pairs_in(
+    text: str, brackets: re.Pattern[str]
+) -> Iterator[tuple[int, VerdictLabel[GradedOutcome]]]:
+    for match in brackets.finditer(text):
+        yield match.start(), _pair_label(match)
+
+
+def _pair_label(match: re.Match[str]) -> VerdictLabel[GradedOutcome]:
+    first, second = (float(number) for number in match.groups() if number is not None)
+    explicit = match[0].startswith("[[")
+    return VerdictLabel(outcome_by_scores(first, second), match.end(), explicit=explicit)
+
+
+def _verdict_of_labelled_scores(
+    lines: Sequence[str], *, stated: bool
+) -> ChosenVerdict[GradedOutcome]:
+    """The better of two scores of which each names its answer, in lines or in a table.
+
+    `stated`: only what is called a score, as by "/10" or "score", and not any number.
+    """
+    scores = [*_labelled_scores(lines, stated=stated), *_table_scores(lines)]
+    overall = [score for score in scores if score.overall]
+    by_side = {
+        side: {score.value for score in overall or scores if score.side == side}
+        for side in ("a", "b")
+    }
+    if not all(by_side.values()):
+        return ChosenVerdict(None, "unparsed")
+    if any(len(values) > 1 for values in by_side.values()):
+        return ChosenVerdict(None, "ambiguous")
+    return ChosenVerdict(outcome_by_scores(*by_side["a"], *by_side["b"]), "scores")
+
+
+@dataclass(frozen=True, slots=True)
+class _LabelledScore:
+    side: Side
+    value: float
+    overall: bool
+
+
+def _labelled_scores(lines: Sequence[str], *, stated: bool) -> Iterator[_LabelledScore]:
+    for line in lines:
+        for side, start, end in (*side_labels(line), *_numbered_scores(line)):
+            match = _SCORE_BEHIND.match(line, end)
+            lead = lead_of(line, start)
+            called = match and (match["of"] or _SCORE_NOUN.search(f"{lead} {match[0]}"))
+            if match and (called or not stated) and is_own(lead):
+                overall = bool(_OVERALL.search(lead) or _OVERALL.search(match["noun"] or ""))
+                yield _LabelledScore(side, float(match["score"]), overall)
+
+
+def _numbered_scores(line: str) -> Iterator[tuple[Side, int, int]]:
+    """Scores that are named and not their answers: "Score 1: 5"."""
+    for match in _NUMBERED_SCORE.finditer(line):
+        yield "a" if (match[1] or match[2]) in "1Aa甲" else "b", match.start(), match.end()
+
+
+def _table_scores(lines: Sequence[str]) -> Iterator[_LabelledScore]:
+    """The row of a table that sums up, below a head that names both answers."""
+    columns: dict[int, Side] = {}
+    for line in lines:
+        if line.count("|") < 3:
+            columns = {}
+            continue
+        cells = [cell.strip() for cell in line.strip("| ").split("|")]
+        named = {
+            place: label.outcome
+            for place, cell in enumerate(cells)
+            if (label := only_label(cell, {})) and label.outcome in ("a", "b")
+        }
+        if sorted(named.values()) == ["a", "b"]:
+            columns = {place: "a" if outcome == "a" else "b" for place, outcome in named.items()}
+        elif columns and _OVERALL.search(cells[0]):
+            for place, side in columns.items():
+                if place < len(cells) and (match := _CELL.fullmatch(cells[place])):
+                    yield _LabelledScore(side, float(match[1]), overall=True)
+
+
 # ---------------------------------------------------------------- tables
 
-_NOTHING_READ = ("unparsed", "cut")
 _LONGEST_REASON = 1000
 _GRADED_FORMS = ("arena_hard", "json", "graded")
 # What else than A and B means an outcome.
@@ -363,6 +568,71 @@ _CONCLUDES_FOR_ONE = (
     r"^[\s\W]{0,6}(?:overall|in\s(?:conclusion|summary|the\send|short)|on\s(?:balance|the\swhole)|to\s(?:conclude|sum\sup)|"
     r"therefore|thus|hence|so\b|综上|综合|总体|总的|总之|整体|因此|所以|故)[^\n]{0,300}?"
     r"(?:\b(?:better|best|superior|winner|wins|stronger|preferable|preferred)\b|更好|更优|更佳|较好|较优|胜出|获胜|更合适)"
+)
+
+# ---------------------------------------------------------------- tables of objects
+
+_DEEPEST = 4
+_LETTERS_OF_OBJECTS: Letters = {**_TIE, **_NEITHER}
+_STRAIGHT_QUOTES = str.maketrans("“”‘’", "\"\"''")
+_VERDICT_KEY = (
+    "winner|choice|verdict|final_verdict|final_choice|final_decision|preference|preferred|preferred_answer|"
+    "decision|better|better_answer|better_response|best_answer|best|judgment|judgement|selection|selected|"
+    "选择|结论|胜者|最终选择|最终结论|优胜者|获胜者|更好的回答|判定|裁决"
+)
+_VERDICT_KEYS = frozenset(_VERDICT_KEY.split("|"))
+_SCORE_WORDS = re.compile(
+    r"(?:overall_|final_|total_)?(?:score|rating|mark|评分|得分|分数)s?(?:_of|_for)?"
+)
+# A key with an escaped quotation mark after it stands inside another string and does not match.
+# "A" or "B" offers both: it repeats the instruction and decides nothing.
+_ALTERNATIVE = r"\||/|或者?|还是|or\b|and\b|和|与"
+_BROKEN_PAIR = re.compile(
+    rf"[\"']?\b(?:{_VERDICT_KEY})[\"']?\s{{0,9}}:\s{{0,9}}"
+    r"(?:\"([^\"\n\\]{1,20})\"|'([^'\n\\]{1,20})'|([\w+=<>]{1,20})(?=\s{0,9}[,}\n]))"
+    rf"(\s{{0,9}},?\s{{0,9}}(?:{_ALTERNATIVE})\s{{0,9}}[\"']?\w)?",
+    re.IGNORECASE,
+)
+
+# ---------------------------------------------------------------- tables of scores
+
+_SCORE = r"(-?\d{1,3}(?:\.\d{1,3})?)"
+_OF_SCORE = r"(?:\s?(?:/|out\sof)\s?\d{1,3})?(?:\s?分)?"
+_APART = r"(?:\s?[,、;|]\s?|\s(?:and|vs\.?|to|和|比)\s|\s{1,4})"
+_IN_BRACKETS = rf"\s?{_SCORE}{_OF_SCORE}\s?[,、:;/\s]\s?{_SCORE}{_OF_SCORE}\s?"
+_DOUBLE_PAIR = re.compile(rf"\[\[{_IN_BRACKETS}\]\]")
+_SINGLE_PAIR = re.compile(rf"(?<![\w\])])\[{_IN_BRACKETS}\]")
+_PAIR = re.compile(
+    rf"\[\[{_IN_BRACKETS}\]\]|\[{_IN_BRACKETS}\]|\({_IN_BRACKETS}\)|"
+    rf"(?<![\d.\-]){_SCORE}{_OF_SCORE}{_APART}{_SCORE}{_OF_SCORE}(?![\d%]|\.\d|\s?[A-Za-z=+*/^\-]|\s\d)"
+)
+_SLASHED_PAIR = re.compile(rf"(?<![\d.\-]){_SCORE}\s?/\s?{_SCORE}(?![\d%/]|\.\d|\s?[A-Za-z=])")
+_SCORE_LINK = r"(?:\s?(?:\b(?:is|are|was|were|as|of)\b|[:=]|-{1,2}>?|[–—→⇒]|是|为))"
+_SCORE_CUE = (
+    r"(?:\bi\s(?:would\s)?(?:rate|score|give|mark)\s(?:them|both)\s(?:as\s)?)|(?:\b(?:my|our|the|i\swould\sgive|i\sgive)\s)?(?:(?:final|overall|total|output|following|two)\s){0,3}"
+    rf"\b(?:scores?|ratings?|marks?|output|results?|tuple|verdict|points)\b{_SCORE_LINK}*\s*|"
+    rf"(?:最终|总|综合|两者|最后)?的?(?:评分|得分|分数|打分|总分|结果){_SCORE_LINK}*\s*"
+)
+_SCORE_NOUN = re.compile(
+    r"\b(?:score|rating|mark|grade|points)s?\b|评分|得分|分数|打分", re.IGNORECASE
+)
+_OVERALL = re.compile(
+    r"\b(?:overall|total|final|average|mean|sum)\b|总|综合|合计|平均|最终", re.IGNORECASE
+)
+_SCORE_BEHIND = re.compile(
+    r"\s?(?:'s|的)?\s?(?P<noun>(?:(?:final|overall|total|最终|综合)\s?)?(?:score|rating|mark|grade|得分|评分|分数|总分|打分))?"
+    r"\s?(?:\([^()\n]{0,30}\))?\s?(?:(?:(?:[:=|]|-{1,2}>?|[–—→]|\b(?:is|gets|receives|scores|earns|an?|score|of|with)\b|"
+    r"得到?|获得|同样|也|均|都|为|是|打)\s?){1,4}|(?=\s\d{1,3}(?:\.\d{1,3})?\s?(?:分|/))\s)[\[(]{0,2}(?P<score>-?\d{1,3}(?:\.\d{1,3})?)"
+    r"(?P<of>\s?(?:/|out\sof)\s?\d{1,3}|\s?分)?(?=[\])*]{0,4}\s{0,2}(?:$|[.,;:。、!(\[|\n]|[-–—]\s|and\b|vs\b|和|"
+    rf"(?:(?:{SIDE_NOUN})\s?)?[AB12]\b))(?!\.\d)",
+    re.IGNORECASE,
+)
+_NUMBERED_SCORE = re.compile(
+    r"\b(?:score|rating|mark)\s(?:of\s|for\s)?([12AB])(?=\s?[:=])|(?:得分|评分|分数)\s?([12AB甲乙])(?=\s?[:=])",
+    re.IGNORECASE,
+)
+_CELL = re.compile(
+    r"[\s*\[(]{0,4}(\d{1,3}(?:\.\d{1,3})?)(?:\s?/\s?\d{1,3})?(?:\s?分)?[\s*\])]{0,4}"
 )
 
 _Reader = Callable[[Judgement, str, bool], ChosenVerdict[GradedOutcome]]

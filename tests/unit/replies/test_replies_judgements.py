@@ -1,7 +1,6 @@
 import pytest
 
 from evalui.replies.judgements import (
-    FILLER,
     Judgement,
     MaskedReply,
     is_attribution,
@@ -11,6 +10,7 @@ from evalui.replies.judgements import (
     mask_reply,
     parse_judgement,
 )
+from evalui.replies.text import FILLER
 
 
 def own_lines(reply: str) -> list[str]:

@@ -1,7 +1,6 @@
 import pytest
 
-from evalui.replies.objects import read_json
-from evalui.replies.verdict_labels import GradedOutcome
+from evalui.replies import ParsedVerdict, read_verdict
 
 
 @pytest.mark.parametrize(
@@ -42,10 +41,10 @@ from evalui.replies.verdict_labels import GradedOutcome
     ],
 )
 def test_verdicts_are_read_from_their_keys_only(reply: str, outcome: str | None, rule: str):
-    chosen = read_json(reply)
-    assert (chosen.value.outcome if chosen.value else None, chosen.rule) == (outcome, rule)
+    parsed = read_verdict("json", reply)
+    assert (parsed.outcome, parsed.rule) == (outcome, rule)
 
 
 def test_two_pluses_are_much_better_than_one():
-    assert read_json('{"choice": "B++"}').value == GradedOutcome("b", 3)
-    assert read_json('{"choice": "B+"}').value == GradedOutcome("b", 1)
+    assert read_verdict("json", '{"choice": "B++"}') == ParsedVerdict("b", "json", 3)
+    assert read_verdict("json", '{"choice": "B+"}') == ParsedVerdict("b", "json", 1)

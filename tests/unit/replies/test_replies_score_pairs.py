@@ -1,15 +1,6 @@
 import pytest
 
-from evalui.replies.judgements import Judgement
-from evalui.replies.score_pairs import (
-    is_score_pair,
-    read_labelled_scores,
-    read_score_pair,
-)
-
-
-def judged(reply: str) -> Judgement:
-    return Judgement(tuple(reply.split("\n")), reply)
+from evalui.replies import read_verdict
 
 
 @pytest.mark.parametrize(
@@ -28,15 +19,14 @@ def judged(reply: str) -> Judgement:
     ],
 )
 def test_two_scores_that_stand_together_are_read(reply: str, outcome: str | None):
-    value = read_score_pair(judged(reply), cut=False).value
-    assert (value.outcome if value else None) == outcome
+    assert read_verdict("scores", reply).outcome == outcome
 
 
 @pytest.mark.parametrize(
     ("reply", "outcome"),
     [
         ("Assistant 1: 6/10\nAssistant 2: 8/10", "b"),
-        ("助手2：9分\n助手1：4分".replace("：", ":"), "b"),
+        ("助手2：9分\n助手1：4分", "b"),
         ("I give Assistant 1 a score of 10 and Assistant 2 a score of 4.", "a"),
         ("| x | Assistant 1 | Assistant 2 |\n| Accuracy | 9 | 7 |\n| Overall | 6 | 7 |", "b"),
         ("Assistant 1: 8/10\nAssistant 1: 4/10\nAssistant 2: 5/10", None),
@@ -50,22 +40,21 @@ def test_two_scores_that_stand_together_are_read(reply: str, outcome: str | None
     ],
 )
 def test_two_scores_that_name_their_answers_are_read(reply: str, outcome: str | None):
-    value = read_labelled_scores(judged(reply), cut=False, stated=True).value
-    assert (value.outcome if value else None) == outcome
+    assert read_verdict("mtbench", reply).outcome == outcome
 
 
 def test_a_bare_number_is_a_score_only_where_scores_are_required():
-    reply = judged("A: 9, B: 3")
-    assert read_labelled_scores(reply, cut=False, stated=True).value is None
-    assert read_labelled_scores(reply, cut=False, stated=False).value is not None
+    assert read_verdict("mtbench", "A: 9, B: 3").outcome is None
+    assert read_verdict("scores", "A: 9, B: 3").outcome == "a"
 
 
 def test_the_last_line_of_a_cut_reply_may_lack_a_digit():
-    reply = judged("Assistant 1: 6/10\nAssistant 2: 1")
-    assert read_labelled_scores(reply, cut=True, stated=False).value is None
-    assert read_labelled_scores(reply, cut=False, stated=False).value is not None
+    reply = "Assistant 1: 6/10\nAssistant 2: 1"
+    assert read_verdict("scores", reply, finish_reason="length").outcome is None
+    assert read_verdict("scores", reply).outcome == "a"
 
 
 def test_a_line_of_two_scores_is_known_from_words():
-    assert is_score_pair("8 6")
-    assert not is_score_pair("Assistant 1 has 8 points")
+    quoted = "Both are fair.\n\n```\n{}\n```"
+    assert read_verdict("scores", quoted.format("8 6")).outcome == "a"
+    assert read_verdict("scores", quoted.format("Assistant 1 has 8 points")).outcome is None
