@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 
 from evalui.replies.grammar import either
-from evalui.replies.mentions import FIRST_MENTION, LAST_MENTION, Kind, characters, mention, slot_of
+from evalui.replies.mentions import FIRST_MENTION, LAST_MENTION, Kind, characters, mention
 from evalui.replies.text import CARDINALS, NUMERALS
 from evalui.types import LETTERS
 
@@ -63,8 +63,7 @@ def mark_letters(line: str, written: str, size: int, *, may_be_small: bool) -> s
             line,
         )
     text = _capitals(size).sub(lambda match: _letter(match, size), line)
-    is_short = len(written) < MAX_SHORT
-    if is_short or may_be_small:
+    if len(written) < MAX_SHORT or may_be_small:
         text = _small_letters(size).sub(
             lambda match: mention(
                 Kind.LETTER if match["labelled"] else Kind.SMALL_LETTER,
@@ -72,8 +71,6 @@ def mark_letters(line: str, written: str, size: int, *, may_be_small: bool) -> s
             ),
             text,
         )
-        if is_short and not _CAPITAL.search(written):  # all is small, so letters are too
-            text = _SMALL_MENTION.sub(lambda sign: mention(Kind.LETTER, slot_of(sign[0])), text)
     return text
 
 
@@ -86,8 +83,7 @@ _OTHER_LETTERS = re.compile(
 )
 
 
-_CAPITAL, _WORD = re.compile("[A-Z]"), re.compile(r"\w")
-_SMALL_MENTION = re.compile(characters(Kind.SMALL_LETTER))
+_WORD = re.compile(r"\w")
 
 
 @lru_cache(maxsize=len(LETTERS))
@@ -111,7 +107,7 @@ def _capitals(size: int) -> re.Pattern[str]:
 def _letter(match: re.Match[str], size: int) -> str:
     letters, line = match[0], match.string
     if len(letters) == 1:
-        is_name = _is_of_name(line, match.start(), match.end())
+        is_name = _is_of_name(line, match.start())
         return letters if is_name else mention(Kind.LETTER, LETTERS.index(letters))
     is_sole = not _WORD.search(line, match.end()) and not _WORD.search(line, 0, match.start())
     if len(set(letters)) == 1 and is_sole:
@@ -135,7 +131,7 @@ def _small_letters(size: int) -> re.Pattern[str]:
 
 # ---------------------------------------------------------------- letters of names
 
-# A letter behind one of these is a name, as is one before a noun of the second list: A股.
+# A letter behind one of these is a name.
 _NAMING_WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -143,27 +139,17 @@ _NAMING_WORDS = frozenset(
         table section group class team company point angle serie agent""",
     )
 )
-_NAMED_BY_NOUN = re.compile(
-    r"股|超(?!过)|语言|[大小]调|型|细胞|[座级类区栋轮盘市国]|公司|同学|[组班队]"
-)
 _COMMAND = re.compile(r"\\[A-Za-z]+ ?$")  # "\Delta H" is a variable
-# "D. H. Lawrence"
-_INITIAL_AFTER = re.compile(r"\. ?(?:[A-Z]\. ?){1,2}[A-Z][a-z]")
-_INITIALS = re.compile(r"(?:\b[A-Z]\. ?){2,3}[A-Z][a-z]")
 
 
-def _is_of_name(line: str, start: int, end: int) -> bool:
-    """Whether the letter there belongs to a name: "vitamin C", "D. H. Lawrence"."""
+def _is_of_name(line: str, start: int) -> bool:
+    """Whether the letter there belongs to a name: "vitamin C"."""
     before = line[max(0, start - 14) : start]
     if before.endswith(" ") and before[before.rfind(" ", 0, -1) + 1 : -1].lower() in _NAMING_WORDS:
         return True
     if "\\" in before and _COMMAND.search(before):
         return True
-    if before.endswith(("维生素", "key of ")) or _NAMED_BY_NOUN.match(line, end):
-        return True
-    if line[end : end + 1] != ".":
-        return False
-    return bool(_INITIAL_AFTER.match(line, end) or _INITIALS.match(line, max(0, start - 3)))
+    return before.endswith(("维生素", "key of "))
 
 
 # ---------------------------------------------------------------- places and numbers
@@ -191,8 +177,7 @@ NUMBERED = re.compile(
     re.IGNORECASE,
 )
 
-# Searched in lower case. It begins with words, which is quicker than to begin with an article; the
-# article is taken off afterwards.
+# Searched in lower case.
 _OF_LIST = (
     r"(?: (?:of|in|from|among|on) (?:the|these|those)\b"
     rf"(?: (?:{_COUNT}|options|choices|listed|list|answers|top|left)\b)*)"
@@ -226,8 +211,6 @@ PLACE_EN = re.compile(
         rf"^\W*(?P<only>{_ORDINAL})(?=\W*$| from the top\W*$)",
     )
 )
-ARTICLES = re.compile(r"(?:\b[Tt]he )?(?:very )?$")
-
 # Every alternative begins with a character; what must stand before it is looked at afterwards.
 _ENDS_ZH = (
     r"(?=$|[\s,.。;:!?、)\]」”\"]|[是为正对错不符最更才吧呢和或与及都也既即当了还跟加又且再同另其均]|"

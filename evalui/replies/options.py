@@ -13,7 +13,6 @@ from functools import lru_cache
 
 from evalui.replies.grammar import COPULA_END, REASON_OTHERS, either
 from evalui.replies.letters import (
-    ARTICLES,
     MAX_SHORT,
     NUMBER,
     NUMBERED,
@@ -211,7 +210,7 @@ class Options:
         for match in PLACE_EN.finditer(text.lower()):
             marked = self._place(match)
             if marked != match[0]:
-                pieces += [ARTICLES.sub("", text[begin : match.start()], count=1), marked]
+                pieces += [text[begin : match.start()], marked]
                 begin = match.end()
         return "".join([*pieces, text[begin:]])
 
