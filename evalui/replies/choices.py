@@ -20,7 +20,8 @@ from evalui.replies.decision import (
     only_slot,
     read_statements,
 )
-from evalui.replies.grammar import either, is_provisional, refuses
+from evalui.replies.grammar import is_provisional, refuses
+from evalui.replies.mentions import either
 from evalui.replies.options import Options, make_options, plain_text
 from evalui.replies.text import (
     before_next_question,

@@ -331,7 +331,6 @@ _RULES = {
     Stance.POSSIBLE: "conclusion",
     Stance.LEADS: "letter",
     Stance.STANDS_ALONE: "letter",
-    Stance.AFFIRMED: "verdict",
 }
 _TEXT = characters(Kind.TEXT)
 _POINTS_TO_TEXT = re.compile(rf"{COPULA_TO_MENTION}({_TEXT})(?!的|'s)")

@@ -9,14 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from evalui.replies.mentions import MENTION
-
-
-def either(*blocks: str) -> str:
-    """A pattern for any of these phrases, which a bar between blanks or a new line parts."""
-    lines = (line.strip() for block in blocks for line in block.split("\n"))
-    return f"(?:{'|'.join(phrase for line in lines if line for phrase in line.split(' | '))})"
-
+from evalui.replies.mentions import MENTION, either
 
 # ---------------------------------------------------------------- mentions together
 

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from evalui.replies.grammar import COPULA_END, REASON_OTHERS, either
-from evalui.replies.letters import (
+from evalui.replies.grammar import COPULA_END, REASON_OTHERS
+from evalui.replies.mentions import (
     MAX_SHORT,
+    MENTIONS,
     NUMBER,
     NUMBERED,
     NUMBERED_WORDS,
@@ -23,16 +24,14 @@ from evalui.replies.letters import (
     PLACE_ZH,
     SMALL_LETTER_WORDS,
     STEMS,
-    mark_letters,
-    slot_of_place,
-)
-from evalui.replies.mentions import (
-    MENTIONS,
     Kind,
     characters,
+    either,
     kind_of,
+    mark_letters,
     mention,
     slot_of,
+    slot_of_place,
 )
 from evalui.replies.text import fold_width, without_emphasis
 from evalui.types import LETTERS

@@ -18,7 +18,6 @@ from evalui.replies.grammar import (
     HEAD_ZH,
     OPTION_OTHERS,
     Grammar,
-    either,
     grammar_of_lead,
     grammar_of_tail,
     holds_negation,
@@ -27,7 +26,7 @@ from evalui.replies.grammar import (
     is_supposed,
     takes_back,
 )
-from evalui.replies.mentions import MENTION, MENTIONS, Kind, kind_of, slot_of
+from evalui.replies.mentions import MENTION, MENTIONS, Kind, either, kind_of, slot_of
 
 
 class Stance(IntEnum):
@@ -291,8 +290,6 @@ _MAKES = re.compile(r"\b(?:makes|making|leaves)(?: option)?\W*$")
 _MADE_RIGHT = re.compile(
     r"[ ](?:the (?:\w+ )?(?:answer|choice|option|one)|(?:the )?correct|right|as the)\b"
 )
-
-
 _YET_WRONG = re.compile(
     r"\b(?:but|yet|however|though)\b.*"
     r"(?:n't\b|\b(?:not|wrong|incorrect|irrelevant|beside|off topic|unrelated)\b)|"
