@@ -20,12 +20,10 @@ from evalui.replies.decision import (
     only_slot,
     read_statements,
 )
-from evalui.replies.grammar import either, is_provisional, refuses
-from evalui.replies.letters import place_of
+from evalui.replies.grammar import is_provisional, refuses
+from evalui.replies.mentions import either
 from evalui.replies.options import Options, make_options, plain_text
 from evalui.replies.text import (
-    CARDINALS,
-    NUMERALS,
     before_next_question,
     before_other_options,
     contains_han,
@@ -180,10 +178,6 @@ def _read_text(text: str, options: Options, *, is_cut: bool) -> ParsedChoice:
     line = text.partition("\n")[0]
     if number := _NUMBER.fullmatch(line):
         return _read_number(int(number[1]), options)
-    if word := _NUMBER_WORD.fullmatch(line):
-        if slots := options.slots_with_text(word[1]):
-            return only_slot(slots, "text", options)
-        return _read_number(place_of(word[1].casefold()) or 0, options)
     return read_statements(without_markup(text), options, is_cut=is_cut)
 
 
@@ -230,27 +224,19 @@ def _read_polar(text: str, options: Options) -> ParsedChoice | None:
 # ---------------------------------------------------------------- numbers
 
 _NUMBER = re.compile(r"[\s*_`(\[【]*([1-9]\d?)[)\].、:*_`。】\s]*")
-_NUMBER_WORD = re.compile(rf"\W*选?((?i:{'|'.join(CARDINALS)})|[{NUMERALS}])[.。!\s]*")
 # A variable or a calculation with its result: "Therefore x = 15."
 _RESULT = re.compile(
     r"(?:\$|\W*(?:so|therefore|thus|hence|then|we get|所以|因此|故|得)\W)?"
     r"\W*(?:[a-z]|[\d ().,+\-×*/÷^]{1,60})\s?=\s?(?P<value>[^=\n]{1,40})",
     re.IGNORECASE,
 )
-_QUANTITY = re.compile(r"([-+]?\d+(?:[.,]\d+)*)\s?([^\d]*)")
 
 
 def _read_number(number: int, options: Options) -> ParsedChoice:
-    """The option at this place; where options are quantities, the one of this number."""
-    if not options.are_numeric:
-        return ParsedChoice(number - 1, "index") if 0 < number <= len(options) else UNPARSED
-    parts = [_QUANTITY.fullmatch(each.plain) for each in options.texts]
-    units = {part[2] for part in parts if part}
-    if all(parts) and len(units) == 1:
-        slots = [slot for slot, part in enumerate(parts) if part and part[1] == str(number)]
-        if len(slots) == 1:
-            return ParsedChoice(slots[0], "text")
-    return ParsedChoice(None, "index-guard")  # here a number is a value, not a place
+    """The option at this place."""
+    if options.are_numeric:
+        return ParsedChoice(None, "index-guard")  # here a number is a value, not a place
+    return ParsedChoice(number - 1, "index") if number <= len(options) else UNPARSED
 
 
 # ---------------------------------------------------------------- the plainest replies
@@ -325,16 +311,14 @@ _OTHER_KEY = re.compile(
     r"second|eliminat|reject|错|排除|解析|理由",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"```\w*\s*(.*?)\s*(?:```|$)", re.DOTALL)
 
 
 def _read_json(text: str, options: Options) -> ParsedChoice | None:
     """The one answer of a JSON object; None if the text is none, or holds none."""
-    if not text.startswith(("{", "[{", "```")):
+    if not text.startswith(("{", "[{")):
         return None
-    fenced = _FENCE.match(text)
     try:
-        value, _ = json.JSONDecoder().raw_decode(fenced[1] if fenced else text)
+        value, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict | list):

@@ -7,7 +7,7 @@ the one that is left, the one whose words the reply says. Contradictions have no
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from evalui.replies.grammar import (
@@ -60,8 +60,6 @@ def only_slot(slots: Sequence[int], rule: str, options: Options) -> ParsedChoice
 
 def read_statements(text: str, options: Options, *, is_cut: bool) -> ParsedChoice:
     """What a text without markup chooses; `is_cut` says that its end is missing."""
-    if len(text) > _MIN_LONG and (parsed := _read_last_line(text, options)):
-        return parsed
     sentences = _sentences(text, options)
     if is_cut and len(sentences) > 1 and _is_torn(sentences[-1]):
         del sentences[-1]
@@ -74,38 +72,10 @@ def read_statements(text: str, options: Options, *, is_cut: bool) -> ParsedChoic
             return weighted
     if course.is_open or course.is_contradicted:
         return AMBIGUOUS
-    if chosen and chosen.stance <= Stance.SUGGESTED:
-        rivals = any(each.slots != chosen.slots for each in course.affirmed)
-        if rivals and chosen.stance is Stance.SUGGESTED:
-            return AMBIGUOUS
-        chosen = None if rivals else chosen
     if chosen:
         return _read_chosen(chosen, course.place, sentences, options)
     weak = UNPARSED if is_cut else _read_weak(sentences, options)
     return AMBIGUOUS if weak is UNPARSED and (listed or _names_several(sentences)) else weak
-
-
-_MIN_LONG = 160  # characters of a reply whose last line is read first
-
-
-def _read_last_line(text: str, options: Options) -> ParsedChoice | None:
-    """What the last line announces, if its words settle whatever was said before.
-
-    Most long replies end so; read as a whole they come to the same, at many times the cost.
-    """
-    begin = text.rfind("\n", 0, len(text.rstrip())) + 1
-    if not begin or len(text) - begin > _MIN_LONG:
-        return None
-    sentences = _sentences(text[begin:], options, is_end=True)
-    course = _course(sentences, frozenset(), len(options))
-    chosen = course.chosen
-    if not chosen or chosen.stance is not Stance.ANNOUNCED or course.is_open:
-        return None
-    lead = sentences[course.place].text.partition(chosen.mentions[0])[0]
-    if course.is_contradicted or not _SETTLES.search(lead):
-        return None
-    rest = (_Sentence("", "", ()),) * _MANY_SENTENCES  # of those before, none is near
-    return _read_chosen(chosen, course.place + len(rest), [*rest, *sentences], options)
 
 
 def _course(sentences: "Sequence[_Sentence]", listed: frozenset[int], size: int) -> "_Course":
@@ -141,7 +111,7 @@ _VERDICT_BEGINS = re.compile(
 )
 
 
-def _sentences(text: str, options: Options, *, is_end: bool = False) -> list[_Sentence]:
+def _sentences(text: str, options: Options) -> list[_Sentence]:
     sentences, mentions_any = list[_Sentence](), False
     for line in options.marked(lines(text)):
         for written in _split(line):
@@ -151,7 +121,7 @@ def _sentences(text: str, options: Options, *, is_end: bool = False) -> list[_Se
             if mentions_any:
                 is_question = written.rstrip("\"'”’)]」』").endswith("?")
                 read = _statements_of_short if len(lower) <= _MAX_KEPT else _statements
-                stated = read(lower, not sentences and not is_end, is_question)
+                stated = read(lower, not sentences, is_question)
             sentences.append(_Sentence(lower, written, stated))
     return sentences
 
@@ -263,20 +233,11 @@ _SETTLES = re.compile(
     r"\b(?:final|correct|right|best|actually|so|therefore|thus|hence|now(?!\W+let)|but|should|must|instead|"
     r"revised|updated|corrected)\b|最终|最后|正确|所以|因此|故|应|改|实际|其实|而|不如"
 )
-_PART = re.compile(r"[,;:—]")
 # Before an option these words prefer it to what is only possible: "probably A, maybe B".
 _PREFERS = re.compile(
     r"\b(?:probably|likely|mostly|lean\w*|prefer|favou?r)\b|大概|多半|八成|更|倾向|偏向"
 )
-# Words behind which another option is named to explain the first.
-_EXPLAINS = re.compile(
-    r"\b(?:because|since|as|for|while|whereas|unlike|although|though|when|if|than|over|of|by|"
-    r"from|"
-    r"to)\b|[(;:—–]|因为|由于|而|比|与|跟"
-)
-_WHY = re.compile(r"\bwhy\b|为什么|为何")
 _NAMES_TEXT = frozenset((Kind.TEXT, Kind.LETTER_AND_TEXT))
-_ARGUED = frozenset((Stance.AFFIRMED, Stance.SUGGESTED, Stance.CONCLUDED))
 _LETTERS_AND_PLACES = frozenset((Kind.LETTER, Kind.PLACE))
 
 
@@ -290,23 +251,20 @@ class _Course:
     is_open: bool = False  # taken back or doubted, and not settled since
     is_contradicted: bool = False  # by another answer, with no word that says which one holds
     is_announced: bool = False  # by any statement so far
-    affirmed: list[Statement] = field(default_factory=list[Statement])
 
     def add(self, statement: Statement, place: int, sentence: str) -> None:
         """Take account of the next statement."""
         stance, others = statement.stance, self._names_another(statement)
         if stance is Stance.TAKEN_BACK:
-            self.is_open = bool(self.chosen or self.affirmed)
+            self.is_open = bool(self.chosen)
         elif stance is Stance.ANNOUNCED:
             self._announce(statement, place, sentence, others=others)
-        elif others and self._stands_beside(statement, place, sentence):
+        elif others and self._stands_beside(statement, place):
             self.is_open = True
         elif stance >= Stance.POSSIBLE:
             self._conclude(statement, place, sentence, others=others)
-        elif stance is Stance.AFFIRMED:
-            self._affirm(statement, place, sentence, others=others)
-        elif stance is Stance.QUESTIONED and (others or self.affirmed):
-            self.is_open |= not _WHY.search(sentence)
+        elif stance is Stance.QUESTIONED and others:
+            self.is_open = True
 
     def _names_another(self, statement: Statement) -> bool:
         return bool(self.chosen) and self.chosen.slots != statement.slots
@@ -317,13 +275,11 @@ class _Course:
 
     def _announce(self, statement: Statement, place: int, sentence: str, *, others: bool) -> None:
         lead = MENTIONS.split(sentence.partition(statement.mentions[0])[0])[-1]
-        if place == self.place:
-            lead = _PART.split(lead)[-1]  # before a comma it is said of the mention before
         if self._is_described(statement, place, others=others):
             self.is_contradicted = True  # "A, because the answer is Rome"
-        elif statement.opposes or _SETTLES.search(lead) or not self.is_announced:
+        elif _SETTLES.search(lead) or not self.is_announced:
             self.is_contradicted = False
-        elif others and self.chosen and not self.is_open and not self._is_narrowed(statement):
+        elif others and self.chosen and not self.is_open:
             is_near = place - self.place < _MANY_SENTENCES and not is_provisional(self.sentence)
             is_beside = self.chosen.stance is Stance.ANNOUNCED and is_near
             is_second = self.chosen.stance is Stance.LEADS and place != self.place
@@ -331,68 +287,39 @@ class _Course:
         self.is_announced = True
         self._choose(statement, place, sentence)
 
-    def _stands_beside(self, statement: Statement, place: int, sentence: str) -> bool:
+    def _stands_beside(self, statement: Statement, place: int) -> bool:
         """Whether another option is named beside the chosen one: "A, but also C"."""
         assert self.chosen, "only another one than the chosen stands beside it"
         is_affirmed, is_same = statement.stance is Stance.AFFIRMED, place == self.place
         is_mentioned = statement.stance is Stance.MENTIONED
         if statement.stance is Stance.POSSIBLE:
             return not _PREFERS.search(self.sentence.partition(self.chosen.mentions[0])[0])
-        if statement.adds:
-            return is_affirmed or (is_mentioned and is_same)
-        if not is_same or statement.opposes or self.chosen.stance is Stance.ANNOUNCED:
+        if not is_same or self.chosen.stance is Stance.ANNOUNCED:
             return False
-        if not (is_affirmed or is_mentioned) or not statement.kinds & _LETTERS_AND_PLACES:
-            return False
-        behind = sentence.partition(self.chosen.mentions[-1])[2]
-        return not _EXPLAINS.search(behind.partition(statement.mentions[0])[0])
+        return (is_affirmed or is_mentioned) and bool(statement.kinds & _LETTERS_AND_PLACES)
 
     def _conclude(self, statement: Statement, place: int, sentence: str, *, others: bool) -> None:
-        if not self.chosen or not others or self.is_open or self._is_opposed(statement, place):
+        if not self.chosen or not others or self.is_open:
             self._choose(statement, place, sentence)
             return
         before, stance = self.chosen.stance, statement.stance
-        is_next = before is stance is Stance.CONCLUDED and place != self.place
-        if is_next and self._only_names_another(statement, sentence):
+        if before is stance is Stance.CONCLUDED and place != self.place:
             self.is_contradicted = True  # "It's A. It's B."
             return
         if stance is Stance.STANDS_ALONE and place - self.place <= 1:
             self.is_contradicted = True  # "It could be A. C."
             return
-        if (
-            self._is_narrowed(statement)
-            or before <= Stance.SUGGESTED < stance
-            or before is stance is Stance.CONCLUDED
-        ):
+        if before <= Stance.SUGGESTED < stance or before is stance is Stance.CONCLUDED:
             self._choose(statement, place, sentence)
         elif not stance <= Stance.SUGGESTED < before:
             self.is_contradicted = True
 
-    def _affirm(self, statement: Statement, place: int, sentence: str, *, others: bool) -> None:
-        if self.is_open or (others and self._is_opposed(statement, place)):
-            self._choose(statement, place, sentence)
-        else:
-            self.affirmed.append(statement)
-
     def _is_described(self, statement: Statement, place: int, *, others: bool) -> bool:
         """Whether a letter and another option's words are called the answer in one sentence."""
-        if not self.chosen or not others or place != self.place or statement.opposes:
+        if not self.chosen or not others or place != self.place:
             return False
         is_letter = self.chosen.kinds.isdisjoint(_NAMES_TEXT)
         return is_letter and statement.is_text and not self.is_open
-
-    def _only_names_another(self, statement: Statement, sentence: str) -> bool:
-        """Whether a sentence says of another option what was said of the chosen one, no more."""
-        assert self.chosen, "there is another one"
-        before, now = self.chosen.mentions, statement.mentions
-        return self.sentence.replace(before, "") == sentence.replace(now, "")
-
-    def _is_narrowed(self, statement: Statement) -> bool:
-        """Whether one of several is chosen: "B or C, leaning C"."""
-        return bool(self.chosen) and statement.slots < self.chosen.slots
-
-    def _is_opposed(self, statement: Statement, place: int) -> bool:
-        return statement.opposes and place == self.place and statement.stance in _ARGUED
 
 
 # ---------------------------------------------------------------- the chosen option
@@ -404,7 +331,6 @@ _RULES = {
     Stance.POSSIBLE: "conclusion",
     Stance.LEADS: "letter",
     Stance.STANDS_ALONE: "letter",
-    Stance.AFFIRMED: "verdict",
 }
 _TEXT = characters(Kind.TEXT)
 _POINTS_TO_TEXT = re.compile(rf"{COPULA_TO_MENTION}({_TEXT})(?!的|'s)")
@@ -431,8 +357,6 @@ def _read_chosen(
         return AMBIGUOUS
     (slot,) = chosen.slots
     if chosen.is_text:
-        if chosen.stance is Stance.POSSIBLE and _mentions_others(sentences[place], slot):
-            return AMBIGUOUS
         rule = "marker+text" if chosen.stance is Stance.ANNOUNCED else "text"
         return only_slot(options.slots_like(slot), rule, options)
     # A letter that is announced stands for itself, whatever the sentences before speak of.
@@ -469,13 +393,6 @@ def _rule_of(chosen: Statement) -> str:
     if chosen.stance is Stance.LEADS and Kind.LETTER_AND_TEXT in kinds:
         return "letter+text"
     return _RULES[chosen.stance]
-
-
-def _mentions_others(sentence: _Sentence, slot: int) -> bool:
-    return any(
-        each.stance is Stance.MENTIONED and each.slots != frozenset((slot,))
-        for each in sentence.statements
-    )
 
 
 def _says_another_text(slot: int, near: Sequence[_Sentence]) -> bool:
@@ -522,30 +439,25 @@ def _slots(stated: Sequence[Statement], stance: Stance) -> set[int]:
 def _affirmed(
     stated: Sequence[Statement], sentences: Sequence[_Sentence], options: Options
 ) -> ParsedChoice | None:
-    """One option, and only one, is called right; of two, one that is set against the other."""
+    """One option, and only one, is called right."""
     del sentences
     calls = [each for each in stated if each.stance is Stance.AFFIRMED]
     slots = _slots(stated, Stance.AFFIRMED)
     if len(slots) > 1:
-        calls = [each for each in calls if each.opposes and not each.adds]
-        slots = {slot for each in calls for slot in each.slots}
-        if len(calls) != 1 or len(slots) > 1:
-            return AMBIGUOUS
+        return AMBIGUOUS
     if not slots:
         return None
     by_text = any(each.is_text for each in calls)
     others = [
         each for each in stated if each.stance is Stance.MENTIONED and not each.slots <= slots
     ]
-    if slots <= _slots(stated, Stance.DENIED) or any(
-        each.opposes or each.adds or (by_text and Kind.LETTER in each.kinds) for each in others
+    if slots <= _slots(stated, Stance.DENIED) or (
+        by_text and any(Kind.LETTER in each.kinds for each in others)
     ):
         return AMBIGUOUS
     if any(Kind.CONFLICT in each.kinds for each in calls):
         return CONFLICT
     (slot,) = slots
-    if any(each.adds for each in calls) and any(slot not in each.slots for each in stated):
-        return AMBIGUOUS
     if not by_text and options.is_text_of_another(slot):
         return AMBIGUOUS
     return ParsedChoice(slot, "ordinal" if Kind.PLACE in calls[0].kinds else "verdict")
@@ -595,7 +507,6 @@ def _left_over(
     return AMBIGUOUS if is_named else ParsedChoice(slot, "elimination")
 
 
-_MAX_WORDS, _MAX_CHARACTERS = 9, 24  # of a sentence that may be nothing but an answer
 _LABEL_KINDS = frozenset((Kind.LETTER, Kind.PLACE, Kind.LETTER_AND_TEXT))
 # A single mention that ends a sentence; a name or an article before it would make it another.
 _ENDS_WITH_MENTION = re.compile(
@@ -606,12 +517,6 @@ _ENDS_WITH_MENTION = re.compile(
     r"[\u4e00-\u9fff](?<![型级类点组班队线面图表式量值罐管瓶杯物素市区在]) ?)"
     rf"[\"'(“]*(?:[Oo]ption |选项)?{MENTION}(?:选?项)?[\s)\"'”.。!?吧]*$"
 )
-_DISCUSSES = re.compile(
-    r"\b(?:start|begin|compare|consider|see|check|test|look|analy\w+|explain|discuss|examine|"
-    r"read|"
-    r"through|out of the question)\b|划掉|去掉|先看|分析|看看|讨论|解释|[和与或及、]\W*$"
-)
-_CLAUSE = re.compile(r"[,;:]|\bbut\b|但")
 
 
 def _sole_letter(
@@ -623,22 +528,15 @@ def _sole_letter(
     (only,), (sentence,) = stated, sentences
     if only.stance is not Stance.MENTIONED or len(only.slots) > 1 or not only.kinds <= _LABEL_KINDS:
         return None
-    if not _is_brief(sentence.written) or not _ENDS_WITH_MENTION.search(sentence.written):
-        return None
     lead = sentence.text.partition(only.mentions[0])[0]
-    if holds_negation(lead) or is_supposed(lead) or _DISCUSSES.search(lead):
+    if not _ENDS_WITH_MENTION.search(sentence.written):
         return None
-    if refuses(_CLAUSE.split(lead)[-1]):
+    if holds_negation(lead) or is_supposed(lead) or refuses(lead):
         return None
     (slot,) = only.slots
     if Kind.LETTER in only.kinds and options.is_text_of_another(slot):
         return AMBIGUOUS
     return ParsedChoice(slot, "ordinal" if Kind.PLACE in only.kinds else "conclusion")
-
-
-def _is_brief(sentence: str) -> bool:
-    is_chinese = any("\u3400" <= character <= "\u9fff" for character in sentence)
-    return len(sentence) <= _MAX_CHARACTERS if is_chinese else len(sentence.split()) <= _MAX_WORDS
 
 
 _MEASURES = re.compile(
@@ -674,29 +572,20 @@ def _sole_text(
 
 # ---------------------------------------------------------------- shares
 
-_SHARE_BEHIND = re.compile(
+_SHARE = re.compile(
     rf"({MENTION})[)\]]?\s?(?:[:=(-]|的?(?:概率|可能性)?(?:大约|大概|约)?是?为?|at|with|is|about|\s)*\s?"
     rf"(\d{{1,3}}(?:\.\d+)?) ?%|({MENTION})\s?[:=(]\s?(0?\.\d+)"
-)
-_SHARE_BEFORE = re.compile(
-    rf"(\d{{1,3}}(?:\.\d+)?) ?%\s?(?:on|for|to|chance of|是|选)?\s?({MENTION})"
 )
 
 
 def _heaviest(sentences: Sequence[_Sentence]) -> ParsedChoice | None:
     """The option with the largest of several shares: "B (70 %), D (30 %)"."""
     texts = [each.text for each in sentences if "%" in each.text or "." in each.text]
-    behind = {
+    shares = {
         slot_of(match[1] or match[3]): float(match[2] or match[4])
         for text in texts
-        for match in _SHARE_BEHIND.finditer(text)
+        for match in _SHARE.finditer(text)
     }
-    before = {
-        slot_of(match[2]): float(match[1])
-        for text in texts
-        for match in _SHARE_BEFORE.finditer(text)
-    }
-    shares = max(behind, before, key=len)
     if len(shares) < 2:
         return None
     most = [slot for slot, share in shares.items() if share == max(shares.values())]

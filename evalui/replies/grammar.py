@@ -9,14 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from evalui.replies.mentions import MENTION
-
-
-def either(*blocks: str) -> str:
-    """A pattern for any of these phrases, which a bar between blanks or a new line parts."""
-    lines = (line.strip() for block in blocks for line in block.split("\n"))
-    return f"(?:{'|'.join(phrase for line in lines if line for phrase in line.split(' | '))})"
-
+from evalui.replies.mentions import MENTION, either
 
 # ---------------------------------------------------------------- mentions together
 
@@ -268,10 +261,6 @@ _NOT_WORST = r"(?!(?:\w+ )?(?:wrong|incorrect|false|least|worst|weakest|poorest|
 _NOT_THAT = (
     r"(?! (?:that|which|i|to|we)\b[^,;.]{0,30}"
     r"(?:n't|\bnot\b|exclud|reject|eliminat|avoid|wrong|incorrect))"
-)
-MAY_BE_RIGHT = re.compile(
-    r"(?:could|may|might|can)(?: well| also| very well)? be (?:the |most |more )?(?:\w+ )?"
-    r"(?:right|correct|true|best|answer|choice|option|one|case)\b"
 )
 _ANNOUNCED_TAIL_EN = either(
     rf"{_IS}(?:\w+ly |indeed |also |then )?(?:the|my|our|your) {_NOT_WORST}(?:\w+ ){{0,2}}?"
@@ -648,7 +637,6 @@ def _last_clause(lead: str) -> str:
 
 # ---------------------------------------------------------------- conditions, and what others think
 
-OPPOSED = re.compile(r"\b(?:but|however|yet)\b|但|不过|可是|然而")
 _SUPPOSED = re.compile(
     either(
         r"\bif\b(?! (?:i|we|you|one) (?:had|have|were|must|need|really|am|are)\b)"
@@ -705,7 +693,7 @@ _SUPPOSED_STEMS = Stems(
 
 def is_supposed(lead: str) -> bool:
     """Whether what follows is a condition, or what others think: "students often choose"."""
-    return _SUPPOSED_STEMS.may_be_in(lead) and bool(_SUPPOSED.search(OPPOSED.split(lead)[-1]))
+    return _SUPPOSED_STEMS.may_be_in(lead) and bool(_SUPPOSED.search(lead))
 
 
 # ---------------------------------------------------------------- refusals and second thoughts

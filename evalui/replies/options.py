@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from evalui.replies.grammar import COPULA_END, REASON_OTHERS, either
-from evalui.replies.letters import (
-    ARTICLES,
+from evalui.replies.grammar import COPULA_END, REASON_OTHERS
+from evalui.replies.mentions import (
     MAX_SHORT,
+    MENTIONS,
     NUMBER,
     NUMBERED,
     NUMBERED_WORDS,
@@ -24,16 +24,14 @@ from evalui.replies.letters import (
     PLACE_ZH,
     SMALL_LETTER_WORDS,
     STEMS,
-    mark_letters,
-    slot_of_place,
-)
-from evalui.replies.mentions import (
-    MENTIONS,
     Kind,
     characters,
+    either,
     kind_of,
+    mark_letters,
     mention,
     slot_of,
+    slot_of_place,
 )
 from evalui.replies.text import fold_width, without_emphasis
 from evalui.types import LETTERS
@@ -211,7 +209,7 @@ class Options:
         for match in PLACE_EN.finditer(text.lower()):
             marked = self._place(match)
             if marked != match[0]:
-                pieces += [ARTICLES.sub("", text[begin : match.start()], count=1), marked]
+                pieces += [text[begin : match.start()], marked]
                 begin = match.end()
         return "".join([*pieces, text[begin:]])
 

@@ -12,18 +12,12 @@ from enum import IntEnum
 from functools import lru_cache
 
 from evalui.replies.grammar import (
-    AND_EN,
-    AND_ZH,
     ANSWER_EN,
     ANSWER_OTHERS,
-    CHINESE,
     GROUP,
     HEAD_ZH,
-    MAY_BE_RIGHT,
-    OPPOSED,
     OPTION_OTHERS,
     Grammar,
-    either,
     grammar_of_lead,
     grammar_of_tail,
     holds_negation,
@@ -32,7 +26,7 @@ from evalui.replies.grammar import (
     is_supposed,
     takes_back,
 )
-from evalui.replies.mentions import MENTION, MENTIONS, Kind, kind_of, slot_of
+from evalui.replies.mentions import MENTION, MENTIONS, Kind, either, kind_of, slot_of
 
 
 class Stance(IntEnum):
@@ -60,8 +54,6 @@ class Statement:
 
     stance: Stance
     mentions: str
-    opposes: bool = False  # it is set against what stands before: "but", 但
-    adds: bool = False  # it stands beside what was said before: "also", 也
 
     @property
     def slots(self) -> frozenset[int]:
@@ -92,7 +84,6 @@ def _kinds(mentions: str) -> frozenset[Kind]:
 _NOTHING = Statement(Stance.TAKEN_BACK, "")
 _TEXT_ONLY, _NUMBER_ONLY = frozenset((Kind.TEXT,)), frozenset((Kind.NUMBER,))
 _SMALL = frozenset((Kind.SMALL_LETTER, Kind.NUMBER))
-_NAMES_OTHERS = frozenset((Kind.LETTER, Kind.SMALL_LETTER, Kind.CONFLICT))  # "vitamin C"
 
 # What a lead ends with, and what a tail begins with, besides words.
 _EDGE = " \"'“”‘’「」『』《》«»‹›(（[{【<>:=,|~\\-–—─→⇒*$#.。、;·)]】}"
@@ -181,7 +172,7 @@ def _stance_in_sentence(part: _Part, sentence: str) -> Stance:
     stance = _stance(part)
     follows = not part.starts_sentence or _THEN.search(part.lead)
     is_consequence = follows and stance > Stance.DENIED
-    if is_consequence and _CONDITION.match(sentence) and not OPPOSED.search(part.lead):
+    if is_consequence and _CONDITION.match(sentence):
         return Stance.SUPPOSED  # "If A is wrong, B is right."
     return stance
 
@@ -194,67 +185,25 @@ def _statements_of(part: _Part, stance: Stance, group: str) -> Iterator[Statemen
         if first is not None:  # "The answer is D, A and B are out."
             yield Statement(first, mentions[0])
             mentions = mentions[1:]
-    opposes = not part.starts_sentence and OPPOSED.search(part.lead) is not None
-    yield Statement(stance, mentions, opposes, _adds(stance, mentions, part))
+    yield Statement(stance, mentions)
 
 
-_STOP, _COMMA = re.compile(rf"{MENTION}\s?[.]"), re.compile(rf"{MENTION}\s?,")
-_SINGULAR = re.compile(r"[)\]]?\s?(?:is|was|has|does|seems|looks)\b")
+_COMMA = re.compile(rf"{MENTION}\s?,")
 
 
 def _stance_of_first(group: str, part: _Part) -> Stance | None:
-    ends_sentence = _STOP.match(group)
-    if not ends_sentence and not _COMMA.match(group) and not _SINGULAR.match(part.tail):
+    if not _COMMA.match(group):
         return None
     stance = _stance(replace(part, mentions=part.mentions[0], tail="."))
-    return stance if stance >= (Stance.POSSIBLE if ends_sentence else Stance.ANNOUNCED) else None
-
-
-_PLURAL = re.compile(r"(?:are|were|both|fit)\b|选?项?[都均皆]")
-_TOO = re.compile(r"\W*(?:too|as well|likewise)(?=\W*$|[.,;])|也[是对行]?[,.。;]?$")
-_ONLY_JOINS = re.compile(
-    rf"(?:[\W_]|\b(?:{AND_EN}|the|an?|option|i\.e|namely|that is|which is)\b|"
-    rf"{AND_ZH}|选项|即|也就是)*"
-)
-_TO_LAST_SIGN = re.compile(r"^.*[,:;—(]")
-_AND_AT_END = re.compile(r"(?:\b(?:and|or|plus)|[和或及与、])\W*$")
-_AND_ENDS = re.compile(
-    r"[)\]]?\s?(?:$|[.。,;:!(]|(?:for|in|if|when|where|on|at|before|after)\b|时|的时候)"
-)
-_ADDED = re.compile(r"\b(?:also|too|as well|equally)\b|也")
-
-
-def _adds(stance: Stance, mentions: str, part: _Part) -> bool:
-    """Whether an option is named beside another: "but also C", "C is also correct"."""
-    lead, tail = "" if part.starts_sentence else part.lead, part.tail
-    if stance is Stance.AFFIRMED and len(mentions) == 1 and _PLURAL.match(part.words_behind):
-        return True  # "A; C are correct"
-    if lead and stance is Stance.MENTIONED:
-        if _ONLY_JOINS.fullmatch(_TO_LAST_SIGN.sub("", lead)):
-            return bool(_AND_ENDS.match(tail))
-        is_text = _kinds(mentions) == _TEXT_ONLY
-        if not is_text and _AND_AT_END.search(lead) and _AND_ENDS.match(tail):
-            return True
-    behind = tail[:16] if stance is Stance.AFFIRMED or _TOO.match(tail) else ""
-    return bool(_ADDED.search(lead[-12:].rpartition(",")[2] + behind))
+    return stance if stance is Stance.ANNOUNCED else None
 
 
 # ---------------------------------------------------------------- the stance of a part
 
-_OR_BEGINS = re.compile(
-    r"\W*(?:or(?: (?:maybe|perhaps|possibly|even|else))?|and|also|plus|and also|as well as|或者?|"
-    r"或是|还是|抑或|另外|还有|以及|和)(?: the| an?)?\W*(?:option |选项)?\W*"
-)
-_BREAKS_OFF = re.compile(r"\s?(?:or|and|或者?|和|、)\s*")
-_ASKS = re.compile(r"吗|么(?!是)")
 _INTERROGATIVE = re.compile(
     r"(?:^|[,;:] ?)\W*(?:is|isn't|are|was|do|does|did|don't|can|could|couldn't|would|wouldn't|"
     r"should|shall|will|which|what|who|how|why|may|or|and)\b|"
     "是不是|是否|会不会|吗|还是|哪|怎么|为什么|为何|要不要|呢"
-)
-_EITHER = re.compile(r"\b(?:either|both)\b\W*(?:option )?$")
-_SUPPOSED_BEHIND = re.compile(
-    r" (?:earlier|before|previously|at first|initially|at first glance)\b|之前|起初"
 )
 
 
@@ -262,15 +211,9 @@ def _stance(part: _Part) -> Stance:
     alone = _stance_alone(part)
     if alone is not None:
         return alone
-    if part.starts_sentence and not part.starts_reply and _OR_BEGINS.fullmatch(part.lead):
-        return Stance.QUESTIONED
-    if part.is_last and part.tail and _BREAKS_OFF.fullmatch(part.tail):
-        return Stance.MENTIONED
     stance = _stance_of_tail(part)
     if stance is None:
         stance = _stance_of_lead(part)
-    if _ASKS.match(part.words_behind):
-        return Stance.QUESTIONED
     if part.in_question:
         asks = stance < Stance.POSSIBLE or _INTERROGATIVE.search(part.lead + part.tail)
         stance = Stance.QUESTIONED if asks else Stance.POSSIBLE
@@ -279,11 +222,9 @@ def _stance(part: _Part) -> Stance:
 
 def _turned(stance: Stance, part: _Part) -> Stance:
     """The stance after doubt, condition and negation."""
-    if len(set(part.mentions)) == 1 and _EITHER.search(part.lead):
-        return Stance.POSSIBLE
     if stance is Stance.MENTIONED:
         return stance
-    if is_supposed(part.lead) or _SUPPOSED_BEHIND.match(part.tail):
+    if is_supposed(part.lead):
         return Stance.SUPPOSED
     return Stance.DENIED if is_negated(part.lead) else stance
 
@@ -323,55 +264,21 @@ def _stance_alone(part: _Part) -> Stance | None:
 # ---------------------------------------------------------------- words behind
 
 _NEAR = 20  # characters before mentions that may name them otherwise
-_COMPARED = re.compile(r"(?:\bthan|\bcompared (?:to|with)|[比较]|相比|比起|相较于?)[ \"'“(]*$")
-_ONLY_TAIL = re.compile(r"\s?(?:is|can|could|remains)\b(?! (?:not|wrong|incorrect|false))")
-# "all but B are wrong", 除了B都不对
-_EXCEPTION = re.compile(r"(?:(?:but|except|for|from|than|besides|option) |除[了去]?)$")
-_ALL_BUT = re.compile(
-    r"\b(?:all|every\w*|each|any\w*|the rest)\b[^,;]{0,30}\b"
-    r"(?:but|except(?: for)?|apart from|other than|besides)(?: option)? $|(?<![排剔消])除[了去]?$"
-)
-_BESIDES = re.compile(r"^(?:选?项)?(?:以外|之外|外)?,?的?(?:其他|其余|别的|其它)?的?(?:选项)?")
 # The end of a tail that denies the next mention: 选A不选B, "B, not A".
 _DENIES_NEXT = re.compile(
     r"(?:[,;]?[而也并]?不(?:应该?|会|能|可能)?[是选]|[,;.–—-]?(?: ?[a-z]+){0,3} not)\s?"
-)
-# A letter behind one of these names something else: "vitamin C", 维生素C.
-_NAMED = re.compile(
-    r"\b"
-    + either("""
-    vitamin | hepatitis | plan | type | group | class | section | appendix | part | figure | table
-    point | set | line | angle | team | company | person | model | grade | level | phase | step
-    case
-    factor | protein | influenza | schedule | category | exhibit | theory | side | note | string
-    language | drug | gene | cell | particle | country | city | town | student | player | variable
-    matrix | event | node | vertex | region | area | zone | state | firm | good | product | sample
-    solution | compound | element | reaction | object | block | box | machine | process | source
-    circuit | planet | star | patient | agent | minor | mr | the | of | in | a | an
-    """)
-    + " $|(?:维生素|[型级类点组班人队线面图表式量值罐管瓶杯物素])$"
 )
 
 
 def _stance_of_tail(part: _Part) -> Stance | None:
     """What is said of mentions behind them: "is the answer", 正确."""
-    near, behind = part.lead[-_NEAR:], part.words_behind
-    if near and _COMPARED.search(near):
-        return Stance.MENTIONED
-    if near.endswith(("only ", "only option ")) and _ONLY_TAIL.match(part.tail):
-        return Stance.AFFIRMED
-    is_exception = bool(_EXCEPTION.search(near) and _ALL_BUT.search(part.lead))
-    if is_exception:
-        behind = _BESIDES.sub("", behind)
+    behind = part.words_behind
     grammar = grammar_of_tail(behind)
     if grammar.denied_tail.match(behind) and (part.is_last or not _DENIES_NEXT.fullmatch(behind)):
-        return Stance.AFFIRMED if is_exception else Stance.DENIED
-    if is_exception:
-        return Stance.DENIED if grammar.affirmed_tail.match(behind) else None
-    if not near or part.kinds.isdisjoint(_NAMES_OTHERS) or not _NAMED.search(near):
-        stance = _stance_of_predicate(part, near, grammar)
-        if stance is not None:
-            return stance
+        return Stance.DENIED
+    stance = _stance_of_predicate(part, grammar)
+    if stance is not None:
+        return stance
     if part.starts_sentence and part.lead and _TICKED.search(part.lead):
         return Stance.AFFIRMED
     if part.starts_sentence and not part.is_text:
@@ -390,11 +297,9 @@ _YET_WRONG = re.compile(
 )
 
 
-def _stance_of_predicate(part: _Part, near: str, grammar: Grammar) -> Stance | None:
-    if near and _MAKES.search(near) and _MADE_RIGHT.match(part.tail):
+def _stance_of_predicate(part: _Part, grammar: Grammar) -> Stance | None:
+    if _MAKES.search(part.lead[-_NEAR:]) and _MADE_RIGHT.match(part.tail):
         return Stance.ANNOUNCED
-    if MAY_BE_RIGHT.match(part.words_behind):
-        return Stance.POSSIBLE
     if grammar.announced_tail.match(part.words_behind):
         return Stance.ANNOUNCED
     if not part.is_small and grammar.affirmed_tail.match(part.words_behind):
@@ -402,7 +307,6 @@ def _stance_of_predicate(part: _Part, near: str, grammar: Grammar) -> Stance | N
     return None
 
 
-_ITEM_TAIL = re.compile(r"\s?[:.)、|\-–—(]")
 _MAX_VERDICT = 24  # characters
 _VERDICT_AT_END = re.compile(
     r"(?:^|[\s,;:(|\-–—])(?:(?P<denied>(?:(?:is|so) )?(?:incorrect|wrong|false|"
@@ -414,7 +318,7 @@ _VERDICT_AT_END = re.compile(
 
 def _verdict_at_end(part: _Part) -> Stance | None:
     """What an item of a list of options ends with: "B: in the north, wrong."."""
-    if not _ITEM_TAIL.match(part.tail) and Kind.LETTER_AND_TEXT not in part.kinds:
+    if Kind.LETTER_AND_TEXT not in part.kinds:
         return None
     match = _VERDICT_AT_END.search(part.tail, max(0, len(part.tail) - _MAX_VERDICT))
     return match and (Stance.DENIED if match["denied"] else Stance.AFFIRMED)
@@ -422,13 +326,9 @@ def _verdict_at_end(part: _Part) -> Stance | None:
 
 # ---------------------------------------------------------------- words before
 
-_EQUATION = re.compile(r"(?<![a-z])[a-z]\s?[=<>≤≥+-]\s?$")
-_INITIAL = re.compile(r"\. [a-z]\.")  # "D. H. Lawrence"
 _SO_IS = re.compile(r"\b(?:so|as) (?:is|are|does|do|might|may|could|can|would)$")
 # What "so is B" says of B too.
 _SHARED_STANCES = frozenset((Stance.OPENS, Stance.ASSERTED, Stance.AFFIRMED, Stance.POSSIBLE))
-_SO = re.compile(r"\b(?:so|therefore|thus|hence|consequently)\b|所以|因此|故|综上|可见")
-_ARROW = re.compile("[∴→⇒]|=>|->")
 _PREPOSITION = re.compile(
     r"\b(?:in|by|at|of|from|with|to|on|for|as)(?: (?:the|an?))?$|"
     "(?:用|由|在|(?<![大小多少高低])于|有|得|成|到|往|把|靠|以)了?$"
@@ -441,23 +341,17 @@ _IS_ALONE = re.compile(r"\s?(?:is|was|are|were|does|did|has)\s?[.!]?$|才?是[.�
 def _stance_of_lead(part: _Part) -> Stance:
     """What is said of mentions before them: "the answer is", 故选."""
     lead, bare_lead, ends = part.lead, part.bare_lead, part.ends
-    if (not part.is_text and _EQUATION.search(lead[-6:])) or _INITIAL.match(part.tail):
-        return Stance.MENTIONED
     if heading := _stance_of_heading(part, ends=ends):
         return heading
     if _SO_IS.search(bare_lead[-12:]) and part.before in _SHARED_STANCES:
         return part.before
     if bare_lead and (stance := _led(part, grammar_of_lead(bare_lead), ends=ends)):
         return stance
-    if ends and not part.is_small and _ARROW.search(lead, len(bare_lead)):
-        return Stance.CONCLUDED
     if _IS_ALONE.match(part.tail):
         if part.before is Stance.DENIED:
             return Stance.CONCLUDED
         if part.is_only and not lead:
             return Stance.AFFIRMED
-    if _is_behind_label(part) or (ends and Kind.LETTER_AND_TEXT in part.kinds and _SO.search(lead)):
-        return Stance.CONCLUDED
     if part.starts_reply and _leads(part):
         return Stance.OPENS if part.is_text else Stance.LEADS
     if not part.is_text:
@@ -467,54 +361,26 @@ def _stance_of_lead(part: _Part) -> Stance:
     return Stance.ASSERTED if _SUBJECT_TAIL.match(part.tail) else Stance.MENTIONED
 
 
-_SEPARATOR, _COLON = re.compile(r"[:=>→⇒–—|~─-]"), re.compile("[:—–]")
+_SEPARATOR = re.compile(r"[:=>→⇒–—|~─-]")
 _HEADING = re.compile(
     rf"(?<![a-z]){ANSWER_EN}$|{HEAD_ZH}$|{ANSWER_OTHERS}$|"
     r"^\W*(?:final )?(?:choice|option|selection|pick|conclusion|result|a)$|"
     r"[\"'](?:\w{0,20}_)?(?:choice|option|selection|letter|label|prediction|output|result|final|"
     r"选择|选项|答案)(?:_(?:letter|option|choice|key|label))?$"
 )
-_ANY_LABEL = re.compile(r"[^:;.!?]{1,30}(?:[:=ঃ]|[-–—] )[\W_]*")
-_OTHER_LABEL = re.compile(
-    r"\b"
-    + either("""
-    wrong | incorrect | false | not | eliminated | excluded | except | type | vitamin | grade
-    group
-    class | rating | score | mark | level | team | section | figure | plan | hepatitis | blood
-    part
-    table | second | runner.up | alternatives? | distractor | old | previous | example | note
-    question
-    q | hint | out | options? | choices | least | worst | weakest | unlikely
-    """)
-    + r"\b|[错误非不型级组图表班除]"
-)
 
 
 def _stance_of_heading(part: _Part, *, ends: bool) -> Stance | None:
-    """Mentions behind "Answer:", and behind a colon where others were denied."""
+    """Mentions behind "Answer:"."""
     is_label = ends or not (part.is_text or part.is_small)
     is_headed = is_label and _SEPARATOR.search(part.lead, len(part.bare_lead))
     if is_headed and _HEADING.search(part.bare_lead):
         return Stance.ANNOUNCED
-    if ends and not part.bare_lead and part.before in (Stance.DENIED, Stance.SUPPOSED):
-        return Stance.CONCLUDED if _COLON.search(part.lead) else None
     return None
-
-
-def _is_behind_label(part: _Part) -> bool:
-    """Whether a line is no more than a few words, a colon and the mentions: "Verdict: B"."""
-    if part.is_text or not part.is_only or not _ALONE_TAIL.fullmatch(part.tail):
-        return False
-    return bool(_ANY_LABEL.fullmatch(part.lead)) and not _OTHER_LABEL.search(part.lead)
-
-
-_COMMA_FOLLOWS = re.compile(r"\s?[,;]")
 
 
 def _led(part: _Part, grammar: Grammar, *, ends: bool) -> Stance | None:
     closes = ends or not (part.is_text or part.is_small)
-    if grammar is CHINESE and _COMMA_FOLLOWS.match(part.lead, len(part.bare_lead)):
-        closes = part.bare_lead.endswith(("答案", "是", "为"))  # 可选,B: that was another's
     stance = _stance_of_words(part, grammar, ends=ends, closes=closes)
     if stance is Stance.SUGGESTED and part.is_text:
         return Stance.ASSERTED
@@ -522,21 +388,11 @@ def _led(part: _Part, grammar: Grammar, *, ends: bool) -> Stance | None:
     return None if part.is_small and is_weak else stance
 
 
-_NOTHING_BUT = re.compile(
-    r"(?:\b(?:cannot|nothing|none|no(?: other)? \w+)\b|n't\b)[^,;:]{0,24}"
-    r"\b(?:but|other than|than|except)$"
-)
-_NOT_ONLY = re.compile(r"\bnot (?:only|just|merely|simply)\b\W*$|不[仅只但](?:仅|只|是)?$")
 _ELSE = re.compile(r"[\s,]*就是\s*")  # 不是A就是B
-_TURNS = re.compile(r"[,:;] ?(?:but )?(?:in fact|actually|after \w+|now|then|instead|rather)$")
 
 
 def _stance_of_words(part: _Part, grammar: Grammar, *, ends: bool, closes: bool) -> Stance | None:
     lead, before = part.bare_lead, part.before
-    if ends and _NOTHING_BUT.search(lead):
-        return Stance.CONCLUDED
-    if _NOT_ONLY.search(lead):
-        return Stance.AFFIRMED
     if grammar.denied_lead.search(lead):
         return Stance.DENIED
     if before is Stance.DENIED and _ELSE.fullmatch(lead):
@@ -545,15 +401,10 @@ def _stance_of_words(part: _Part, grammar: Grammar, *, ends: bool, closes: bool)
         return Stance.ANNOUNCED
     if closes and grammar.announced_lead.search(lead):
         return Stance.ANNOUNCED
-    return _weaker_stance(lead, before, grammar) if ends else None
+    return _weaker_stance(lead, grammar) if ends else None
 
 
-_TURNED_FROM = frozenset((Stance.SUPPOSED, Stance.DENIED, Stance.QUESTIONED))
-
-
-def _weaker_stance(lead: str, before: Stance, grammar: Grammar) -> Stance | None:
-    if before in _TURNED_FROM and _TURNS.search(lead):
-        return Stance.CONCLUDED
+def _weaker_stance(lead: str, grammar: Grammar) -> Stance | None:
     if grammar.corrected_lead.search(lead):
         return Stance.ANNOUNCED
     if grammar.possible_lead.search(lead):
@@ -587,12 +438,6 @@ _LABEL_TAIL = re.compile(r"\s?[.):、\]】}]")
 _LEADING_TEXT_TAIL = re.compile(
     r"$|[.,:;!。…]|[-–—─]|\(|(?:is|was|are|were|because|since)\b|是|为|因为"
 )
-_WRONG_AT_END = re.compile(
-    r"^\s?,[^.;]*\b(?:is|are|was|seems|looks) (?:\w+ )?"
-    r"(?:wrong|incorrect|false|not \w+|out|unlikely|impossible)[\s.!]*$|"
-    r"^\s?,[^.;。]*(?:是错|错误|不对|不正确|不符合)的?[。.!\s]*$"
-)
-_OTHERS = re.compile(r"\b(?:rest|others?|else|remaining|none)\b|其[他余它]")
 _WITH_TEXT = frozenset((Kind.LETTER_AND_TEXT, Kind.NUMBER_AND_TEXT))
 
 
@@ -602,8 +447,6 @@ def _leads(part: _Part) -> bool:
         return False
     if part.is_text:
         return bool(_LEADING_TEXT_TAIL.match(part.words_behind))
-    if _WRONG_AT_END.search(part.tail) and not _OTHERS.search(part.tail):
-        return False
     return bool(
         part.kinds & _WITH_TEXT
         or _LABEL_TAIL.match(part.tail)

@@ -7,7 +7,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from evalui.replies.mentions import FIRST_MENTION, LAST_MENTION
 from evalui.types import LETTERS
 
 # Chinese characters, to stand within the brackets of a pattern: the unified ideographs, extension A
@@ -17,6 +16,7 @@ HAN_CHARACTER = re.compile(f"[{HAN}]")
 CARDINALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 NUMERALS = "一二三四五六七八九十"
 FILLER = "\ufffc"  # stands for what is left out
+FIRST_MENTION, LAST_MENTION = "\ue000", "\ue17f"  # stand for mentions of options, see `mentions`
 
 _CIRCLED = re.compile("[①-⑳❶-❿➀-➓]")
 _LETTER_SIGNS = re.compile("[🅐-🅩🅰-🆉]")

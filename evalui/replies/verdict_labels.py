@@ -54,11 +54,6 @@ def outcome_by_scores(score_a: float, score_b: float) -> GradedOutcome:
     return GradedOutcome("a" if score_a > score_b else "b")
 
 
-def opposite(side: Side) -> Side:
-    """The other of two answers."""
-    return "b" if side == "a" else "a"
-
-
 def label_at(text: str, position: int, letters: Letters) -> VerdictLabel[GradedOutcome] | None:
     """The label that begins at `position`, in any dress; None if there is none."""
     if bracketed := _DOUBLE.match(text, position):
@@ -192,7 +187,7 @@ def _preference(text: str, subject: re.Match[str]) -> Preference | None:
     side = _side_of(subject)
     ranked: tuple[tuple[re.Pattern[str], Side], ...] = (
         (_better(), side),
-        (_worse(), opposite(side)),
+        (_worse(), "b" if side == "a" else "a"),
     )
     for pattern, preferred in ranked:
         match = pattern.match(text, subject.end())
