@@ -16,7 +16,7 @@ from evalui.proportions import wilson_interval
 from evalui.scoring.arena.battles import Battle, BattleTally, tallies
 from evalui.scoring.arena.verdicts import battles_from_verdicts, is_meaningful
 from evalui.scoring.statistics.intervals import clustered_ratio, mean_interval
-from evalui.types import SAME_ANSWERS, Interval, Language, Verdict
+from evalui.types import SAME_ANSWERS, Interval, Language, Sample, Verdict
 
 CategoryKind = Literal["overall", "language", "capability"]
 _LANGUAGES: Mapping[str, Language] = {"CN": "zh", "EN": "en"}
@@ -89,6 +89,14 @@ def count_judgements(
 def capabilities(cell: str) -> tuple[str, ...]:
     """The capabilities a cell names, separated by a comma, a semicolon or 、."""
     return tuple(dict.fromkeys(name for part in _SEPARATOR.split(cell) if (name := part.strip())))
+
+
+def category_of(sample: Sample) -> SampleCategory:
+    """What the file of a question says that it is about."""
+    metadata = sample.metadata
+    return SampleCategory(
+        metadata.get("language", ""), capabilities(metadata.get("capability", ""))
+    )
 
 
 def category_tables(

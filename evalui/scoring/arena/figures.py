@@ -30,8 +30,7 @@ from evalui.scoring.arena.bradley_terry import (
 from evalui.scoring.arena.categories import (
     CategoryTable,
     JudgementCounts,
-    SampleCategory,
-    capabilities,
+    category_of,
     category_tables,
     count_judgements,
     not_bad_shares,
@@ -356,7 +355,11 @@ def arena_from_verdicts(
     coded = encode_battles(fought)
     rated = fit_ratings(coded) if fought else None
     effort = _resampling_effort(len(fought))
-    styled = _styled(coded, head, effort) if fought else None
+    styled = (
+        fit_style_controlled_ratings(coded, head.contestants, resamples=effort.resamples)
+        if fought
+        else None
+    )
     shares = won_shares(fought)
     ranked = _standings(head, coded, rated, styled, shares, effort) if rated and styled else ()
     consistent = battles_from_verdicts(judged, "drop")
@@ -402,12 +405,6 @@ def _resampling_effort(n: int) -> _ResamplingEffort:
         max(_MIN_ORDERS, int(part * elo.N_ORDERS)),
         max(_MIN_RESAMPLES, int(part * STYLE_RESAMPLES)),
     )
-
-
-def _styled(
-    fought: EncodedBattles, head: CellResult, effort: _ResamplingEffort
-) -> StyleControlledRatings:
-    return fit_style_controlled_ratings(fought, head.contestants, resamples=effort.resamples)
 
 
 def _standings(
@@ -489,13 +486,6 @@ def with_opencompass_elo(made: Arena) -> Arena:
 
 
 def _dimensions(head: CellResult, fought: Sequence[Battle]) -> tuple[CategoryTable, ...]:
-    topics = {sample.id: _topic(sample) for sample in head.samples.values()}
+    topics = {sample.id: category_of(sample) for sample in head.samples.values()}
     models = [one.name for one in head.contestants]
     return category_tables(fought, topics, models=models, says_neither=head.says_neither)
-
-
-def _topic(sample: Sample) -> SampleCategory:
-    metadata = sample.metadata
-    return SampleCategory(
-        metadata.get("language", ""), capabilities(metadata.get("capability", ""))
-    )
