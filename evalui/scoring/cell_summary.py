@@ -289,8 +289,8 @@ class Summary:
     `accuracy` is theirs, `chance` what guessing gives on them, `readings` compares the rules on
     them. The next figures rest on the questions shown in every order: `robust` right in every
     order (guessing gives `chance_robust`), `mean_over_orders` the mean, `order_sensitivity`
-    right as written but not in every order, `only_as_written` how many those are and
-    `lost_with_order` their share of the questions right as written.
+    right as written but not in every order, `lost_with_order` the share of those in the questions
+    right as written.
 
     `unreadable` and `ties` count trials in any order, `unreadable_origin` those in the order as
     written; `readable` is the share that could be read and `format` holds more of that kind.
@@ -314,7 +314,6 @@ class Summary:
     robust: Interval | None = None
     chance_robust: float | None = None
     order_sensitivity: Interval | None = None
-    only_as_written: int = 0
     lost_with_order: float | None = None
     readable: Interval | None = None
     unreadable: int = 0
@@ -400,9 +399,6 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
         robust=intervals.robust,
         chance_robust=made.chance_robust,
         order_sensitivity=intervals.order_sensitivity,
-        only_as_written=round(intervals.order_sensitivity.value * intervals.order_sensitivity.n)
-        if intervals.order_sensitivity
-        else 0,
         lost_with_order=_lost(intervals),
         readable=made.readable,
         unreadable=made.unreadable,

@@ -355,7 +355,11 @@ def arena_from_verdicts(
     coded = encode_battles(fought)
     rated = fit_ratings(coded) if fought else None
     effort = _resampling_effort(len(fought))
-    styled = _styled(coded, head, effort) if fought else None
+    styled = (
+        fit_style_controlled_ratings(coded, head.contestants, resamples=effort.resamples)
+        if fought
+        else None
+    )
     shares = won_shares(fought)
     ranked = _standings(head, coded, rated, styled, shares, effort) if rated and styled else ()
     consistent = battles_from_verdicts(judged, "drop")
@@ -401,12 +405,6 @@ def _resampling_effort(n: int) -> _ResamplingEffort:
         max(_MIN_ORDERS, int(part * elo.N_ORDERS)),
         max(_MIN_RESAMPLES, int(part * STYLE_RESAMPLES)),
     )
-
-
-def _styled(
-    fought: EncodedBattles, head: CellResult, effort: _ResamplingEffort
-) -> StyleControlledRatings:
-    return fit_style_controlled_ratings(fought, head.contestants, resamples=effort.resamples)
 
 
 def _standings(

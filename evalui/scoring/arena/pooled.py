@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from evalui.scoring.arena.categories import capabilities
+from evalui.scoring.arena.categories import category_of
 from evalui.scoring.arena.figures import PEOPLE, POOLED, Arena, arena_from_verdicts
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Cell, CellResult, ConflictRule, Contestant, Sample, Verdict
@@ -23,8 +23,9 @@ class PoolFilter:
 
     def takes(self, sample: Sample) -> bool:
         """Whether the verdicts on a question count."""
-        return self.language in ("", sample.metadata.get("language", "")) and (
-            not self.capability or self.capability in _capabilities(sample)
+        about = category_of(sample)
+        return self.language in ("", about.language) and (
+            not self.capability or self.capability in about.capabilities
         )
 
 
@@ -39,13 +40,11 @@ class PoolChoices:
 
 def pool_choices(arenas: Sequence[Arena]) -> PoolChoices:
     """The judges, languages and capabilities of these arenas."""
-    samples = [sample for one in arenas for sample in one.samples.values()]
-    languages = (sample.metadata.get("language", "") for sample in samples)
-    named = (name for sample in samples for name in _capabilities(sample))
+    about = [category_of(sample) for one in arenas for sample in one.samples.values()]
     return PoolChoices(
         judges=tuple(dict.fromkeys(one.by for one in arenas if one.by != PANEL_NAME)),
-        languages=tuple(name for name in dict.fromkeys(languages) if name),
-        capabilities=tuple(dict.fromkeys(named)),
+        languages=tuple(name for name in dict.fromkeys(each.language for each in about) if name),
+        capabilities=tuple(dict.fromkeys(name for each in about for name in each.capabilities)),
     )
 
 
@@ -117,7 +116,3 @@ def _distinct_verdicts(arenas: Sequence[Arena], chosen: PoolFilter) -> Iterator[
 def _question_key(arena: Arena, sample_id: str) -> str:
     dataset = arena.signature.partition("|")[0]  # with its digest
     return f"{dataset}/{sample_id}"
-
-
-def _capabilities(sample: Sample) -> tuple[str, ...]:
-    return capabilities(sample.metadata.get("capability", ""))

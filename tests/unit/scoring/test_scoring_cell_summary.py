@@ -39,7 +39,7 @@ def test_mean_over_orders_gives_ties_their_part(make_result):
 def test_order_sensitivity_counts_questions_right_as_written_only(make_result):
     summary = summarise(make_result(_PICKS))
     assert summary.order_sensitivity.value == pytest.approx(0.25)
-    assert summary.only_as_written == 1
+    assert summary.order_sensitivity.value * summary.order_sensitivity.n == 1
 
 
 def test_lost_is_the_share_of_the_answers_right_as_written(make_result):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evalui.scoring.arena.battles import Battle
-from evalui.scoring.arena.categories import capabilities, point_share
+from evalui.scoring.arena.categories import category_of, point_share
 from evalui.scoring.arena.figures import Arena
 from evalui.types import Interval, Sample
 
@@ -67,10 +67,10 @@ def largest_groups(sizes: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _group_names(sample: Sample, grouping: Grouping) -> tuple[str, ...]:
+    about = category_of(sample)
     if grouping == "capability":
-        return capabilities(sample.metadata.get("capability", ""))
-    language = sample.metadata.get("language", "")
-    return (language,) if language else ()
+        return about.capabilities
+    return (about.language,) if about.language else ()
 
 
 def _question_group(name: str, fought: Sequence[Battle], models: Sequence[str]) -> QuestionGroup:

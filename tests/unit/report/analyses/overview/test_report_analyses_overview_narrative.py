@@ -33,7 +33,6 @@ def _summary(
         plain,
         robust=_share(robust, n),
         order_sensitivity=_share(gap, n),
-        only_as_written=round(gap * n),
         lost_with_order=gap / accuracy,
     )
 
