@@ -200,7 +200,7 @@ def _guess_without_options(profile: TableProfile) -> Roles:
 
 def _answers_are_letters(profile: TableProfile) -> bool:
     """Whether all answers are letters, as if they named options that no column has."""
-    if profile.layout.kind or "answer" in profile.fixed:
+    if "answer" in profile.fixed:
         return False
     for column in profile.by_head("answer")[:1]:
         lettered = all(by_letter(text, LETTERS[:8]) is not None for text in column.texts)
