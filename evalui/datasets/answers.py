@@ -59,6 +59,8 @@ _TRUTH: Mapping[str, bool] = {
     **dict.fromkeys(_TRUE.split(), True),
     **dict.fromkeys(_FALSE.split(), False),
 }
+_TRUE_MARKS = ("1", "1.0", "true", "yes", "right", "correct")
+_FALSE_MARKS = ("0", "0.0", "false", "no", "wrong", "incorrect", "")
 # What the two options are called, by the words that all answers of a file are among.
 _PAIRS: tuple[tuple[frozenset[str], tuple[str, str]], ...] = (
     (frozenset(("正确", "错误")), ("正确", "错误")),
@@ -206,6 +208,18 @@ def answer_places(cell: str, n_options: int, first: int) -> tuple[int, ...]:
 def truth_of(cell: str) -> bool | None:
     """Whether an answer says true or false (对, √, yes, F); None if it says neither."""
     return _TRUTH.get(normalise_cell(cell).rstrip(_TRAILING_PUNCTUATION).casefold())
+
+
+def is_mark(text: str) -> bool:
+    """Whether a cell marks an option as right or as wrong."""
+    folded = text.strip().casefold()
+    return folded in _TRUE_MARKS or folded in _FALSE_MARKS or truth_of(folded) is not None
+
+
+def is_true_mark(text: str) -> bool:
+    """Whether a cell marks an option as right."""
+    folded = text.strip().casefold()
+    return folded in _TRUE_MARKS or truth_of(folded) is True
 
 
 def truth_options(answers: Sequence[str], questions: Sequence[str]) -> tuple[str, str]:

@@ -18,6 +18,8 @@ from evalui.datasets.answers import (
     by_letter,
     by_text,
     fit_answers,
+    is_mark,
+    is_true_mark,
     truth_of,
 )
 from evalui.datasets.column_profile import (
@@ -48,7 +50,6 @@ from evalui.datasets.options import (
     split_question,
     strip_letters,
 )
-from evalui.datasets.reshape import is_mark, is_true_mark
 from evalui.types import LETTERS
 
 _MARK_NAMES = frozenset(
