@@ -305,13 +305,15 @@ class AnswerFit:
 def fit_answers(answers: Sequence[RawAnswer], start: str = "") -> AnswerFit:
     """The answer key that explains most of the answers, and what speaks against it.
 
-    `start` is the number of the first option by its head, "" where heads have none.
+    So one of several columns is found, and a tie is a doubt; `detect_answer_key` decides what the
+    column that was found says. `start` is the number of the first option by its head, "" where
+    heads have none.
     """
     base, assumed = _index_base(answers, start)
     keys = ("letter", base, "text")
     targets = {key: _targets(key, answers) for key in keys}
     several = sum(map(_names_several, answers))
-    hits = {key: sum(target is not None for target in targets[key]) for key in keys}
+    hits = {key: len(answers) - named.count(None) for key, named in targets.items()}
     hits["letter"] += several
     first = int(base == "index1")
     hits[base] += sum(bool(answer_places(a.cell, len(a.options), first)) for a in answers)
