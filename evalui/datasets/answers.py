@@ -59,6 +59,8 @@ _TRUTH: Mapping[str, bool] = {
     **dict.fromkeys(_TRUE.split(), True),
     **dict.fromkeys(_FALSE.split(), False),
 }
+_TRUE_MARKS = ("1", "1.0", "true", "yes", "right", "correct")
+_FALSE_MARKS = ("0", "0.0", "false", "no", "wrong", "incorrect", "")
 # What the two options are called, by the words that all answers of a file are among.
 _PAIRS: tuple[tuple[frozenset[str], tuple[str, str]], ...] = (
     (frozenset(("正确", "错误")), ("正确", "错误")),
@@ -208,6 +210,18 @@ def truth_of(cell: str) -> bool | None:
     return _TRUTH.get(normalise_cell(cell).rstrip(_TRAILING_PUNCTUATION).casefold())
 
 
+def is_mark(text: str) -> bool:
+    """Whether a cell marks an option as right or as wrong."""
+    folded = text.strip().casefold()
+    return folded in _TRUE_MARKS or folded in _FALSE_MARKS or truth_of(folded) is not None
+
+
+def is_true_mark(text: str) -> bool:
+    """Whether a cell marks an option as right."""
+    folded = text.strip().casefold()
+    return folded in _TRUE_MARKS or truth_of(folded) is True
+
+
 def truth_options(answers: Sequence[str], questions: Sequence[str]) -> tuple[str, str]:
     """What the options "true" and "false" are called, by the answers and the questions' script."""
     words = {normalise_cell(answer).casefold() for answer in answers}
@@ -291,13 +305,15 @@ class AnswerFit:
 def fit_answers(answers: Sequence[RawAnswer], start: str = "") -> AnswerFit:
     """The answer key that explains most of the answers, and what speaks against it.
 
-    `start` is the number of the first option by its head, "" where heads have none.
+    So one of several columns is found, and a tie is a doubt; `detect_answer_key` decides what the
+    column that was found says. `start` is the number of the first option by its head, "" where
+    heads have none.
     """
     base, assumed = _index_base(answers, start)
     keys = ("letter", base, "text")
     targets = {key: _targets(key, answers) for key in keys}
     several = sum(map(_names_several, answers))
-    hits = {key: sum(target is not None for target in targets[key]) for key in keys}
+    hits = {key: len(answers) - named.count(None) for key, named in targets.items()}
     hits["letter"] += several
     first = int(base == "index1")
     hits[base] += sum(bool(answer_places(a.cell, len(a.options), first)) for a in answers)

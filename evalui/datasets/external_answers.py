@@ -19,6 +19,8 @@ from evalui.datasets.model import (
     FileTable,
     Layout,
     Limits,
+    as_list,
+    as_object,
     cell_text,
     collapse_whitespace,
     fold_name,
@@ -304,6 +306,5 @@ def _texts(value: Any) -> tuple[str, ...] | None:
 
 def _first_choice(value: Any) -> tuple[str, ...] | None:
     """MT-bench keeps several tries of a model, and judges the first."""
-    choices = cast(list[Any], value) if isinstance(value, list) else []
-    first = cast(dict[str, Any], choices[0]) if choices and isinstance(choices[0], dict) else {}
+    first = as_object(next(iter(as_list(value)), None))
     return _texts(first["turns"]) if "turns" in first else None

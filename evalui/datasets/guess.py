@@ -18,6 +18,8 @@ from evalui.datasets.answers import (
     by_letter,
     by_text,
     fit_answers,
+    is_mark,
+    is_true_mark,
     truth_of,
 )
 from evalui.datasets.column_profile import (
@@ -48,7 +50,6 @@ from evalui.datasets.options import (
     split_question,
     strip_letters,
 )
-from evalui.datasets.reshape import is_mark, is_true_mark
 from evalui.types import LETTERS
 
 _MARK_NAMES = frozenset(
@@ -200,7 +201,7 @@ def _guess_without_options(profile: TableProfile) -> Roles:
 
 def _answers_are_letters(profile: TableProfile) -> bool:
     """Whether all answers are letters, as if they named options that no column has."""
-    if profile.layout.kind or "answer" in profile.fixed:
+    if "answer" in profile.fixed:
         return False
     for column in profile.by_head("answer")[:1]:
         lettered = all(by_letter(text, LETTERS[:8]) is not None for text in column.texts)

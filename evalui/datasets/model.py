@@ -418,6 +418,16 @@ def cell_text(value: Cell) -> str:
     return _ENCODER.encode(value)
 
 
+def as_object(value: Any) -> dict[str, Any]:
+    """A value if it is an object of JSON, else an empty one."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """A value if it is a list of JSON, else an empty one."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
 def normalise_cell(text: str) -> str:
     """The text with full-width forms made ASCII and the blanks around it removed."""
     return unicodedata.normalize("NFKC", text).strip()

@@ -21,6 +21,8 @@ from evalui.datasets.model import (
     ParsedRows,
     Roles,
     Row,
+    as_list,
+    as_object,
     cell_text,
     collapse_whitespace,
     counted,
@@ -294,11 +296,7 @@ def are_messages(value: Any) -> bool:
         value = _parse_cell(value)
     if not isinstance(value, list) or not value:
         return False
-    turns = [
-        cast(dict[str, Any], item) for item in cast(list[Any], value) if isinstance(item, dict)
-    ]
-    named = all(("role" in turn or "from" in turn) for turn in turns)
-    return named and len(turns) == len(cast(list[Any], value))
+    return all("role" in turn or "from" in turn for turn in map(as_object, as_list(value)))
 
 
 def read_messages(value: Any) -> Conversation | str | None:
@@ -342,7 +340,7 @@ def read_texts(value: Any) -> tuple[str, ...] | str:
     """
     if isinstance(value, str) and value.lstrip().startswith("{"):
         parsed = parse_cell(value)
-        named = cast(dict[str, Any], parsed) if isinstance(parsed, dict) else {}
+        named = as_object(parsed)
         value = value if named.keys().isdisjoint(_TEXTS_OF_REFERENCE) else named
     if isinstance(value, dict):
         answer = cast(dict[str, Any], value)
@@ -390,7 +388,7 @@ def _parse_pair(pair: Sequence[Any]) -> Sequence[Message] | str:
 
 
 def _parse_message(item: Any) -> Sequence[Message] | str:
-    turn = cast(dict[str, Any], item) if isinstance(item, dict) else {}
+    turn = as_object(item)
     role = _SPEAKERS.get(str(turn.get("role", turn.get("from"))).casefold())
     content = _content_text(turn.get("content", turn.get("value")))
     if content is None and (turn.get("tool_calls") or turn.get("function_call")):
@@ -404,10 +402,9 @@ def _content_text(content: Any) -> str | None:
     """The text of a message, also of one in parts; None if it has others than texts."""
     if isinstance(content, str):
         return cell_text(content)
-    parts = cast(list[Any], content) if isinstance(content, list) else []
-    objects = [cast(dict[str, Any], part) for part in parts if isinstance(part, dict)]
-    texts: list[Any] = [part.get("text", part.get("value")) for part in objects]
-    if not texts or len(texts) < len(parts) or not all(isinstance(text, str) for text in texts):
+    parts = map(as_object, as_list(content))
+    texts: list[Any] = [part.get("text", part.get("value")) for part in parts]
+    if not texts or not all(isinstance(text, str) for text in texts):
         return None
     return "\n".join(map(cell_text, texts))
 

@@ -29,7 +29,7 @@ from evalui.datasets.model import (
 )
 from evalui.datasets.names import is_known_name
 from evalui.datasets.plain_data import encode
-from evalui.datasets.reader import load, read_columns
+from evalui.datasets.reader import equal_letters, load, read_columns
 from evalui.errors import DataError
 from evalui.types import LETTERS, DatasetKind, Fault, Message, Sample
 
@@ -240,7 +240,7 @@ def preview(
 
 def preview_question(sample: Sample) -> QuestionPreview:
     """A sample as a model is asked it."""
-    line = sample.metadata.get("line", "")
+    line, equal = sample.metadata.get("line", ""), equal_letters(sample.choices)
     return QuestionPreview(
         id=sample.id,
         file=sample.metadata.get("file", ""),
@@ -249,7 +249,12 @@ def preview_question(sample: Sample) -> QuestionPreview:
         turns=sample.history,
         text=sample.question,
         options=tuple(
-            OptionPreview(letter, text, place == sample.target, _equal(sample.choices, place))
+            OptionPreview(
+                letter,
+                text,
+                place == sample.target,
+                next((group.replace(letter, "") for group in equal if letter in group), ""),
+            )
             for place, (letter, text) in enumerate(zip(LETTERS, sample.choices, strict=False))
         ),
         references=sample.references,
@@ -367,14 +372,6 @@ def _digest(loaded: LoadResult | DataError) -> str:
 def _detect_key(table: ColumnTable, roles: tuple[str, ...], guess: Roles) -> str:
     """What the right answer is written as; the guess knows more than its roles alone say."""
     return guess.answer_key if roles == guess.roles else guess_answer_key(table, roles)
-
-
-def _equal(choices: Sequence[str], place: int) -> str:
-    text = choices[place]
-    letters = zip(LETTERS, choices, strict=False)
-    return "".join(
-        letter for at, (letter, other) in enumerate(letters) if other == text and at != place
-    )
 
 
 def _roles_by_header(table: ColumnTable, named: Mapping[str, str]) -> tuple[str, ...]:

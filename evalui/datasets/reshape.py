@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, cast
 
-from evalui.datasets.answers import truth_of
+from evalui.datasets.answers import is_mark, is_true_mark
 from evalui.datasets.model import (
     Cell,
     FileTable,
@@ -26,8 +26,6 @@ _ROLES_OF_QUESTIONS = ("options", "answer")
 _LISTS_OF_QUESTIONS = frozenset(
     ("questions", "question", "qas", "qa", "qapairs", "items", "instances", "问题", "题目")
 )
-_TRUE_MARKS = ("1", "1.0", "true", "yes", "right", "correct")
-_FALSE_MARKS = ("0", "0.0", "false", "no", "wrong", "incorrect", "")
 
 
 def to_questions(table: FileTable) -> FileTable:
@@ -86,18 +84,6 @@ def join_option_rows(table: FileTable, roles: Roles) -> tuple[FileTable, Roles]:
     named = ("options" if role == "row_option" else role for role in roles.roles)
     kept = tuple("mark" if by_mark and role == "answer" else role for role in named)
     return replace(table, rows=rows, typed=True), replace(roles, roles=kept)
-
-
-def is_mark(text: str) -> bool:
-    """Whether a cell marks an option as right or as wrong."""
-    folded = text.strip().casefold()
-    return folded in _TRUE_MARKS or folded in _FALSE_MARKS or truth_of(folded) is not None
-
-
-def is_true_mark(text: str) -> bool:
-    """Whether a cell marks an option as right."""
-    folded = text.strip().casefold()
-    return folded in _TRUE_MARKS or truth_of(folded) is True
 
 
 def _questions_of(values: Mapping[str, Cell], depth: int = 0) -> list[dict[str, Any]]:

@@ -9,7 +9,6 @@ import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
 
 from evalui.datasets.answers import NO_ANSWER, answer_function, by_letter
 from evalui.datasets.column_profile import FITTING_SHARE
@@ -23,6 +22,7 @@ from evalui.datasets.model import (
     Layout,
     Roles,
     Row,
+    as_object,
     cell_text,
     columns_of,
     fold_name,
@@ -324,8 +324,7 @@ def _have_lists(table: FileTable, heads: Mapping[str, int], layout: Layout) -> b
 
 
 def _holds_list(row: Row, question: int, lists: Sequence[int]) -> bool:
-    cell = row.cell(question)
-    inner = cast(dict[str, Any], cell) if isinstance(cell, dict) else {}
+    inner = as_object(row.cell(question))
     cells = [inner["choices"]] if "choices" in inner else [row.cell(at) for at in lists]
     found = map(read_options, cells)
     return any(each is not None and len(each.texts) > 1 for each in found)

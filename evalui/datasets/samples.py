@@ -42,6 +42,7 @@ from evalui.datasets.model import (
     Roles,
     Row,
     UploadNote,
+    as_object,
     cell_text,
     collapse_whitespace,
     counted,
@@ -281,8 +282,7 @@ class _ChoiceReader:
 
     def _options_of(self, row: Row) -> OptionList | str | None:
         """The options of a row, None without any, or what stands in their place and is no list."""
-        cell = row.cell(self.question)
-        inner = cast(dict[str, Any], cell) if isinstance(cell, dict) else {}
+        inner = as_object(row.cell(self.question))
         listed = inner.get("choices", row.cell(self.listed))
         return read_options(listed) or cell_text(listed).strip() or None
 
@@ -293,7 +293,7 @@ class _ChoiceReader:
 
     def _text_and_options(self, row: Row, options: OptionList | None) -> tuple[str, OptionList]:
         cell = row.cell(self.question)
-        inner = cast(dict[str, Any], cell) if isinstance(cell, dict) else {}
+        inner = as_object(cell)
         text = cell_text(inner.get("stem") if inner else cell).strip()
         if options is None and (split := split_question(text)):
             return split.text, split.options

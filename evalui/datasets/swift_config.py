@@ -16,7 +16,7 @@ from typing import Any, cast
 from evalui.datasets.containers.json import has_lone_surrogate
 from evalui.datasets.encoding import decode
 from evalui.datasets.files import SourceFile, files_in_folder, is_json
-from evalui.datasets.model import Limits
+from evalui.datasets.model import Limits, as_object
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence
 from evalui.types import DatasetKind
@@ -159,7 +159,7 @@ def _parse(text: str, file: str) -> Any:
 
 
 def _parse_entry(value: Any, where: Sentence) -> SwiftEntry:
-    entry = cast(dict[str, Any], value) if isinstance(value, dict) else {}
+    entry = as_object(value)
     dataset, pattern = entry.get("dataset"), entry.get("pattern")
     if pattern not in SWIFT_PATTERNS:
         raise DataError("config-pattern", where=where, pattern=repr(pattern))

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalui.datasets.model import as_list, as_object
 from evalui.harnesses.base import (
     HARNESSES,
     Flaw,
@@ -18,9 +19,7 @@ from evalui.harnesses.base import (
 )
 from evalui.harnesses.files import (
     JsonObject,
-    as_list,
     as_number,
-    as_object,
     as_text,
     first_object,
     head_of,

@@ -115,16 +115,6 @@ def head_of(path: Path, size: int = 4096) -> bytes:
         return b""
 
 
-def as_object(value: Any) -> JsonObject:
-    """A JSON value if it is an object, else an empty one."""
-    return cast("JsonObject", value) if isinstance(value, dict) else {}
-
-
-def as_list(value: Any) -> list[Any]:
-    """A JSON value if it is a list, else an empty one."""
-    return cast("list[Any]", value) if isinstance(value, list) else []
-
-
 def as_text(value: Any) -> str:
     """A JSON value if it is a text or a number, else ""."""
     if type(value) is str:  # nearly always

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from evalui.datasets.model import as_list, as_object
 from evalui.errors import DataError
 from evalui.harnesses.base import (
     HARNESSES,
@@ -20,9 +21,7 @@ from evalui.harnesses.base import (
 )
 from evalui.harnesses.files import (
     JsonObject,
-    as_list,
     as_number,
-    as_object,
     as_text,
     json_file,
     json_object,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evalui.datasets.files import ARCHIVE_ERRORS, read_all
+from evalui.datasets.model import as_list, as_object
 from evalui.errors import DataError
 from evalui.harnesses.base import (
     HARNESSES,
@@ -22,9 +23,7 @@ from evalui.harnesses.base import (
 from evalui.harnesses.files import (
     MAX_OBJECT_BYTES,
     JsonObject,
-    as_list,
     as_number,
-    as_object,
     as_text,
     head_of,
     json_object,

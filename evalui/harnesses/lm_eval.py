@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evalui.datasets.model import as_list, as_object
 from evalui.errors import DataError
 from evalui.harnesses.base import (
     HARNESSES,
@@ -25,9 +26,7 @@ from evalui.harnesses.base import (
 )
 from evalui.harnesses.files import (
     JsonObject,
-    as_list,
     as_number,
-    as_object,
     as_text,
     first_object,
     json_line,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evalui.datasets.model import as_list, as_object
 from evalui.errors import DataError
 from evalui.harnesses.base import (
     HARNESSES,
@@ -21,9 +22,7 @@ from evalui.harnesses.base import (
 )
 from evalui.harnesses.files import (
     JsonObject,
-    as_list,
     as_number,
-    as_object,
     as_text,
     head_of,
     json_object,

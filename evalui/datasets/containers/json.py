@@ -25,6 +25,8 @@ from evalui.datasets.model import (
     Row,
     Tables,
     UploadNote,
+    as_list,
+    as_object,
     cell_text,
     duplicate_column_fault,
     fold_name,
@@ -450,7 +452,7 @@ def _grouped_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for group, members in document.items():
         for key, row in cast(dict[str, Any], members).items():
-            values = cast(dict[str, Any], row) if isinstance(row, dict) else {}
+            values = as_object(row)
             if _QUESTION_KEYS.isdisjoint(map(str.casefold, values)):
                 return []
             rows.append({"subject": group, "id": key} | values)
@@ -497,7 +499,7 @@ def _are_objects(value: Any) -> bool:
 
 
 def _are_questions(rows: Sequence[Any]) -> bool:
-    first = cast(dict[str, Any], rows[0]) if isinstance(rows[0], dict) else {}
+    first = as_object(rows[0])
     return len(rows) > 1 and not _QUESTION_KEYS.isdisjoint(map(str.casefold, first))
 
 
@@ -518,10 +520,10 @@ def _is_row(document: Mapping[str, Any]) -> bool:
 
 def _named_elements(value: Any) -> Any:
     """The row of C3 and DREAM, a list of a passage, its questions and an id, as an object."""
-    items: list[Any] = cast(list[Any], value) if isinstance(value, list) else []
+    items = as_list(value)
     questions: list[Any] = [item for item in items if _are_objects(item)]
     if len(questions) != 1:
-        return cast(Any, value)
+        return value
     others = [cast(list[Any], each) for each in items if isinstance(each, list)]
     passage = [cell_text(text) for each in others if each is not questions[0] for text in each]
     return {"passage": "\n".join(passage), "questions": questions[0]}
