@@ -38,8 +38,7 @@ from evalui.runs.submit import read_datasets, submit
 from evalui.scoring.choice.options import variants
 from evalui.shipped_files import ASSETS
 from evalui.store.connection import Database
-from evalui.store.records import CellRow, RunRow
-from evalui.store.runs import read_cells, read_runs
+from evalui.store.runs import CellRow, RunRow, read_cells, read_runs
 from evalui.types import LETTERS, LabelProbs, Sample, Trial
 
 GROUP = "large-runs"

@@ -10,8 +10,7 @@ from evalui.runs.submit import submit
 from evalui.shipped_files import ASSETS
 from evalui.store import queue
 from evalui.store.connection import Database
-from evalui.store.records import CellRow
-from evalui.store.runs import read_cells
+from evalui.store.runs import CellRow, read_cells
 from evalui.store.trials import write_trials
 from evalui.types import Dataset, Pattern, Sample, Trial
 

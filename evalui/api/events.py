@@ -12,8 +12,7 @@ from evalui.api.schemas import RunProgress
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.store.connection import Database
-from evalui.store.records import LIVE_STATES, RunRow
-from evalui.store.runs import read_run
+from evalui.store.runs import LIVE_STATES, RunRow, read_run
 
 _POLL_S = 0.5
 _KEEP_ALIVE_S = 15.0  # proxies close what is silent for a minute

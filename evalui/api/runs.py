@@ -31,8 +31,7 @@ from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
 from evalui.runs.spec import RunSpec
 from evalui.store.queue import RequestKey
-from evalui.store.records import LIVE_STATES, CellRow
-from evalui.store.runs import read_cells, read_left_out
+from evalui.store.runs import LIVE_STATES, CellRow, read_cells, read_left_out
 from evalui.store.trials import TrialCursor, TrialPage
 from evalui.store.usage import remaining_seconds_of
 from evalui.types import CellResult

@@ -27,8 +27,7 @@ from evalui.runs.fair_queue.turns import (
 from evalui.runs.upkeep.monitor import DiskUse, disk_use
 from evalui.store import queue
 from evalui.store.codec import decode_sentence
-from evalui.store.records import RunRow
-from evalui.store.runs import read_run
+from evalui.store.runs import RunRow, read_run
 
 PRIORITIES = (-1, 0, 1, 2)
 _STATES: Mapping[str, QueueState] = {"open": "open", "paused": "paused", "draining": "draining"}

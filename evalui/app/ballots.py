@@ -9,8 +9,7 @@ from evalui.accounts.people import read_accounts
 from evalui.app.permissions import checks, requires
 from evalui.app.service import AppService
 from evalui.errors import NotAllowed
-from evalui.store.records import RunRow
-from evalui.store.runs import read_cells, read_runs
+from evalui.store.runs import RunRow, read_cells, read_runs
 from evalui.store.voting import votes
 from evalui.store.voting.adjudications import adjudicate
 from evalui.store.voting.ballots import Ballot

@@ -21,8 +21,7 @@ from evalui.runs.results import is_recorded
 from evalui.scoring import pairs
 from evalui.scoring.cell_summary import pair_summary
 from evalui.store.connection import Database
-from evalui.store.records import ENDED_STATES, CellRow, RunRow
-from evalui.store.runs import read_cells, read_runs
+from evalui.store.runs import ENDED_STATES, CellRow, RunRow, read_cells, read_runs
 from evalui.types import CellResult
 
 MAX_CELLS = 20  # cells side by side: 190 pairs

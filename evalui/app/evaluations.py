@@ -21,8 +21,7 @@ from evalui.runs.fair_queue.turns import QueueAhead, queue_ahead
 from evalui.runs.spec import RunSpec, read_spec
 from evalui.store import queue
 from evalui.store.queue import RequestKey
-from evalui.store.records import LIVE_STATES
-from evalui.store.runs import count_runs
+from evalui.store.runs import LIVE_STATES, count_runs
 
 _MANY_REQUESTS = 20_000
 _AS_IT_IS = LogChoices()

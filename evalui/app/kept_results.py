@@ -15,9 +15,8 @@ from evalui.runs.spec import read_spec
 from evalui.store import usage
 from evalui.store.connection import Database
 from evalui.store.datasets import read_dataset
-from evalui.store.records import CellRow, RunRow
 from evalui.store.results_cache import ResultCache
-from evalui.store.runs import read_cells, read_left_out, read_run
+from evalui.store.runs import CellRow, RunRow, read_cells, read_left_out, read_run
 from evalui.store.voting.plans import VoterPairs, is_voting_open
 from evalui.store.voting.votes import read_run_verdicts
 from evalui.types import CastVote, CellResult, CellState, Language, Sample

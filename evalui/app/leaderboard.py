@@ -13,8 +13,7 @@ from evalui.runs.spec import ModeSpec
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.pooled import PoolChoices, PoolFilter, pool_arenas, pool_choices
 from evalui.store.connection import Database
-from evalui.store.records import ENDED_STATES, CellRow, RunRow
-from evalui.store.runs import read_cells, read_runs
+from evalui.store.runs import ENDED_STATES, CellRow, RunRow, read_cells, read_runs
 from evalui.store.voting.votes import read_votes
 
 

@@ -38,8 +38,7 @@ from evalui.runs.worker.model_tests import ModelTestRow
 from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.store.connection import Database
-from evalui.store.records import RunRow, WorkerRow
-from evalui.store.runs import read_runs_of_worker, read_workers
+from evalui.store.runs import RunRow, WorkerRow, read_runs_of_worker, read_workers
 from evalui.store.usage import throughputs, waiting_models
 
 _WAIT_S = 5.0  # the longest that a choice of models waits for an endpoint

@@ -16,7 +16,7 @@ from evalui.report.analyses.open_run import OpenPart, open_parts, part_blocks
 from evalui.report.analyses.overview.places import Places
 from evalui.report.blocks import Block, Bullets
 from evalui.scoring.arena.figures import Arena
-from evalui.store.records import RunRow
+from evalui.store.runs import RunRow
 
 _PLACE = re.compile(r"[0-9]{1,9}")
 

@@ -11,6 +11,9 @@ from evalui.store.connection import Database
 from evalui.store.question_pages import (
     Facets,
     JudgedQuestion,
+    ListedQuestion,
+    QuestionFilter,
+    TrialOutcome,
     read_facets,
     read_judged,
     read_listed,
@@ -18,7 +21,7 @@ from evalui.store.question_pages import (
     read_place,
     read_question,
 )
-from evalui.store.records import CellRow, ListedQuestion, QuestionFilter, TrialOutcome
+from evalui.store.runs import CellRow
 from evalui.types import Pattern, Sample, Trial, Variant
 
 PAGE_ROWS = 50  # questions that a list shows at first, and by how many it grows

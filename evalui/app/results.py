@@ -9,8 +9,7 @@ from evalui.app.service import AppService
 from evalui.local_runs import bundle_of
 from evalui.report.analyses.base import Report
 from evalui.report.export.formats import BUNDLE, require_installed
-from evalui.store.records import CellRow, RunRow
-from evalui.store.runs import read_revision, read_runs
+from evalui.store.runs import CellRow, RunRow, read_revision, read_runs
 from evalui.store.trials import TrialCursor, TrialPage, read_trial_page
 from evalui.types import CastVote, CellResult, Language
 

@@ -13,7 +13,7 @@ from evalui.generation import DeclaredSetting, GenerationSettings
 from evalui.messages import Messages
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
-from evalui.store.records import CellRow, RunRow
+from evalui.store.runs import CellRow, RunRow
 
 _LIMITS = {"subject": "setting.limit_subject", "dataset": "setting.limit"}
 _MAX_SHOWN = 40  # characters of a text

@@ -15,8 +15,7 @@ from evalui.errors import SpecError
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
 from evalui.runs.spec import read_spec
-from evalui.store.records import ENDED_STATES, LIVE_STATES, CellRow, RunRow
-from evalui.store.runs import read_cells_of
+from evalui.store.runs import ENDED_STATES, LIVE_STATES, CellRow, RunRow, read_cells_of
 from evalui.store.usage import TokenCost, model_waits, remaining_seconds_of, run_costs
 
 

@@ -8,8 +8,7 @@ from evalui.app.permissions import checks, requires
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.store.connection import Database
-from evalui.store.records import LIVE_STATES, CellRow, RunRow
-from evalui.store.runs import read_cells, read_runs_in
+from evalui.store.runs import LIVE_STATES, CellRow, RunRow, read_cells, read_runs_in
 from evalui.store.usage import (
     Catalog,
     ModelWait,

@@ -17,8 +17,7 @@ from evalui.report.blocks import Markers
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
 from evalui.store.datasets import fewest_shots
-from evalui.store.records import LIVE_STATES, CellRow, RunRow
-from evalui.store.runs import read_cells
+from evalui.store.runs import LIVE_STATES, CellRow, RunRow, read_cells
 from evalui.types import Cell, Language
 
 _SHOTS = 5  # worked examples that a repetition with some proposes: as published figures have

@@ -25,8 +25,8 @@ from evalui.app.uploads import UploadStore
 from evalui.errors import UnknownRun
 from evalui.settings import Settings
 from evalui.store.connection import Database
-from evalui.store.records import RunRow
 from evalui.store.results_cache import ResultCache
+from evalui.store.runs import RunRow
 from evalui.store.voting.ballots import VotingPairsCache
 from evalui.store.voting.plans import VoterPairs
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
 from evalui.errors import EvaluiError, StoreError
+from evalui.local_runs import read_model_entries
 
 if TYPE_CHECKING:
     from evalui.settings import Settings
@@ -128,12 +129,9 @@ def _port_faults(settings: "Settings") -> Iterator[str]:
 
 def _model_faults(settings: "Settings") -> Iterator[str]:
     from evalui.models.catalog import problem_of
-    from evalui.models.user_catalog import additions_path, read_models
 
     try:
-        entries = read_models(
-            settings.models, additions_path(settings.database), settings.endpoint_hosts
-        )
+        entries = read_model_entries(settings)
     except EvaluiError as error:
         yield f"models: {error}"
         return

@@ -17,7 +17,7 @@ from typing import Any
 
 from evalui.cli.parser import number
 from evalui.errors import ModelError
-from evalui.local_runs import load_settings
+from evalui.local_runs import load_settings, read_model_entries
 
 
 def add_models_command(commands: Any) -> None:
@@ -83,12 +83,11 @@ def add_models_command(commands: Any) -> None:
 
 def _list(given: argparse.Namespace) -> int:
     del given
-    from evalui.models.user_catalog import additions_path, has_key, read_added, read_models
+    from evalui.models.user_catalog import additions_path, has_key, read_added
 
     settings = load_settings()
-    additions, hosts = additions_path(settings.database), settings.endpoint_hosts
-    added = read_added(additions, hosts)
-    for name, entry in read_models(settings.models, additions, hosts).items():
+    added = read_added(additions_path(settings.database), settings.endpoint_hosts)
+    for name, entry in read_model_entries(settings).items():
         source = "added" if added.get(name) == entry else settings.models.name
         address = entry.options.get("base_url", "")
         parts = [name, source, entry.backend, entry.path, address, "key" * has_key(entry)]

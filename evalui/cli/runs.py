@@ -20,7 +20,7 @@ from evalui.local_runs import load_settings
 
 if TYPE_CHECKING:
     from evalui.client import RunDetail
-    from evalui.store.records import RunRow
+    from evalui.store.runs import RunRow
 
 _LOOK_S = 1.0  # between two looks at a store
 _FIELDS = ("id", "name", "state", "done", "total", "created", "owner")  # created: s since 1970
@@ -90,8 +90,7 @@ def _wait(given: argparse.Namespace) -> int:
 
 def _wait_here(given: argparse.Namespace) -> "tuple[RunRow, list[tuple[Any, str, str]]]":
     """The run of a store once it has ended, and the cells that failed."""
-    from evalui.store.records import LIVE_STATES
-    from evalui.store.runs import read_cells, read_run
+    from evalui.store.runs import LIVE_STATES, read_cells, read_run
 
     with opened_service(given, read_only=True) as service:
         while (run := read_run(service.database, given.run)).state in LIVE_STATES:

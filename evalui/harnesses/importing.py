@@ -57,8 +57,7 @@ from evalui.store.imported_runs import (
     write_imported_samples,
 )
 from evalui.store.queue import Admit
-from evalui.store.records import Lease
-from evalui.store.runs import read_left_out, read_run
+from evalui.store.runs import Lease, read_left_out, read_run
 from evalui.store.trials import read_trials, write_trials
 from evalui.types import (
     Cell,

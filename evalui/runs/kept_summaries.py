@@ -35,8 +35,7 @@ from evalui.scoring.pairs import (
 from evalui.scoring.texts.tally import TextTally, tally_texts
 from evalui.scoring.trial_columns import columns_of
 from evalui.store.connection import Database
-from evalui.store.records import CellRow
-from evalui.store.runs import read_cells
+from evalui.store.runs import CellRow, read_cells
 from evalui.types import Cell, CellResult, Sample, Trial, is_unfinished
 from evalui.version import __version__
 

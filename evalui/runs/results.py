@@ -14,8 +14,7 @@ from evalui.scoring.choice.options import variants
 from evalui.store.codec import decode_sample
 from evalui.store.connection import Database
 from evalui.store.datasets import read_cell_dataset
-from evalui.store.records import CellRow
-from evalui.store.runs import read_cells
+from evalui.store.runs import CellRow, read_cells
 from evalui.store.trials import DeferredTrials, read_contestants, read_trials
 from evalui.types import CellResult, Request, Sample, Variant
 

@@ -32,8 +32,7 @@ from evalui.store.codec import encode_left_out, encode_sentence
 from evalui.store.connection import Database, new_id
 from evalui.store.datasets import add_dataset, read_cell_dataset
 from evalui.store.queue import Admit, RequestKey, bump_revision
-from evalui.store.records import CellRow
-from evalui.store.runs import read_cells, read_run
+from evalui.store.runs import CellRow, read_cells, read_run
 from evalui.types import Dataset, Fault, LeftOut, Sample
 
 # The notes on files that say that something is not read, with their values for `what` and `why`.

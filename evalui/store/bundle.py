@@ -36,8 +36,7 @@ from evalui.store.imported_runs import (
     discard_import,
 )
 from evalui.store.queue import Admit, bump_revision, renew_lease
-from evalui.store.records import ENDED_STATES, Lease
-from evalui.store.runs import read_run, read_runs
+from evalui.store.runs import ENDED_STATES, Lease, read_run, read_runs
 from evalui.types import DatasetKind
 
 _MAGIC = b"SQLite format 3\x00"

@@ -13,7 +13,7 @@ from evalui.store.codec import encode_left_out, encode_sample
 from evalui.store.connection import Database, new_id
 from evalui.store.datasets import insert_samples
 from evalui.store.queue import Admit, bump_revision, finish, finish_cell, renew_lease
-from evalui.store.records import Lease
+from evalui.store.runs import Lease
 from evalui.types import Cell, DatasetKind, LeftOut, Sample
 
 IMPORTED = "imported"  # stands for the model's fingerprint, and begins the name of the worker

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +15,15 @@ from evalui.scoring.trial_columns import TrialColumns, columns_of, join_columns
 from evalui.store.codec import decode_sample
 from evalui.store.column_blocks import decode_outcomes
 from evalui.store.connection import Database
-from evalui.store.records import (
-    CellRow,
-    Facets,
-    ListedQuestion,
-    QuestionDetail,
-    QuestionFilter,
-    QuestionSort,
-    TrialMark,
-    TrialOutcome,
-)
+from evalui.store.runs import CellRow
 from evalui.store.trials import contestant_cells, order_ranks, read_trials_of
-from evalui.types import Trial
+from evalui.types import Sample, Trial
+
+TrialOutcome = Literal["right", "wrong", "unreadable", "tied"]
+OutcomeFilter = Literal[
+    "", "wrong", "right", "order_sensitive", "unreadable", "tied", "answered", "empty", "cut"
+]
+QuestionSort = Literal["file", "worst", "best"]  # of written answers: by ROUGE-L's f
 
 _DATASET = "(SELECT dataset FROM cell WHERE id = :cell)"
 _OF_THE_FILE = {
@@ -42,7 +39,65 @@ _IN_TURNS = """t.turns IS NOT NULL AND EXISTS (
 SORTS: tuple[QuestionSort, ...] = get_args(QuestionSort)
 MAX_MARKS = 8  # orders of a question that a list tells apart; of more, the right ones are counted
 _UNANSWERED = ("empty", "cut")  # rules of written answers
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionFilter:
+    """Which questions of a cell are listed, and in which order; "" and None filter nothing.
+
+    `wrong` and `right` speak of the file's own order; `order_sensitive` is right in some orders
+    and not in all; the last three are of written answers. `rule`, `gold` and `picked` (slots, from
+    0) must meet in one trial. `find` is looked for in questions and replies, or is an id.
+    """
+
+    outcome: OutcomeFilter = ""
+    subject: str = ""
+    capability: str = ""
+    rule: str = ""
+    gold: int | None = None
+    picked: int | None = None
+    find: str = ""
+    sort: QuestionSort = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class TrialMark:
+    """What a list says of one trial; `credit` is ROUGE-L's f if a written answer has references."""
+
+    outcome: TrialOutcome
+    rule: str
+    credit: float
+
+
 CellMarks = Mapping[int, tuple[TrialMark, ...]]  # of a question: every order, by cell
+
+
+@dataclass(frozen=True, slots=True)
+class ListedQuestion:
+    """One question of a list. `marks` are those of each cell's trials, in variant order."""
+
+    place: int
+    sample: Sample
+    marks: Mapping[int, tuple[TrialMark, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionDetail:
+    """One question with its trials in variant order, by cell; `place` counts the file from 0."""
+
+    place: int
+    sample: Sample
+    trials: Mapping[int, tuple[Trial, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """What the questions of a cell can be filtered by; `n_options` is the most any of them has."""
+
+    subjects: tuple[str, ...]
+    rules: tuple[str, ...]
+    n_options: int
+    capabilities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from evalui.errors import Cancelled, ModelError, RequestKeyUsed, RunLeaseLost, U
 from evalui.messages import sentence
 from evalui.store.codec import decode_sentence, encode_sentence
 from evalui.store.connection import Database
-from evalui.store.records import Lease, RunRow
-from evalui.store.runs import read_run
+from evalui.store.runs import Lease, RunRow, read_run
 
 # A run that loses its worker so often without one batch written is what kills the worker.
 MAX_LOSSES = 3

@@ -3,16 +3,18 @@
 import json
 import time
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from sqlite3 import Row
 from typing import Any
 
-from evalui.access import LOCAL_PERSON, Person
+from evalui.access import LOCAL_PERSON, Owned, Person
 from evalui.errors import UnknownRun
 from evalui.store.codec import decode_left_out, decode_sentence
 from evalui.store.connection import Database
-from evalui.store.records import CellRow, RunRow, WorkerRow
-from evalui.types import Cell, LeftOut
+from evalui.types import Cell, CellState, LeftOut, RunState
 
+LIVE_STATES: tuple[RunState, ...] = ("queued", "running")  # of runs that can still change
+ENDED_STATES: tuple[RunState, ...] = ("done", "failed", "cancelled")
 _RUNS_SQL = """
     SELECT r.*, coalesce(sum(c.done), 0) AS done,
         coalesce(sum(c.total) FILTER (WHERE c.state != 'impossible'), 0) AS total,
@@ -26,6 +28,136 @@ _SEEN_BY_SQL = """
 _IN_STATE_SQL = "WHERE r.state IN (SELECT value FROM json_each(?)) "
 WORKER_TIMEOUT_S = 20.0  # a worker that was silent for so long is not there
 _NO_MODE = ("no-open-mode", "no-choice-mode")
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A worker's right to write one run. `attempt` grows with every claim.
+
+    A worker that was thought dead and comes back holds an old attempt, so it can write nothing.
+    """
+
+    run_id: str
+    worker: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run. Times are seconds since 1970, None if not yet. `spec` is its JSON.
+
+    `done` and `total` count trials over all cells that can run. `cancelling`: its owner has
+    stopped it and its worker has not noticed yet. `attempt` counts the claims. `voters` are those
+    whom its plan of votes names; `everyone` with an account may see it.
+    """
+
+    id: str
+    owner: str
+    name: str
+    spec: str
+    state: RunState
+    created: float
+    started: float | None
+    finished: float | None
+    cancelling: bool
+    worker: str
+    attempt: int
+    error: str
+    revision: int
+    done: int
+    total: int
+    voters: frozenset[str]
+    everyone: bool
+
+    @property
+    def owned(self) -> Owned:
+        """The run as `access.may` knows it."""
+        return Owned(self.owner, run=self.id, voters=self.voters, everyone=self.everyone)
+
+    @property
+    def lease(self) -> Lease:
+        """The right to write the run, meant for the worker that claimed it."""
+        return Lease(self.id, self.worker, self.attempt)
+
+
+@dataclass(frozen=True, slots=True)
+class CellRow:
+    """One cell of a run and how far it is.
+
+    `plan` is its `ModeSpec` as JSON, run on the first `questions` of the dataset. `done` and
+    `total` count trials, `requests` what they send to the model. `rate` is in trials
+    per second, lately; `seconds` is the time spent on the cell so far. Of the trials in the
+    file's own order, `origin_n` are done and `origin_credit` is the sum of their credit.
+    `unreadable` and `tied` count trials in any order; `unreferenced` those that a judge did not
+    judge for lack of a reference. `width` is how many requests its model is sent at a time now, of
+    `max_width`; 0 where that is not counted.
+    """
+
+    id: int
+    run_id: str
+    cell: Cell
+    dataset_key: str
+    source: str
+    plan: str
+    questions: int
+    state: CellState
+    done: int
+    total: int
+    requests: int
+    error: str
+    traceback: str
+    started: float | None
+    finished: float | None
+    seconds: float
+    rate: float | None
+    origin_n: int
+    origin_credit: float
+    unreadable: int
+    tied: int
+    unreferenced: int
+    width: int = 0
+    max_width: int = 0
+
+    @property
+    def accuracy(self) -> float | None:
+        """The accuracy so far in the file's own order, 0 to 1; None before the first trial."""
+        return self.origin_credit / self.origin_n if self.origin_n else None
+
+    @property
+    def remaining_seconds(self) -> float | None:
+        """Seconds until the cell is done at the present rate, None while it is unknown."""
+        if self.done >= self.total:
+            return 0.0
+        return (self.total - self.done) / self.rate if self.rate else None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """One worker: `model` is "" while it is idle, `device` "" until the model is loaded.
+
+    `run` is the id of its run, "" while it tries a model out, or only `keeps` one loaded for the
+    next run. `bytes` is what its processes hold of the machine's memory. `own_device` is the one
+    that it was started for, "" if for any.
+    """
+
+    name: str
+    seen: float
+    device: str = ""
+    model: str = ""
+    run: str = ""
+    bytes: int = 0
+    own_device: str = ""
+    keeps: bool = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it works on anything."""
+        return bool(self.model or self.run) and not self.keeps
+
+    @property
+    def has_loaded_model(self) -> bool:
+        """Whether its model is loaded."""
+        return bool(self.model and self.device)
 
 
 def read_run(database: Database, run_id: str) -> RunRow:
@@ -142,6 +274,21 @@ def read_workers(database: Database) -> list[WorkerRow]:
     return [_worker_row(row) for row in rows]
 
 
+def with_fingerprint(signature: str, fingerprint: str) -> str:
+    """The signature with the model's fingerprint after its name; unchanged before it is loaded.
+
+    A part of its own says which library multiplied, where the fingerprint begins with one.
+    """
+    if not fingerprint:
+        return signature
+    library, bar, _ = fingerprint.rpartition("|")
+    digest = fingerprint.rpartition(":")[2][:8]  # some begin with what they are a digest of
+    return "|".join(
+        f"{part}@{digest}{bar}{library}" if part.startswith(("model:", "judge:")) else part
+        for part in signature.split("|")
+    )
+
+
 def _worker_row(row: Row) -> WorkerRow:
     values: dict[str, Any] = {name: row[name] for name in WorkerRow.__slots__}
     values["keeps"] = bool(row["keeps"])
@@ -171,18 +318,3 @@ def _cell_row(row: Row) -> CellRow:
     plain = [name for name in CellRow.__slots__ if name not in ("run_id", "cell", "error")]
     values = {name: row[name] for name in plain}
     return CellRow(run_id=row["run"], cell=cell, error=decode_sentence(row["error"]), **values)
-
-
-def with_fingerprint(signature: str, fingerprint: str) -> str:
-    """The signature with the model's fingerprint after its name; unchanged before it is loaded.
-
-    A part of its own says which library multiplied, where the fingerprint begins with one.
-    """
-    if not fingerprint:
-        return signature
-    library, bar, _ = fingerprint.rpartition("|")
-    digest = fingerprint.rpartition(":")[2][:8]  # some begin with what they are a digest of
-    return "|".join(
-        f"{part}@{digest}{bar}{library}" if part.startswith(("model:", "judge:")) else part
-        for part in signature.split("|")
-    )

@@ -31,9 +31,8 @@ from evalui.store.codec import (
 from evalui.store.column_blocks import append_block, count_trials, decode_columns, next_number
 from evalui.store.connection import Database
 from evalui.store.queue import renew_lease
-from evalui.store.records import CellRow, Lease
 from evalui.store.response_cache import KeptResponse, put_responses
-from evalui.store.runs import read_cells
+from evalui.store.runs import CellRow, Lease, read_cells
 from evalui.types import Contestant, Pattern, Trial, Variant
 
 _RATE_DECAY_S = 5.0  # the rate shown forgets what is this old

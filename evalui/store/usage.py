@@ -15,7 +15,7 @@ from evalui.models.base import ModelEntry, ModelUsage, ReplyCount
 from evalui.store.codec import decode_sentence, encode_sentence
 from evalui.store.connection import Database
 from evalui.store.queue import renew_lease
-from evalui.store.records import Lease
+from evalui.store.runs import Lease
 from evalui.types import Usage
 
 Catalog = Mapping[str, ModelEntry]

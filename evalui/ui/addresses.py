@@ -3,7 +3,7 @@
 from evalui.app.evaluations import count_live_runs
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
-from evalui.store.records import LIVE_STATES
+from evalui.store.runs import LIVE_STATES
 from evalui.ui.components.form import Form, field_value
 from evalui.ui.top_bar import PAGES
 

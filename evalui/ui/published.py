@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from evalui.app.results import page_state
 from evalui.app.service import AppService
-from evalui.store.records import LIVE_STATES
+from evalui.store.runs import LIVE_STATES
 
 _SHARE = 0.05  # of a core, for all drawings of what changes by itself
 _OVERHEAD = 2.0  # times what a drawing takes: Gradio makes components and JSON of it

@@ -3,7 +3,7 @@
 from evalui.app.leaderboard import has_duels
 from evalui.app.run_view import RunView
 from evalui.report.html import Html
-from evalui.store.records import LIVE_STATES
+from evalui.store.runs import LIVE_STATES
 from evalui.ui.components.format import format_time
 from evalui.ui.components.templates import fill
 

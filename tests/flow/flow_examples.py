@@ -16,8 +16,7 @@ from evalui.runs.submit import create_run
 from evalui.runs.worker.worker import Worker
 from evalui.store.connection import Database
 from evalui.store.datasets import add_dataset
-from evalui.store.records import RunRow
-from evalui.store.runs import read_run
+from evalui.store.runs import RunRow, read_run
 from evalui.types import Dataset, Sample, Trial
 
 SLOW = 0.01  # seconds a request takes a model, so that a run is not over before it is disturbed

@@ -14,8 +14,7 @@ from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.runs.worker.worker import worker_name
 from evalui.store import queue
 from evalui.store.queue import MAX_LOSSES
-from evalui.store.records import WorkerRow
-from evalui.store.runs import read_cells, read_run, read_workers
+from evalui.store.runs import WorkerRow, read_cells, read_run, read_workers
 from evalui.types import Trial
 
 HANG_S = 2.0

@@ -38,8 +38,7 @@ from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.store import queue
 from evalui.store.connection import Database
-from evalui.store.records import RunRow
-from evalui.store.runs import read_runs_in
+from evalui.store.runs import RunRow, read_runs_in
 from evalui.store.voting.plans import keep_plan
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.pages.admin.changes import CHANGES

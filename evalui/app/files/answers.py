@@ -14,9 +14,8 @@ from evalui.runs.contest import AnswersSpec
 from evalui.runs.submit import answering_cells
 from evalui.store.connection import Database
 from evalui.store.datasets import read_dataset
-from evalui.store.records import RunRow
 from evalui.store.results_cache import ResultCache
-from evalui.store.runs import read_cells, read_run, read_runs
+from evalui.store.runs import RunRow, read_cells, read_run, read_runs
 from evalui.types import Dataset
 
 _MAX_RUNS_SEARCHED = 20  # runs that are looked through for answers to the same questions

@@ -37,7 +37,6 @@ from evalui.runs.worker.waiting import Processor, WaitForModel
 from evalui.settings import Settings
 from evalui.store import queue, usage
 from evalui.store.connection import Database
-from evalui.store.records import CellRow, Lease
 from evalui.store.response_cache import (
     KeptResponse,
     ReplySource,
@@ -45,6 +44,7 @@ from evalui.store.response_cache import (
     get_responses,
     put_responses,
 )
+from evalui.store.runs import CellRow, Lease
 from evalui.store.trials import (
     done_keys,
     read_recorded_answers,

@@ -14,8 +14,7 @@ from evalui.logs import about_run
 from evalui.runs.worker.devices import process_tree_bytes
 from evalui.store import queue
 from evalui.store.connection import Database
-from evalui.store.records import Lease, WorkerRow
-from evalui.store.runs import WORKER_TIMEOUT_S
+from evalui.store.runs import WORKER_TIMEOUT_S, Lease, WorkerRow
 
 HEARTBEAT_S = 2.0
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from evalui.runs.contest import JudgedItem, JudgingSpec, drawn_items, presentations_of
 from evalui.store.connection import Database
-from evalui.store.records import CellRow
+from evalui.store.runs import CellRow
 from evalui.store.trials import contestant_cells, read_answers_of, read_contestants
 from evalui.types import Contestant, Sample, Variant
 

@@ -44,8 +44,7 @@ from evalui.runs.worker.waiting import CHECK_INTERVAL_S, Processor
 from evalui.store import queue
 from evalui.store.connection import Database
 from evalui.store.datasets import read_cell_dataset
-from evalui.store.records import CellRow, RunRow
-from evalui.store.runs import read_cells
+from evalui.store.runs import CellRow, RunRow, read_cells
 from evalui.store.trials import contestant_cells
 
 _MAX_REMOTE = 16  # models at endpoints that work at the same time

@@ -31,7 +31,7 @@ from evalui.runs.worker.run_at_work import RunAtWork, WorkerParts
 from evalui.runs.worker.waiting import Processor
 from evalui.store import queue
 from evalui.store.connection import Database
-from evalui.store.records import RunRow
+from evalui.store.runs import RunRow
 
 LOADING_TIMEOUT_S = 300.0  # how long a trial waits for a model that a cluster loads
 _MODEL_TEST = "a test of a model"  # has the processor like a run, whose ids have no blanks

@@ -7,8 +7,7 @@ from evalui.app.questions import AnsweringModel, outcome_of
 from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.scoring.choice.options import variant_label
-from evalui.store.question_pages import MAX_MARKS
-from evalui.store.records import TrialOutcome
+from evalui.store.question_pages import MAX_MARKS, TrialOutcome
 from evalui.types import LETTERS, Pattern, Reading, Sample, Trial, Variant
 from evalui.ui.components.templates import fill, macro
 

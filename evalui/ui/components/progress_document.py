@@ -16,7 +16,7 @@ from evalui.messages import Messages
 from evalui.proportions import wilson_interval
 from evalui.report.markers import marker_numbers
 from evalui.report.numbers import dollars, format_range, format_value, percent
-from evalui.store.records import LIVE_STATES, CellRow, RunRow
+from evalui.store.runs import LIVE_STATES, CellRow, RunRow
 from evalui.store.usage import TokenCost, total_cost
 from evalui.types import CellState, is_unfinished
 from evalui.ui.components.format import duration, format_large_count, format_time

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from evalui.app.run_labels import owned_label
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.store.records import RunRow
+from evalui.store.runs import RunRow
 from evalui.ui.components.format import format_time
 from evalui.ui.components.templates import fill
 

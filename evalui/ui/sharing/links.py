@@ -9,7 +9,7 @@ from evalui.app.run_labels import day
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.store.records import RunRow
+from evalui.store.runs import RunRow
 from evalui.ui.components.form import PANEL
 from evalui.ui.components.templates import fill, macro
 from evalui.ui.components.widgets import link

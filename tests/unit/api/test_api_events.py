@@ -17,8 +17,7 @@ from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.store import queue
 from evalui.store.connection import Database
-from evalui.store.records import RunRow
-from evalui.store.runs import read_run
+from evalui.store.runs import RunRow, read_run
 from evalui.store.voting.plans import keep_plan
 
 T = messages("en")

@@ -3,7 +3,7 @@
 from evalui.app.questions import arena_places
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.spec import ModeSpec
-from evalui.store.records import CellRow
+from evalui.store.runs import CellRow
 from evalui.types import Cell
 
 

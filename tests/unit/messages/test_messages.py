@@ -26,7 +26,7 @@ from evalui.messages import (
 )
 from evalui.modes import MODES
 from evalui.report.export.formats import ON_PAGE
-from evalui.store.records import OutcomeFilter
+from evalui.store.question_pages import OutcomeFilter
 from evalui.types import Ability, CellState, DatasetKind, Language, Pattern, RunState
 
 PRODUCT = Path(evalui.__file__).parent

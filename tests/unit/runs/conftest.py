@@ -6,7 +6,7 @@ from runs_examples import claim_its_run
 
 from evalui.runs.cluster import actor, model
 from evalui.store.connection import Database
-from evalui.store.records import Lease
+from evalui.store.runs import Lease
 
 
 @pytest.fixture

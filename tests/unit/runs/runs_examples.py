@@ -10,8 +10,8 @@ from evalui.runs.submit import create_run
 from evalui.store import queue
 from evalui.store.connection import Database
 from evalui.store.datasets import add_dataset
-from evalui.store.records import Lease
 from evalui.store.response_cache import KeptResponse
+from evalui.store.runs import Lease
 from evalui.types import Dataset, LabelProbs, Reading, Sample, Trial, Variant
 
 

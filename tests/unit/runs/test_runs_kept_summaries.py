@@ -17,8 +17,7 @@ from evalui.scoring.cell_summary import Summary, summarise
 from evalui.scoring.metrics import METRICS, Metric
 from evalui.store import queue
 from evalui.store.connection import Database
-from evalui.store.records import Lease
-from evalui.store.runs import read_cells
+from evalui.store.runs import Lease, read_cells
 from evalui.store.trials import write_trials
 from evalui.types import CellResult
 

@@ -4,7 +4,7 @@ import pytest
 from runs_examples import claim_its_run
 
 from evalui.store.connection import Database
-from evalui.store.records import Lease
+from evalui.store.runs import Lease
 
 
 @pytest.fixture

@@ -9,20 +9,17 @@ from evalui.scoring.choice.options import variants
 from evalui.store import queue
 from evalui.store.connection import Database
 from evalui.store.question_pages import (
+    Facets,
+    ListedQuestion,
+    QuestionFilter,
+    QuestionSort,
     read_facets,
     read_listed,
     read_matching,
     read_place,
     read_question,
 )
-from evalui.store.records import (
-    CellRow,
-    Facets,
-    ListedQuestion,
-    QuestionFilter,
-    QuestionSort,
-)
-from evalui.store.runs import read_cells
+from evalui.store.runs import CellRow, read_cells
 from evalui.store.trials import write_trials
 from evalui.types import Trial
 

@@ -16,9 +16,8 @@ from evalui.runs.worker.worker import worker_name
 from evalui.store import queue
 from evalui.store.connection import Database
 from evalui.store.queue import MAX_LOSSES, release_worker_runs
-from evalui.store.records import Lease
 from evalui.store.response_cache import get_responses
-from evalui.store.runs import read_cells, read_revision, read_run, read_runs
+from evalui.store.runs import Lease, read_cells, read_revision, read_run, read_runs
 from evalui.store.trials import read_trials, write_trials
 
 

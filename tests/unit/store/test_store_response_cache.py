@@ -2,7 +2,6 @@ import pytest
 from runs_examples import RESPONSE
 
 from evalui.store.connection import Database
-from evalui.store.records import Lease
 from evalui.store.response_cache import (
     KeptResponse,
     ReplySource,
@@ -10,6 +9,7 @@ from evalui.store.response_cache import (
     is_deterministic,
     reply_sources,
 )
+from evalui.store.runs import Lease
 from evalui.store.trials import write_trials
 from evalui.types import Generate, GeneratedText, Loglik, NextToken, Request
 

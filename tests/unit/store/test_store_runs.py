@@ -4,8 +4,7 @@ from evalui.runs.results import read_results
 from evalui.runs.worker.worker import Worker
 from evalui.store import queue
 from evalui.store.connection import Database
-from evalui.store.records import Lease
-from evalui.store.runs import count_runs, read_cells, read_cells_of, read_run
+from evalui.store.runs import Lease, count_runs, read_cells, read_cells_of, read_run
 from evalui.store.trials import write_trials
 from evalui.store.usage import remaining_seconds_of, store_throughput
 

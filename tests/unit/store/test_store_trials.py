@@ -5,8 +5,7 @@ from evalui.errors import StoreError
 from evalui.runs.results import read_result
 from evalui.scoring.trial_columns import TrialColumns, columns_of
 from evalui.store.connection import Database
-from evalui.store.records import Lease
-from evalui.store.runs import read_cells
+from evalui.store.runs import Lease, read_cells
 from evalui.store.trials import (
     DeferredTrials,
     done_keys,

@@ -6,7 +6,7 @@ from runs_examples import add_run, dataset, spec, trial
 from evalui.errors import UnknownRun
 from evalui.store import queue
 from evalui.store.connection import Database
-from evalui.store.records import Lease
+from evalui.store.runs import Lease
 from evalui.store.trials import TrialCursor, read_trial_page, write_trials
 
 START = TrialCursor()

@@ -10,8 +10,7 @@ from evalui.models import ModelEntry
 from evalui.models.base import ModelUsage
 from evalui.store import queue, usage
 from evalui.store.connection import Database
-from evalui.store.records import Lease
-from evalui.store.runs import read_cells, read_run
+from evalui.store.runs import Lease, read_cells, read_run
 from evalui.store.trials import write_trials
 from evalui.store.usage import ModelWait, TokenCost, remaining_seconds_of, store_throughput
 from evalui.types import Usage

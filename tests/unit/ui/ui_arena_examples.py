@@ -12,8 +12,7 @@ from evalui.runs.submit import create_run
 from evalui.settings import Settings
 from evalui.store import queue
 from evalui.store.datasets import add_dataset, read_cell_dataset
-from evalui.store.records import CellRow, Lease
-from evalui.store.runs import read_cells
+from evalui.store.runs import CellRow, Lease, read_cells
 from evalui.store.trials import write_trials
 from evalui.types import (
     OUTCOMES,

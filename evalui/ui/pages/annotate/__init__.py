@@ -17,7 +17,7 @@ from evalui.app.voters import end_voting
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.store.records import RunRow
+from evalui.store.runs import RunRow
 from evalui.store.voting.votes import MAX_COMMENT, VoteChoice, VoteInput, VotingProgress
 from evalui.ui.components.address import address, leads_to, read_query
 from evalui.ui.components.ballot import all_voted_on, ballot, pair_to_vote_on

@@ -17,7 +17,7 @@ from evalui.report.numbers import fixed
 from evalui.report.render.page import render_blocks
 from evalui.scoring.arena.battles import BattleTally, tallies
 from evalui.scoring.arena.verdicts import battles_from_verdicts
-from evalui.store.records import RunRow
+from evalui.store.runs import RunRow
 from evalui.types import Verdict
 from evalui.ui.components.listing import markup
 from evalui.ui.components.sent_file import sent_file

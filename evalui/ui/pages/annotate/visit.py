@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from evalui.accounts.guests import GUEST
 from evalui.app.service import AppService
 from evalui.report.html import Html
-from evalui.store.records import RunRow
+from evalui.store.runs import RunRow
 from evalui.ui.components.form import PANEL, Form, field_value
 from evalui.ui.components.templates import fill
 

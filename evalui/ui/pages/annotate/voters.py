@@ -22,7 +22,7 @@ from evalui.app.voters import (
 from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.report.words import join_sentences
-from evalui.store.records import RunRow
+from evalui.store.runs import RunRow
 from evalui.store.voting.votes import MAX_COMMENT, VoterProgress
 from evalui.types import Outcome
 from evalui.ui.components.ballot import CHOICES, pair_alone

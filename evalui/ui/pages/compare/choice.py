@@ -17,7 +17,7 @@ from evalui.app.comparisons import (
 from evalui.app.run_labels import mode_label
 from evalui.messages import Messages
 from evalui.report.words import join_sentences
-from evalui.store.records import CellRow
+from evalui.store.runs import CellRow
 from evalui.ui.components.format import format_time
 from evalui.ui.pages.compare.query import CompareQuery
 

@@ -19,7 +19,7 @@ from evalui.report.analyses.position_bias.maps import model_maps
 from evalui.report.blocks import Block
 from evalui.scoring.bias import StratumBias
 from evalui.scoring.cell_summary import Summary
-from evalui.store.records import CellRow
+from evalui.store.runs import CellRow
 from evalui.types import is_unfinished
 from evalui.ui.blocks import show
 from evalui.ui.components.form import Form, field_value, parse_whole_number

@@ -13,7 +13,7 @@ from evalui.report.blocks import Details
 from evalui.report.compile import blocks
 from evalui.report.export.formats import ON_PAGE, is_installed
 from evalui.report.html import Html
-from evalui.store.records import LIVE_STATES, RunRow
+from evalui.store.runs import LIVE_STATES, RunRow
 from evalui.ui.blocks import show
 from evalui.ui.components.fold import fold
 from evalui.ui.components.form import Form, field_value

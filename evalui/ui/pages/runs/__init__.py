@@ -17,7 +17,7 @@ from evalui.app.run_progress import progress_version, read_progress
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError, UnknownRun
 from evalui.report.html import Html
-from evalui.store.records import ENDED_STATES, LIVE_STATES, RunRow
+from evalui.store.runs import ENDED_STATES, LIVE_STATES, RunRow
 from evalui.ui.components.action import Action
 from evalui.ui.components.address import address, leads_to, read_query
 from evalui.ui.components.form import Form, field_value

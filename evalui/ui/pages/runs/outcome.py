@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from evalui.messages import Messages
 from evalui.report.numbers import fixed
-from evalui.store.records import CellRow
+from evalui.store.runs import CellRow
 
 _NAMED = 3  # models
 

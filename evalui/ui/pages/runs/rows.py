@@ -9,7 +9,7 @@ from evalui.app.run_lists import EndedRuns, QueuedRun
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.store.records import RunRow
+from evalui.store.runs import RunRow
 from evalui.ui.components.format import format_time
 from evalui.ui.components.progress_document import charge_text, left_text, work_text
 from evalui.ui.components.templates import fill

@@ -10,7 +10,7 @@ from evalui.runs.submit import create_run
 from evalui.store import queue
 from evalui.store.connection import Database
 from evalui.store.datasets import add_dataset
-from evalui.store.records import RunRow
+from evalui.store.runs import RunRow
 
 MONDAY = 1_795_392_000.0  # 2026-11-23 00:00 UTC
 NO_LIMITS = UserLimits()

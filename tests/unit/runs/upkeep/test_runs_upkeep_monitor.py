@@ -11,7 +11,7 @@ from evalui.runs.upkeep.monitor import DiskUse, disk_use, not_ready, read_store
 from evalui.runs.worker.heartbeat import WorkerStatus
 from evalui.store import queue
 from evalui.store.connection import Database
-from evalui.store.records import Lease
+from evalui.store.runs import Lease
 
 
 def test_an_empty_store_has_counts_of_zero(database: Database):

@@ -13,9 +13,8 @@ from evalui.runs.worker.cell import CellRun, Interrupted
 from evalui.runs.worker.in_flight import MAX_SIZE, MIN_SIZE
 from evalui.store import queue
 from evalui.store.connection import Database
-from evalui.store.records import Lease
 from evalui.store.response_cache import KeptResponse, get_responses
-from evalui.store.runs import read_cells
+from evalui.store.runs import Lease, read_cells
 from evalui.store.trials import read_trials
 from evalui.store.usage import throughputs
 from evalui.types import Request, Response, Sample, Trial

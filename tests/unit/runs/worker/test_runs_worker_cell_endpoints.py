@@ -16,8 +16,7 @@ from evalui.runs.worker import waiting as wait_settings
 from evalui.runs.worker.cell import CellRun, Interrupted
 from evalui.store import queue, usage
 from evalui.store.connection import Database
-from evalui.store.records import Lease
-from evalui.store.runs import read_cells
+from evalui.store.runs import Lease, read_cells
 from evalui.store.trials import read_trials
 from evalui.store.usage import TokenCost, model_changes, reply_counts, throughputs
 from evalui.types import Dataset, GeneratedText, Request, Response, Sample, Usage

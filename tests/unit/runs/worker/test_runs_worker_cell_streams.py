@@ -22,8 +22,7 @@ from evalui.runs.worker.cell import CellRun
 from evalui.runs.worker.worker import Worker
 from evalui.store import queue
 from evalui.store.connection import Database
-from evalui.store.records import Lease
-from evalui.store.runs import read_cells
+from evalui.store.runs import Lease, read_cells
 from evalui.store.trials import read_trials
 from evalui.types import (
     Dataset,

@@ -10,7 +10,7 @@ from evalui.logs import JsonFormatter
 from evalui.runs.worker import heartbeat
 from evalui.runs.worker.heartbeat import Heartbeat
 from evalui.store.connection import Database
-from evalui.store.records import Lease
+from evalui.store.runs import Lease
 
 
 @pytest.fixture

@@ -18,8 +18,7 @@ from evalui.runs.worker.model_tests import model_tests, queue_model_test
 from evalui.runs.worker.worker import Worker
 from evalui.store import queue
 from evalui.store.connection import Database
-from evalui.store.records import Lease
-from evalui.store.runs import read_cells, read_run, read_workers
+from evalui.store.runs import Lease, read_cells, read_run, read_workers
 from evalui.types import Request, Response
 
 

@@ -11,7 +11,7 @@ from evalui.runs.worker.model_tests import claim_model_test, queue_model_test
 from evalui.runs.worker.supervisor import ProgressWatch
 from evalui.store import queue, usage
 from evalui.store.connection import Database
-from evalui.store.records import Lease
+from evalui.store.runs import Lease
 from evalui.store.trials import write_trials
 from evalui.store.usage import ModelWait
 

@@ -15,8 +15,7 @@ from evalui.errors import EvaluiError
 from evalui.messages import Sentence, messages, sentence
 from evalui.report.compile import markdown
 from evalui.store import queue, usage
-from evalui.store.records import Lease
-from evalui.store.runs import read_runs
+from evalui.store.runs import Lease, read_runs
 from evalui.store.trials import set_width
 from evalui.store.usage import ModelWait
 from evalui.types import Language, Usage

@@ -16,7 +16,8 @@ from evalui.app.run_labels import mode_label
 from evalui.app.run_view import RunView
 from evalui.messages import Messages
 from evalui.report.html import Html
-from evalui.store.records import CellRow, QuestionFilter
+from evalui.store.question_pages import QuestionFilter
+from evalui.store.runs import CellRow
 from evalui.ui.components.form import Form
 from evalui.ui.components.list_and_reader import ListAndReader, ListContent
 from evalui.ui.components.pickers import Words

@@ -6,8 +6,7 @@ from typing import Any, Literal, Self, get_args
 from urllib.parse import quote, quote_plus, urlencode
 
 from evalui.app.questions import MAX_ROWS, PAGE_ROWS
-from evalui.store.question_pages import SORTS
-from evalui.store.records import OutcomeFilter, QuestionFilter, QuestionSort
+from evalui.store.question_pages import SORTS, OutcomeFilter, QuestionFilter, QuestionSort
 from evalui.types import LETTERS
 from evalui.ui.components.filters import MAX_FIND
 from evalui.ui.components.form import Form, field_value, parse_whole_number

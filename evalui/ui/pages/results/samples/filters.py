@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from evalui.messages import Messages
-from evalui.store.question_pages import SORTS
-from evalui.store.records import Facets, OutcomeFilter, QuestionFilter
+from evalui.store.question_pages import SORTS, Facets, OutcomeFilter, QuestionFilter
 from evalui.types import LETTERS
 from evalui.ui.components.pickers import Words
 

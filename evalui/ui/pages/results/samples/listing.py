@@ -8,7 +8,7 @@ from evalui.app.questions import MAX_ROWS, PAGE_ROWS, AnsweringModel, QuestionLi
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.html import Html
-from evalui.store.records import ListedQuestion, TrialMark, TrialOutcome
+from evalui.store.question_pages import ListedQuestion, TrialMark, TrialOutcome
 from evalui.ui.components.format import short_id
 from evalui.ui.components.option_table import marks
 from evalui.ui.components.templates import fill, macro

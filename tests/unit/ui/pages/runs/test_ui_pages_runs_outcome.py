@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evalui.messages import messages
-from evalui.store.records import CellRow
+from evalui.store.runs import CellRow
 from evalui.types import Cell
 from evalui.ui.pages.runs.outcome import outcome
 

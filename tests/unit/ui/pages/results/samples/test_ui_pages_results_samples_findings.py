@@ -8,7 +8,7 @@ import pytest
 from evalui.app.questions import AnsweringModel
 from evalui.messages import messages
 from evalui.scoring.choice.options import variants
-from evalui.store.records import CellRow
+from evalui.store.runs import CellRow
 from evalui.types import Cell, Pattern, Reading, Trial, Variant
 from evalui.ui.components.option_table import order_label
 from evalui.ui.pages.results.samples.findings import models_finding, orders_finding
