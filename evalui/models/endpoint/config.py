@@ -124,8 +124,8 @@ class EndpointOptions(CheckedTable):
     """The `options` of an entry. All times in seconds; 0 requests per minute are no limit.
 
     `key_store` is the file of keys that were entered, see `keys`. Requests go to `allowed_hosts`
-    alone, see `addresses.check_address`; none: to all. `extra_body`, `headers`, `query` and
-    `key_header` are as in `extras`. `replies_of` is the digest of other addresses whose kept
+    alone, see `limits.check_address`; none: to all. `extra_body`, `headers`, `query` and
+    `key_header` are as in `RequestExtras`. `replies_of` is the digest of other addresses whose kept
     replies count as this model's. `role` and `notes_zh` belong to other parts of the program.
     """
 

@@ -544,7 +544,7 @@ class HttpServer:
                 reply = await self._exchange(method, path, sent, reservation)
                 if len(reply.content) < _LARGE_REPLY_BYTES:
                     return self._parse_reply(reply, limit)
-                    # Nothing else would be sent or received meanwhile.
+                # Nothing else would be sent or received meanwhile.
                 return await asyncio.to_thread(self._parse_reply, reply, limit)
             except ReplyTooLong:
                 raise RetryableError(
