@@ -132,8 +132,6 @@ def _naked_label(text: str, position: int, letters: Letters) -> VerdictLabel[Gra
         if preferred and not preferred.limited:
             outcome = GradedOutcome(preferred.side, preferred.strength)
             return VerdictLabel(outcome, preferred.end, stated=True)
-        if match["letter"] and _is_article(text, match):
-            return None
         return VerdictLabel(_plus(side, text, match), match.end() + _pluses(text, match))
     if match := _LOWER_LETTER.match(text, position) or _OTHER_LETTER.match(text, position):
         letter = match[1].upper()
@@ -154,10 +152,6 @@ def _plus(side: Side, text: str, match: re.Match[str]) -> GradedOutcome:
     """WildBench's "A+" and "A++"."""
     strength = {0: None, 1: SLIGHT, 2: CLEAR}[_pluses(text, match)]
     return GradedOutcome(side, strength)
-
-
-def _is_article(text: str, match: re.Match[str]) -> bool:
-    return match["letter"] == "A" and bool(_ARTICLE_END.match(text, match.end()))
 
 
 def _side_of(match: re.Match[str]) -> Side:
@@ -229,9 +223,6 @@ _OTHER_LETTER = re.compile(r"(?:(?:[Oo]ption|选项)\s?)?\(?([CD])\)?(?![A-Za-z0
 _NAMED_INSIDE = re.compile(r"(?!(?-i:[A-D])\b)[a-z]\w{0,12}\s?[:=]\s?", re.IGNORECASE)  # "x ="
 _DIGIT = re.compile(r"([12])(?![\w.,/%:>=<+\-]|\s?分|\s\d)")
 _PLUSES = re.compile(r"\+{1,2}(?!\w)")
-_ARTICLE_END = re.compile(
-    r"\s+(?!(?:because|since|as|is|was|for|due|given|over|with|or|and|but|by|in|on|at|if|vs)\b)[a-z]"
-)
 # "A better suggestion" prefers nothing: between a letter and such a word stands a verb.
 _NO_VERB = re.compile(
     r"\s(?:clearly\s|much\s|far\s|slightly\s)?(?:better|best|superior|stronger|prefer|winn|more|choice)",

@@ -363,8 +363,8 @@ def _pair_grammar() -> VerdictGrammar[GradedOutcome]:
             rf"(?P<weak>(?!))|(?P<free>\b(?:tuple|output)\b{_SCORE_LINK}+)|{_SCORE_CUE}"
         ),
         label_at=_pair_at,
-        explicit_labels=partial(_pairs_in, brackets=_DOUBLE_PAIR),
-        single_labels=partial(_pairs_in, brackets=_SINGLE_PAIR),
+        explicit_labels=_double_pairs,
+        single_labels=lambda _: iter(()),
         same=attrgetter("outcome"),
         weigh=lambda graded, _: graded,
         conclusions=lambda _: (),
@@ -379,10 +379,8 @@ def _pair_at(text: str, position: int) -> VerdictLabel[GradedOutcome] | None:
     return _pair_label(match) if match else None
 
 
-def _pairs_in(
-    text: str, brackets: re.Pattern[str]
-) -> Iterator[tuple[int, VerdictLabel[GradedOutcome]]]:
-    for match in brackets.finditer(text):
+def _double_pairs(text: str) -> Iterator[tuple[int, VerdictLabel[GradedOutcome]]]:
+    for match in _DOUBLE_PAIR.finditer(text):
         yield match.start(), _pair_label(match)
 
 
@@ -601,7 +599,6 @@ _OF_SCORE = r"(?:\s?(?:/|out\sof)\s?\d{1,3})?(?:\s?分)?"
 _APART = r"(?:\s?[,、;|]\s?|\s(?:and|vs\.?|to|和|比)\s|\s{1,4})"
 _IN_BRACKETS = rf"\s?{_SCORE}{_OF_SCORE}\s?[,、:;/\s]\s?{_SCORE}{_OF_SCORE}\s?"
 _DOUBLE_PAIR = re.compile(rf"\[\[{_IN_BRACKETS}\]\]")
-_SINGLE_PAIR = re.compile(rf"(?<![\w\])])\[{_IN_BRACKETS}\]")
 _PAIR = re.compile(
     rf"\[\[{_IN_BRACKETS}\]\]|\[{_IN_BRACKETS}\]|\({_IN_BRACKETS}\)|"
     rf"(?<![\d.\-]){_SCORE}{_OF_SCORE}{_APART}{_SCORE}{_OF_SCORE}(?![\d%]|\.\d|\s?[A-Za-z=+*/^\-]|\s\d)"
