@@ -1,6 +1,6 @@
 """The trials of one cell, and the figures that several metrics need of them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
@@ -346,6 +346,14 @@ def question_clusters(samples: Mapping[str, Sample]) -> dict[str, int]:
         members.setdefault(key, []).append(name)
     shared = [names for names in members.values() if len(names) > 1]
     return {name: number for number, names in enumerate(shared) for name in names}
+
+
+def by_dataset_and_mode(results: Iterable[CellResult]) -> list[list[CellResult]]:
+    """The cells of one dataset and mode together, in the order of the run."""
+    groups: dict[tuple[str, str], list[CellResult]] = {}
+    for result in results:
+        groups.setdefault((result.cell.dataset, result.cell.label), []).append(result)
+    return list(groups.values())
 
 
 def cell_trials(

@@ -9,7 +9,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.scoring.cell_trials import CellTrials, question_clusters, scores_by_question
+from evalui.scoring.cell_trials import (
+    CellTrials,
+    by_dataset_and_mode,
+    question_clusters,
+    scores_by_question,
+)
 from evalui.scoring.metrics import Metric, can_compute, question_values
 from evalui.scoring.repeats import QuestionValues
 from evalui.scoring.statistics.intervals import cluster_codes, t_quantile
@@ -136,11 +141,7 @@ def compare_answers(results: Sequence[CellResult], figure: str) -> tuple[AnswerP
 
 def answer_groups(results: Sequence[CellResult]) -> list[list[CellResult]]:
     """The cells of written answers that are compared with each other, in the order of the run."""
-    groups: dict[tuple[str, str], list[CellResult]] = {}
-    for result in results:
-        if result.cell.gives == "answers":
-            groups.setdefault((result.cell.dataset, result.cell.label), []).append(result)
-    return list(groups.values())
+    return by_dataset_and_mode(one for one in results if one.cell.gives == "answers")
 
 
 @lru_cache(maxsize=4096)

@@ -462,11 +462,6 @@ def _closing(texts: Mapping[str, str]) -> _Closing:
     return _Closing(texts["closing"].strip("\n"), texts.get("reminder", "").strip("\n"))
 
 
-@cache
-def _register_shipped() -> None:
-    shipped = tomllib.loads((_FOLDER / "rubrics.toml").read_text(encoding="utf-8"))
-    for name, values in shipped.items():
-        RUBRICS.register(name)(parse_rubric({"name": name, **values}))
-
-
-_register_shipped()
+_SHIPPED = tomllib.loads((_FOLDER / "rubrics.toml").read_text(encoding="utf-8"))
+for _name, _values in _SHIPPED.items():
+    RUBRICS.register(_name)(parse_rubric({"name": _name, **_values}))

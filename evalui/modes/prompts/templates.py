@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, lru_cache, update_wrapper
+from functools import lru_cache, update_wrapper
 from operator import is_
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -267,11 +267,6 @@ def _target_of(sample: Sample) -> int:
     return sample.target
 
 
-@cache
-def _register_shipped() -> None:
-    shipped = tomllib.loads((_FOLDER / "templates.toml").read_text(encoding="utf-8"))
-    for name, values in shipped.items():
-        TEMPLATES.register(name)(Template(name=name, **values))
-
-
-_register_shipped()
+_SHIPPED = tomllib.loads((_FOLDER / "templates.toml").read_text(encoding="utf-8"))
+for _name, _values in _SHIPPED.items():
+    TEMPLATES.register(_name)(Template(name=_name, **_values))

@@ -50,6 +50,7 @@ from evalui.scoring.arena.verdicts import (
     rating_cells,
     verdicts_of,
 )
+from evalui.scoring.cell_trials import by_dataset_and_mode
 from evalui.scoring.statistics.intervals import RESAMPLES
 from evalui.types import (
     Cell,
@@ -278,11 +279,9 @@ def arenas(results: Sequence[CellResult], arena_of: ArenaReader | None = None) -
 def duel_groups(results: Sequence[CellResult]) -> list[list[CellResult]]:
     """The judges of the same duels together, in the order of the run."""
     rating = {result.cell for result in rating_cells(results)}
-    groups: dict[tuple[str, str], list[CellResult]] = {}
-    for result in results:
-        if result.cell.gives == "verdicts" and result.cell not in rating:
-            groups.setdefault((result.cell.dataset, result.cell.label), []).append(result)
-    return list(groups.values())
+    return by_dataset_and_mode(
+        one for one in results if one.cell.gives == "verdicts" and one.cell not in rating
+    )
 
 
 def arena_of_judges(results: Sequence[CellResult]) -> Arena:
