@@ -17,12 +17,11 @@ from functools import reduce
 from pathlib import Path
 from typing import Literal
 
-from evalui.datasets import swift_config
 from evalui.datasets.answers import ANSWER_KEYS, answer_function
 from evalui.datasets.containers.delimited import read_delimited
 from evalui.datasets.containers.pictures import PICTURE_RULE
 from evalui.datasets.encoding import decode
-from evalui.datasets.files import SourceFile, collect_files, is_text
+from evalui.datasets.files import SourceFile, is_text
 from evalui.datasets.model import (
     COMMAS_RULE,
     DATASET_FORMATS,
@@ -56,6 +55,7 @@ from evalui.datasets.roles import (
     unconfirmed_fault,
 )
 from evalui.datasets.samples import read_rows
+from evalui.datasets.swift_config import EntryFiles, SelectedFiles, select_files
 from evalui.errors import DataError
 from evalui.imports import uncollected
 from evalui.messages import Sentence, sentence
@@ -104,55 +104,6 @@ class ParsedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class _SelectedFiles:
-    """The files to read; `chosen_entries` are the entries of the configurations, if there are any.
-
-    Of `other_entries` none is read: another entry was requested.
-    """
-
-    files: tuple[SourceFile, ...]
-    notes: tuple[UploadNote, ...]
-    chosen_entries: tuple[swift_config.EntryFiles, ...] = ()
-    other_entries: tuple[swift_config.EntryFiles, ...] = ()
-
-    @property
-    def usable_entries(self) -> tuple[swift_config.EntryFiles, ...]:
-        """The entries that have files, each under a name of its own."""
-        return swift_config.with_distinct_names(
-            choice for choice in self.chosen_entries if choice.files
-        )
-
-    def for_entry(self, entry: str) -> "_SelectedFiles":
-        """What belongs to one entry; the first one keeps the notes on the files as a whole."""
-        if not entry:
-            return self
-        usable = self.usable_entries
-        chosen = swift_config.entry_named(usable, entry)
-        others = tuple(choice for choice in usable if choice is not chosen)
-        swift_config.reject_shared_files(chosen, others)
-        return _SelectedFiles(
-            chosen.files, self.notes if chosen is usable[0] else (), (chosen,), others
-        )
-
-    def includes(self, file: OpenedFile) -> bool:
-        """Whether a file is meant: without its folder it may fit several entries by its name."""
-        shared = any(
-            file.path == member.path for each in self.other_entries for member in each.files
-        )
-        kind = file.kind or _kind_by_suffix(file)
-        return not shared or any(choice.accepts_kind(kind) for choice in self.chosen_entries)
-
-    def dataset_name(self, used: Sequence[ParsedFile]) -> str:
-        """The name that the configurations give to these files, "" without one."""
-        paths = {file.opened.path for file in used}
-        return "+".join(
-            choice.name
-            for choice in self.chosen_entries
-            if not paths.isdisjoint(member.path for member in choice.files)
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class _FileRoles:
     scored: tuple[ParsedFile, ...]
     shots: tuple[ParsedFile, ...]
@@ -161,12 +112,12 @@ class _FileRoles:
 
 def config_entries(
     paths: Sequence[Path], *, limits: Limits = _DEFAULT_LIMITS
-) -> tuple[swift_config.EntryFiles, ...]:
+) -> tuple[EntryFiles, ...]:
     """The datasets of the configurations in `paths`, () without one; each name is there once.
 
     Those whose folder is not there are left out. Raises `DataError` as `load` does.
     """
-    return _select_files(paths, limits).usable_entries
+    return select_files(paths, limits).usable_entries
 
 
 @uncollected()
@@ -181,7 +132,7 @@ def read_columns(
     A format that knows the header makes a table of it even where its rows cannot be cut. Raises
     `DataError` as `load` does.
     """
-    gathered = _select_files(paths, limits).for_entry(layout.entry)
+    gathered = select_files(paths, limits).for_entry(layout.entry)
     opened = [
         file for file in open_files(gathered.files, layout, limits) if isinstance(file, OpenedFile)
     ]
@@ -230,8 +181,9 @@ def load(
         samples = tuple(_in_cluster(sample, layout.cluster) for sample in samples)
         if not any(sample.cluster for sample in samples):
             raise DataError("cluster-column", column=layout.cluster)
+    by_entry = gathered.dataset_name({file.opened.path for file in used})
     dataset = Dataset(
-        name=name or gathered.dataset_name(used) or _default_name(paths, used),
+        name=name or by_entry or _default_name(paths, used),
         kind=selection.kind,
         samples=samples,
         shots=shown.samples,
@@ -258,17 +210,21 @@ def load(
 
 def _open_and_read(
     paths: Sequence[Path], layout: Layout, limits: Limits
-) -> tuple[_SelectedFiles, FilesOfKind, list[ParsedFile]]:
+) -> tuple[SelectedFiles, FilesOfKind, list[ParsedFile]]:
     """What was selected, and the files of one kind with their samples.
 
     The bytes and rows of files are let go of: of a million rows they take as much memory as the
     samples.
     """
-    gathered = _select_files(paths, limits).for_entry(layout.entry)
+    gathered = select_files(paths, limits).for_entry(layout.entry)
     _check_lines(gathered.files, limits)
     opened = list(open_files(gathered.files, layout, limits))
     gathered = replace(gathered, files=())
-    own = [file for file in opened if isinstance(file, OpenedFile) and gathered.includes(file)]
+    own = [
+        file
+        for file in opened
+        if isinstance(file, OpenedFile) and gathered.includes(file.path, file.kind)
+    ]
     selection = select_kind(own, layout)
     files = [
         replace(file, opened=replace(file.opened, table=replace(file.opened.table, rows=())))
@@ -285,29 +241,6 @@ def _in_cluster(sample: Sample, column: str) -> Sample:
     wanted = column.strip().casefold()
     named = (text for name, text in sample.metadata.items() if name.strip().casefold() == wanted)
     return replace(sample, cluster=next(named, ""))
-
-
-def _select_files(paths: Sequence[Path], limits: Limits) -> _SelectedFiles:
-    """The files to read, and the entries of configurations that they belong to."""
-    gathered = collect_files(paths, limits)
-    configs = [member for member in gathered.files if swift_config.is_config(member)]
-    members = [member for member in gathered.files if member not in configs]
-    if not configs:
-        return _SelectedFiles(tuple(members), gathered.notes)
-    for path in paths:
-        if path.is_file() and path.suffix.lower() == ".json":
-            members += swift_config.files_beside(path, limits)
-    chosen = [
-        choice for member in configs for choice in swift_config.match_entries(member, members)
-    ]
-    files = {member.path: member for choice in chosen for member in choice.files}
-    bare = [choice.name for choice in chosen if not choice.files]
-    notes = (UploadNote("folder-missing", {"name": name}) for name in bare)
-    return _SelectedFiles(tuple(files.values()), (*gathered.notes, *notes), tuple(chosen))
-
-
-def _kind_by_suffix(file: OpenedFile) -> DatasetKind:
-    return "general_qa" if file.path.suffix.lower() in (".jsonl", ".ndjson") else "multiple_choice"
 
 
 def _check_lines(members: Sequence[SourceFile], limits: Limits) -> None:

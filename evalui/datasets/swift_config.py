@@ -1,34 +1,34 @@
-"""SWIFT's custom_config.json: which folders hold which kind of questions.
+"""Which files are read: those that are given, or those that a configuration among them names.
 
-A list of {"name", "pattern": "ceval" or "general_qa", "dataset": folder, "subset_list": names}.
-Comments behind a "#" are left out. The folders are looked for below the configuration only, by the
-end of their path: what an uploaded file states must not make a server read its other files.
+SWIFT's custom_config.json says which folders hold which kind of questions. It is a list of {"name",
+"pattern": "ceval" or "general_qa", "dataset": folder, "subset_list": names}; comments behind a "#"
+are left out. The folders are looked for below the configuration only, by the end of their path:
+what an uploaded file states must not make a server read its other files.
 """
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from evalui.datasets.containers.json import has_lone_surrogate
 from evalui.datasets.encoding import decode
-from evalui.datasets.files import SourceFile, files_in_folder, is_json
-from evalui.datasets.model import Limits, as_object
+from evalui.datasets.files import SourceFile, collect_files, files_in_folder, is_json
+from evalui.datasets.model import Limits, UploadNote, as_object
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence
 from evalui.types import DatasetKind
 
-SWIFT_PATTERNS = ("ceval", "general_qa")
+_PATTERNS = ("ceval", "general_qa")
 # SWIFT's page explains each line of its example behind a "#".
 _COMMENT = re.compile(r'(?P<text>"(?:[^"\\\n]|\\.)*+")|#[^\n]*')
-_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
-class SwiftEntry:
+class _Entry:
     """One dataset of a configuration."""
 
     name: str
@@ -50,12 +50,74 @@ class EntryFiles:
         """Whether its questions are answered in writing."""
         return self.pattern != "ceval"
 
-    def accepts_kind(self, kind: DatasetKind) -> bool:
-        """Whether the entry means questions of this kind."""
-        return (kind == "multiple_choice") == (self.pattern == "ceval")
+
+@dataclass(frozen=True, slots=True)
+class SelectedFiles:
+    """The files to read; `chosen_entries` are the entries of the configurations, if there are any.
+
+    Of `other_entries` none is read: another entry was requested.
+    """
+
+    files: tuple[SourceFile, ...]
+    notes: tuple[UploadNote, ...]
+    chosen_entries: tuple[EntryFiles, ...] = ()
+    other_entries: tuple[EntryFiles, ...] = ()
+
+    @property
+    def usable_entries(self) -> tuple[EntryFiles, ...]:
+        """The entries that have files, each under a name of its own."""
+        return _with_distinct_names(choice for choice in self.chosen_entries if choice.files)
+
+    def for_entry(self, entry: str) -> "SelectedFiles":
+        """What belongs to one entry; the first one keeps the notes on the files as a whole."""
+        if not entry:
+            return self
+        usable = self.usable_entries
+        chosen = _entry_named(usable, entry)
+        others = tuple(choice for choice in usable if choice is not chosen)
+        _reject_shared_files(chosen, others)
+        return SelectedFiles(
+            chosen.files, self.notes if chosen is usable[0] else (), (chosen,), others
+        )
+
+    def includes(self, path: PurePosixPath, kind: DatasetKind | Literal[""]) -> bool:
+        """Whether a file is meant: without its folder it may fit several entries by its name.
+
+        Where its `kind` is not known, its ending says it.
+        """
+        if not any(path == member.path for each in self.other_entries for member in each.files):
+            return True
+        by_suffix = path.suffix.lower() in (".jsonl", ".ndjson")
+        is_open_ended = kind != "multiple_choice" if kind else by_suffix
+        return any(choice.is_open_ended == is_open_ended for choice in self.chosen_entries)
+
+    def dataset_name(self, paths: Set[PurePosixPath]) -> str:
+        """The name that the configurations give to these files, "" without one."""
+        return "+".join(
+            choice.name
+            for choice in self.chosen_entries
+            if not paths.isdisjoint(member.path for member in choice.files)
+        )
 
 
-def is_config(member: SourceFile) -> bool:
+def select_files(paths: Sequence[Path], limits: Limits) -> SelectedFiles:
+    """The files to read, and the entries of configurations that they belong to."""
+    gathered = collect_files(paths, limits)
+    configs = [member for member in gathered.files if _is_config(member)]
+    members = [member for member in gathered.files if member not in configs]
+    if not configs:
+        return SelectedFiles(tuple(members), gathered.notes)
+    for path in paths:
+        if path.is_file() and path.suffix.lower() == ".json":
+            members += _files_beside(path, limits)
+    chosen = [choice for member in configs for choice in _match_entries(member, members)]
+    files = {member.path: member for choice in chosen for member in choice.files}
+    bare = [choice.name for choice in chosen if not choice.files]
+    notes = (UploadNote("folder-missing", {"name": name}) for name in bare)
+    return SelectedFiles(tuple(files.values()), (*gathered.notes, *notes), tuple(chosen))
+
+
+def _is_config(member: SourceFile) -> bool:
     """Whether a JSON file is a configuration: a list of objects with a pattern and a dataset.
 
     One of them is enough, so that what is wrong with the others is reported.
@@ -74,10 +136,10 @@ def is_config(member: SourceFile) -> bool:
     )
 
 
-def files_beside(path: Path, limits: Limits) -> tuple[SourceFile, ...]:
+def _files_beside(path: Path, limits: Limits) -> tuple[SourceFile, ...]:
     """The files of the folders that the configuration at `path` names, as far as they exist."""
     try:
-        entries = read_config(SourceFile(PurePosixPath(path.name), path.read_bytes()))
+        entries = _read_config(SourceFile(PurePosixPath(path.name), path.read_bytes()))
         places = {
             folder: None
             for entry in entries
@@ -87,24 +149,24 @@ def files_beside(path: Path, limits: Limits) -> tuple[SourceFile, ...]:
             member
             for place in places
             for member in files_in_folder(place, limits)
-            if not is_config(member)
+            if not _is_config(member)
         )
     except OSError as error:
         raise DataError("folder-unreadable", file=path.name, reason=str(error.strerror)) from error
 
 
-def match_entries(config: SourceFile, members: Sequence[SourceFile]) -> tuple[EntryFiles, ...]:
+def _match_entries(config: SourceFile, members: Sequence[SourceFile]) -> tuple[EntryFiles, ...]:
     """Those of the `members` that each entry names.
 
     A folder of general-QA questions that is not there has no members, if there are multiple-choice
     questions. Raises `DataError` if other files are missing.
     """
-    entries = read_config(config)
+    entries = _read_config(config)
     may_miss = any(entry.pattern == "ceval" for entry in entries)
     return tuple(_match_entry(config, entry, members, may_miss=may_miss) for entry in entries)
 
 
-def with_distinct_names(chosen: Iterable[EntryFiles]) -> tuple[EntryFiles, ...]:
+def _with_distinct_names(chosen: Iterable[EntryFiles]) -> tuple[EntryFiles, ...]:
     """The entries with a number behind each name that was there before."""
     named: dict[str, EntryFiles] = {}
     for choice in chosen:
@@ -114,7 +176,7 @@ def with_distinct_names(chosen: Iterable[EntryFiles]) -> tuple[EntryFiles, ...]:
     return tuple(named.values())
 
 
-def entry_named(chosen: Sequence[EntryFiles], name: str) -> EntryFiles:
+def _entry_named(chosen: Sequence[EntryFiles], name: str) -> EntryFiles:
     """The entry of this name; raises `DataError` if there is none."""
     for choice in chosen:
         if choice.name == name:
@@ -124,7 +186,7 @@ def entry_named(chosen: Sequence[EntryFiles], name: str) -> EntryFiles:
     )
 
 
-def reject_shared_files(chosen: EntryFiles, others: Iterable[EntryFiles]) -> None:
+def _reject_shared_files(chosen: EntryFiles, others: Iterable[EntryFiles]) -> None:
     """Raise `DataError` if a file that lost its folder may belong to another entry of its kind."""
     for other in others:
         for member in chosen.files if other.pattern == chosen.pattern else ():
@@ -134,7 +196,7 @@ def reject_shared_files(chosen: EntryFiles, others: Iterable[EntryFiles]) -> Non
                 )
 
 
-def read_config(member: SourceFile) -> tuple[SwiftEntry, ...]:
+def _read_config(member: SourceFile) -> tuple[_Entry, ...]:
     """The entries of a configuration; raises `DataError` if one of them is none."""
     value = _parse(decode(member.data, member.name).text, member.name)
     return tuple(
@@ -158,10 +220,10 @@ def _parse(text: str, file: str) -> Any:
     return value
 
 
-def _parse_entry(value: Any, where: Sentence) -> SwiftEntry:
+def _parse_entry(value: Any, where: Sentence) -> _Entry:
     entry = as_object(value)
     dataset, pattern = entry.get("dataset"), entry.get("pattern")
-    if pattern not in SWIFT_PATTERNS:
+    if pattern not in _PATTERNS:
         raise DataError("config-pattern", where=where, pattern=repr(pattern))
     if not isinstance(dataset, str) or not dataset.strip():
         raise DataError("config-dataset", where=where)
@@ -172,7 +234,7 @@ def _parse_entry(value: Any, where: Sentence) -> SwiftEntry:
         raise DataError("config-subsets", where=where)
     place = PurePosixPath(dataset.strip().replace("\\", "/"))
     name = entry.get("name")
-    return SwiftEntry(
+    return _Entry(
         name if isinstance(name, str) and name else place.name,
         pattern,
         place,
@@ -191,7 +253,7 @@ def _folder_below(base: Path, dataset: PurePosixPath) -> Path | None:
 
 
 def _match_entry(
-    config: SourceFile, entry: SwiftEntry, members: Sequence[SourceFile], *, may_miss: bool
+    config: SourceFile, entry: _Entry, members: Sequence[SourceFile], *, may_miss: bool
 ) -> EntryFiles:
     files: list[SourceFile] = []
     for subset in entry.subsets:
@@ -209,7 +271,7 @@ def _match_entry(
     return EntryFiles(tuple(files), entry.name, entry.pattern)
 
 
-def _missing_file_error(config: SourceFile, entry: SwiftEntry, subset: str) -> DataError:
+def _missing_file_error(config: SourceFile, entry: _Entry, subset: str) -> DataError:
     if entry.pattern == "general_qa":
         return DataError(
             "config-missing-qa", file=config.name, subset=subset, folder=str(entry.dataset)
