@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from evalui.replies.choices import grade_reply as grade_reply
     from evalui.replies.choices import read_strict as read_strict
     from evalui.replies.choices import read_tolerant as read_tolerant
+    from evalui.replies.han import HAN as HAN
+    from evalui.replies.han import HAN_CHARACTER as HAN_CHARACTER
+    from evalui.replies.han import contains_han as contains_han
+    from evalui.replies.han import is_chinese as is_chinese
     from evalui.replies.injections import MarkdownCounts as MarkdownCounts
     from evalui.replies.injections import contains_injection as contains_injection
     from evalui.replies.injections import count_markdown as count_markdown
@@ -34,10 +38,6 @@ if TYPE_CHECKING:
     from evalui.replies.own_patterns import compile_pattern as compile_pattern
     from evalui.replies.own_patterns import read_by_pattern as read_by_pattern
     from evalui.replies.own_patterns import read_mark_by_pattern as read_mark_by_pattern
-    from evalui.replies.text import HAN as HAN
-    from evalui.replies.text import HAN_CHARACTER as HAN_CHARACTER
-    from evalui.replies.text import contains_han as contains_han
-    from evalui.replies.text import is_chinese as is_chinese
     from evalui.replies.thoughts import begins_with_mark as begins_with_mark
     from evalui.replies.thoughts import closes_thought as closes_thought
     from evalui.replies.thoughts import mentions_thoughts as mentions_thoughts
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 _NAMES_BY_MODULE = {
     "choices": "TOLERANT_VERSION ParsedChoice grade_reply read_strict read_tolerant",
+    "han": "HAN HAN_CHARACTER contains_han is_chinese",
     "injections": "MarkdownCounts contains_injection count_markdown",
     "judgements": "CUT_REASONS",
     "marks": (
@@ -62,7 +63,6 @@ _NAMES_BY_MODULE = {
     "own_patterns": (
         "PatternError ReplyPattern compile_pattern read_by_pattern read_mark_by_pattern"
     ),
-    "text": "HAN HAN_CHARACTER contains_han is_chinese",
     "thoughts": (
         "begins_with_mark closes_thought mentions_thoughts opened_thought split_thoughts"
         " with_thoughts without_thoughts"

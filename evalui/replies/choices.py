@@ -21,12 +21,12 @@ from evalui.replies.decision import (
     read_statements,
 )
 from evalui.replies.grammar import is_provisional, refuses
+from evalui.replies.han import contains_han
 from evalui.replies.mentions import either
 from evalui.replies.options import Options, make_options, plain_text
 from evalui.replies.text import (
     before_next_question,
     before_other_options,
-    contains_han,
     fold_width,
     own_turn,
     shortened,

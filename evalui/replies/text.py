@@ -1,7 +1,4 @@
-"""The text of a reply as rules read it: one turn, plain characters, no markup, line by line.
-
-And what all rules know of characters: which are Chinese, and which count.
-"""
+"""The text of a reply as rules read it: one turn, plain characters, no markup, line by line."""
 
 import re
 import unicodedata
@@ -9,10 +6,6 @@ from collections.abc import Sequence
 
 from evalui.types import LETTERS
 
-# Chinese characters, to stand within the brackets of a pattern: the unified ideographs, extension A
-# and the compatibility ones.
-HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-HAN_CHARACTER = re.compile(f"[{HAN}]")
 CARDINALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 NUMERALS = "一二三四五六七八九十"
 FILLER = "\ufffc"  # stands for what is left out
@@ -286,28 +279,3 @@ def _is_list(following: list[str]) -> bool:
     """Whether the next two lines begin with different letters, as the options do."""
     labels = [match[1] for line in following[:2] if (match := _ITEM.match(line))]
     return len(labels) == 2 and labels[0] != labels[1]
-
-
-# ---------------------------------------------------------------- Chinese
-
-
-def contains_han(text: str) -> bool:
-    """Whether there is a Chinese character in the text."""
-    return HAN_CHARACTER.search(text) is not None
-
-
-_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}")
-# Where a text quotes much in another language, what it asks stands at its beginning or its end.
-_ASKED = re.compile(rf"^\W*[{HAN}]{{5}}|[{HAN}]{{5}}\W*$")
-_NOT_CHINESE = re.compile("[\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]")  # Japanese, Korean
-
-
-def is_chinese(text: str) -> bool:
-    """Whether a text is written in Chinese, by its script: most of it, or what it asks.
-
-    It has at least as many Chinese characters as Latin words, and few of Japanese or Korean.
-    """
-    characters = len(HAN_CHARACTER.findall(text))
-    if not characters or 4 * len(_NOT_CHINESE.findall(text)) >= characters:
-        return False
-    return characters >= len(_LATIN_WORD.findall(text)) or bool(_ASKED.search(text))
