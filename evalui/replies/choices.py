@@ -38,9 +38,8 @@ from evalui.replies.text import (
 from evalui.replies.thoughts import split_thoughts
 from evalui.types import LETTERS, Reading
 
-TOLERANT_VERSION = (
-    "tolerant.4"  # part of the signature: raise it when a reply may be read otherwise
-)
+# Part of the signature: raise it when a reply may be read otherwise.
+TOLERANT_VERSION = "tolerant.5"
 
 # Every rule a tolerant reading can name: first those that read an answer, then those that say why
 # there is none, or why there are several.

@@ -237,6 +237,7 @@ _SETTLES = re.compile(
 _PREFERS = re.compile(
     r"\b(?:probably|likely|mostly|lean\w*|prefer|favou?r)\b|大概|多半|八成|更|倾向|偏向"
 )
+_ADDED = re.compile(r"\b(?:also|too|as well|equally)\b|也")
 _NAMES_TEXT = frozenset((Kind.TEXT, Kind.LETTER_AND_TEXT))
 _LETTERS_AND_PLACES = frozenset((Kind.LETTER, Kind.PLACE))
 
@@ -259,7 +260,7 @@ class _Course:
             self.is_open = bool(self.chosen)
         elif stance is Stance.ANNOUNCED:
             self._announce(statement, place, sentence, others=others)
-        elif others and self._stands_beside(statement, place):
+        elif others and self._stands_beside(statement, place, sentence):
             self.is_open = True
         elif stance >= Stance.POSSIBLE:
             self._conclude(statement, place, sentence, others=others)
@@ -287,13 +288,15 @@ class _Course:
         self.is_announced = True
         self._choose(statement, place, sentence)
 
-    def _stands_beside(self, statement: Statement, place: int) -> bool:
+    def _stands_beside(self, statement: Statement, place: int, sentence: str) -> bool:
         """Whether another option is named beside the chosen one: "A, but also C"."""
         assert self.chosen, "only another one than the chosen stands beside it"
         is_affirmed, is_same = statement.stance is Stance.AFFIRMED, place == self.place
         is_mentioned = statement.stance is Stance.MENTIONED
         if statement.stance is Stance.POSSIBLE:
             return not _PREFERS.search(self.sentence.partition(self.chosen.mentions[0])[0])
+        if is_affirmed and _ADDED.search(sentence):
+            return True  # "C is also correct"
         if not is_same or self.chosen.stance is Stance.ANNOUNCED:
             return False
         return (is_affirmed or is_mentioned) and bool(statement.kinds & _LETTERS_AND_PLACES)

@@ -164,7 +164,7 @@ def _capitals(size: int) -> re.Pattern[str]:
 def _letter(match: re.Match[str], size: int) -> str:
     letters, line = match[0], match.string
     if len(letters) == 1:
-        is_name = _is_of_name(line, match.start())
+        is_name = _is_of_name(line, match.start(), match.end())
         return letters if is_name else mention(Kind.LETTER, LETTERS.index(letters))
     is_sole = not _WORD.search(line, match.end()) and not _WORD.search(line, 0, match.start())
     if len(set(letters)) == 1 and is_sole:
@@ -188,7 +188,7 @@ def _small_letters(size: int) -> re.Pattern[str]:
 
 # ---------------------------------------------------------------- letters of names
 
-# A letter behind one of these is a name.
+# A letter behind one of these is a name, as is one before a noun of the second list: A股.
 _NAMING_WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -196,17 +196,27 @@ _NAMING_WORDS = frozenset(
         table section group class team company point angle serie agent""",
     )
 )
+_NAMED_BY_NOUN = re.compile(
+    r"股|超(?!过)|语言|[大小]调|型|细胞|[座级类区栋轮盘市国]|公司|同学|[组班队]"
+)
 _COMMAND = re.compile(r"\\[A-Za-z]+ ?$")  # "\Delta H" is a variable
+# "D. H. Lawrence"
+_INITIAL_AFTER = re.compile(r"\. ?(?:[A-Z]\. ?){1,2}[A-Z][a-z]")
+_INITIALS = re.compile(r"(?:\b[A-Z]\. ?){2,3}[A-Z][a-z]")
 
 
-def _is_of_name(line: str, start: int) -> bool:
-    """Whether the letter there belongs to a name: "vitamin C"."""
+def _is_of_name(line: str, start: int, end: int) -> bool:
+    """Whether the letter there belongs to a name: "vitamin C", "D. H. Lawrence"."""
     before = line[max(0, start - 14) : start]
     if before.endswith(" ") and before[before.rfind(" ", 0, -1) + 1 : -1].lower() in _NAMING_WORDS:
         return True
     if "\\" in before and _COMMAND.search(before):
         return True
-    return before.endswith(("维生素", "key of "))
+    if before.endswith(("维生素", "key of ")) or _NAMED_BY_NOUN.match(line, end):
+        return True
+    if line[end : end + 1] != ".":
+        return False
+    return bool(_INITIAL_AFTER.match(line, end) or _INITIALS.match(line, max(0, start - 3)))
 
 
 # ---------------------------------------------------------------- places and numbers

@@ -57,7 +57,7 @@ from evalui.replies.verdict_labels import (
 from evalui.types import Outcome
 
 # Part of the signature: raise it when a reply may be read otherwise.
-VERDICT_VERSION = "verdict.4"
+VERDICT_VERSION = "verdict.5"
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,6 +146,17 @@ def test_a_denied_supposed_or_missing_letter_is_no_answer(reply: str):
     assert read(reply)[0] == "-"
 
 
+@pytest.mark.parametrize(
+    "reply", ["A股市场上涨。", "B超检查。", "C语言是一种语言", "A型血", "D. H. Lawrence wrote it."]
+)
+def test_a_letter_of_a_name_is_no_answer(reply: str):
+    assert read_tolerant(reply, NEUTRAL).choice is None
+
+
+def test_what_is_called_right_too_contradicts_the_answer_before():
+    assert read_tolerant("The answer is C. A is also correct.", NEUTRAL).choice is None
+
+
 def test_the_pronoun_i_is_not_the_ninth_option():
     assert read("Answer: I cannot say", tuple("abcdefghij"))[0] == "-"
 
