@@ -256,6 +256,13 @@ class Backend(ABC):
         del entry
         return 1
 
+    def swapping_addresses(self, entries: Sequence[ModelEntry]) -> Mapping[str, frozenset[str]]:
+        """By the name of an entry, those of its addresses at which a server would load the model
+        of one of these entries in place of another's. Nothing is loaded by asking.
+        """
+        del entries
+        return {}
+
     def probe_status(self, entry: ModelEntry, *, wait_s: float) -> ProbeStatus:
         """What is known of the model, probing it in the background if that is old.
 

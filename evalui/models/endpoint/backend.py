@@ -376,10 +376,7 @@ class OpenAIBackend(Backend):
             return ""
 
     def swapping_addresses(self, entries: Sequence[ModelEntry]) -> Mapping[str, frozenset[str]]:
-        """By the name of an entry, those of its addresses at which other entries want another
-        model and the server loads models on demand. Where several models are wanted the server is
-        asked; nothing is loaded by that.
-        """
+        """Those at which entries want several models and the server loads models on demand."""
         by_url: dict[str, list[Endpoint]] = {}
         urls: dict[str, tuple[str, ...]] = {}
         for entry in entries:

@@ -16,7 +16,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from evalui.errors import Cancelled, EvaluiError, RunLeaseLost, StoreError, Unreachable
 from evalui.models import Model, ModelEntry
@@ -53,15 +53,6 @@ _MAX_OVERLAPPING = 32  # cells of one of them, each with a thread
 _MAX_QUESTIONS = 40_000  # of such cells: each holds its dataset
 
 _log = logging.getLogger(__name__)
-
-
-@runtime_checkable
-class SwappingBackend(Protocol):
-    """A backend of which servers may load one model in place of another."""
-
-    def swapping_addresses(self, entries: Sequence[ModelEntry]) -> Mapping[str, frozenset[str]]:
-        """By the name of an entry, the addresses at which that would happen between these."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -556,11 +547,11 @@ def _turns(
 
 
 def _swapping_addresses(entries: Sequence[ModelEntry]) -> Mapping[str, frozenset[str]]:
-    """As `SwappingBackend` has it, of whichever backends know."""
+    """As `Backend.swapping_addresses` has it, of all backends."""
     found: dict[str, frozenset[str]] = {}
     for name in dict.fromkeys(entry.backend for entry in entries):
-        if isinstance(backend := BACKENDS[name], SwappingBackend):
-            found |= backend.swapping_addresses([each for each in entries if each.backend == name])
+        own = [each for each in entries if each.backend == name]
+        found |= BACKENDS[name].swapping_addresses(own)
     return found
 
 
