@@ -11,8 +11,8 @@ from evalui.models.base import ModelEntry
 from evalui.models.endpoint.backend import OpenAIBackend
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import RunSpec
+from evalui.runs.submit import create_run
 from evalui.runs.worker.worker import Worker
-from evalui.store import queue
 from evalui.store.connection import Database
 from evalui.store.datasets import add_dataset
 from evalui.store.runs import read_cells
@@ -71,7 +71,7 @@ def work(database: Database, server: ToyServer, judge: str = "", **wanted: str) 
     ]
     data = replace(capitals(), samples=tuple(samples))
     add_dataset(database, data)
-    run_id = queue.create_run(database, asked, plan_run(asked, {"capitals.jsonl": data}, planned))
+    run_id = create_run(database, asked, plan_run(asked, {"capitals.jsonl": data}, planned))
     assert Worker(database, lambda: catalog).run_once(run_id)
     done = [(cell.state, cell.done, cell.unreadable) for cell in read_cells(database, run_id)]
     answers = [("done", len(samples), 0)] * len(wanted)
