@@ -12,10 +12,10 @@ from pathlib import Path
 
 from evalui.cli.main import main
 from evalui.models import read_catalog
-from evalui.runs.database.voting.ballots import voting_pairs
-from evalui.runs.database.connection import Database
-from evalui.runs.database.runs import read_runs
-from evalui.runs.database.voting.votes import VoteInput, cast_vote, finish_voting, next_ballots
+from evalui.store.voting.ballots import voting_pairs
+from evalui.store.connection import Database
+from evalui.store.runs import read_runs
+from evalui.store.voting.votes import VoteInput, cast_vote, finish_voting, next_ballots
 from evalui.runs.spec import read_spec
 from evalui.runs.submit import collect_answers, read_datasets, submit
 
