@@ -80,6 +80,7 @@ def export_run(service: AppService, run_id: str, extension: str, language: Langu
 
     Raises:
         SpecError: what writes the format is not installed.
+        UnknownName: the run has nothing for it.
     """
     from evalui.report.export.files import parts  # no page needs it
 

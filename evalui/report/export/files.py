@@ -68,7 +68,7 @@ def parts(report: Report, extension: str, language: Language) -> Iterable[bytes]
     """The report as a file, piece by piece as it is made.
 
     Raises:
-        UnknownName: `extension` is none of `formats.FORMATS`.
+        UnknownName: `extension` is none of `formats.FORMATS`, or the run has nothing for it.
     """
     return _EXPORTERS[extension](report, language)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from tabulate import tabulate
 
-from evalui.errors import SpecError
+from evalui.errors import UnknownName
 from evalui.report.analyses.arena.categories import Grouping
 from evalui.report.analyses.base import Report
 from evalui.report.blocks import ChartBlock
@@ -36,12 +36,12 @@ def opencompass_md(report: Report, language: Language) -> Iterable[bytes]:
     """The report of each judge, and of the panel of several, one after the other, in English.
 
     Raises:
-        SpecError: no answers were judged.
+        UnknownName: no answers were judged.
     """
     del language
     arenas = _judged(report)
     if not arenas:
-        raise SpecError("none-judged")
+        raise UnknownName("none-judged")
     # Of many battles its ELO takes minutes, which is not for every archive.
     return (opencompass_report(with_opencompass_elo(arena)).encode() for arena in arenas)
 

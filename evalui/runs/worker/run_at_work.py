@@ -548,11 +548,14 @@ def _turns(
 
 def _swapping_addresses(entries: Sequence[ModelEntry]) -> Mapping[str, frozenset[str]]:
     """As `Backend.swapping_addresses` has it, of all backends."""
-    found: dict[str, frozenset[str]] = {}
-    for name in dict.fromkeys(entry.backend for entry in entries):
-        own = [each for each in entries if each.backend == name]
-        found |= BACKENDS[name].swapping_addresses(own)
-    return found
+    by_backend: dict[str, list[ModelEntry]] = {}
+    for entry in entries:
+        by_backend.setdefault(entry.backend, []).append(entry)
+    return {
+        model: addresses
+        for name, own in by_backend.items()
+        for model, addresses in BACKENDS[name].swapping_addresses(own).items()
+    }
 
 
 def _raise_first(started: Sequence["Future[Any]"]) -> None:

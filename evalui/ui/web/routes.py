@@ -12,7 +12,7 @@ from evalui.app.datasets import find_upload
 from evalui.app.receiving import receive_upload
 from evalui.app.run_lists import close_notice
 from evalui.app.service import AppService
-from evalui.errors import DataError, EvaluiError, SpecError, StoreError
+from evalui.errors import DataError, EvaluiError, SpecError, StoreError, UnknownName
 from evalui.messages import LANGUAGES
 from evalui.store.runs import read_revision
 from evalui.types import Language
@@ -149,7 +149,8 @@ def _problem(service: AppService) -> Callable[[Request, Exception], Response]:
     def problem(request: Request, error: Exception) -> Response:
         assert isinstance(error, EvaluiError), "registered for nothing else"
         # These routes take an address only: other errors are of the server, such as its catalog's.
-        status = status_of(error, otherwise=503)
+        is_place = isinstance(error, UnknownName)
+        status = 404 if is_place else status_of(error, otherwise=503)
         message = messages_of(request, service).translate(error.sentence)
         return Response(message, status_code=status, media_type="text/plain")
 

@@ -8,7 +8,7 @@ import pytest
 from open_examples import judged_run, opencompass_cases
 from open_examples import opencompass_result as result_of
 
-from evalui.errors import SpecError
+from evalui.errors import UnknownName
 from evalui.report.compile import compile_report
 from evalui.report.export.files import write
 from evalui.report.export.opencompass import opencompass_report
@@ -73,7 +73,7 @@ def test_each_judge_and_the_panel_have_a_report_and_their_pictures_in_the_archiv
 
 def test_a_run_without_a_judge_has_no_such_report():
     report = compile_report("Run", judged_run(judges=()))
-    with pytest.raises(SpecError, match="No answers of this run were judged"):
+    with pytest.raises(UnknownName, match="No answers of this run were judged"):
         write(report, "opencompass.md", "en")
     with zipfile.ZipFile(io.BytesIO(write(report, "zip", "en"))) as archive:
         assert not [name for name in archive.namelist() if name.startswith("opencompass/")]

@@ -114,7 +114,7 @@ def test_faults_of_nothing_are_not_found(client: TestClient):
     assert client.get("/faults/0123456789abcdef.csv").status_code == 404
 
 
-@pytest.mark.parametrize("extension", FORMATS)
+@pytest.mark.parametrize("extension", [each for each in FORMATS if each != "opencompass.md"])
 def test_a_run_can_be_downloaded(client: TestClient, finished: Callable[..., str], extension: str):
     run_id = finished(name="Midterm")
     answer = client.get(f"/export/{run_id}.{extension}")
@@ -124,6 +124,13 @@ def test_a_run_can_be_downloaded(client: TestClient, finished: Callable[..., str
     )
     assert answer.content
     assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+def test_a_run_without_a_judge_has_no_report_of_opencompass(
+    client: TestClient, finished: Callable[..., str]
+):
+    answer = client.get(f"/export/{finished()}.opencompass.md")
+    assert (answer.status_code, answer.text[:19]) == (404, "No answers of this ")
 
 
 @pytest.mark.parametrize("extension", ["trials.jsonl", "json"])
