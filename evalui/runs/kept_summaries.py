@@ -6,7 +6,7 @@ Of written answers at work, what their texts come to is kept too: each text is r
 import hashlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TypeVar
@@ -59,13 +59,30 @@ class _Kept:
 
 def summary_source(database: Database, run_id: str) -> SummarySource:
     """The summaries of the cells of a run, see `read_summary`; raises `UnknownRun`."""
-    ids = {row.cell: row.id for row in read_cells(database, run_id)}
+    ids = cell_ids(read_cells(database, run_id))
     return SummarySource(
-        lambda result: read_summary(database, ids[result.cell], result),
-        lambda result: read_answer_summary(database, ids[result.cell], result),
+        lambda result: read_summary(database, _id_of(ids, result), result),
+        lambda result: read_answer_summary(database, _id_of(ids, result), result),
         partial(read_arena, database, ids),
         partial(_read_pairs, database, ids),
     )
+
+
+def cell_ids(rows: Iterable[CellRow]) -> Mapping[Cell, int]:
+    """The ids of cells by cell, and by what stays of one: once its model is loaded, its signature
+    names the fingerprint, and a run at work may be read before and after that.
+    """
+    every = [*rows]
+    return {_unsigned(row.cell): row.id for row in every} | {row.cell: row.id for row in every}
+
+
+def _id_of(ids: Mapping[Cell, int], result: CellResult) -> int:
+    cell = result.cell
+    return ids[cell] if cell in ids else ids[_unsigned(cell)]
+
+
+def _unsigned(cell: Cell) -> Cell:
+    return replace(cell, signature="")
 
 
 def read_summary(database: Database, cell_id: int, result: CellResult) -> Summary:
@@ -102,7 +119,7 @@ def read_answer_summary(database: Database, cell_id: int, result: CellResult) ->
 
 
 def read_arena(database: Database, ids: Mapping[Cell, int], results: Sequence[CellResult]) -> Arena:
-    """The same of one judge of duels, or of the panel that several are; `ids` are by cell."""
+    """The same of one judge of duels, or of the panel that several are; `ids` as `cell_ids`."""
     if any(map(is_unfinished, results)):
         return arena_of_judges(results)
     of = _cells(ids, results)
@@ -164,7 +181,7 @@ def _summarise_ending(database: Database, row: CellRow) -> None:
         for each in read_cells(database, row.run_id)
         if (each.cell.mode, each.dataset_key) == (mode, row.dataset_key)
     ]
-    ids = {each.cell: each.id for each in alike}
+    ids = cell_ids(alike)
     if gives == "answers":
         read_answer_summary(database, row.id, result)
     elif gives == "choices":
@@ -183,7 +200,7 @@ def _summarise_ending(database: Database, row: CellRow) -> None:
             _summarise_arena(database, ids, judges)
     for group in answer_groups(results):
         if len(group) > 1:
-            summaries = [read_answer_summary(database, ids[each.cell], each) for each in group]
+            summaries = [read_answer_summary(database, _id_of(ids, each), each) for each in group]
             _read_pairs(database, ids, group, ranking_metric(summaries).figure)
 
 
@@ -222,7 +239,7 @@ class GrowingTexts:
 
 
 def _cells(ids: Mapping[Cell, int], results: Sequence[CellResult]) -> _Cells:
-    return tuple((ids[result.cell], len(result.trials)) for result in results)
+    return tuple((_id_of(ids, result), len(result.trials)) for result in results)
 
 
 def _find(database: Database, cell_id: int, done: int, kind: type[T]) -> T | None:
