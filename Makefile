@@ -21,8 +21,14 @@ demo: .venv/product
 test: .venv/tools
 	$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target suite lint types browser
 
+# What failed is named, then tried once more by itself: where all cores are busy, a process that is to
+# be killed in the middle of its work may have ended before, and a page may take longer than a test
+# waits. What fails again fails.
+AGAIN = --last-failed --last-failed-no-failures none
+SUITE = $(BIN)/pytest -q
 suite: .venv/tools
-	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/flow tests/servers tests/unit
+	$(SUITE) -n 2 --dist loadfile --no-loadscope-reorder tests/flow tests/servers tests/unit || \
+		$(SUITE) $(AGAIN) tests/flow tests/servers tests/unit
 
 # What every commit passes, within a minute: two jobs at a time, the unit tests that the change
 # reaches without the slow ones and with fewer examples of each property, and pyright for what was
@@ -46,11 +52,9 @@ reached: .venv/tools
 	$(BIN)/python scripts/reached_tests.py $(SINCE) > .venv/reached
 	$(BIN)/pytest -q -m "not slow" --hypothesis-profile=quick $$(cat .venv/reached)
 
-# What failed is named, then tried once more by itself: where all cores are busy, a page may take
-# longer than a test waits.
 BROWSER = $(BIN)/pytest -q -o cache_dir=.pytest_cache/browser
 browser: .venv/tools
-	$(BROWSER) -n 2 --dist loadfile tests/browser || $(BROWSER) --last-failed --last-failed-no-failures none tests/browser
+	$(BROWSER) -n 2 --dist loadfile tests/browser || $(BROWSER) $(AGAIN) tests/browser
 
 # Kills, loss of power, damage, clocks that jump: some ten minutes. FAULTS chooses, as in -m ci.
 faults: .venv/tools
