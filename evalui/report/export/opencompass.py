@@ -18,7 +18,7 @@ from evalui.report.blocks import ChartBlock
 from evalui.report.charts.arena import rates_chart
 from evalui.report.render.markdown import escaped
 from evalui.report.render.pictures import pictures
-from evalui.scoring.arena.battles import Battle, BattleTally, in_folder_order
+from evalui.scoring.arena.battles import BattleTally, in_folder_order
 from evalui.scoring.arena.categories import CategoryTable, category_of, category_tables
 from evalui.scoring.arena.figures import Arena, with_opencompass_elo
 from evalui.scoring.arena.verdicts import battles_from_verdicts
@@ -67,10 +67,12 @@ def opencompass_report(arena: Arena) -> str:
     counted = arena.comparisons
     assert counted is not None, "of judges"
     fought = in_folder_order(battles_from_verdicts(arena.verdicts, "drop"), arena.samples)
+    models = list(dict.fromkeys(model for one in fought for model in (one.model_a, one.model_b)))
+    tables = (models[at : at + _IN_ONE_TABLE] for at in range(0, len(models), _IN_ONE_TABLE))
     rows = category_tables(
         fought,
         {sample.id: category_of(sample) for sample in arena.samples.values()},
-        models=_models(fought),
+        models=models,
         says_neither=all(one.tally.says_neither for one in arena.standings),
     )
     head = [
@@ -92,15 +94,12 @@ def opencompass_report(arena: Arena) -> str:
         [
             *head,
             "### Basic statistics (4 stats: win / tie / lose / not bad)",
-            *(
-                _table(rows, models, "Dimension \\ Stat [W / T / L / NB]", _shares)
-                for models in _in_tables(_models(fought))
-            ),
+            *(_table(rows, some, "Dimension \\ Stat [W / T / L / NB]", _shares) for some in tables),
             "\n",
             *links,
             "",
             "### Model scores (base score is 0, win +3, both +1, neither -1, lose -3)",
-            _table(rows, _models(fought), "Dimension \\ Score", lambda tally: tally.score),
+            _table(rows, models, "Dimension \\ Score", lambda tally: tally.score),
             "### Bootstrap ELO, Median of n=1000 times ",
             _elo_table(arena),
             "",
@@ -110,14 +109,6 @@ def opencompass_report(arena: Arena) -> str:
 
 def _judged(report: Report) -> list[Arena]:
     return [arena for arena in report.arenas if arena.comparisons and arena.standings]
-
-
-def _models(fought: Sequence[Battle]) -> list[str]:
-    return [*dict.fromkeys(model for one in fought for model in (one.model_a, one.model_b))]
-
-
-def _in_tables(models: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (models[at : at + _IN_ONE_TABLE] for at in range(0, len(models), _IN_ONE_TABLE))
 
 
 def _table(

@@ -10,6 +10,7 @@ from scoring_examples import circular_intervals
 from strata_examples import answered, as_trials, simulated
 
 from evalui.messages import LANGUAGES, messages
+from evalui.modes import MODES
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.choice.circular import circular_metrics
 from evalui.scoring.metrics import (
@@ -113,6 +114,14 @@ def test_every_name_that_a_table_shows_is_a_metric():
         assert metric_named(name.replace("_k_", "_2_")) is not None
     for name in ("more_0_circular", "perf_origin_movable", "acc_letters", "verdict", ""):
         assert metric_named(name) is None
+
+
+def test_every_reading_of_a_mode_of_choices_is_a_metric():
+    readings = {
+        name for mode in MODES if MODES[mode].gives == "choices" for name in MODES[mode].readings
+    }
+    assert readings >= {"raw", "un", "forced", "tolerant", "strict"}
+    assert all(map(metric_named, readings))
 
 
 def test_without_trials_counts_are_zero_and_shares_unknown():
