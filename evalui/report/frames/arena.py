@@ -202,8 +202,8 @@ def standings(arenas: Iterable[Arena]) -> Iterator[Row]:
                 "elo": standing.elo,
                 "elo_low": standing.elo_low,
                 "elo_high": standing.elo_high,
-                **_rating("bradley_terry", standing.rating),
-                **_rating("style_controlled", standing.styled),
+                **rating("bradley_terry", standing.rating),
+                **rating("style_controlled", standing.styled),
                 "rank_low": standing.rank_low,
                 "rank_high": standing.rank_high,
                 "with_leader": standing.with_leader,
@@ -290,7 +290,7 @@ def reliability(arenas: Iterable[Arena]) -> Iterator[Row]:
                 for name, value in (*interval(share, of).items(), (f"{share}_n", of.n if of else 0))
             },
             **interval("agreement", agreed and agreed.raw),
-            **_rating("kappa", agreed and agreed.kappa),
+            **rating("kappa", agreed and agreed.kappa),
             "agreement_n": agreed and agreed.n,
             **dict(zip(("lead", "lead_low", "lead_high"), arena.lead or (), strict=False)),
             "error": arena.error,
@@ -347,6 +347,15 @@ def verdicts(arenas: Iterable[Arena]) -> Iterator[Row]:
             }
 
 
+def rating(name: str, of: Rating | Kappa | None) -> Row:
+    """The columns of what is no share, and of which an end may be unknown."""
+    return {
+        name: of and of.value,
+        f"{name}_low": of and of.low,
+        f"{name}_high": of and of.high,
+    }
+
+
 def _arena_names(arena: Arena) -> Row:
     return {"dataset": arena.dataset, "judge": arena.by}
 
@@ -381,14 +390,6 @@ def _opencompass(standing: Standing) -> Row:
     return {f"opencompass_{name}": value for name, value in counted.items()} | {
         "opencompass_elo_mean": elo and elo.mean,
         "opencompass_elo_std": elo and elo.std,
-    }
-
-
-def _rating(name: str, of: Rating | Kappa | None) -> Row:
-    return {
-        name: of and of.value,
-        f"{name}_low": of and of.low,
-        f"{name}_high": of and of.high,
     }
 
 
