@@ -9,7 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from evalui.report.charts.kinds import Axis, Chart
+from evalui.report.axes import Axis
+from evalui.report.charts.kinds import Chart
 
 NONE = "–"  # a table's cell that has nothing to say
 

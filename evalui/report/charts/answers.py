@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import answers_at
+from evalui.report.axes import Axis
 from evalui.report.charts.kinds import (
-    Axis,
     Bar,
     Bars,
     Cells,

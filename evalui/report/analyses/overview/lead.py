@@ -6,6 +6,7 @@ from evalui.messages import localized
 from evalui.report.analyses.overview.narrative import answers_at, mode_name, order_loss_title
 from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding
 from evalui.report.analyses.overview.verdict import verdict
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -22,7 +23,6 @@ from evalui.report.blocks import (
     TextCell,
     ValueCell,
 )
-from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.report.words import band_text, join_sentences
 from evalui.scoring.bias import BiasLevel, StratumBias
