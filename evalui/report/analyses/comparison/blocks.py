@@ -23,7 +23,7 @@ from evalui.report.analyses.comparison.findings import (
     sureness,
     verdict,
 )
-from evalui.report.analyses.open_answers.figures import recall_reason
+from evalui.report.analyses.open_answers.document import recall_reason
 from evalui.report.analyses.statistics import (
     CellComparison,
     format_least_difference,
