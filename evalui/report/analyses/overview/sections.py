@@ -14,7 +14,6 @@ from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.standing import DatasetStanding
 from evalui.report.analyses.overview.verdict import is_plenty, tied, winner
 from evalui.report.analyses.statistics import (
-    CellComparison,
     comparison_method,
     format_least_difference,
     format_points,
@@ -47,6 +46,7 @@ from evalui.report.words import join_sentences
 from evalui.scoring.cautions import EXPLORATORY_BELOW
 from evalui.scoring.cell_summary import Measure, SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
+from evalui.scoring.comparisons import CellComparison
 from evalui.scoring.statistics.intervals import beats_guessing, share_interval
 from evalui.types import Interval, Language, signature_parts
 

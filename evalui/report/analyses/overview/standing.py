@@ -5,13 +5,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 
 from evalui.report.analyses.overview.narrative import with_question
-from evalui.report.analyses.statistics import (
-    CellComparison,
-    ComparisonSet,
-    comparisons,
-    main_measure,
-)
 from evalui.scoring.cell_summary import Measure, Summary
+from evalui.scoring.comparisons import CellComparison, ComparisonSet, comparisons, main_measure
 from evalui.scoring.statistics.tests import RankBand
 from evalui.types import is_unfinished
 

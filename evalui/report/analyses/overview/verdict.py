@@ -9,12 +9,9 @@ from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import above_chance
 from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding
 from evalui.report.analyses.statistics import (
-    CellComparison,
-    ComparisonSet,
     format_least_difference,
     format_points,
     format_points_range,
-    main_measure,
 )
 from evalui.report.blocks import Headline
 from evalui.report.numbers import (
@@ -27,6 +24,7 @@ from evalui.report.numbers import (
 )
 from evalui.report.words import join_names_shortened, join_sentences
 from evalui.scoring.cell_summary import Summary
+from evalui.scoring.comparisons import CellComparison, ComparisonSet, main_measure
 from evalui.types import Language
 
 _PLENTY = 0.001  # the corrected p-value below which nobody asks for more questions

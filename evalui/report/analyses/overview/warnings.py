@@ -12,7 +12,7 @@ from evalui.modes import traits_of
 from evalui.report.analyses.overview.narrative import above_chance, best_case_accuracy
 from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.verdict import mode_word
-from evalui.report.analyses.statistics import comparable_cells, other_settings
+from evalui.report.analyses.statistics import other_settings
 from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes
 from evalui.report.numbers import (
     count,
@@ -26,6 +26,7 @@ from evalui.report.words import join_names_shortened, join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW, Caution, CautionEvidence, cautions
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.choice.answer_format import FormatMetrics
+from evalui.scoring.comparisons import comparable_cells
 from evalui.scoring.statistics.intervals import n_independent
 from evalui.types import LETTERS, Cell, Interval, Language, is_unfinished, signature_parts
 

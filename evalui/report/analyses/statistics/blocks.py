@@ -8,8 +8,6 @@ from evalui.messages import localized, messages
 from evalui.report.analyses.overview.narrative import names
 from evalui.report.analyses.overview.standing import DatasetStanding, standings
 from evalui.report.analyses.statistics import (
-    CellComparison,
-    ComparisonSet,
     comparison_method,
     format_least_difference,
     format_points,
@@ -53,6 +51,7 @@ from evalui.report.numbers import (
 )
 from evalui.report.words import band_text, join_sentences
 from evalui.scoring.cell_summary import Summary
+from evalui.scoring.comparisons import CellComparison, ComparisonSet
 from evalui.scoring.statistics.tests import minimum_detectable_difference, questions_needed
 from evalui.types import Language
 
