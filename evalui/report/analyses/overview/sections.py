@@ -9,8 +9,6 @@ from functools import partial
 
 from evalui.messages import localized, messages
 from evalui.modes import MODES
-from evalui.report.analyses.overview.narrative import group_name, mode_name, of_real_models
-from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.standing import DatasetStanding
 from evalui.report.analyses.overview.verdict import is_plenty, tied, winner
 from evalui.report.analyses.statistics import (
@@ -28,6 +26,7 @@ from evalui.report.blocks import (
     NoteLine,
     Notes,
     Paragraph,
+    Places,
     Table,
     TableCell,
     TextCell,
@@ -42,7 +41,7 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
-from evalui.report.words import join_sentences
+from evalui.report.words import group_name, join_sentences, mode_name, of_real_models
 from evalui.scoring.cautions import EXPLORATORY_BELOW
 from evalui.scoring.cell_summary import Measure, SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics

@@ -5,7 +5,6 @@ from dataclasses import replace
 from math import sqrt
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.narrative import names
 from evalui.report.analyses.overview.standing import DatasetStanding, standings
 from evalui.report.analyses.statistics import (
     comparison_method,
@@ -49,7 +48,7 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
-from evalui.report.words import band_text, join_sentences
+from evalui.report.words import band_text, join_sentences, names
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.comparisons import CellComparison, ComparisonSet
 from evalui.scoring.statistics.tests import minimum_detectable_difference, questions_needed
