@@ -25,7 +25,6 @@ from evalui.report.analyses.comparison.findings import (
 )
 from evalui.report.analyses.open_answers.document import recall_reason
 from evalui.report.analyses.statistics import (
-    CellComparison,
     format_least_difference,
     mcnemar_sentence,
     other_settings,
@@ -53,6 +52,7 @@ from evalui.report.blocks import (
 )
 from evalui.report.numbers import count, fixed, format_value, p_column
 from evalui.scoring.answer_summary import ranking_metric
+from evalui.scoring.comparisons import CellComparison
 from evalui.scoring.pairs import MetricPair
 
 _DRAWN = 8  # rows of marks, before the others fold

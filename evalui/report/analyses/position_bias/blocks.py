@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.narrative import picks_subtitle
-from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.position_bias.figures import GridCell, wrong_picks
 from evalui.report.analyses.position_bias.findings import (
     ckld_text,
     findings,
     locked_questions,
+    picks_subtitle,
     picks_text,
     recall_text,
     tests_sentence,
@@ -32,6 +31,7 @@ from evalui.report.blocks import (
     Link,
     Links,
     Paragraph,
+    Places,
     PlotCell,
     PlotMark,
     Table,

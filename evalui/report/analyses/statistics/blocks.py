@@ -5,11 +5,8 @@ from dataclasses import replace
 from math import sqrt
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.narrative import names
 from evalui.report.analyses.overview.standing import DatasetStanding, standings
 from evalui.report.analyses.statistics import (
-    CellComparison,
-    ComparisonSet,
     comparison_method,
     format_least_difference,
     format_points,
@@ -51,8 +48,9 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
-from evalui.report.words import band_text, join_sentences
+from evalui.report.words import band_text, join_sentences, names
 from evalui.scoring.cell_summary import Summary
+from evalui.scoring.comparisons import CellComparison, ComparisonSet
 from evalui.scoring.statistics.tests import minimum_detectable_difference, questions_needed
 from evalui.types import Language
 
