@@ -1,6 +1,6 @@
 """What an analysis is, and the run that it speaks of."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import RLock
@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from evalui.messages import messages
 from evalui.models.base import ModelUsage, ReplyCount
-from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_answers.figures import answers
-from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
-from evalui.report.analyses.statistics import ComparisonSet, comparisons
-from evalui.report.blocks import Block
-from evalui.scoring.answer_summary import AnswerSummary
+from evalui.report.blocks import Block, Link, Markers, ModelCell
+from evalui.scoring.answer_summary import AnswerSummary, answers
 from evalui.scoring.arena.figures import Arena, arenas
+from evalui.scoring.arena.people import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.scoring.cell_summary import Summary, SummarySource, adjust_lights
+from evalui.scoring.comparisons import ComparisonSet, comparisons
 from evalui.scoring.groups import GroupSummary, group_summaries
 from evalui.scoring.pairs import AnswerPair, answer_groups
 from evalui.types import CellResult, DeclaredGroup, Language, LeftOut, Verdict
@@ -126,6 +124,43 @@ class Figures:
             (self._base or self)._source.pairs,
         )
         return Figures(results, self._votes, source=source)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenContext:
+    """Language, the models in the order of the run, and which names are scripts.
+
+    `models` decide marker and colour of a model in every table and chart; `baselines` take no
+    place. `rules` are judges that follow a rule. `duels` gives the address of the list of duels
+    for filters; files have none. `pictures`: charts become files.
+    """
+
+    language: Language
+    models: Sequence[str] = ()
+    baselines: Collection[str] = ()
+    rules: frozenset[str] = frozenset()
+    duels: Callable[..., str] | None = None
+    pictures: bool = True
+
+    def place(self, name: str) -> int:
+        """The place of a model, see `Markers`."""
+        return Markers(self.models, self.baselines).place(name)
+
+    def model(self, name: str) -> ModelCell:
+        """A model as it stands in a table."""
+        return Markers(self.models, self.baselines).cell(name)
+
+    def duel_link(self, text: str, **filters: str) -> Link | None:
+        """A link to the duels that pass the filters; None in a file."""
+        return Link(text, self.duels(**filters)) if self.duels else None
+
+    def without_pictures(self) -> "OpenContext":
+        """The same where no picture can be drawn."""
+        return replace(self, pictures=False)
+
+    def file(self, name: str) -> str:
+        """The name of a chart's picture; "" where none can be drawn."""
+        return name if self.pictures else ""
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ Counts and ratings are of one arena: a dataset as one judge, a panel or people s
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from evalui.report.analyses.people.figures import JudgedDuel, judged_duels, outcome_for
 from evalui.report.frames.base import Columns, FrameColumn, Row, interval, percent, ranged
 from evalui.report.frames.choices import DATASET, ERROR, MODEL, SIGNATURE, STATE
 from evalui.scoring.arena.agreement import Kappa
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.figures import Arena, Standing
+from evalui.scoring.arena.people import JudgedDuel, judged_duels, outcome_for
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Outcome, Verdict
 
