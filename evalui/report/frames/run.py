@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from threading import RLock
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from evalui.modes import usual_mode
 from evalui.report.analyses.base import Report
@@ -15,6 +14,9 @@ from evalui.report.frames.base import Columns, FrameColumn, Row, frame
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.people import human_arenas
 from evalui.scoring.arena.verdicts import PANEL_NAME
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CELLS: Columns = {
     "dataset": choices.DATASET,
@@ -140,9 +142,11 @@ KINDS: Mapping[str, FrameKind] = {
     "expenses": FrameKind(EXPENSES, lambda report: _expenses(report)),
     "reply_counts": FrameKind(REPLY_COUNTS, lambda report: _reply_counts(report)),
 }
+# Those with a row for each judgement or answer, which files of lines hold.
+ROW_BY_ROW = frozenset({"duels", "verdicts", "votes"})
 
 
-class Frames(Mapping[str, pd.DataFrame]):
+class Frames(Mapping[str, "pd.DataFrame"]):
     """The frames of a report by name; nobody may change one that is handed out.
 
     Safe to share between threads.
@@ -153,7 +157,7 @@ class Frames(Mapping[str, pd.DataFrame]):
         self._made: dict[str, pd.DataFrame] = {}
         self._lock = RLock()  # over `_made`: a frame is made by one thread only
 
-    def __getitem__(self, name: str) -> pd.DataFrame:
+    def __getitem__(self, name: str) -> "pd.DataFrame":
         """The frame of a name; raises `KeyError` if there is none."""
         kind = KINDS[name]
         with self._lock:
