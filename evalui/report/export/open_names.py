@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from evalui.modes.judge_outputs import CRITERION
 from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.export.choice_names import CELL
 from evalui.report.export.encoder import (
@@ -71,20 +70,6 @@ _ANSWERS: Mapping[type, Fields] = {
     },
 }
 
-
-def _mark(scale: str) -> Property:
-    return Property("trial.scores", lambda scores: scores.get(scale, (None,))[0])
-
-
-MARKS: Fields = {scale: _mark(scale) for scale in ("rating", "correct")}
-MARKS_BY_CRITERION = Property(
-    "trial.scores",
-    lambda scores: {
-        name.removeprefix(CRITERION): values[0]
-        for name, values in scores.items()
-        if name.startswith(CRITERION)
-    },
-)
 
 # ---------------------------------------------------------------- judges and people
 

@@ -103,7 +103,7 @@ def test_every_metric_of_a_group_is_in_the_json_in_the_unit_of_the_files() -> No
 def test_the_table_of_groups_is_exported() -> None:
     made = report(*GROUPS)
     table = dict(tables_of(made))["summary_groups"]
-    names = [*table.kinds]
+    names = [*table.columns]
     assert names[:9] == [
         *("group", "of", "dataset", "model", "mode", "mean", "metric", "value", "low")
     ]

@@ -8,8 +8,8 @@ from open_examples import judge_result, votes
 
 from evalui.errors import DataError
 from evalui.report.analyses.people.figures import people_figures
-from evalui.report.export.files import vote_lines
 from evalui.report.imports.battles import read_battles, read_votes
+from evalui.report.write.lines import vote_lines
 from evalui.scoring.arena.figures import Arena, arena
 from evalui.types import Duel, Outcome, Verdict
 
