@@ -76,10 +76,10 @@ def _pieces(
     given: argparse.Namespace, database: "Database", settings: "Settings"
 ) -> Iterable[bytes]:
     if given.format in TRIAL_FORMATS:  # they need no figures, whose imports take longest
-        from evalui.report.export.trial_tables import TRIAL_FILES
+        from evalui.report.write.trial_files import trial_file
         from evalui.runs.results import read_results
 
-        return TRIAL_FILES[given.format](read_results(database, given.run))
+        return trial_file(given.format, read_results(database, given.run))
     if given.format == BUNDLE:
         return bundle_of(database, given.run)
     from evalui.access import LOCAL_PERSON

@@ -74,7 +74,7 @@ class Run:
             SpecError: there is no such column; the message lists those there are.
             StoreError: the store cannot be read.
         """
-        from evalui.report.export.frames import trial_frame
+        from evalui.report.frames.trials import trial_frame
 
         return trial_frame(self._results, columns)
 
@@ -84,9 +84,9 @@ class Run:
         Of a run that is read from exported files or a server, only those with trials, without
         their place in the file.
         """
-        from evalui.report.export.frames import question_frame
+        from evalui.report.frames.trials import questions
 
-        return question_frame(self._results)
+        return questions(self._results)
 
     def metrics(self) -> "pd.DataFrame":
         """A tidy row per dataset, group, model, mode and metric, as report.json has them."""

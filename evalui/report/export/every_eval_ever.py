@@ -14,12 +14,14 @@ from math import isfinite
 from evalui.modes import traits_of
 from evalui.report.analyses.base import Report
 from evalui.report.export.archive import zip_parts
-from evalui.report.export.encoder import JsonObject, json_text
-from evalui.report.export.json import cell_object, encode, json_lines
-from evalui.report.export.metric_rows import Row, answer_metrics, choice_metrics
-from evalui.report.export.trial_cells import chunks_of
+from evalui.report.frames.base import Row
+from evalui.report.frames.metrics import answer_metrics, choice_metrics
+from evalui.report.write.json import JsonObject, json_text
+from evalui.report.write.lines import encoded, json_lines
+from evalui.scoring.choice.options import shown_options
 from evalui.scoring.metrics import Metric, metric_named
-from evalui.types import LETTERS, CellResult, Language, Sample, Trial
+from evalui.scoring.trial_columns import columns_of
+from evalui.types import LETTERS, Cell, CellResult, Language, Sample, Trial
 from evalui.version import __version__
 
 SCHEMA_VERSION = "0.3.0"
@@ -35,14 +37,14 @@ def eee_zip(report: Report, language: Language) -> Iterator[bytes]:
 
 def _files(report: Report, moment: str) -> Iterator[tuple[str, Iterable[bytes]]]:
     rows = {
-        **{_key(each): choice_metrics(each) for each in map(cell_object, report.summaries)},
-        **{_key(each): answer_metrics(each) for each in encode(report.answers)},
+        **{_key(one.cell): choice_metrics(one) for one in report.summaries},
+        **{_key(one.cell): answer_metrics(one) for one in report.answers},
     }
     for place, result in enumerate(report.results, start=1):
         cell = result.cell
         if cell.gives == "verdicts":
             continue
-        own = rows.get((cell.dataset, cell.model, cell.label), ())
+        own = rows.get(_key(cell), ())
         id_ = f"{cell.dataset}/{cell.model}/{moment}-{place}"
         name = re.sub(r"[^\w.+-]+", "_", f"{place:03}_{cell.dataset}_{cell.model}_{cell.label}")
         results = _results(result, own, id_)
@@ -70,11 +72,11 @@ def _files(report: Report, moment: str) -> Iterator[tuple[str, Iterable[bytes]]]
         yield f"{name}.json", (f"{json_text(whole, indented=True)}\n".encode(),)
         headline = next((str(each["evaluation_result_id"]) for each in results), "")
         lines = json_lines(_instances(result, id_, headline))
-        yield f"{name}.jsonl", (line.encode(errors="backslashreplace") for line in lines)
+        yield f"{name}.jsonl", encoded(lines)
 
 
-def _key(figures: JsonObject) -> tuple[str, str, str]:
-    return str(figures["dataset"]), str(figures["model"]), str(figures["mode"])
+def _key(cell: Cell) -> tuple[str, str, str]:
+    return cell.dataset, cell.model, cell.label
 
 
 def _library(result: CellResult) -> JsonObject:
@@ -125,29 +127,28 @@ def _result(result: CellResult, id_: str, row: Row, metric: Metric | None) -> Js
 
 def _instances(result: CellResult, id_: str, headline: str) -> Iterator[JsonObject]:
     credit = traits_of(result.cell.mode).credit
-    for chunk in chunks_of(result):
-        for trial in chunk.objects:
-            sample = result.samples[trial.sample_id]
-            own = _choice(sample, trial) if result.cell.gives == "choices" else None
-            own = own or _answer(sample, trial, credit)
-            yield {
-                "schema_version": SCHEMA_VERSION,
-                "evaluation_id": id_,
-                "model_id": result.cell.model,
-                "evaluation_name": result.cell.dataset,
-                **({"evaluation_result_id": headline} if headline else {}),
-                "sample_id": sample.id,
-                "sample_hash": _hash(sample, own["input"]["reference"]),
-                "interaction_type": "single_turn",
-                **own,
-                "metadata": _metadata(sample, trial),
-            }
+    for trial in columns_of(result.trials):
+        sample = result.samples[trial.sample_id]
+        own = _choice(sample, trial) if result.cell.gives == "choices" else None
+        own = own or _answer(sample, trial, credit)
+        yield {
+            "schema_version": SCHEMA_VERSION,
+            "evaluation_id": id_,
+            "model_id": result.cell.model,
+            "evaluation_name": result.cell.dataset,
+            **({"evaluation_result_id": headline} if headline else {}),
+            "sample_id": sample.id,
+            "sample_hash": _hash(sample, own["input"]["reference"]),
+            "interaction_type": "single_turn",
+            **own,
+            "metadata": _metadata(sample, trial),
+        }
 
 
 def _choice(sample: Sample, trial: Trial) -> JsonObject:
     """One order of the options: `choices` as shown, the reference is the right option's text."""
     reading = trial.reading
-    shown = [sample.choices[content] for content in trial.variant.permutation]
+    shown = shown_options(sample.choices, trial.variant)
     letter = "" if reading.choice is None else LETTERS[reading.choice]
     reply = trial.reply if trial.reply is not None else letter
     return {

@@ -30,7 +30,7 @@ Columns = Mapping[str, FrameColumn]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FrameParts:
     """Rows that are made as they are read: `parts` are frames of these `columns`, below each other.
 
     A million trials are never held at once. Without rows there are no columns.
@@ -38,6 +38,11 @@ class Table:
 
     columns: tuple[str, ...]
     parts: Callable[[], "Iterator[pd.DataFrame]"]
+
+    @classmethod
+    def of(cls, whole: "pd.DataFrame") -> "FrameParts":
+        """A frame that is held already."""
+        return cls(tuple(whole.columns) if len(whole) else (), lambda: iter([whole]))
 
 
 def frame(rows: Iterable[Row], columns: Columns, *, more: bool = False) -> "pd.DataFrame":
@@ -64,7 +69,7 @@ def frame(rows: Iterable[Row], columns: Columns, *, more: bool = False) -> "pd.D
 def records(whole: "pd.DataFrame") -> Iterator[Row]:
     """The rows of a frame, with None for what is missing: what `frame` makes the frame of."""
     columns = [
-        [None if missing else value for value, missing in zip(of, of.isna(), strict=True)]
+        [None if missing else value for value, missing in zip(of.tolist(), of.isna(), strict=True)]
         for of in (whole[name] for name in whole)
     ]
     names = [str(name) for name in whole]

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from evalui.report.frames.arena import SIDES, WINNERS, rating
+from evalui.report.frames.arena import SIDES, rating
 from evalui.report.frames.base import Columns, FrameColumn, Row, interval, percent, ranged
 from evalui.report.frames.choices import DATASET, MODEL, SIGNATURE
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.people import PeopleFigures, Votes, one_per_dataset
-from evalui.types import CastVote
+from evalui.types import WINNERS, CastVote
 
 _MAJORITY = "majority"  # of the people, as a rater
 _BESIDE = FrameColumn("category", "the judge or panel; missing where only people judged")

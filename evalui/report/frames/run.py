@@ -118,7 +118,7 @@ KINDS: Mapping[str, FrameKind] = {
     "standings": FrameKind(arena.STANDINGS, lambda report: arena.standings(_arenas(report))),
     "dimensions": FrameKind(arena.DIMENSIONS, lambda report: arena.dimensions(_arenas(report))),
     "win_matrix": FrameKind(arena.WIN_MATRIX, lambda report: arena.win_matrix(_arenas(report))),
-    "reliability": FrameKind(arena.RELIABILITY, lambda report: arena.reliability(_arenas(report))),
+    "reliability": FrameKind(arena.RELIABILITY, lambda report: _reliability(report)),
     "answers": FrameKind(texts.ANSWERS, lambda report: texts.answers(report.answers), more=True),
     "marks": FrameKind(texts.MARKS, lambda report: texts.marks(report.answers)),
     "duels": FrameKind(arena.DUELS, lambda report: arena.duels(report.arenas)),
@@ -177,6 +177,11 @@ class Frames(Mapping[str, "pd.DataFrame"]):
 def _arenas(report: Report) -> tuple[Arena, ...]:
     """Those of the judges, then those of the people who voted."""
     return (*report.arenas, *human_arenas(report.people))
+
+
+def _reliability(report: Report) -> Iterator[Row]:
+    strangers = {one.judged.dataset: one.unmatched_votes for one in report.people}
+    return arena.reliability(_arenas(report), strangers)
 
 
 # The text figures in which models are compared two by two.

@@ -19,7 +19,6 @@ from evalui.replies import (
     read_rating,
     read_verdict,
 )
-from evalui.report.frames.arena import WINNERS
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
 from evalui.report.write.json import JsonObject
 from evalui.scoring.arena.battles import (
@@ -49,7 +48,7 @@ from evalui.scoring.arena.elo import (
     sequential_elo,
 )
 from evalui.scoring.arena.figures import PEOPLE
-from evalui.types import Duel, Outcome, Verdict
+from evalui.types import WINNERS, Duel, Outcome, Verdict
 
 OUTCOME_OF: Mapping[str, Outcome] = {
     **{name: outcome for outcome, name in WINNERS.items()},

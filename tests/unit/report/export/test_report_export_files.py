@@ -18,15 +18,14 @@ from evalui.errors import UnknownName
 from evalui.report.analyses.base import Report
 from evalui.report.compile import compile_report
 from evalui.report.export.files import (
-    battle_lines,
     parts,
-    people_lines,
     save,
     write,
 )
 from evalui.report.export.formats import BUNDLE, EXCHANGED, FORMATS, ON_PAGE
 from evalui.report.imports.battles import read_battles, read_votes
 from evalui.report.render import pictures
+from evalui.report.write.lines import battle_lines, vote_lines
 
 # The bundle is copied from a store and not written from a report, see `store.bundle`; the report
 # of OpenCompass is one of judged answers.
@@ -150,8 +149,8 @@ def test_the_json_has_the_spec_and_every_cell(report: Report):
         "datasets": [{"path": "a_val.csv"}, {"path": ["b_dev.csv", "b_val.csv"]}],
         "models": ["m"],
     }
-    assert [cell["model"] for cell in told["cells"]] == ["=cmd()", "n"]
-    assert told["cells"][0]["figures"]["acc_origin"] == 50
+    assert [cell["model"] for cell in told["overview"]] == ["=cmd()", "n"]
+    assert told["overview"][0]["acc_origin"] == 50
 
 
 def test_no_export_tells_a_folder_of_the_server(report: Report):
@@ -221,7 +220,7 @@ def test_an_archive_of_open_questions_has_their_tables_and_lines():
         "win_matrix.csv",
         "reliability.csv",
         "answers.csv",
-        "answer_pairs.csv",
+        "pairs.csv",
         "duels.csv",
         "verdicts.csv",
         "ratings.csv",
@@ -246,13 +245,15 @@ def test_an_archive_of_a_run_with_votes_has_them(voted: Report):
 
 def test_the_votes_are_read_again(voted: Report, tmp_path: Path):
     path = tmp_path / "votes.jsonl"
-    path.write_text("".join(people_lines(voted)), encoding="utf-8")
+    path.write_text("".join(vote_lines(voted.votes)), encoding="utf-8")
     assert read_votes(path) == {DATASET: [replace(vote, rule="vote") for vote in _SAID]}
 
 
 def test_the_json_has_people_only_where_they_voted(voted: Report, open_report: Report):
-    (people,) = json.loads(write(voted, "json", "en"))["people"]
-    assert (people["judge"], people["votes"]) == ("judge-local", 9)
+    told = json.loads(write(voted, "json", "en"))
+    (row,) = (row for row in told["reliability"] if row["judge"] == "people")
+    assert (row["showings"], row["strangers"]) == (9, 0)
+    assert {row["person"] for row in told["people"]}
     assert "people" not in json.loads(write(open_report, "json", "en"))
 
 
@@ -280,10 +281,10 @@ def test_a_mixed_run_has_the_tables_of_both_kinds(make_result):
 
 def test_the_json_has_answers_arenas_and_pairs(open_report: Report):
     told = json.loads(write(open_report, "json", "en"))
-    assert told["cells"] == []
+    assert "overview" not in told
     assert [one["model"] for one in told["answers"]] == ["late", "early", "weak"]
-    assert [one["by"] for one in told["arenas"]] == ["panel", "one", "two"]
-    assert len(told["answer_pairs"]) == 3 * 6
+    assert [one["judge"] for one in told["reliability"]] == ["panel", "one", "two"]
+    assert len(told["pairs"]) == 3 * 6
     assert told["spec"]["answers"] == [{"path": "a.jsonl"}]
 
 
@@ -311,7 +312,7 @@ def test_files_that_are_called_alike_are_kept_apart():
 
 def test_the_battles_are_read_again(open_report: Report, tmp_path: Path):
     path = tmp_path / "battles.jsonl"
-    path.write_text("".join(battle_lines(open_report)), encoding="utf-8")
+    path.write_text("".join(battle_lines(open_report.arenas)), encoding="utf-8")
     # The panel's rows are made of its judges' and are not told again.
     assert len(read_battles(path)) == 2 * 72
 
