@@ -12,8 +12,7 @@ from evalui.report.analyses.base import OpenContext, Report
 from evalui.report.analyses.chosen_metrics import chosen_blocks
 from evalui.report.analyses.cost import cost_blocks, replies_blocks
 from evalui.report.analyses.open_answers import OpenPart, open_parts, part_blocks
-from evalui.report.analyses.overview.places import Places
-from evalui.report.blocks import Block, Bullets
+from evalui.report.blocks import Block, Bullets, Places
 from evalui.scoring.arena.figures import Arena
 from evalui.store.runs import RunRow
 

@@ -7,6 +7,7 @@ from math import ceil, floor
 from evalui.messages import localized
 from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.judge import battles_by, judged_by
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -24,7 +25,6 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.charts.arena import dimension_name, rates_chart, win_matrix
-from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value, signed
 from evalui.report.words import band_text, join_clauses, join_names_shortened, join_sentences
 from evalui.scoring.arena.battles import BattleTally

@@ -6,6 +6,7 @@ from itertools import combinations
 from evalui.messages import localized
 from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.judge import judge_name, output_sentence
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -18,7 +19,6 @@ from evalui.report.blocks import (
     TableCell,
     ValueCell,
 )
-from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.report.words import join_names_shortened, rank_bands
 from evalui.scoring.answer_summary import AnswerSummary, JudgeRating, judge_rating

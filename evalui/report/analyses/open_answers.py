@@ -30,6 +30,7 @@ from evalui.report.analyses.overview.warnings import (
     state_notes,
 )
 from evalui.report.analyses.statistics import other_settings
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -52,7 +53,6 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.charts.arena import picture_problem
-from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import (
     count,
     fixed,

@@ -8,7 +8,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalui.report.analyses.statistics import CellComparison, ComparisonSet, IncomparablePair
 from evalui.report.export.encoder import (
     Fields,
     Property,
@@ -26,6 +25,7 @@ from evalui.scoring.bias.probabilities import Calibration, CalibrationBin, Label
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import ReadingMetrics
 from evalui.scoring.choice.options import variant_label
+from evalui.scoring.comparisons import CellComparison, ComparisonSet, IncomparablePair
 from evalui.scoring.statistics.intervals import ClusteredMean
 from evalui.scoring.statistics.tests import McNemar, RankBand
 from evalui.types import LETTERS, Interval, LeftOut, Reading

@@ -6,7 +6,6 @@ Names are technical and stable, shares are in per cent.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import cast
 
-from evalui.report.analyses.statistics import comparisons
 from evalui.report.export.choice_names import (
     CELL,
     CELL_STATE,
@@ -30,6 +29,7 @@ from evalui.report.export.metric_fields import choice_columns
 from evalui.report.export.trial_cells import ExportColumn, ExportTable
 from evalui.scoring.bias.counts import PositionTable
 from evalui.scoring.cell_summary import SubjectGroup, Summary
+from evalui.scoring.comparisons import comparisons
 from evalui.types import LETTERS
 
 _NESTED = ("consistency", "prior", "calibration")  # None where there are no such figures

@@ -7,9 +7,9 @@ import pytest
 from bias_examples import Pick, cell_result, halting, right
 from open_examples import answer_trial, answered_result, answers_result, samples
 
-from evalui.report.analyses.statistics import CellComparison, compare_pairs
 from evalui.scoring.cell_summary import summarise
 from evalui.scoring.cell_trials import CellTrials
+from evalui.scoring.comparisons import CellComparison, compare_pairs
 from evalui.scoring.metrics import Metric, compute_figures, known_metrics
 from evalui.scoring.pairs import compare_answers, compare_metric, decided_pairs
 from evalui.types import CellResult, Interval, Variant

@@ -15,7 +15,7 @@ from evalui.report.analyses.comparison.figures import (
     PairComparison,
 )
 from evalui.report.analyses.comparison.findings import measure_words
-from evalui.report.analyses.overview.places import Places
+from evalui.report.blocks import Places
 from evalui.report.html import Html
 from evalui.report.numbers import format_fraction
 from evalui.store.connection import Database

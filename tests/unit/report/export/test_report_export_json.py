@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
-from evalui.report.analyses.statistics import comparisons
 from evalui.report.export.json import (
     all_metrics_object,
     cell_object,
@@ -15,6 +14,7 @@ from evalui.report.export.json import (
 )
 from evalui.report.imports.predictions import read_choices
 from evalui.scoring.cell_summary import summarise
+from evalui.scoring.comparisons import comparisons
 from evalui.types import CellResult, Trial
 
 _PICKS = {"q0": "right", "q1": [0, 0, None, "tie"]}
