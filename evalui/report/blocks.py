@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlencode
 
-from evalui.report.charts.kinds import Axis, Chart
+from evalui.report.axes import Axis
+from evalui.report.charts.kinds import Chart
 from evalui.types import Cell, Language
 
 NONE = "–"  # a table's cell that has nothing to say

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evalui.messages import localized
+from evalui.report.axes import Axis
 from evalui.report.charts.kinds import (
-    Axis,
     Bar,
     Bars,
     Cells,

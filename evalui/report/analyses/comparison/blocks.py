@@ -30,6 +30,7 @@ from evalui.report.analyses.statistics import (
     other_settings,
 )
 from evalui.report.analyses.statistics.blocks import finding_text, mcnemar_cell, pair_plot
+from evalui.report.axes import Axis, points_axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -49,7 +50,6 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.kinds import Axis, points_axis
 from evalui.report.numbers import count, fixed, format_value, p_column
 from evalui.scoring.answer_summary import ranking_metric
 from evalui.scoring.comparisons import CellComparison

@@ -19,6 +19,7 @@ from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.analyses.open_answers.ranks import rank_bands
 from evalui.report.analyses.open_answers.ratings import rating_cell
 from evalui.report.analyses.overview.every import has_figure, hidden_notes, metric_notes
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -38,7 +39,6 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, signed
 from evalui.report.words import join_sentences
 from evalui.scoring.answer_summary import AnswerSummary, ranking_metric

@@ -9,6 +9,7 @@ from evalui.report.analyses.arena.trust import output_sentence
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import judge_rating
 from evalui.report.analyses.open_answers.ranks import rank_bands
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -22,7 +23,6 @@ from evalui.report.blocks import (
     TableCell,
     ValueCell,
 )
-from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.report.words import join_names_shortened
 from evalui.scoring.answer_summary import AnswerSummary, JudgeRating

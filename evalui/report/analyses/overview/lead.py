@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from evalui.messages import localized
 from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding
 from evalui.report.analyses.overview.verdict import verdict
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -21,7 +22,6 @@ from evalui.report.blocks import (
     TextCell,
     ValueCell,
 )
-from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value, percent
 from evalui.report.words import band_text, join_sentences, mode_name
 from evalui.scoring.bias import BiasLevel, StratumBias

@@ -19,6 +19,7 @@ from evalui.report.analyses.position_bias.findings import (
     tests_sentence,
 )
 from evalui.report.analyses.position_bias.verdict import verdict
+from evalui.report.axes import share_axis, share_limit
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -41,7 +42,6 @@ from evalui.report.blocks import (
 )
 from evalui.report.charts.answers import picks_heat_map
 from evalui.report.charts.bias import agreement_map
-from evalui.report.charts.kinds import share_axis, share_limit
 from evalui.report.charts.theme import NEUTRAL, series_style
 from evalui.report.numbers import (
     count,

@@ -14,6 +14,7 @@ from evalui.report.analyses.statistics import (
     refusal_sentence,
 )
 from evalui.report.analyses.statistics.headline import comparison_sentence
+from evalui.report.axes import points_axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -38,7 +39,6 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.charts.calibration import sample_size_lines
-from evalui.report.charts.kinds import points_axis
 from evalui.report.numbers import (
     count,
     fixed,
