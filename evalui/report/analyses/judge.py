@@ -6,7 +6,7 @@ from typing import Literal
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.arena.narrative import judge_name
-from evalui.report.analyses.overview.warnings import ReportNote, state_notes
+from evalui.report.analyses.warnings import ReportNote, state_notes
 from evalui.report.blocks import Headline, Kind
 from evalui.report.numbers import count, format_range, format_value
 from evalui.report.words import join_names, join_sentences

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.arena.categories import Grouping, QuestionGroup
-from evalui.report.analyses.overview.warnings import ReportNote, cluster_notes, state_notes
+from evalui.report.analyses.warnings import ReportNote, cluster_notes, state_notes
 from evalui.report.numbers import count, fixed, signed
 from evalui.report.words import join_names, join_names_shortened, join_sentences
 from evalui.scoring.answer_summary import AnswerSummary, ranking_metric

@@ -13,12 +13,12 @@ from evalui.report.analyses.arena.narrative import (
     metric_name,
     text_title,
 )
+from evalui.report.analyses.metrics import has_figure, hidden_notes, metric_notes
 from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.figures import recall_reason
 from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.analyses.open_answers.ranks import rank_bands
 from evalui.report.analyses.open_answers.ratings import rating_cell
-from evalui.report.analyses.overview.every import has_figure, hidden_notes, metric_notes
 from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction
-from evalui.report.analyses.comparison.figures import (
+from evalui.report.analyses.comparison import (
     FIGURES,
     Comparison,
     Contender,
     PairComparison,
+    measure_words,
     split_questions,
 )
-from evalui.report.analyses.comparison.findings import measure_words
 from evalui.report.html import Html
 from evalui.store.question_pages import MAX_MARKS, CellMarks, read_marks
 from evalui.types import Sample

@@ -12,8 +12,8 @@ from open_examples import judge_result
 
 from evalui.report.analyses.arena.document import judged_blocks
 from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.overview.document import overview_blocks
-from evalui.report.analyses.statistics.blocks import statistics_blocks
+from evalui.report.analyses.overview import overview_blocks
+from evalui.report.analyses.statistics import statistics_blocks
 from evalui.report.blocks import Block, Card, ChartBlock, Details, Table
 from evalui.report.charts.answers import picks_heat_map
 from evalui.report.charts.kinds import Label
