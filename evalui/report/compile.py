@@ -28,12 +28,12 @@ from evalui.report.analyses.left_out import LEFT_OUT
 from evalui.report.analyses.open_run import OPEN_ANSWERS
 from evalui.report.analyses.overview import OVERVIEW
 from evalui.report.analyses.people.blocks import PEOPLE
-from evalui.report.analyses.people.figures import Votes
 from evalui.report.analyses.position_bias.document import POSITION_BIAS
 from evalui.report.analyses.published import PUBLISHED
 from evalui.report.analyses.statistics import STATISTICS
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
+from evalui.scoring.arena.people import Votes
 from evalui.scoring.cell_summary import SummarySource
 from evalui.types import CellResult, Language, LeftOut
 from evalui.version import __version__

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from evalui.messages import Messages
 from evalui.report.analyses.arena.narrative import format_fraction, is_significant
-from evalui.report.analyses.open_answers.figures import recall_reason
+from evalui.report.analyses.open_answers.document import recall_reason
 from evalui.report.analyses.statistics import finding_text, mcnemar_cell, pair_plot
 from evalui.report.analyses.verdict import (
     format_least_difference,

@@ -12,7 +12,6 @@ from evalui.report.analyses.base import Report
 from evalui.report.analyses.chosen_metrics import chosen_pairs
 from evalui.report.analyses.cost import reply_objects, usage_objects, usage_rows
 from evalui.report.analyses.imported import imported_objects
-from evalui.report.analyses.people.figures import Votes, human_arenas
 from evalui.report.compile import added_blocks, blocks, markdown
 from evalui.report.export.archive import write_private, zip_parts
 from evalui.report.export.encoder import json_text
@@ -48,6 +47,7 @@ from evalui.report.render.markdown import as_markdown
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
 from evalui.scoring.arena.figures import Arena
+from evalui.scoring.arena.people import Votes, human_arenas
 from evalui.scoring.arena.verdicts import PANEL_NAME, rating_cells
 from evalui.scoring.comparisons import comparisons
 from evalui.scoring.pairs import AnswerPair

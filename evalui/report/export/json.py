@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalui.report.analyses.people.figures import Votes
 from evalui.report.export.choice_names import (
     ALL_METRICS,
     CELL,
@@ -38,6 +37,7 @@ from evalui.report.export.metric_fields import choice_values
 from evalui.report.export.open_names import DUEL, MARKS, MARKS_BY_CRITERION, OPEN_NAMES
 from evalui.report.export.trial_cells import ExportColumn, TrialChunk, chunks_of, column_reader
 from evalui.scoring.arena.figures import Arena
+from evalui.scoring.arena.people import Votes
 from evalui.scoring.cell_summary import Summary
 from evalui.types import CastVote, CellResult
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from evalui.modes.judge_outputs import CRITERION
-from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.export.choice_names import CELL
 from evalui.report.export.encoder import (
     Entries,
@@ -28,9 +26,11 @@ from evalui.scoring.arena.bradley_terry import Connectivity, Rating
 from evalui.scoring.arena.categories import CategoryTable, JudgementCounts
 from evalui.scoring.arena.elo import MedianElo
 from evalui.scoring.arena.figures import Arena, Standing
+from evalui.scoring.arena.people import Disagreement, PeopleFigures
 from evalui.scoring.arena.verdicts import JudgeReliability
 from evalui.scoring.pairs import AnswerPair
 from evalui.scoring.texts.tally import Corpus
+from evalui.types import CRITERION
 
 # ---------------------------------------------------------------- written answers
 

@@ -6,7 +6,7 @@ from math import ceil, floor
 from evalui.messages import localized
 from evalui.report.analyses.arena.findings import rank_band, standings_finding
 from evalui.report.analyses.arena.narrative import judged_by
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import OpenContext
 from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,

@@ -11,7 +11,7 @@ from chart_examples import HEAT_MAP, INTERVALS, LINES, PANELS
 from open_examples import judge_result
 
 from evalui.report.analyses.arena.document import judged_blocks
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.overview import overview_blocks
 from evalui.report.analyses.statistics import statistics_blocks
 from evalui.report.blocks import Block, Card, ChartBlock, Details, Table

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
-from evalui.report.analyses.open_answers.figures import answers
 from evalui.report.export.json import (
     answer_lines,
     battle_objects,
@@ -18,7 +17,7 @@ from evalui.report.export.json import (
     rating_lines,
 )
 from evalui.report.imports.battles import battle_statistics, read_battles
-from evalui.scoring.answer_summary import summarise_answers
+from evalui.scoring.answer_summary import answers, summarise_answers
 from evalui.scoring.arena.figures import arena, arenas
 from evalui.scoring.pairs import compare_answers
 from evalui.types import Outcome
