@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from evalui.datasets.model import LoadResult
     from evalui.models.base import ModelEntry
     from evalui.report.analyses.base import Report
-    from evalui.report.analyses.people.figures import Votes
     from evalui.runs.estimate import KeptElsewhere
     from evalui.runs.spec import DatasetSpec, RunSpec
+    from evalui.scoring.arena.people import Votes
     from evalui.settings import Settings
     from evalui.store.connection import Database
 

@@ -409,6 +409,7 @@ POINTS: Mapping[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.
 NO_REFERENCE = "no-reference"
 SAME_ANSWERS = "same-answers"  # a tie that no judge was asked for
 NOT_MEANINGFUL = "EM"  # OpenCompass's verdict on two answers with the same text: nobody judged them
+CRITERION = "criterion:"  # begins the name of the score that is the mark of a criterion
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ SLOW = {
     "test_report_analyses_statistics_pairs.py",
     "test_report_analyses_people_blocks.py",
     "test_report_charts_answers.py",
-    "test_report_analyses_people_figures.py",
+    "test_scoring_arena_people.py",
     "test_runs_worker_cell.py",
     "test_runs_worker_main.py",
     "test_runs_worker_model_keeper.py",

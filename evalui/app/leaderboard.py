@@ -8,9 +8,9 @@ from evalui.app.permissions import requires
 from evalui.app.results import run_report
 from evalui.app.service import AppService
 from evalui.report.analyses.base import Report
-from evalui.report.analyses.people.figures import human_arenas
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.arena.figures import Arena
+from evalui.scoring.arena.people import human_arenas
 from evalui.scoring.arena.pooled import PoolChoices, PoolFilter, pool_arenas, pool_choices
 from evalui.store.connection import Database
 from evalui.store.runs import ENDED_STATES, CellRow, RunRow, read_cells, read_runs

@@ -8,13 +8,11 @@ from evalui.app.leaderboard import run_arenas
 from evalui.app.results import run_report
 from evalui.app.service import AppService
 from evalui.messages import Messages
-from evalui.report.analyses.base import Report
+from evalui.report.analyses.base import OpenContext, Report
 from evalui.report.analyses.chosen_metrics import chosen_blocks
 from evalui.report.analyses.cost import cost_blocks, replies_blocks
-from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_run import OpenPart, open_parts, part_blocks
-from evalui.report.analyses.overview.places import Places
-from evalui.report.blocks import Block, Bullets
+from evalui.report.blocks import Block, Bullets, Places
 from evalui.scoring.arena.figures import Arena
 from evalui.store.runs import RunRow
 

@@ -15,13 +15,6 @@ from numpy.typing import NDArray
 
 from evalui.errors import DataError, SpecError
 from evalui.modes import MODES, ModeSettings, grader_of
-from evalui.report.analyses.statistics import (
-    MEASURES,
-    IncomparablePair,
-    compare_cells,
-    main_measure,
-    shared_measures,
-)
 from evalui.report.export.frame_columns import (
     METRIC_COLUMNS,
     PAIR_COLUMNS,
@@ -44,6 +37,13 @@ from evalui.scoring.arena.agreement import RaterAgreement, cohen_kappa, fleiss_k
 from evalui.scoring.cell_summary import summarise
 from evalui.scoring.choice.circular import Measure
 from evalui.scoring.choice.options import pattern_of
+from evalui.scoring.comparisons import (
+    MEASURES,
+    IncomparablePair,
+    compare_cells,
+    main_measure,
+    shared_measures,
+)
 from evalui.scoring.metrics import metric_named
 from evalui.scoring.pairs import compare_metric
 from evalui.scoring.trial_columns import (

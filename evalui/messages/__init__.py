@@ -1,8 +1,9 @@
 """Every sentence a user reads, in each language, by key: pages, reports, errors, faults and notes.
 
-They stand in `<language>/*.toml`, the same keys in each language; values fill their {fields}. A key
-ending in `.one` is the English singular; where a sentence has several counts, `{n:vote|votes}` is
-the noun that goes with `{n}`. Names of models and datasets are never translated.
+They stand in `<language>/*.toml`, the same keys in each language; those of an analysis in one file
+beside it, with a table for each language (`add_messages`). Values fill their {fields}. A key ending
+in `.one` is the English singular; where a sentence has several counts, `{n:vote|votes}` is the noun
+that goes with `{n}`. Names of models and datasets are never translated.
 """
 
 import string
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from typing import Any, get_args
 
 from evalui.types import Language
@@ -20,6 +22,7 @@ Value = str | int | float
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 _PLACES = frozenset({"file", "folder", "path"})  # fields of sentences that may hold a path
 _FOLDER = Path(__file__).parent
+_ADDING = RLock()  # threads that import modules add their sentences to the same catalogue
 
 
 class Sentence(str):
@@ -110,6 +113,12 @@ class Messages:
 @cache
 def messages(language: Language) -> Messages:
     """The sentences of a language, read once."""
+    with _ADDING:
+        return _catalogue(language)
+
+
+@cache
+def _catalogue(language: Language) -> Messages:
     by_key: dict[str, str] = {}
     for path in sorted((_FOLDER / language).glob("*.toml")):
         by_key |= _flat("", tomllib.loads(path.read_text(encoding="utf-8")))
@@ -117,26 +126,34 @@ def messages(language: Language) -> Messages:
 
 
 def add_messages(path: Path) -> None:
-    """Add the sentences of another package: a TOML file with a table for each language.
+    """Add the sentences of a module or of another package: a TOML file, a table for each language.
 
     A sentence that is given in one language only serves in all. Keys are as in the catalogue:
     `[en.mode]` with `echo = "Echo"` is the English label of the mode `echo`.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is not valid TOML, or a sentence of evalui has one of its keys.
+        ValueError: it is not valid TOML, or another sentence has one of its keys; nothing is added.
     """
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    added = {language: dict(_flat("", tables.get(language, {}))) for language in LANGUAGES}
-    for language in LANGUAGES:
-        for key in dict.fromkeys(key for each in added.values() for key in each):
-            texts = (
-                added[language].get(key),
-                *(each[key] for each in added.values() if key in each),
-            )
-            text = next(each for each in texts if each is not None)
-            if messages(language).by_key.setdefault(key, text) != text:
-                raise ValueError(f"{path.name}: the key {key} is taken by another sentence")
+    stated = {language: dict(_flat("", tables.get(language, {}))) for language in LANGUAGES}
+    in_any: dict[str, str] = {}
+    for texts in reversed(stated.values()):
+        in_any |= texts
+    with _ADDING:
+        known = {language: messages(language).by_key for language in LANGUAGES}
+        # Where a language states a sentence without a singular, it needs none.
+        added = {
+            language: texts
+            | {key: in_any[key] for key in in_any if key.removesuffix(".one") not in texts}
+            for language, texts in stated.items()
+        }
+        for language, texts in added.items():
+            for key in texts.keys() & known[language].keys():
+                if texts[key] != known[language][key]:
+                    raise ValueError(f"{path.name}: the key {key} is taken by another sentence")
+        for language, texts in added.items():
+            known[language].update(texts)
 
 
 def add_label(key: str, label: Mapping[Language, str], name: str) -> None:

@@ -12,9 +12,8 @@ from typing import Any, cast
 
 from evalui.modes.prompts.rubrics import Rubric
 from evalui.replies import HIGHEST_RATING, LOWEST_RATING
-from evalui.types import OUTCOMES, POINTS, LabelProbs, Language, Outcome, Reading
+from evalui.types import CRITERION, OUTCOMES, POINTS, LabelProbs, Language, Outcome, Reading
 
-CRITERION = "criterion:"  # begins the name of the score that is the mark of a criterion
 # Below this the judge would more probably have written something that is no label.
 _MIN_MASS = 0.5
 _REASON, _WINNER, _RATING, _DECISION = "reason", "winner", "rating", "decision"

@@ -8,8 +8,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+from urllib.parse import urlencode
 
-from evalui.report.charts.kinds import Axis, Chart
+from evalui.report.axes import Axis
+from evalui.report.charts.kinds import Chart
+from evalui.types import Cell, Language
 
 NONE = "–"  # a table's cell that has nothing to say
 
@@ -227,6 +230,33 @@ class Link:
     href: str
     download: bool = False
     current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where links lead: to pages of one run, by the ids of its `cells` in an address.
+
+    `repeat` is the form that starts the run again, `examples` the same with worked examples, and
+    `sample` where the shipped sample starts; "" where the reader, or the files, cannot.
+    """
+
+    run: str
+    cells: Mapping[Cell, int] = field(default_factory=dict[Cell, int])
+    repeat: str = ""
+    examples: str = ""
+    sample: str = ""
+
+    def view(self, sub: str, **more: str) -> str:
+        """The address of a view of the run, with what decides what it shows."""
+        return "results?" + urlencode({"run": self.run, "sub": sub} | more)
+
+    def samples(self, cell: Cell, **filters: str) -> str:
+        """The address of the questions of a cell."""
+        return self.view("samples", cell=str(self.cells.get(cell, "")), **filters)
+
+    def file(self, extension: str, language: Language) -> str:
+        """The address of the run as a file."""
+        return f"../export/{self.run}.{extension}?lang={language}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,13 +26,13 @@ from evalui.report.analyses.imported import IMPORTED
 from evalui.report.analyses.open_run import OPEN_ANSWERS
 from evalui.report.analyses.overview.document import LEFT_OUT, OVERVIEW
 from evalui.report.analyses.people.blocks import PEOPLE
-from evalui.report.analyses.people.figures import Votes
 from evalui.report.analyses.position_bias.document import POSITION_BIAS
 from evalui.report.analyses.published import PUBLISHED
 from evalui.report.analyses.statistics.document import STATISTICS
 from evalui.report.analyses.summary_groups import SUMMARY_GROUPS
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
+from evalui.scoring.arena.people import Votes
 from evalui.scoring.cell_summary import SummarySource
 from evalui.types import CellResult, Language, LeftOut
 from evalui.version import __version__

@@ -1,10 +1,13 @@
-"""Lists of names, sentences one after the other, and bands of places, as every page writes them."""
+"""Names and lists of them, sentences one after the other, bands of places, as pages say it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
-from evalui.messages import localized
-from evalui.types import Language
+from evalui.messages import localized, messages
+from evalui.scoring.cell_summary import SubjectGroup, Summary
+from evalui.types import Cell, Language
 
+_T = TypeVar("_T")
 _MAX_NAMES = 3  # models in a title, before they are counted
 _FULL_WIDTH = "。；：！？，、）」”"  # signs of Chinese that bring their own room
 
@@ -46,3 +49,58 @@ def join_names_shortened(names: Sequence[str], language: Language) -> str:
 def band_text(low: int, high: int) -> str:
     """The places that something may have: "1", "2–3"."""
     return str(low) if low == high else f"{low}–{high}"
+
+
+def mode_name(cell: Cell, language: Language) -> str:
+    """The mode of a cell in words, with what distinguishes it from others of its kind."""
+    key = f"mode-{cell.mode}"
+    known = messages(language)
+    name = known(key) if key in known else cell.mode
+    return name + cell.label.removeprefix(cell.mode)
+
+
+def mode_word(label: str, mode: str, language: Language, *, capital: bool = True) -> str:
+    """A mode in a word, with what tells it from others of its kind: "Cloze", "Letters 5-shot"."""
+    known, key = messages(language), f"mode.{mode}_short"
+    short = known(key) if key in known else mode
+    first = short[:1].upper() if capital else short[:1]
+    return first + short[1:] + label.removeprefix(mode)
+
+
+def group_name(group: SubjectGroup, language: Language) -> str:
+    """What to call a subject, a category or a mean over several."""
+    key = f"category-{group.name}" if group.kind == "category" else f"group-{group.kind}"
+    known = messages(language)
+    if key in known:
+        return known(key)
+    return (group.name_zh if language == "zh" else "") or group.name or "–"
+
+
+def names(summaries: Sequence[Summary], language: Language) -> dict[Cell, tuple[str, str]]:
+    """What to call each cell: its model, and what distinguishes it further ("" if nothing)."""
+    cells = [summary.cell for summary in summaries]
+    many_datasets = len({cell.dataset for cell in cells}) > 1
+    many_modes = len({cell.label for cell in cells}) > 1
+    return {
+        cell: (
+            cell.model,
+            " · ".join([cell.dataset] * many_datasets + [mode_name(cell, language)] * many_modes),
+        )
+        for cell in cells
+    }
+
+
+def of_real_models(
+    things: Sequence[_T],
+    is_script: Callable[[_T], bool],
+    say: Callable[[Sequence[_T]], str],
+    language: Language,
+) -> str:
+    """What is said of real models, of scripts where there is nothing else; that scripts are not
+    counted is said where they would change it.
+    """
+    own = [each for each in things if not is_script(each)] or list(things)
+    said = say(own)
+    if len(own) == len(things) or say(things) == said:
+        return said
+    return join_sentences(said, localized("scripts-not-counted", language))

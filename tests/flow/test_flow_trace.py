@@ -14,7 +14,7 @@ from evalui.datasets import load
 from evalui.models import ModelEntry, NeedsAnswerKey, open_model
 from evalui.modes import MODES, ModeSettings
 from evalui.report.analyses.arena.standings import standings_card
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import OpenContext
 from evalui.report.charts.bias import agreement_map
 from evalui.scoring.arena.figures import arena
 from evalui.scoring.bias import measure_bias

@@ -11,7 +11,7 @@ import pytest
 
 from evalui import registry
 from evalui.errors import UnknownName
-from evalui.messages import add_messages, messages
+from evalui.messages import LANGUAGES, add_messages, messages
 from evalui.modes import Mode
 from evalui.registry import Registry
 
@@ -27,13 +27,16 @@ ECHO = Echo()
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A function that puts a distribution with entry points on the path of Python."""
     monkeypatch.syspath_prepend(str(tmp_path))
-    # Sentences that a test adds are forgotten with the catalogue.
-    messages.cache_clear()
+    # Sentences that a test adds are forgotten; those of imported modules stay.
+    catalogues = [messages(language).by_key for language in LANGUAGES]
+    before = [by_key.copy() for by_key in catalogues]
     registry.plugin_groups.cache_clear()
     yield _installer(tmp_path)
     for name in [name for name in sys.modules if name.startswith("plugin_")]:
         del sys.modules[name]
-    messages.cache_clear()
+    for by_key, kept in zip(catalogues, before, strict=True):
+        by_key.clear()
+        by_key.update(kept)
     registry.plugin_groups.cache_clear()
 
 
@@ -138,11 +141,37 @@ def test_threads_that_look_up_at_the_same_time_find_the_same(package):
 @pytest.mark.usefixtures("package")
 def test_a_sentence_of_evalui_is_not_replaced(tmp_path: Path):
     path = tmp_path / "words.toml"
-    path.write_text('[en.mode]\ncloze = "Mine"\n', encoding="utf-8")
+    path.write_text('[en.mode]\nalien = "x"\ncloze = "Mine"\n', encoding="utf-8")
     before = messages("en")("mode.cloze")
     with pytest.raises(ValueError, match=r"the key mode\.cloze is taken"):
         add_messages(path)
     assert messages("en")("mode.cloze") == before
+    assert "mode.alien" not in messages("en")
+
+
+@pytest.mark.usefixtures("package")
+def test_a_language_without_singulars_gets_none_of_another(tmp_path: Path):
+    path = tmp_path / "words.toml"
+    path.write_text(
+        '[en.quiz]\nasked = "{n} quizzes"\n"asked.one" = "One quiz"\nonly = "{n} of"\n'
+        '"only.one" = "One of"\n[zh.quiz]\nasked = "{n} 个测验"\n',
+        encoding="utf-8",
+    )
+    add_messages(path)
+    add_messages(path)  # as a module does that is imported again
+    assert messages("en").count("quiz.asked", 1) == "One quiz"
+    assert messages("zh").count("quiz.asked", 1) == "1 个测验"
+    assert messages("zh").count("quiz.only", 1) == "One of"
+
+
+@pytest.mark.usefixtures("package")
+def test_threads_add_their_sentences_to_one_catalogue(tmp_path: Path):
+    paths = [tmp_path / f"{name}.toml" for name in "abcdefgh"]
+    for path in paths:
+        path.write_text(f'[en.{path.stem}]\nx = "{path.stem}"\n', encoding="utf-8")
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(add_messages, paths))
+    assert [messages("zh")(f"{path.stem}.x") for path in paths] == list("abcdefgh")
 
 
 def test_a_label_of_the_object_is_used_where_the_catalogue_has_none(package):

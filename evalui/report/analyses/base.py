@@ -1,24 +1,26 @@
 """What an analysis is, and the run that it speaks of."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import RLock
 from types import MappingProxyType
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from evalui.messages import messages
 from evalui.models.base import ModelUsage, ReplyCount
-from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_answers.figures import answers
-from evalui.report.analyses.people.figures import PeopleFigures, Votes, compare_people, human_arenas
-from evalui.report.blocks import Block
-from evalui.scoring.answer_summary import AnswerSummary
+from evalui.report.blocks import Block, Link, Markers, ModelCell
+from evalui.scoring.answer_summary import AnswerSummary, answers
 from evalui.scoring.arena.figures import Arena, arenas
+from evalui.scoring.arena.people import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.scoring.cell_summary import Summary, SummarySource, adjust_lights
+from evalui.scoring.comparisons import ComparisonSet, comparisons
 from evalui.scoring.groups import GroupSummary, group_summaries
 from evalui.scoring.pairs import AnswerPair, answer_groups
 from evalui.types import CellResult, DeclaredGroup, Language, LeftOut, Verdict
+
+if TYPE_CHECKING:
+    from evalui.report.frames.run import Frames
 
 NO_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
 
@@ -124,6 +126,43 @@ class Figures:
         return Figures(results, self._votes, source=source)
 
 
+@dataclass(frozen=True, slots=True)
+class OpenContext:
+    """Language, the models in the order of the run, and which names are scripts.
+
+    `models` decide marker and colour of a model in every table and chart; `baselines` take no
+    place. `rules` are judges that follow a rule. `duels` gives the address of the list of duels
+    for filters; files have none. `pictures`: charts become files.
+    """
+
+    language: Language
+    models: Sequence[str] = ()
+    baselines: Collection[str] = ()
+    rules: frozenset[str] = frozenset()
+    duels: Callable[..., str] | None = None
+    pictures: bool = True
+
+    def place(self, name: str) -> int:
+        """The place of a model, see `Markers`."""
+        return Markers(self.models, self.baselines).place(name)
+
+    def model(self, name: str) -> ModelCell:
+        """A model as it stands in a table."""
+        return Markers(self.models, self.baselines).cell(name)
+
+    def duel_link(self, text: str, **filters: str) -> Link | None:
+        """A link to the duels that pass the filters; None in a file."""
+        return Link(text, self.duels(**filters)) if self.duels else None
+
+    def without_pictures(self) -> "OpenContext":
+        """The same where no picture can be drawn."""
+        return replace(self, pictures=False)
+
+    def file(self, name: str) -> str:
+        """The name of a chart's picture; "" where none can be drawn."""
+        return name if self.pictures else ""
+
+
 @dataclass(frozen=True)
 class Report:
     """A run with its figures, each worked out when it is first read.
@@ -149,6 +188,8 @@ class Report:
     language: Language = "en"
     metrics: tuple[str, ...] = ()
     declared_groups: tuple[DeclaredGroup, ...] = ()
+    # The report of which this one is the same in another language; `replace` makes one without.
+    _first: "Report | None" = field(default=None, init=False, repr=False, compare=False)
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:
@@ -172,6 +213,18 @@ class Report:
     def people(self) -> tuple[PeopleFigures, ...]:
         """People beside each judge."""
         return self.figures.people
+
+    @cached_property
+    def comparisons(self) -> tuple[ComparisonSet, ...]:
+        """The multiple-choice cells of each dataset and mode beside each other."""
+        return comparisons(self.summaries, baselines=self.baselines)
+
+    @cached_property
+    def frames(self) -> "Frames":
+        """What it comes to as tables, each made once; in every language the same."""
+        from evalui.report.frames.run import Frames
+
+        return self._first.frames if self._first else Frames(self)
 
     @property
     def groups(self) -> tuple[GroupSummary, ...]:
@@ -206,13 +259,15 @@ class Report:
     def in_language(self, language: Language) -> "Report":
         """The same with its reasons in a language."""
         t = messages(language)
-        return replace(
+        made = replace(
             self,
             language=language,
             expenses=tuple(replace(each, why=t.translate(each.why)) for each in self.expenses),
             left_out=tuple(replace(each, why=t.translate(each.why)) for each in self.left_out),
             changes=tuple(map(t.translate, self.changes)),
         )
+        object.__setattr__(made, "_first", self._first or self)
+        return made
 
     def of_mode(self, mode: str) -> "Report":
         """The same with the cells of one mode alone."""

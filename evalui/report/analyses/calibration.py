@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalui.messages import localized
 from evalui.report.analyses.base import Analysis, Report
-from evalui.report.analyses.overview.narrative import names, with_question
+from evalui.report.analyses.overview.standing import with_question
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -25,6 +25,7 @@ from evalui.report.blocks import (
 from evalui.report.charts.calibration import reliability, reliability_subtitle, reliability_title
 from evalui.report.charts.theme import series_styles
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
+from evalui.report.words import names
 from evalui.scoring.bias import StratumBias
 from evalui.scoring.bias.probabilities import Calibration, LabelMass
 from evalui.scoring.cell_summary import Summary

@@ -7,9 +7,10 @@ row of zeros.
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from evalui.messages import Messages, localized, messages
+from evalui.messages import Messages, add_messages, localized, messages
 from evalui.models.base import ModelUsage, ReplyCount
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.blocks import (
@@ -28,6 +29,8 @@ from evalui.report.numbers import count, dollars, local_time
 from evalui.report.words import join_sentences
 from evalui.types import Language
 
+add_messages(Path(__file__).with_suffix(".toml"))
+
 
 def cost_blocks(expenses: Sequence[ModelUsage], language: Language) -> list[Card]:
     """A card of what was counted, and of who is waited for; nothing if there is neither."""
@@ -35,11 +38,11 @@ def cost_blocks(expenses: Sequence[ModelUsage], language: Language) -> list[Card
     waits = tuple(_wait_text(each, language) for each in expenses if each.why)
     parts: list[Block] = []
     if counted:
-        about = Paragraph(localized("expenses-are", language), small=True)
+        about = Paragraph(localized("expenses.about", language), small=True)
         parts += [_table(counted, language), about]
     if waits:
         parts.append(Bullets(waits))
-    return [Card(tuple(parts), title=localized("expenses", language))] if parts else []
+    return [Card(tuple(parts), title=localized("expenses.title", language))] if parts else []
 
 
 def replies_blocks(report: Report, language: Language) -> Iterator[Block]:
@@ -49,12 +52,12 @@ def replies_blocks(report: Report, language: Language) -> Iterator[Block]:
     t = messages(language)
     own = sum(each.replies for each in report.replies if each.run == "")
     kept = [each for each in report.replies if each.run != ""]
-    total = t.count("replies-kept", sum(each.replies for each in kept)) if kept else ""
-    yield Heading(2, t("replies"))
-    yield Paragraph(join_sentences(t.count("replies-made", own), total))
+    total = t.count("expenses.replies-kept", sum(each.replies for each in kept)) if kept else ""
+    yield Heading(2, t("expenses.replies"))
+    yield Paragraph(join_sentences(t.count("expenses.replies-made", own), total))
     moved = json.loads(report.spec or "{}").get("replies_of", {})
     lines = [_kept_text(each, t) for each in kept]
-    lines += [t("replies-moved", model=model, addresses=moved[model]) for model in moved]
+    lines += [t("expenses.replies-moved", model=model, addresses=moved[model]) for model in moved]
     if lines:
         yield Bullets(tuple(lines))
     if report.changes and not report.has_choices:  # else the overview states them
@@ -63,9 +66,10 @@ def replies_blocks(report: Report, language: Language) -> Iterator[Block]:
 
 def _kept_text(kept: ReplyCount, t: Messages) -> str:
     if kept.run is None:
-        return t.count("replies-kept-unknown", kept.replies, model=kept.model)
+        return t.count("expenses.replies-kept-unknown", kept.replies, model=kept.model)
+    made = local_time(kept.made)
     return t.count(
-        "replies-kept-of", kept.replies, model=kept.model, run=kept.run, made=local_time(kept.made)
+        "expenses.replies-kept-of", kept.replies, model=kept.model, run=kept.run, made=made
     )
 
 
@@ -129,24 +133,26 @@ def _table(counted: Sequence[ModelUsage], language: Language) -> Table:
     ]
     if len(rows) > 1:
         rows.append(_total_row(counted, language))
-    return text_table(tuple(localized(f"expense-{key}", language) for key in keys), tuple(rows))
+    return text_table(
+        tuple(localized(f"expenses.column-{key}", language) for key in keys), tuple(rows)
+    )
 
 
 def _total_row(counted: Sequence[ModelUsage], language: Language) -> tuple[str, ...]:
     known = [each.dollars for each in counted if each.dollars is not None]
     return (
-        localized("expense-together", language),
+        localized("expenses.together", language),
         count(sum(each.requests for each in counted)),
         count(sum(each.read for each in counted)),
         count(sum(each.written for each in counted)),
-        localized("partly-priced", language) if 0 < len(known) < len(counted) else NONE,
+        localized("expenses.partly-priced", language) if 0 < len(known) < len(counted) else NONE,
         _dollars(sum(known) if known else None),
     )
 
 
 def _prices(expense: ModelUsage, language: Language) -> str:
     if expense.prices is None:
-        return localized("no-price", language)
+        return localized("expenses.no-price", language)
     read, written = expense.prices
     return f"US$ {dollars(read)} / {dollars(written)}"
 
@@ -157,7 +163,7 @@ def _dollars(amount: float | None) -> str:
 
 def _wait_text(expense: ModelUsage, language: Language) -> str:
     since = local_time(expense.since)
-    return localized("expense-wait", language, model=expense.model, since=since, why=expense.why)
+    return localized("expenses.waits", language, model=expense.model, since=since, why=expense.why)
 
 
 def _in_report(report: Report, language: Language) -> Iterator[Block]:

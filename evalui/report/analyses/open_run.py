@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from evalui.messages import localized
 from evalui.report.analyses.arena.document import judged_blocks
 from evalui.report.analyses.arena.narrative import judge_name, judged_by
-from evalui.report.analyses.base import Analysis, Report
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import Analysis, OpenContext, Report
 from evalui.report.analyses.open_answers.document import (
     figures_finding,
     text_blocks,

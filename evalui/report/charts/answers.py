@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.narrative import answers_at
+from evalui.report.axes import Axis
 from evalui.report.charts.kinds import (
-    Axis,
     Bar,
     Bars,
     Cells,
@@ -76,7 +75,7 @@ def _pick_cells(
     language: Language,
 ) -> Cells:
     """Columns of picks under their heads, in grey: each row as shares of its answers."""
-    sums = [max(1, answers_at(table, gold)) for gold in range(table.n_options)]
+    sums = [max(1, table.answers_at(gold)) for gold in range(table.n_options)]
     shares = [[k / total for k in row] for row, total in zip(counts, sums, strict=True)]
     return Cells(
         values=shares,
@@ -121,12 +120,12 @@ def _pick_bars(table: PositionTable, language: Language, colour: str) -> Bars:
 
 def _questions(table: PositionTable, gold: int) -> int:
     """How many questions a row rests on: with many orders each stands in it several times."""
-    return min(answers_at(table, gold), table.n_questions)
+    return min(table.answers_at(gold), table.n_questions)
 
 
 def _pick_hover(table: PositionTable, gold: int, picked: str, k: int, language: Language) -> str:
     """A cell in words; its range takes the orders of a question for one."""
-    n = answers_at(table, gold)
+    n = table.answers_at(gold)
     if not n:
         return ""
     questions = _questions(table, gold)

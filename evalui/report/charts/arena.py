@@ -7,12 +7,6 @@ wins / (wins + losses + ties) of the row against the column.
 from collections.abc import Iterable, Sequence
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.categories import (
-    MAX_GROUPS,
-    Grouping,
-    battles_by_group,
-    largest_groups,
-)
 from evalui.report.analyses.arena.narrative import battles_by, dimension_name
 from evalui.report.charts.kinds import Cells, Grid, HeatMap, Label, Panel, SmallMultiples
 from evalui.report.charts.theme import drawing_problem, shorten_name
@@ -21,6 +15,12 @@ from evalui.report.words import join_sentences
 from evalui.scoring.arena.battles import Battle
 from evalui.scoring.arena.battles import win_matrix as count_wins
 from evalui.scoring.arena.figures import Arena
+from evalui.scoring.arena.question_groups import (
+    MAX_GROUPS,
+    Grouping,
+    battles_by_group,
+    largest_groups,
+)
 from evalui.types import Interval, Language
 
 _CELL, _SMALL_CELL = 54, 34  # pixels of a matrix row with its range, and without

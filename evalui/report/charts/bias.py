@@ -8,13 +8,7 @@ from collections.abc import Sequence
 from evalui.messages import localized
 from evalui.proportions import wilson_interval
 from evalui.report.analyses.position_bias.figures import GapRow, PriorRow
-from evalui.report.charts.kinds import (
-    Cells,
-    HeatMap,
-    Label,
-    coloured_and_grey,
-    name_labels,
-)
+from evalui.report.charts.kinds import Cells, HeatMap, Label, coloured_and_grey, name_labels
 from evalui.report.charts.theme import (
     MIN_QUESTIONS,
     Scale,

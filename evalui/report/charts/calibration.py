@@ -5,16 +5,8 @@ from dataclasses import replace
 from math import sqrt
 
 from evalui.messages import localized
-from evalui.report.charts.kinds import (
-    Axis,
-    Bar,
-    Bars,
-    Dash,
-    Label,
-    Line,
-    Lines,
-    share_axis,
-)
+from evalui.report.axes import Axis, share_axis
+from evalui.report.charts.kinds import Bar, Bars, Dash, Label, Line, Lines
 from evalui.report.charts.theme import COLOURS, MIN_QUESTIONS, NEUTRAL
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
 from evalui.scoring.bias.probabilities import Calibration, CalibrationBin

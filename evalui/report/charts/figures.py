@@ -14,8 +14,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from evalui.report.axes import Axis
 from evalui.report.charts.kinds import (
-    Axis,
     Bars,
     Cells,
     Chart,

@@ -7,7 +7,8 @@ server. Pixels are those of a page: 96 to the inch.
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from evalui.report.charts.kinds import Axis, Bars, Label
+from evalui.report.axes import Axis
+from evalui.report.charts.kinds import Bars, Label
 from evalui.report.charts.space import Paper
 from evalui.report.charts.theme import (
     FAINT,

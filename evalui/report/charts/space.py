@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from evalui.report.axes import Axis
 from evalui.report.charts.kinds import (
-    Axis,
     Chart,
     HeatMap,
     Intervals,

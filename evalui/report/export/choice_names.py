@@ -8,7 +8,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evalui.report.analyses.statistics import CellComparison, ComparisonSet, IncomparablePair
 from evalui.report.export.encoder import (
     Fields,
     Property,
@@ -25,6 +24,7 @@ from evalui.scoring.bias.counts import Consistency, OrderAgreement, PositionTabl
 from evalui.scoring.bias.probabilities import Calibration, CalibrationBin, LabelMass, PrideEstimate
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import ReadingMetrics
+from evalui.scoring.comparisons import CellComparison, ComparisonSet, IncomparablePair
 from evalui.scoring.statistics.intervals import ClusteredMean
 from evalui.scoring.statistics.tests import McNemar, RankBand
 from evalui.types import Interval, LeftOut, Reading

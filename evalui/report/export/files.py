@@ -14,8 +14,6 @@ from evalui.report.analyses.base import Report
 from evalui.report.analyses.chosen_metrics import chosen_pairs
 from evalui.report.analyses.cost import reply_objects, usage_objects, usage_rows
 from evalui.report.analyses.imported import imported_objects
-from evalui.report.analyses.people.figures import Votes, human_arenas
-from evalui.report.analyses.statistics import comparisons
 from evalui.report.compile import added_blocks, blocks, markdown
 from evalui.report.export.archive import write_private, zip_parts
 from evalui.report.export.every_eval_ever import eee_zip
@@ -47,6 +45,8 @@ from evalui.report.write.lines import (
     vote_objects,
 )
 from evalui.report.write.trial_files import trial_file
+from evalui.scoring.arena.people import Votes, human_arenas
+from evalui.scoring.comparisons import comparisons
 from evalui.scoring.pairs import AnswerPair
 from evalui.types import Language
 from evalui.version import __version__

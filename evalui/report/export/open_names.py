@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.export.choice_names import CELL
 from evalui.report.export.encoder import (
     Entries,
@@ -27,6 +26,7 @@ from evalui.scoring.arena.bradley_terry import Connectivity, Rating
 from evalui.scoring.arena.categories import CategoryTable, JudgementCounts
 from evalui.scoring.arena.elo import MedianElo
 from evalui.scoring.arena.figures import Arena, Standing
+from evalui.scoring.arena.people import Disagreement, PeopleFigures
 from evalui.scoring.arena.verdicts import JudgeReliability
 from evalui.scoring.pairs import AnswerPair
 from evalui.scoring.texts.tally import Corpus

@@ -6,13 +6,6 @@ The names of tables and columns are technical and stable, as those of `tables`.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from evalui.report.analyses.people.figures import (
-    JudgedDuel,
-    PeopleFigures,
-    judged_duels,
-    one_per_dataset,
-    outcome_for,
-)
 from evalui.report.export.choice_names import CELL
 from evalui.report.export.encoder import (
     Fields,
@@ -46,6 +39,13 @@ from evalui.report.write.json import JsonObject
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.figures import Arena
+from evalui.scoring.arena.people import (
+    JudgedDuel,
+    PeopleFigures,
+    judged_duels,
+    one_per_dataset,
+    outcome_for,
+)
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.scoring.pairs import AnswerPair
 from evalui.types import WINNERS, Verdict

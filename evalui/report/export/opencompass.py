@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from tabulate import tabulate
 
 from evalui.errors import UnknownName
-from evalui.report.analyses.arena.categories import Grouping
 from evalui.report.analyses.base import Report
 from evalui.report.blocks import ChartBlock
 from evalui.report.charts.arena import rates_chart
@@ -21,6 +20,7 @@ from evalui.report.render.pictures import pictures
 from evalui.scoring.arena.battles import BattleTally, in_folder_order
 from evalui.scoring.arena.categories import CategoryTable, category_of, category_tables
 from evalui.scoring.arena.figures import Arena, with_opencompass_elo
+from evalui.scoring.arena.question_groups import Grouping
 from evalui.scoring.arena.verdicts import battles_from_verdicts
 from evalui.types import Language
 

@@ -8,7 +8,6 @@ from typing import cast
 
 import pandas as pd
 
-from evalui.report.analyses.statistics import comparisons
 from evalui.report.export.choice_names import (
     CELL,
     CELL_STATE,
@@ -32,6 +31,7 @@ from evalui.report.frames.base import FrameParts
 from evalui.report.write.json import JsonObject
 from evalui.scoring.bias.counts import PositionTable
 from evalui.scoring.cell_summary import SubjectGroup, Summary
+from evalui.scoring.comparisons import comparisons
 from evalui.types import LETTERS
 
 _NESTED = ("consistency", "prior", "calibration")  # None where there are no such figures

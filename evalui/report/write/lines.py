@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.modes.judge_outputs import CRITERION
-from evalui.report.analyses.people.figures import Votes
 from evalui.report.write.json import JsonObject, json_text
 from evalui.scoring.arena.figures import Arena
+from evalui.scoring.arena.people import Votes
 from evalui.scoring.arena.verdicts import PANEL_NAME, rating_cells, retried_trials
 from evalui.scoring.choice.options import shown_options, variant_label
 from evalui.scoring.trial_columns import ABSENT, TrialColumns, columns_of

@@ -57,6 +57,10 @@ class PositionTable:
         """How often each slot was chosen."""
         return tuple(sum(column) for column in zip(*self.counts, strict=True))
 
+    def answers_at(self, gold: int) -> int:
+        """How many answers had their right option in slot `gold`, readable or not."""
+        return sum(self.counts[gold]) + self.unreadable[gold] + self.tied[gold]
+
 
 @dataclass(frozen=True, slots=True)
 class RecallSpread:

@@ -16,7 +16,7 @@ from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.arena.document import pooled_blocks
 from evalui.report.analyses.arena.narrative import judge_name
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import OpenContext
 from evalui.report.html import Html
 from evalui.scoring.arena.figures import PEOPLE
 from evalui.scoring.arena.pooled import PoolFilter

@@ -15,10 +15,10 @@ from evalui.errors import DataError, SpecError, StoreError
 from evalui.harnesses import importing
 from evalui.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
 from evalui.report.analyses.overview.document import left_out_sentences
-from evalui.report.analyses.statistics import comparisons
 from evalui.runs.results import read_results
 from evalui.runs.spec import ModeSpec
 from evalui.runs.worker.worker import Worker
+from evalui.scoring.comparisons import comparisons
 from evalui.store import queue
 from evalui.store.connection import Database
 from evalui.store.imported_runs import add_imported_cell, add_imported_dataset, begin_import

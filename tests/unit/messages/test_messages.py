@@ -1,4 +1,8 @@
-"""Both languages say everything, and say it about the same figures."""
+"""Both languages say everything, and say it about the same figures.
+
+The sentences are those of the catalogue and of the files beside modules, as they stand there: what
+`messages` has of the latter depends on which modules are imported.
+"""
 
 import ast
 import re
@@ -6,6 +10,7 @@ import string
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
@@ -32,8 +37,12 @@ from evalui.types import Ability, CellState, DatasetKind, Language, Pattern, Run
 PRODUCT = Path(evalui.__file__).parent
 SOURCES = sorted(PRODUCT.rglob("*.py"))
 TEMPLATES = sorted(PRODUCT.rglob("*.html"))
-ENGLISH = messages("en").by_key
-CHINESE = messages("zh").by_key
+# Of one module each, with a table for each language.
+BESIDE = [
+    path.with_suffix(".toml")
+    for path in SOURCES
+    if 'add_messages(Path(__file__).with_suffix(".toml"))' in path.read_text(encoding="utf-8")
+]
 # Chinese writes the tenths in its own numerals, and does not name the kind of what is unknown.
 OTHER_FIELDS = ("loses", "error.unknown-name")
 
@@ -42,12 +51,26 @@ def fields(sentence: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
 
 
-def keys_of(path: Path) -> list[str]:
-    def walk(prefix: str, tree: dict[str, Any]) -> Iterator[str]:
-        for key, value in tree.items():
-            yield from walk(f"{prefix}{key}.", value) if isinstance(value, dict) else [prefix + key]
+def flat(prefix: str, tree: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in tree.items():
+        yield from (
+            flat(f"{prefix}{key}.", value) if isinstance(value, dict) else [(prefix + key, value)]
+        )
 
-    return list(walk("", tomllib.loads(path.read_text(encoding="utf-8"))))
+
+def texts_of(path: Path, language: Language) -> list[tuple[str, str]]:
+    """The keys of a file with their sentences in a language, as `messages` would have them."""
+    tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    return list(flat("", tree.get(language, {}) if path in BESIDE else tree))
+
+
+def texts_by_file(language: Language) -> dict[Path, list[tuple[str, str]]]:
+    paths = [*sorted((PRODUCT / "messages" / language).glob("*.toml")), *BESIDE]
+    return {path: texts_of(path, language) for path in paths}
+
+
+ENGLISH = {key: text for texts in texts_by_file("en").values() for key, text in texts}
+CHINESE = {key: text for texts in texts_by_file("zh").values() for key, text in texts}
 
 
 def literals() -> Iterator[str]:
@@ -87,9 +110,44 @@ def used() -> tuple[set[str], list[re.Pattern[str]]]:
 
 def test_no_key_stands_in_two_files():
     for language in LANGUAGES:
-        files = (PRODUCT / "messages" / language).glob("*.toml")
-        counted = Counter(key for path in files for key in keys_of(path))
+        counted = Counter(key for texts in texts_by_file(language).values() for key, _ in texts)
         assert [key for key, number in counted.items() if number > 1] == []
+
+
+def test_a_file_beside_a_module_is_read_by_it_and_has_a_table_for_each_language():
+    reports = {*(PRODUCT / "report").rglob("*.toml")}
+    assert sorted(reports - set(BESIDE)) == []
+    for path in BESIDE:
+        assert set(tomllib.loads(path.read_text(encoding="utf-8"))) == set(LANGUAGES), path
+
+
+@pytest.mark.parametrize("path", BESIDE, ids=lambda path: path.stem)
+def test_the_keys_of_a_file_beside_a_module_begin_with_one_word(path: Path):
+    assert len({key.partition(".")[0] for key, _ in texts_of(path, "en")}) == 1
+
+
+@pytest.mark.parametrize("path", BESIDE, ids=lambda path: path.stem)
+def test_who_uses_the_sentences_of_a_module_imports_it(path: Path):
+    module = ".".join(path.relative_to(PRODUCT.parent).with_suffix("").parts)
+    keys = {key for key, _ in texts_of(path, "en")}
+    for source in SOURCES:
+        nodes = nodes_of(source)
+        texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
+        imported = {
+            name
+            for node in nodes
+            if isinstance(node, ast.ImportFrom) and node.module
+            for name in (node.module, *(f"{node.module}.{each.name}" for each in node.names))
+        }
+        if source != path.with_suffix(".py") and keys & texts:
+            assert module in imported, f"{source} says {sorted(keys & texts)}"
+
+
+def test_messages_has_the_sentences_of_modules_once_they_are_imported():
+    for path in BESIDE:
+        import_module(".".join(path.relative_to(PRODUCT.parent).with_suffix("").parts))
+    assert ENGLISH.items() <= messages("en").by_key.items()
+    assert CHINESE.items() <= messages("zh").by_key.items()
 
 
 def test_both_languages_have_the_same_keys():

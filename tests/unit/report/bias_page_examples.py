@@ -7,7 +7,6 @@ from bias_examples import cell_result, fond, halting, right, with_probabilities
 
 from evalui.report.analyses.calibration import calibration_blocks
 from evalui.report.analyses.health import choices_only_blocks, health_blocks
-from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.position_bias.blocks import (
     BiasChoice,
     BiasLinks,
@@ -16,7 +15,7 @@ from evalui.report.analyses.position_bias.blocks import (
 )
 from evalui.report.analyses.position_bias.figures import GridCell
 from evalui.report.analyses.position_bias.maps import model_maps
-from evalui.report.blocks import Block, Markers
+from evalui.report.blocks import Block, Markers, Places
 from evalui.scoring.cell_summary import summarise
 from evalui.types import CellResult, Language
 

@@ -1,7 +1,7 @@
 """A chart of each kind, as small as it can be."""
 
+from evalui.report.axes import Axis, share_axis
 from evalui.report.charts.kinds import (
-    Axis,
     Bar,
     Bars,
     Cells,
@@ -15,7 +15,6 @@ from evalui.report.charts.kinds import (
     Panel,
     Series,
     SmallMultiples,
-    share_axis,
 )
 from evalui.report.charts.theme import COLOURS, SeriesStyle
 

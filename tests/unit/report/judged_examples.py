@@ -12,8 +12,7 @@ from open_examples import (
     votes,
 )
 
-from evalui.report.analyses.base import Figures, Report
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import Figures, OpenContext, Report
 from evalui.report.analyses.open_run import open_parts, part_blocks
 from evalui.report.blocks import Block
 from evalui.report.compile import compile_report

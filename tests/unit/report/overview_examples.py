@@ -7,8 +7,7 @@ from functools import cache
 from bias_examples import Pick, cell_result, fond, halting, right
 
 from evalui.report.analyses.overview.document import overview_blocks
-from evalui.report.analyses.overview.places import Places
-from evalui.report.blocks import Block
+from evalui.report.blocks import Block, Places
 from evalui.scoring.cell_summary import Summary, summarise
 from evalui.scoring.choice.answer_format import ReadingMetrics
 from evalui.types import CellState, Interval, Language, LeftOut, Pattern

@@ -1,6 +1,15 @@
 import pytest
 
-from evalui.report.words import band_text, join_names, join_names_shortened, join_sentences
+from evalui.report.words import (
+    band_text,
+    join_names,
+    join_names_shortened,
+    join_sentences,
+    mode_name,
+    names,
+)
+from evalui.scoring.cell_summary import Summary
+from evalui.types import Cell
 
 
 @pytest.mark.parametrize(
@@ -29,3 +38,20 @@ def test_sentences_stand_apart_as_their_language_sets_them():
 def test_names_and_bands_are_written_in_one_way():
     assert (join_names("ab", "en"), join_names("ab", "zh")) == ("a, b", "a、b")
     assert (band_text(1, 1), band_text(2, 3)) == ("1", "2–3")
+
+
+def test_cells_are_called_by_what_tells_them_apart():
+    one, other = (
+        Summary(Cell("a", "x", "generation", label, "circular", ""), "done", "", 1, 1, 1)
+        for label in ("generation", "generation 5-shot")
+    )
+    assert set(names([one, other], "en").values()) == {
+        ("x", "multiple choice, reply"),
+        ("x", "multiple choice, reply 5-shot"),
+    }
+    assert names([one], "zh")[one.cell] == ("x", "")
+
+
+def test_a_mode_without_words_keeps_its_name():
+    cell = Cell("d", "m", "predictions", "predictions", "origin", "")
+    assert mode_name(cell, "zh") == "predictions"

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from open_run_examples import add_open_run, do_run, open_spec
 
-from evalui.report.analyses.arena.categories import question_groups
 from evalui.report.compile import compile_report
 from evalui.report.export.json import encode
 from evalui.runs import kept_summaries
@@ -14,6 +13,7 @@ from evalui.runs.kept_summaries import read_arena, summary_source
 from evalui.runs.results import read_results
 from evalui.scoring.arena import figures
 from evalui.scoring.arena.figures import Arena, arena_of_judges
+from evalui.scoring.arena.question_groups import question_groups
 from evalui.scoring.arena.verdicts import verdicts_of
 from evalui.store.connection import Database
 from evalui.store.runs import read_cells

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from open_examples import answer_trial, answered_result, answers_result
+from open_examples import answer_trial, answered_result, answers_result, judge_result, rating_result
 
 from evalui.report.export.json import encode
 from evalui.report.export.metric_rows import answer_metrics
-from evalui.scoring.answer_summary import summarise_answers
+from evalui.scoring.answer_summary import answers, summarise_answers
+from evalui.scoring.arena.verdicts import rating_cells
 from evalui.types import Sample, Variant
 
 
@@ -91,3 +92,55 @@ def test_a_conversation_is_compared_turn_by_turn_where_each_has_its_reference():
 
 
 # ---------------------------------------------------------------- marks of a judge
+
+
+def test_marks_have_a_mean_on_the_judges_own_scale():
+    judged = rating_result({"late": [10, 8, 9], "weak": [1, 2, None]})
+    (late,) = answers([answers_result("late"), judged])[0].ratings
+    assert (late.judge, late.scale, late.n, late.unscored) == ("judge-local", "rating", 3, 0)
+    assert late.mean
+    assert late.mean.value == pytest.approx(9)
+    assert 8 <= late.mean.low < 9 < late.mean.high <= 10
+    (weak,) = answers([answers_result("weak"), judged])[0].ratings
+    assert (weak.n, weak.unscored) == (2, 1)
+    assert weak.mean
+    assert weak.mean.value == pytest.approx(1.5)
+
+
+def test_correctness_is_a_share():
+    judged = rating_result({"late": [1, 1, 0, 1]}, scale="correct")
+    (found,) = answers([answers_result("late"), judged])[0].ratings
+    assert found.scale == "correct"
+    assert found.mean
+    assert found.mean.value == pytest.approx(0.75)
+
+
+def test_a_judge_that_gave_no_readable_mark_has_no_mean():
+    judged = rating_result({"late": [None, None]})
+    (found,) = answers([answers_result("late"), judged])[0].ratings
+    assert (found.mean, found.n, found.unscored) == (None, 0, 2)
+
+
+def test_a_run_attaches_marks_to_the_model_and_dataset_they_are_about():
+    results = [
+        answers_result("late"),
+        answers_result("late", dataset="other"),
+        rating_result({"late": [9], "weak": [1]}),
+        judge_result(),
+    ]
+    here, there = answers(results)
+    assert [one.mean and one.mean.value for one in here.ratings] == [pytest.approx(9)]
+    assert there.ratings == ()
+
+
+def test_a_judge_that_has_not_begun_is_asked_as_the_others_are():
+    late = replace(rating_result({}, judge="late"), state="failed", error="No answer.")
+    results = [answers_result("late"), rating_result({"late": [9]}), late]
+    assert rating_cells(results) == tuple(results[1:])
+    (summary,) = answers(results)
+    assert [(one.judge, one.n, one.error) for one in summary.ratings] == [
+        ("judge-local", 1, ""),
+        ("late", 0, "No answer."),
+    ]
+    assert rating_cells([judge_result(), judge_result(judge="late", done=0)]) == ()
+    assert rating_cells([late]) == ()

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bias_examples import Pick, cell_result, halting, right
-from open_examples import answered_result, answers_result
+from open_examples import answer_trial, answered_result, answers_result, samples
 
-from evalui.report.analyses.statistics import CellComparison, compare_pairs
 from evalui.scoring.cell_summary import summarise
 from evalui.scoring.cell_trials import CellTrials
+from evalui.scoring.comparisons import CellComparison, compare_pairs
 from evalui.scoring.metrics import Metric, compute_figures, known_metrics
 from evalui.scoring.pairs import compare_answers, compare_metric, decided_pairs
 from evalui.types import CellResult, Interval, Variant
@@ -164,3 +164,53 @@ def test_written_answers_of_thirteen_models_can_be_told_apart():
     pairs = compare_answers(named, "rouge-l-f")
     assert len(pairs) == 78
     assert pairs[11].p < 0.001
+
+
+def _pair_of(first: tuple[float, ...], second: tuple[float, ...]) -> list[CellResult]:
+    results = [answered_result(*"x" * len(figures), figures=figures) for figures in (first, second)]
+    return [
+        replace(result, cell=replace(result.cell, model=name))
+        for result, name in zip(results, "mn", strict=True)
+    ]
+
+
+def test_two_models_differ_by_the_mean_over_shared_questions():
+    (pair,) = compare_answers(_pair_of((0.9, 0.7, 0.8), (0.4, 0.4, 0.1)), "rouge-l-f")
+    assert (pair.first, pair.second, pair.n) == ("m", "n", 3)
+    assert pair.value == pytest.approx(0.5)
+    assert pair.low <= pair.value <= pair.high
+    # All of 2^3 signs but the observed and its mirror give less: p is about 1/4.
+    assert 0.2 < pair.p < 0.3
+
+
+def test_questions_that_one_model_lacks_do_not_count():
+    first, second = _pair_of((0.9, 0.7, 0.8), (0.4, 0.4, 0.1))
+    (pair,) = compare_answers([first, replace(second, trials=second.trials[:2])], "rouge-l-f")
+    assert pair.n == 2
+    assert pair.value == pytest.approx(0.4)
+
+
+def test_p_values_are_adjusted_for_the_number_of_pairs():
+    alone = compare_answers([answers_result("late"), answers_result("early")], "bleu-1")
+    three = compare_answers([answers_result(name) for name in ("late", "early", "weak")], "bleu-1")
+    assert len(three) == 3
+    assert three[0].p == pytest.approx(3 * alone[0].p, rel=0.5)
+    assert three[0].p > 2 * alone[0].p
+
+
+def test_only_models_of_one_dataset_are_compared():
+    results = [answers_result("late"), answers_result("early", dataset="other")]
+    assert compare_answers(results, "rouge-l-f") == ()
+
+
+def test_without_references_there_is_nothing_to_compare():
+    bare = {key: replace(one, target=()) for key, one in samples().items()}
+    results = [
+        replace(
+            answers_result(name),
+            samples=bare,
+            trials=tuple(answer_trial(one, "x") for one in bare.values()),
+        )
+        for name in ("late", "early")
+    ]
+    assert compare_answers(results, "rouge-l-f") == ()

@@ -6,6 +6,7 @@ import pytest
 from ui_layout import laid_out
 
 from evalui.messages import messages
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
     BarCell,
@@ -30,7 +31,7 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.kinds import Axis, Cells, HeatMap, Label
+from evalui.report.charts.kinds import Cells, HeatMap, Label
 from evalui.ui.blocks import show
 from evalui.ui.components.data_table import plain_value
 

@@ -3,12 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.categories import (
-    MIN_GROUP_QUESTIONS,
-    Grouping,
-    battles_by_group,
-    question_groups,
-)
 from evalui.report.analyses.arena.findings import (
     arena_verdict,
     duels_finding,
@@ -23,8 +17,8 @@ from evalui.report.analyses.arena.tables import (
     pair_table,
 )
 from evalui.report.analyses.arena.trust import trust_blocks
+from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.judge import judge_notes, judged_headline, trust_finding
-from evalui.report.analyses.open_answers.context import OpenContext
 from evalui.report.analyses.open_answers.document import (
     figures_finding,
     text_card,
@@ -38,6 +32,12 @@ from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.figures import PEOPLE, Arena
 from evalui.scoring.arena.figures import Headline as RatedBy
+from evalui.scoring.arena.question_groups import (
+    MIN_GROUP_QUESTIONS,
+    Grouping,
+    battles_by_group,
+    question_groups,
+)
 from evalui.scoring.pairs import AnswerPair
 
 _PICTURES: Mapping[RatedBy, str] = {"bradley_terry": "ratings", "elo": "elo"}

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.categories import QuestionGroup, question_groups
 from evalui.report.analyses.arena.narrative import (
     groups_title,
     is_ranked,
@@ -14,6 +13,7 @@ from evalui.report.analyses.arena.narrative import (
 from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.report.words import band_text, join_names_shortened, join_sentences
 from evalui.scoring.arena.figures import PEOPLE, POOLED, Arena, Standing
+from evalui.scoring.arena.question_groups import QuestionGroup, question_groups
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language, is_unfinished
 

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.arena.categories import Grouping, QuestionGroup
 from evalui.report.analyses.overview.warnings import ReportNote, cluster_notes, state_notes
 from evalui.report.numbers import count, fixed, signed
 from evalui.report.words import join_names, join_names_shortened, join_sentences
 from evalui.scoring.answer_summary import AnswerSummary, ranking_metric
 from evalui.scoring.arena.bradley_terry import Connectivity
 from evalui.scoring.arena.figures import PEOPLE, POOLED, Arena
+from evalui.scoring.arena.question_groups import Grouping, QuestionGroup
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.scoring.pairs import AnswerPair, MetricPair
 from evalui.scoring.texts.metrics import MAIN, RECALL

@@ -6,7 +6,8 @@ from math import ceil, floor
 from evalui.messages import localized
 from evalui.report.analyses.arena.findings import rank_band, standings_finding
 from evalui.report.analyses.arena.narrative import judged_by
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import OpenContext
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
     Card,
@@ -17,7 +18,6 @@ from evalui.report.blocks import (
     TableCell,
     ValueCell,
 )
-from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, format_range, format_value
 from evalui.report.words import join_sentences
 from evalui.scoring.arena.elo import INITIAL_RATING

@@ -4,16 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.categories import (
-    MAX_GROUPS,
-    Grouping,
-    largest_groups,
-    question_groups,
-)
 from evalui.report.analyses.arena.findings import rank_band
 from evalui.report.analyses.arena.narrative import dimension_name, order_note, standings_title
 from evalui.report.analyses.arena.standings import no_range_reason, rating_range, rating_text
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import OpenContext
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -32,6 +26,12 @@ from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.categories import CategoryTable
 from evalui.scoring.arena.elo import MEDIAN_ELO_MAX_BATTLES
 from evalui.scoring.arena.figures import PEOPLE, Arena
+from evalui.scoring.arena.question_groups import (
+    MAX_GROUPS,
+    Grouping,
+    largest_groups,
+    question_groups,
+)
 from evalui.types import Interval, Language
 
 _MISSING = "N/A"  # as in OpenCompass's report: the model has no battle in this dimension

@@ -23,14 +23,14 @@ from evalui.report.analyses.comparison.findings import (
     sureness,
     verdict,
 )
-from evalui.report.analyses.open_answers.figures import recall_reason
+from evalui.report.analyses.open_answers.document import recall_reason
 from evalui.report.analyses.statistics import (
-    CellComparison,
     format_least_difference,
     mcnemar_sentence,
     other_settings,
 )
 from evalui.report.analyses.statistics.blocks import finding_text, mcnemar_cell, pair_plot
+from evalui.report.axes import Axis, points_axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -50,9 +50,9 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.kinds import Axis, points_axis
 from evalui.report.numbers import count, fixed, format_value, p_column
 from evalui.scoring.answer_summary import ranking_metric
+from evalui.scoring.comparisons import CellComparison
 from evalui.scoring.pairs import MetricPair
 
 _DRAWN = 8  # rows of marks, before the others fold

@@ -4,16 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from evalui.report.analyses.statistics import (
+from evalui.scoring.answer_summary import AnswerSummary, ranking_metric, summarise_answers
+from evalui.scoring.cell_summary import Measure, Summary, pair_summary
+from evalui.scoring.cell_trials import CellTrials, scores_by_question
+from evalui.scoring.comparisons import (
     MEASURES,
     CellComparison,
     compare_cells,
     compare_pairs,
     shared_measures,
 )
-from evalui.scoring.answer_summary import AnswerSummary, ranking_metric, summarise_answers
-from evalui.scoring.cell_summary import Measure, Summary, pair_summary
-from evalui.scoring.cell_trials import CellTrials, scores_by_question
 from evalui.scoring.metrics import Metric, is_added, metrics_in, question_values
 from evalui.scoring.pairs import MetricPair, compare_answers, compare_metric, incompatibilities
 from evalui.scoring.texts.metrics import MAIN, RECALL

@@ -13,13 +13,13 @@ from evalui.report.analyses.comparison.figures import (
     QuestionSplit,
 )
 from evalui.report.analyses.statistics import (
-    CellComparison,
     format_least_difference,
     format_points,
     format_points_range,
 )
 from evalui.report.numbers import count, decimal_places, p_value, points_between
 from evalui.report.words import join_names_shortened
+from evalui.scoring.comparisons import CellComparison
 from evalui.scoring.metrics import metric_named
 from evalui.scoring.pairs import MetricPair
 

@@ -13,12 +13,12 @@ from evalui.report.analyses.arena.narrative import (
     metric_name,
     text_title,
 )
-from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_answers.figures import recall_reason
+from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.open_answers.notes import know_details
 from evalui.report.analyses.open_answers.ranks import rank_bands
 from evalui.report.analyses.open_answers.ratings import rating_cell
 from evalui.report.analyses.overview.every import has_figure, hidden_notes, metric_notes
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -38,10 +38,9 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, signed
 from evalui.report.words import join_sentences
-from evalui.scoring.answer_summary import AnswerSummary, ranking_metric
+from evalui.scoring.answer_summary import AnswerSummary, RankingMetric, ranking_metric
 from evalui.scoring.metrics import (
     Figure,
     Metric,
@@ -172,6 +171,14 @@ def text_figures(
         yield from _corpus(measured, language)
     if pairs:
         yield from _pair_blocks(pairs, leading.figure, language)
+
+
+def recall_reason(metric: RankingMetric, language: Language) -> str:
+    """Why recall leads; "" where it does not."""
+    if metric.figure != RECALL:
+        return ""
+    reference, answer = (round(each) for each in (metric.reference_length, metric.answer_length))
+    return localized("brief", language, reference=count(reference), answer=count(answer))
 
 
 # ---------------------------------------------------------------- the table that is read

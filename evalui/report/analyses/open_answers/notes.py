@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalui.messages import localized
 from evalui.report.analyses.arena.narrative import answer_notes
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.overview.warnings import (
     LEVELS,
     NOTE_KINDS,

@@ -6,9 +6,9 @@ from itertools import combinations
 from evalui.messages import localized
 from evalui.report.analyses.arena.narrative import judge_name
 from evalui.report.analyses.arena.trust import output_sentence
-from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_answers.figures import judge_rating
+from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.open_answers.ranks import rank_bands
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -22,10 +22,9 @@ from evalui.report.blocks import (
     TableCell,
     ValueCell,
 )
-from evalui.report.charts.kinds import Axis
 from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.report.words import join_names_shortened
-from evalui.scoring.answer_summary import AnswerSummary, JudgeRating
+from evalui.scoring.answer_summary import AnswerSummary, JudgeRating, judge_rating
 from evalui.scoring.cell_trials import question_clusters, score_values
 from evalui.scoring.statistics.tests import holm, paired_t_test
 from evalui.scoring.trial_columns import columns_of

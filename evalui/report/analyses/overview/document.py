@@ -7,7 +7,6 @@ from evalui.messages import localized, messages
 from evalui.report.analyses.base import Analysis
 from evalui.report.analyses.overview.every import every_figure, signatures
 from evalui.report.analyses.overview.lead import lead_card
-from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.sections import (
     by_subject,
     every_rule,
@@ -16,7 +15,7 @@ from evalui.report.analyses.overview.sections import (
     why_guessing,
 )
 from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding, standings
-from evalui.report.analyses.overview.verdict import headline, mode_word
+from evalui.report.analyses.overview.verdict import headline
 from evalui.report.analyses.overview.warnings import GUESSING, what_to_know
 from evalui.report.blocks import (
     Block,
@@ -25,8 +24,10 @@ from evalui.report.blocks import (
     Heading,
     Link,
     Links,
+    Places,
 )
 from evalui.report.numbers import count
+from evalui.report.words import mode_word
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Language, LeftOut
 

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.overview.lead import bias_state, picks
-from evalui.report.analyses.overview.narrative import mode_name
-from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.standing import DatasetStanding
 from evalui.report.blocks import (
     NONE,
@@ -17,6 +15,7 @@ from evalui.report.blocks import (
     Link,
     Links,
     Paragraph,
+    Places,
     StateCell,
     Table,
     TableCell,
@@ -25,7 +24,7 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.numbers import count, format_figure, format_range, format_value
-from evalui.report.words import band_text
+from evalui.report.words import band_text, mode_name
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.metrics import Figure, Metric, is_added, metrics_having, metrics_in

@@ -1,11 +1,11 @@
 """The lead table: one row per model with its rank, its marks on an axis and its first figures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.narrative import answers_at, mode_name, order_loss_title
 from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding
 from evalui.report.analyses.overview.verdict import verdict
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -22,9 +22,8 @@ from evalui.report.blocks import (
     TextCell,
     ValueCell,
 )
-from evalui.report.charts.kinds import Axis
-from evalui.report.numbers import count, fixed, format_range, format_value, percent
-from evalui.report.words import band_text, join_sentences
+from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value, percent
+from evalui.report.words import band_text, join_sentences, mode_name
 from evalui.scoring.bias import BiasLevel, StratumBias
 from evalui.scoring.bias.counts import PositionTable
 from evalui.scoring.cautions import HIDDEN_BELOW
@@ -42,6 +41,8 @@ BIAS_KINDS: Mapping[BiasLevel, Kind] = {
     "few": "na",
     "na": "na",
 }
+_SMALL_LOSS = 1 / 20
+_CHINESE_TENTHS = "零一两三四五六七八九"
 
 
 def lead_card(
@@ -114,6 +115,50 @@ def _caption(standing: DatasetStanding, language: Language) -> str:
     return join_sentences(
         caption, localized("lead.caption-blind", language) if in_one_order else ""
     )
+
+
+def order_loss_title(summaries: Sequence[Summary], language: Language) -> str:
+    """How much of what models know they lose with the order of options; "" if that is unknown."""
+    if any(s.sampled for s in summaries):
+        return _sampled_loss_title(summaries, language)
+    moved = [s for s in summaries if _order_loss(s) is not None]
+    knowing = [s for s in moved if s.above_chance]  # a guesser has nothing to lose
+    if not knowing:
+        return ""
+    if len(moved) > 1 and all((_order_loss(s) or 0) <= _SMALL_LOSS for s in moved):
+        return localized("loses-few", language)
+    most = max(knowing, key=lambda s: _order_loss(s) or 0)
+    return _loss_sentence(_order_loss(most) or 0, most.cell.model, language)
+
+
+def _sampled_loss_title(summaries: Sequence[Summary], language: Language) -> str:
+    """What moving options costs beyond what asking again does; "" where nobody was asked again."""
+    known = [
+        (s, loss) for s in summaries if isinstance(loss := s.figures.get("order_loss"), Interval)
+    ]
+    if not known:
+        return ""
+    most, loss = max(known, key=lambda each: each[1].value)
+    if loss.low <= 0:
+        return localized("order-loss-none", language)
+    points = fixed(100 * loss.value, decimal_places(loss))
+    return localized("order-loss", language, model=most.cell.model, points=points)
+
+
+def _order_loss(summary: Summary) -> float | None:
+    return summary.lost_with_order if summary.order_sensitivity else None
+
+
+def _loss_sentence(share: float, model: str, language: Language) -> str:
+    if share <= _SMALL_LOSS:
+        return localized("keeps", language, model=model)
+    tenths = round(10 * share)
+    if share == 1:
+        return localized("loses-all", language, model=model)
+    if tenths == 10:
+        return localized("loses-nearly-all", language, model=model)
+    tenths = max(tenths, 1)
+    return localized("loses", language, model=model, tenths=tenths, chengs=_CHINESE_TENTHS[tenths])
 
 
 # ---------------------------------------------------------------- columns
@@ -344,7 +389,7 @@ def picks(bias: StratumBias, language: Language) -> str:
     if bias.n < HIDDEN_BELOW:
         return localized("lead.picks-count", language, letter=letter, k=count(best), n=count(total))
     fields = {"letter": letter, "value": fixed(100 * best / total, 0)}
-    golds = [answers_at(table, gold) for gold in range(table.n_options)]
+    golds = [table.answers_at(gold) for gold in range(table.n_options)]
     if len(set(golds)) == 1:
         return localized("lead.picks", language, **fields, fair=percent(table.chance))
     gold = fixed(100 * golds[slot] / sum(golds), 0)

@@ -9,12 +9,9 @@ from functools import partial
 
 from evalui.messages import localized, messages
 from evalui.modes import MODES
-from evalui.report.analyses.overview.narrative import group_name, mode_name, of_real_models
-from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.overview.standing import DatasetStanding
 from evalui.report.analyses.overview.verdict import is_plenty, tied, winner
 from evalui.report.analyses.statistics import (
-    CellComparison,
     comparison_method,
     format_least_difference,
     format_points,
@@ -29,6 +26,7 @@ from evalui.report.blocks import (
     NoteLine,
     Notes,
     Paragraph,
+    Places,
     Table,
     TableCell,
     TextCell,
@@ -43,10 +41,11 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
-from evalui.report.words import join_sentences
+from evalui.report.words import group_name, join_sentences, mode_name, of_real_models
 from evalui.scoring.cautions import EXPLORATORY_BELOW
 from evalui.scoring.cell_summary import Measure, SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
+from evalui.scoring.comparisons import CellComparison
 from evalui.scoring.statistics.intervals import beats_guessing, share_interval
 from evalui.types import Interval, Language, signature_parts
 

@@ -4,14 +4,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 
-from evalui.report.analyses.overview.narrative import with_question
-from evalui.report.analyses.statistics import (
-    CellComparison,
-    ComparisonSet,
-    comparisons,
-    main_measure,
-)
+from evalui.modes import traits_of
 from evalui.scoring.cell_summary import Measure, Summary
+from evalui.scoring.comparisons import CellComparison, ComparisonSet, comparisons, main_measure
 from evalui.scoring.statistics.tests import RankBand
 from evalui.types import is_unfinished
 
@@ -181,3 +176,14 @@ def _lead(cells: Sequence[Summary], modes: Sequence[str]) -> str:
     moved = {s.cell.label for s in cells if s.robust}
     first = next((label for label in modes if label in moved), "")
     return first or next((label for label in modes if label in answered), modes[0])
+
+
+def with_question(summaries: Sequence[Summary]) -> list[Summary]:
+    """The cells that show their question; all if none does."""
+    shown = [each for each in summaries if "question" not in traits_of(each.cell.mode).omits]
+    return shown or list(summaries)
+
+
+def above_chance(summary: Summary) -> float:
+    """How far the accuracy lies above guessing, in 0..1; 0 without answers."""
+    return summary.accuracy.value - (summary.chance or 0.0) if summary.accuracy else 0.0

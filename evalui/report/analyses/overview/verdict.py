@@ -6,15 +6,11 @@ Each follows from the corrected tests of `statistics`; none names a winner that 
 from collections.abc import Sequence
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.narrative import above_chance
-from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding
+from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding, above_chance
 from evalui.report.analyses.statistics import (
-    CellComparison,
-    ComparisonSet,
     format_least_difference,
     format_points,
     format_points_range,
-    main_measure,
 )
 from evalui.report.blocks import Headline
 from evalui.report.numbers import (
@@ -25,8 +21,9 @@ from evalui.report.numbers import (
     format_value,
     percent,
 )
-from evalui.report.words import join_names_shortened, join_sentences
+from evalui.report.words import join_names_shortened, join_sentences, mode_word
 from evalui.scoring.cell_summary import Summary
+from evalui.scoring.comparisons import CellComparison, ComparisonSet, main_measure
 from evalui.types import Language
 
 _PLENTY = 0.001  # the corrected p-value below which nobody asks for more questions
@@ -99,14 +96,6 @@ def tied(comparison: ComparisonSet) -> tuple[str, ...]:
     own = (pair for pair in comparison.pairs if first in (pair.first.model, pair.second.model))
     apart = {model for p in own if p.has_winner for model in (p.first.model, p.second.model)}
     return (first, *(name for name in others if name not in apart))
-
-
-def mode_word(label: str, mode: str, language: Language, *, capital: bool = True) -> str:
-    """A mode in a word, with what tells it from others of its kind: "Cloze", "Letters 5-shot"."""
-    known, key = messages(language), f"mode.{mode}_short"
-    short = known(key) if key in known else mode
-    first = short[:1].upper() if capital else short[:1]
-    return first + short[1:] + label.removeprefix(mode)
 
 
 # ---------------------------------------------------------------- the sentence

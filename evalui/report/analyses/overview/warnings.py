@@ -9,23 +9,23 @@ from typing import Literal
 
 from evalui.messages import localized, messages
 from evalui.modes import traits_of
-from evalui.report.analyses.overview.narrative import above_chance, best_case_accuracy
-from evalui.report.analyses.overview.places import Places
-from evalui.report.analyses.overview.verdict import mode_word
-from evalui.report.analyses.statistics import comparable_cells, other_settings
-from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes
+from evalui.report.analyses.overview.standing import above_chance
+from evalui.report.analyses.statistics import other_settings
+from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes, Places
 from evalui.report.numbers import (
     count,
+    decimal_places,
     fixed,
     format_range,
     format_value,
     p_value,
     percent,
 )
-from evalui.report.words import join_names_shortened, join_sentences
+from evalui.report.words import join_names_shortened, join_sentences, mode_word
 from evalui.scoring.cautions import HIDDEN_BELOW, Caution, CautionEvidence, cautions
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.choice.answer_format import FormatMetrics
+from evalui.scoring.comparisons import comparable_cells
 from evalui.scoring.statistics.intervals import n_independent
 from evalui.types import LETTERS, Cell, Interval, Language, is_unfinished, signature_parts
 
@@ -309,6 +309,12 @@ def _near_ties(form: FormatMetrics, language: Language) -> list[ReportNote]:
         return []
     k, n = count(form.near_ties), count(form.n_trials)
     return [ReportNote("info", "near-ties", localized("near-ties", language, k=k, n=n))]
+
+
+def best_case_accuracy(summary: Summary, accuracy: Interval) -> str:
+    """The accuracy, in per cent, if every unreadable answer in the order as written were right."""
+    best = accuracy.value + summary.unreadable_origin / (summary.n * summary.n_repeats)
+    return fixed(100 * best, decimal_places(accuracy))
 
 
 # ---------------------------------------------------------------- how serious a note is

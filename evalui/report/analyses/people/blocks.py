@@ -10,7 +10,6 @@ from evalui.report.analyses.arena.narrative import (
     standings_title,
 )
 from evalui.report.analyses.base import Analysis
-from evalui.report.analyses.people.figures import Disagreement, PeopleFigures
 from evalui.report.analyses.people.standings import Judges, judges_table, standings_table
 from evalui.report.blocks import (
     NONE,
@@ -25,6 +24,7 @@ from evalui.report.blocks import (
 from evalui.report.numbers import count, fixed, format_range, format_value
 from evalui.report.words import join_names
 from evalui.scoring.arena.agreement import PredictionPoweredRate, RaterAgreement, VoterAgreement
+from evalui.scoring.arena.people import Disagreement, PeopleFigures
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Duel, Interval, Language, Outcome
 

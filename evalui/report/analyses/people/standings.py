@@ -5,7 +5,6 @@ from typing import Literal
 
 from evalui.messages import localized
 from evalui.report.analyses.arena.standings import rating_axis, rating_range, rating_text
-from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.blocks import (
     NONE,
     Column,
@@ -20,6 +19,7 @@ from evalui.report.blocks import (
 )
 from evalui.report.numbers import count
 from evalui.scoring.arena.figures import Standing
+from evalui.scoring.arena.people import PeopleFigures
 from evalui.types import Language
 
 Judges = Mapping[str, PeopleFigures]  # the figures beside each judge, by its name

@@ -8,18 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.narrative import picks_subtitle
-from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.position_bias.figures import GridCell, wrong_picks
 from evalui.report.analyses.position_bias.findings import (
     ckld_text,
     findings,
     locked_questions,
+    picks_subtitle,
     picks_text,
     recall_text,
     tests_sentence,
 )
 from evalui.report.analyses.position_bias.verdict import verdict
+from evalui.report.axes import share_axis, share_limit
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -31,6 +31,7 @@ from evalui.report.blocks import (
     Link,
     Links,
     Paragraph,
+    Places,
     PlotCell,
     PlotMark,
     Table,
@@ -41,7 +42,6 @@ from evalui.report.blocks import (
 )
 from evalui.report.charts.answers import picks_heat_map
 from evalui.report.charts.bias import agreement_map
-from evalui.report.charts.kinds import share_axis, share_limit
 from evalui.report.charts.theme import NEUTRAL, series_style
 from evalui.report.numbers import (
     count,

@@ -9,8 +9,8 @@ from functools import cache
 from statistics import fmean
 from typing import Literal
 
-from evalui.report.analyses.overview.narrative import group_name, names
 from evalui.report.charts.theme import MIN_QUESTIONS
+from evalui.report.words import group_name, names
 from evalui.scoring.bias import StratumBias
 from evalui.scoring.bias.counts import most_frequent
 from evalui.scoring.cell_summary import GroupKind, SubjectGroup, Summary

@@ -1,15 +1,10 @@
 """Sentences on option bias: every test in words. No p-value is stated for few questions."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.narrative import (
-    picks_title,
-    recall_extremes,
-    recall_title,
-)
 from evalui.report.numbers import (
     count,
     fixed,
@@ -20,10 +15,10 @@ from evalui.report.numbers import (
     percent,
 )
 from evalui.scoring.bias import StratumBias
-from evalui.scoring.bias.counts import Consistency, RecallSpread
+from evalui.scoring.bias.counts import Consistency, PositionTable, RecallSpread
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
-from evalui.types import LETTERS, Language
+from evalui.types import LETTERS, Interval, Language
 
 _LEVEL = 0.05
 
@@ -292,3 +287,69 @@ def _left_out(bias: StratumBias, language: Language) -> Finding:
 def kappa(value: float) -> str:
     """A kappa with two decimals and a true minus sign: ".42", "−.05"."""
     return fixed(value, 2).replace("-", "−").replace("0.", ".")
+
+
+# ---------------------------------------------------------------- what was picked and found
+
+
+def picks_title(table: PositionTable, language: Language) -> str:
+    """Which position the model picks most, beside what would be fair."""
+    total = sum(table.slot_counts)
+    if total == 0:
+        return localized("picks-none", language)
+    best = max(table.slot_counts)
+    if table.slot_counts.count(best) > 1:
+        return localized("picks-tied", language)
+    slot = table.slot_counts.index(best)
+    share = table.shares[slot]
+    assert share is not None, "what was picked has a share"
+    if best == total:
+        return localized("picks-only", language, letter=LETTERS[slot], n=count(total))
+    fields = {"letter": LETTERS[slot], "value": format_value(share)}
+    golds = [table.answers_at(gold) for gold in range(table.n_options)]
+    if len(set(golds)) == 1:
+        return localized("picks", language, **fields, fair=percent(table.chance))
+    # In one order alone the right answers are not spread evenly: a knowing model picks unevenly.
+    return localized("picks-uneven", language, **fields, gold=percent(golds[slot] / sum(golds)))
+
+
+def picks_subtitle(table: PositionTable, language: Language) -> str:
+    """How to read the heat map."""
+    rows = {table.answers_at(gold) for gold in range(table.n_options)}
+    fair = percent(table.chance)
+    if len(rows) == 1:
+        return localized("confusion-about", language, n=count(rows.pop()), fair=fair)
+    return localized("confusion-about-uneven", language, fair=fair)
+
+
+def recall_title(table: PositionTable, language: Language) -> str:
+    """In which positions recall is highest and lowest."""
+    fields = recall_extremes(table, language)
+    if fields is None:
+        return localized("recall-none", language)
+    values = [recall.value for recall in table.recalls if recall]
+    if max(values) == min(values):
+        return localized("recall-equal", language, value=fields["high"])
+    return localized("recall", language, **fields)
+
+
+def recall_extremes(table: PositionTable, language: Language) -> dict[str, str] | None:
+    """Letters of the `best` and the `worst` recall, and these as `high` and `low`, in per cent."""
+    recalls = [(recall, slot) for slot, recall in enumerate(table.recalls) if recall]
+    if not recalls:
+        return None
+    high = max((recall for recall, _ in recalls), key=lambda recall: recall.value)
+    low = min((recall for recall, _ in recalls), key=lambda recall: recall.value)
+    return {
+        "best": _letters(recalls, high.value, language),
+        "high": format_value(high),
+        "worst": _letters(recalls, low.value, language),
+        "low": format_value(low),
+    }
+
+
+def _letters(recalls: Sequence[tuple[Interval, int]], value: float, language: Language) -> str:
+    letters = [LETTERS[slot] for recall, slot in recalls if recall.value == value]
+    if language == "zh":
+        return "、".join(letters)
+    return " and ".join(filter(None, [", ".join(letters[:-1]), letters[-1]]))

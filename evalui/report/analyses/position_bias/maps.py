@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.narrative import of_real_models
 from evalui.report.analyses.position_bias.blocks import BiasLinks, BiasSubject
 from evalui.report.analyses.position_bias.figures import (
     GapRow,
@@ -31,6 +30,7 @@ from evalui.report.blocks import (
 from evalui.report.charts.bias import gap_map, prior_map
 from evalui.report.charts.theme import MIN_QUESTIONS
 from evalui.report.numbers import count, format_range, format_value, percent
+from evalui.report.words import of_real_models
 from evalui.scoring.cell_summary import GroupKind, Summary
 from evalui.types import LETTERS, Interval, Language
 

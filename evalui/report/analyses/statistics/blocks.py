@@ -5,11 +5,8 @@ from dataclasses import replace
 from math import sqrt
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.narrative import names
 from evalui.report.analyses.overview.standing import DatasetStanding, standings
 from evalui.report.analyses.statistics import (
-    CellComparison,
-    ComparisonSet,
     comparison_method,
     format_least_difference,
     format_points,
@@ -17,6 +14,7 @@ from evalui.report.analyses.statistics import (
     refusal_sentence,
 )
 from evalui.report.analyses.statistics.headline import comparison_sentence
+from evalui.report.axes import points_axis
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -41,7 +39,6 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.charts.calibration import sample_size_lines
-from evalui.report.charts.kinds import points_axis
 from evalui.report.numbers import (
     count,
     fixed,
@@ -51,8 +48,9 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
-from evalui.report.words import band_text, join_sentences
+from evalui.report.words import band_text, join_sentences, names
 from evalui.scoring.cell_summary import Summary
+from evalui.scoring.comparisons import CellComparison, ComparisonSet
 from evalui.scoring.statistics.tests import minimum_detectable_difference, questions_needed
 from evalui.types import Language
 

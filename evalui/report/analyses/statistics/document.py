@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from evalui.messages import localized
 from evalui.report.analyses.base import Analysis, Report
-from evalui.report.analyses.overview.narrative import names, with_question
-from evalui.report.analyses.statistics import comparisons
+from evalui.report.analyses.overview.standing import with_question
 from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Block, Heading
+from evalui.report.words import names
+from evalui.scoring.comparisons import comparisons
 from evalui.types import Language
 
 

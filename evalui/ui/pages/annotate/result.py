@@ -10,12 +10,12 @@ from evalui.app.ballots import VoterState, own_verdicts
 from evalui.app.results import run_report
 from evalui.messages import Messages
 from evalui.report.analyses.people.blocks import people_blocks
-from evalui.report.analyses.people.figures import PeopleFigures, one_per_dataset
 from evalui.report.analyses.people.standings import contestant_cells
 from evalui.report.blocks import Block, Card, Details, Headline, ModelCell, TableCell, text_table
 from evalui.report.numbers import fixed
 from evalui.report.render.page import render_blocks
 from evalui.scoring.arena.battles import BattleTally, tallies
+from evalui.scoring.arena.people import PeopleFigures, one_per_dataset
 from evalui.scoring.arena.verdicts import battles_from_verdicts
 from evalui.store.runs import RunRow
 from evalui.types import Verdict

@@ -16,7 +16,7 @@ from evalui.report.analyses.comparison.figures import (
     PairComparison,
 )
 from evalui.report.analyses.comparison.findings import measure_words
-from evalui.report.analyses.overview.places import Places
+from evalui.report.blocks import Places
 from evalui.report.html import Html
 from evalui.store.connection import Database
 from evalui.store.trials import read_trials_of

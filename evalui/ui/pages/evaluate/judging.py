@@ -9,10 +9,10 @@ from evalui.models.base import traits_of
 from evalui.models.catalog import ModelState
 from evalui.models.scripted.rules import RULES_NEEDING_REFERENCE
 from evalui.modes.judge import read_sample_reply
-from evalui.modes.judge_outputs import CRITERION, GradedReply
+from evalui.modes.judge_outputs import GradedReply
 from evalui.modes.prompts.rubrics import RUBRICS, SINGLE_ANSWER_FORMATS, parse_rubric
 from evalui.report.html import Html
-from evalui.types import OUTCOMES
+from evalui.types import CRITERION, OUTCOMES
 from evalui.ui.components.choice_list import Choice, ChoiceGroup, choice_list
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.templates import fill

@@ -9,12 +9,7 @@ from evalui.app.comparisons import MAX_CELLS
 from evalui.app.run_view import RunView
 from evalui.messages import Messages
 from evalui.report.analyses.overview.every import signatures
-from evalui.report.analyses.statistics import (
-    ComparisonSet,
-    comparable_cells,
-    comparisons,
-    refusal_sentence,
-)
+from evalui.report.analyses.statistics import refusal_sentence
 from evalui.report.analyses.statistics.blocks import (
     SIZES,
     errors_section,
@@ -28,6 +23,7 @@ from evalui.report.numbers import count
 from evalui.report.render.page import render_headline
 from evalui.report.words import join_sentences
 from evalui.scoring.cell_summary import Measure
+from evalui.scoring.comparisons import ComparisonSet, comparable_cells, comparisons
 from evalui.types import Cell
 from evalui.ui.blocks import show
 from evalui.ui.components.form import Form, field_value, parse_whole_number

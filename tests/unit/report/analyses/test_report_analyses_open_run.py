@@ -8,12 +8,12 @@ import pytest
 from judged_examples import RUNS, page, run_of
 from open_examples import answers_result, judge_result, judged_run, rating_result, votes
 
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.open_run import open_blocks, open_parts, part_blocks
-from evalui.report.analyses.people.figures import human_arenas
 from evalui.report.blocks import Card, Details, Heading, Headline, ModelCell, Table
 from evalui.report.compile import compile_report
 from evalui.report.render.json import JsonBlock, as_json
+from evalui.scoring.arena.people import human_arenas
 from evalui.types import Language
 
 VERDICT, SUPPORT, TITLE, CAPTION, CLOSED, CELL, WARNING = 16, 16, 14, 20, 14, 6, 18

@@ -12,10 +12,7 @@ from pair_examples import GUESSING, KNOWING, LEVEL, summary, two
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.sections import pairs_table
 from evalui.report.analyses.statistics import (
-    CellComparison,
-    ComparisonSet,
     comparison_method,
-    comparisons,
     format_least_difference,
     format_points,
     format_points_range,
@@ -23,6 +20,7 @@ from evalui.report.analyses.statistics import (
 from evalui.report.analyses.statistics.blocks import pair_plot, pairs_caption, statistics_blocks
 from evalui.report.blocks import Card, Details, Headline, ModelCell, Table, TextCell
 from evalui.scoring.cell_summary import Summary
+from evalui.scoring.comparisons import CellComparison, ComparisonSet, comparisons
 from evalui.types import Language
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)

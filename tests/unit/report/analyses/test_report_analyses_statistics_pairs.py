@@ -6,11 +6,7 @@ from pair_examples import summary
 
 from evalui.report.analyses.overview.sections import pairs_table
 from evalui.report.analyses.statistics import (
-    CellComparison,
-    IncomparablePair,
-    compare_cells,
     comparison_method,
-    comparisons,
     format_least_difference,
     format_points,
     format_points_range,
@@ -22,6 +18,7 @@ from evalui.report.blocks import Card, Details, Table
 from evalui.report.numbers import format_value, p_value, signed_points
 from evalui.report.render.page import render_blocks
 from evalui.scoring.cell_summary import summarise
+from evalui.scoring.comparisons import CellComparison, IncomparablePair, compare_cells, comparisons
 from evalui.scoring.statistics.tests import McNemar, PairedTTest
 from evalui.types import Cell
 

@@ -4,8 +4,8 @@ from functools import cache
 import pytest
 from arena_examples import judged, leading, scattered
 
-from evalui.report.analyses.arena.categories import MAX_GROUPS
 from evalui.report.charts.arena import rates_chart, rates_note, win_matrix
+from evalui.scoring.arena.question_groups import MAX_GROUPS
 from evalui.types import Interval
 
 

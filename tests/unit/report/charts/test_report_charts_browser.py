@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from chart_examples import HEAT_MAP, LINES, PANELS
 
+from evalui.report.axes import Axis
 from evalui.report.blocks import Card, ChartBlock, Column, PlotCell, PlotMark, Table
 from evalui.report.charts import browser
 from evalui.report.charts.browser import TitledChart, draw_by_browser, picture
 from evalui.report.charts.figures import plotly_figure
-from evalui.report.charts.kinds import Axis
 from evalui.report.render import pictures as module
 from evalui.report.render.pictures import pictures
 

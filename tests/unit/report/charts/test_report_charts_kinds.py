@@ -1,12 +1,7 @@
 import pytest
 
-from evalui.report.charts.kinds import (
-    Label,
-    coloured_and_grey,
-    points_axis,
-    share_axis,
-    share_limit,
-)
+from evalui.report.axes import points_axis, share_axis, share_limit
+from evalui.report.charts.kinds import Label, coloured_and_grey
 
 
 @pytest.mark.parametrize(

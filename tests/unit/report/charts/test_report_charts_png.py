@@ -11,9 +11,8 @@ from chart_examples import HEAT_MAP, INTERVALS, LINES, PANELS
 from open_examples import judge_result
 
 from evalui.report.analyses.arena.document import judged_blocks
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.overview.document import overview_blocks
-from evalui.report.analyses.statistics import comparisons
 from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Block, Card, ChartBlock, Details, Table
 from evalui.report.charts.answers import picks_heat_map
@@ -27,6 +26,7 @@ from evalui.report.charts.theme import (
 from evalui.report.render.pictures import pictures
 from evalui.scoring.arena.figures import Arena, arena
 from evalui.scoring.cell_summary import summarise
+from evalui.scoring.comparisons import comparisons
 from evalui.types import Language
 
 matplotlib = pytest.importorskip("matplotlib")

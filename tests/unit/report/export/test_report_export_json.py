@@ -3,7 +3,6 @@ import json
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
-from evalui.report.analyses.statistics import comparisons
 from evalui.report.export.json import (
     all_metrics_object,
     cell_object,
@@ -11,6 +10,7 @@ from evalui.report.export.json import (
     metrics_object,
 )
 from evalui.scoring.cell_summary import summarise
+from evalui.scoring.comparisons import comparisons
 
 _PICKS = {"q0": "right", "q1": [0, 0, None, "tie"]}
 

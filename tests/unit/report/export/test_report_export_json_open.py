@@ -5,11 +5,10 @@ import json
 import pytest
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
-from evalui.report.analyses.open_answers.figures import answers
 from evalui.report.export.json import (
     encode,
 )
-from evalui.scoring.answer_summary import summarise_answers
+from evalui.scoring.answer_summary import answers, summarise_answers
 from evalui.scoring.arena.figures import arena, arenas
 from evalui.scoring.pairs import compare_answers
 from evalui.types import Outcome

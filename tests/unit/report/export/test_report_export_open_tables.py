@@ -5,8 +5,8 @@ import pytest
 from export_examples import as_frame, framed
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
-from evalui.report.analyses.open_answers.figures import answers
 from evalui.report.export import open_tables as made
+from evalui.scoring.answer_summary import answers
 from evalui.scoring.arena.figures import arenas
 from evalui.scoring.pairs import compare_answers
 

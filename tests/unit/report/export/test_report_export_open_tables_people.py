@@ -4,9 +4,9 @@ import pytest
 from export_examples import as_frame, framed
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
-from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.compile import compile_report
 from evalui.report.export import open_tables as made
+from evalui.scoring.arena.people import PeopleFigures
 from evalui.types import Outcome
 
 agreement_table, disagreements_table, prediction_powered, voters_table = map(

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     Bullets,
     Card,
@@ -23,7 +24,6 @@ from evalui.report.blocks import (
     Table,
     ValueCell,
 )
-from evalui.report.charts.kinds import Axis
 from evalui.report.render.json import as_json
 from evalui.report.render.markdown import as_markdown
 from evalui.report.render.page import render_blocks

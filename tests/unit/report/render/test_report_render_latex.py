@@ -1,7 +1,7 @@
 """Lead tables for a paper; nothing of a file becomes a command."""
 
+from evalui.report.axes import Axis
 from evalui.report.blocks import Card, Column, Details, ModelCell, Paragraph, Table, ValueCell
-from evalui.report.charts.kinds import Axis
 from evalui.report.render.latex import as_latex, escape_latex
 
 COLUMNS = (

@@ -1,5 +1,6 @@
 import re
 
+from evalui.report.axes import Axis
 from evalui.report.blocks import (
     BarCell,
     Column,
@@ -12,7 +13,6 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.kinds import Axis
 from evalui.report.render.tables import render_table
 
 _AXIS = Axis(0, 100, (0, 50, 100), ("0", "50", "100 %"))

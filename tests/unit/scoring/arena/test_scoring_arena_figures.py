@@ -21,7 +21,7 @@ from open_examples import (
 )
 
 from evalui.report.analyses.arena.standings import standings_card
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import OpenContext
 from evalui.report.blocks import Table
 from evalui.report.charts.arena import win_matrix
 from evalui.report.export.json import encode

@@ -4,7 +4,7 @@ import pytest
 from judged_examples import report_of
 from open_examples import judge_result, judged_run, rating_result
 
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.open_run import open_blocks
 from evalui.report.charts import theme
 from evalui.report.compile import compile_report, markdown

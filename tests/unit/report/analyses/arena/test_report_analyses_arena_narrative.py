@@ -4,7 +4,6 @@ import pytest
 from arena_examples import judged, leading, swept
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
-from evalui.report.analyses.arena.categories import question_groups
 from evalui.report.analyses.arena.narrative import (
     answer_notes,
     battles_by,
@@ -14,9 +13,10 @@ from evalui.report.analyses.arena.narrative import (
     standings_title,
     text_title,
 )
-from evalui.report.analyses.open_answers.figures import answers
+from evalui.scoring.answer_summary import answers
 from evalui.scoring.arena.bradley_terry import Connectivity
 from evalui.scoring.arena.figures import Arena, arena
+from evalui.scoring.arena.question_groups import question_groups
 from evalui.types import Interval
 
 

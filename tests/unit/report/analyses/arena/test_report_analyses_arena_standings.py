@@ -7,9 +7,6 @@ import pytest
 from arena_examples import judged, leading, scattered, swept
 from open_examples import judge_result
 
-from evalui.report.analyses.arena.categories import (
-    question_groups,
-)
 from evalui.report.analyses.arena.findings import (
     arena_verdict,
     duels_finding,
@@ -19,11 +16,14 @@ from evalui.report.analyses.arena.findings import (
 )
 from evalui.report.analyses.arena.standings import rating_range, rating_ticks, standings_card
 from evalui.report.analyses.arena.tables import figure_blocks, group_table
-from evalui.report.analyses.open_answers.context import OpenContext
+from evalui.report.analyses.base import OpenContext
 from evalui.report.blocks import ModelCell, Paragraph, PlotCell, Table, ValueCell
 from evalui.report.numbers import format_value
 from evalui.report.render.text import cell_text
 from evalui.scoring.arena.figures import Arena, arena
+from evalui.scoring.arena.question_groups import (
+    question_groups,
+)
 from evalui.types import Interval
 
 THREE = ("strong", "middle", "weak")

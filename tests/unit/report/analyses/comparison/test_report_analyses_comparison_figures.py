@@ -9,8 +9,8 @@ from comparison_examples import CASES, compared, contenders
 from evalui.messages import messages
 from evalui.report.analyses.comparison.blocks import comparison_blocks
 from evalui.report.analyses.comparison.figures import Comparison, compare, split_questions
-from evalui.report.analyses.statistics import CellComparison
 from evalui.report.blocks import Details, Headline, Table
+from evalui.scoring.comparisons import CellComparison
 from evalui.scoring.pairs import MetricPair
 from evalui.types import CellResult, Variant
 

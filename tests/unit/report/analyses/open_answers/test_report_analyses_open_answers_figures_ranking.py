@@ -4,8 +4,8 @@ import pytest
 from open_examples import answer_trial, answers_result, samples
 
 from evalui.report.analyses.arena.narrative import text_title
-from evalui.report.analyses.open_answers.figures import answers, recall_reason
-from evalui.scoring.answer_summary import ranking_metric
+from evalui.report.analyses.open_answers.document import recall_reason
+from evalui.scoring.answer_summary import answers, ranking_metric
 from evalui.scoring.pairs import compare_answers
 from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.types import CellResult

@@ -3,11 +3,11 @@ from dataclasses import replace
 import pytest
 from open_examples import answers_result, rating_result
 
-from evalui.report.analyses.open_answers.context import OpenContext
-from evalui.report.analyses.open_answers.figures import judge_rating
+from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.open_answers.ratings import rated_blocks, rating_title
 from evalui.report.blocks import Card, Headline, Paragraph, Table
 from evalui.report.compile import compile_report, markdown
+from evalui.scoring.answer_summary import judge_rating
 from evalui.scoring.arena.verdicts import rating_cells
 
 _HIGH, _LOW = [9.0, 8.0, 9.0, 8.0] * 3, [3.0, 4.0, 3.0, 4.0] * 3

@@ -8,8 +8,17 @@ from bias_examples import right
 from overview_examples import BASE, EARLY, LATE, LEFT_OUT, PLACES, RUNS, blind, page, summary
 
 from evalui.report.analyses.overview.document import left_out_sentences, overview_blocks
-from evalui.report.analyses.overview.places import Places
-from evalui.report.blocks import Block, Bullets, Card, Details, Headline, Links, Notes, Table
+from evalui.report.blocks import (
+    Block,
+    Bullets,
+    Card,
+    Details,
+    Headline,
+    Links,
+    Notes,
+    Places,
+    Table,
+)
 from evalui.report.render.markdown import as_markdown
 from evalui.report.render.text import cell_text
 from evalui.scoring.cell_summary import Summary

@@ -9,9 +9,9 @@ from bias_examples import cell_result
 
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.overview.standing import standings
-from evalui.report.analyses.statistics import comparisons
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.cell_summary import Summary, summarise
+from evalui.scoring.comparisons import comparisons
 from evalui.types import CellResult, Trial, Variant
 
 N, ORDERS = 60, 4

@@ -9,13 +9,13 @@ from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 from evalui.report.analyses.arena.narrative import standings_title
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.people.blocks import people_blocks
-from evalui.report.analyses.people.figures import PeopleFigures
 from evalui.report.blocks import Card, Details, ModelCell, PlotCell, Table
 from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import write
 from evalui.report.numbers import format_value
 from evalui.report.render.markdown import as_markdown
-from evalui.types import Duel, Outcome, Verdict
+from evalui.scoring.arena.people import PeopleFigures
+from evalui.types import CastVote, Duel, Language, Outcome, Verdict
 
 _HOSTILE = "eve<b>|`x`"
 
@@ -268,3 +268,18 @@ def _second(report: Report) -> tuple[PeopleFigures, ...]:
     return tuple(
         replace(one, judged=replace(one.judged, dataset="second")) for one in report.people
     )
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [("en", "one outcome was decided: 3"), ("zh", "有 3 对回答的投票不一致")],
+)
+def test_the_part_states_how_many_pairs_were_decided(language: Language, sentence: str):
+    differing = (*votes("ann", n=1), *votes("eve", n=1, decide=_contrary))
+    for decision in ("tie", None):
+        made = [
+            CastVote(vote.duel, vote.outcome, vote.rater, adjudicated=decision)
+            for vote in differing
+        ]
+        report = compile_report("", judged_run(), votes={DATASET: made})
+        assert (sentence in _people(report, language)) is (decision == "tie")

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
-from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.position_bias.blocks import (
     BiasChoice,
     BiasLinks,
@@ -23,6 +22,7 @@ from evalui.report.blocks import (
     Headline,
     Links,
     Paragraph,
+    Places,
     PlotCell,
     Table,
     TextCell,

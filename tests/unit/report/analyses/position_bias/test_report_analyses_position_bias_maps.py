@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
-from evalui.report.analyses.overview.places import Places
 from evalui.report.analyses.position_bias.blocks import BiasLinks, BiasSubject
 from evalui.report.analyses.position_bias.maps import ALL_SUBJECTS, model_maps
-from evalui.report.blocks import ChartBlock, Details, Links, Paragraph, Table, TextCell
+from evalui.report.blocks import ChartBlock, Details, Links, Paragraph, Places, Table, TextCell
 from evalui.scoring.cell_summary import Summary, summarise
 from evalui.types import CellResult
 

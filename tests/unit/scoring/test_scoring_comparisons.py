@@ -5,7 +5,8 @@ from itertools import combinations
 import pytest
 from bias_examples import cell_result, fond, halting, right
 
-from evalui.report.analyses.statistics import (
+from evalui.scoring.cell_summary import Measure, Summary, summarise
+from evalui.scoring.comparisons import (
     MEASURES,
     CellComparison,
     IncomparablePair,
@@ -13,7 +14,6 @@ from evalui.report.analyses.statistics import (
     compare_pairs,
     shared_measures,
 )
-from evalui.scoring.cell_summary import Measure, Summary, summarise
 from evalui.scoring.statistics.tests import holm
 from evalui.types import Variant
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
-from evalui.report.analyses.people.figures import (
+from evalui.scoring.arena.figures import PEOPLE, arenas
+from evalui.scoring.arena.people import (
     NO_JUDGE,
     PeopleFigures,
     compare_people,
@@ -12,7 +13,6 @@ from evalui.report.analyses.people.figures import (
     one_per_dataset,
     voted_arenas,
 )
-from evalui.scoring.arena.figures import PEOPLE, arenas
 from evalui.types import CellResult, Duel, Verdict
 
 

@@ -3,8 +3,8 @@
 import pytest
 from open_examples import judge_result
 
-from evalui.report.analyses.people.figures import disagreements, judged_duels
 from evalui.scoring.arena.figures import Arena, arena
+from evalui.scoring.arena.people import disagreements, judged_duels
 from evalui.types import ConflictRule, Duel, Outcome
 
 

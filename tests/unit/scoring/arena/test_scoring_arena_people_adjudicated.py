@@ -2,15 +2,11 @@
 
 from collections.abc import Sequence
 
-import pytest
-from open_examples import DATASET, judge_result, judged_run, votes
+from open_examples import judge_result, votes
 
-from evalui.report.analyses.people.blocks import people_blocks
-from evalui.report.analyses.people.figures import PeopleFigures, people_figures
-from evalui.report.compile import compile_report
-from evalui.report.render.markdown import as_markdown
 from evalui.scoring.arena.figures import arena
-from evalui.types import CastVote, Duel, Language, Outcome, Verdict
+from evalui.scoring.arena.people import PeopleFigures, people_figures
+from evalui.types import CastVote, Duel, Outcome, Verdict
 
 
 def fair(number: int, first: str, second: str) -> Outcome:
@@ -81,16 +77,3 @@ def test_decisions_change_no_number_of_votes():
     assert before.human_arena
     assert after.human_arena
     assert len(after.human_arena.battles) == len(before.human_arena.battles)
-
-
-@pytest.mark.parametrize(
-    ("language", "sentence"),
-    [("en", "one outcome was decided: 3"), ("zh", "有 3 对回答的投票不一致")],
-)
-def test_the_page_states_how_many_pairs_were_decided(language: Language, sentence: str):
-    differing = (*votes("ann", n=1), *votes("eve", n=1, decide=contrary))
-    for decision in ("tie", None):
-        made = [cast(vote, decision, turned=False) for vote in differing]
-        report = compile_report("", judged_run(), votes={DATASET: made})
-        blocks = tuple(people_blocks(report.people, language, rule_based=frozenset()))
-        assert (sentence in as_markdown(blocks)) is (decision == "tie")
