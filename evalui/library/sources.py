@@ -84,7 +84,7 @@ class StoreSource:
 
     def figures(self) -> Figures:
         """What report.json would hold."""
-        from evalui.report.export.files import write_json
+        from evalui.report.write.files import write_json
 
         return json.loads(write_json(self.report, "en"))
 
@@ -98,7 +98,7 @@ class StoreSource:
 
     def page(self, language: Language | None) -> bytes:
         """The page in a language, else in English."""
-        from evalui.report.export.files import write_html
+        from evalui.report.write.files import write_html
 
         return write_html(self.report, language or "en")
 

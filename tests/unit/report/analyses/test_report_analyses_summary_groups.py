@@ -18,10 +18,10 @@ from evalui.report.compile import (
     with_groups,
     with_metrics,
 )
-from evalui.report.export.files import parts, tables_of, write_html, write_json
 from evalui.report.export.frame_columns import METRIC_COLUMNS
 from evalui.report.export.frames import metric_frame
 from evalui.report.render.markdown import as_markdown
+from evalui.report.write.files import parts, tables_of, write_html, write_json
 from evalui.scoring.cell_summary import summarise
 
 CELLS = [

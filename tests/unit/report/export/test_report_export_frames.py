@@ -10,7 +10,6 @@ import pytest
 from open_examples import judged_run, votes
 
 from evalui.report.compile import compile_report
-from evalui.report.export.files import write_json
 from evalui.report.export.frame_columns import (
     CELL_COLUMNS,
     VOTE_COLUMNS,
@@ -22,6 +21,7 @@ from evalui.report.export.frames import (
     standing_frame,
 )
 from evalui.report.frames.base import FrameColumn, frame
+from evalui.report.write.files import write_json
 from evalui.report.write.lines import vote_objects
 from evalui.types import CellResult
 

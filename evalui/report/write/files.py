@@ -15,18 +15,12 @@ from evalui.report.analyses.chosen_metrics import chosen_pairs
 from evalui.report.analyses.cost import reply_objects, usage_objects, usage_rows
 from evalui.report.analyses.imported import imported_objects
 from evalui.report.compile import added_blocks, blocks, markdown
-from evalui.report.export.archive import write_private, zip_parts
-from evalui.report.export.every_eval_ever import eee_zip
-from evalui.report.export.formats import TRIAL_FORMATS
 from evalui.report.export.frame_columns import METRIC_COLUMNS
 from evalui.report.export.group_tables import group_objects, group_table
 from evalui.report.export.json import cell_object, encode
 from evalui.report.export.metric_rows import Row, metric_rows
 from evalui.report.export.open_tables import open_tables, people_tables
-from evalui.report.export.opencompass import opencompass_files, opencompass_md
-from evalui.report.export.spreadsheets import csv_parts, escape_formula
 from evalui.report.export.tables import overview, table_of, tables
-from evalui.report.export.workbook import xlsx_parts
 from evalui.report.frames.base import FrameParts, frame
 from evalui.report.frames.trials import ratings, replies, trials
 from evalui.report.render.json import as_json
@@ -34,6 +28,10 @@ from evalui.report.render.latex import as_latex
 from evalui.report.render.markdown import as_markdown
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
+from evalui.report.write.archive import write_private, zip_parts
+from evalui.report.write.csv import csv_parts, escape_formula
+from evalui.report.write.every_eval_ever import eee_zip
+from evalui.report.write.formats import TRIAL_FORMATS
 from evalui.report.write.json import json_text
 from evalui.report.write.lines import (
     battle_lines,
@@ -44,7 +42,9 @@ from evalui.report.write.lines import (
     vote_lines,
     vote_objects,
 )
+from evalui.report.write.opencompass import opencompass_files, opencompass_md
 from evalui.report.write.trial_files import trial_file
+from evalui.report.write.xlsx import xlsx_parts
 from evalui.scoring.arena.people import Votes, human_arenas
 from evalui.scoring.comparisons import comparisons
 from evalui.scoring.pairs import AnswerPair
