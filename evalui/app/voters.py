@@ -188,7 +188,7 @@ def vote_file(service: AppService, run_id: str, extension: str) -> Iterable[byte
         NotAllowed: people still vote.
         UnknownRun: as `AppService.run`.
     """
-    from evalui.report.export.files import vote_sheet  # no page needs it
+    from evalui.report.write.files import vote_sheet  # no page needs it
     from evalui.report.write.lines import encoded, vote_lines
 
     run = service.run(run_id)

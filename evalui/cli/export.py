@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from evalui.errors import SpecError, StoreError
 from evalui.local_runs import bundle_of, load_settings
-from evalui.report.export.formats import BUNDLE, FORMATS, TRIAL_FORMATS, require_installed
+from evalui.report.write.formats import BUNDLE, FORMATS, TRIAL_FORMATS, require_installed
 from evalui.types import Language
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _export(given: argparse.Namespace) -> int:
             sys.stdout.buffer.writelines(pieces)
             sys.stdout.buffer.flush()
         else:
-            from evalui.report.export.archive import write_private
+            from evalui.report.write.archive import write_private
 
             write_private(given.output, pieces)
     return 0

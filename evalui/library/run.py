@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from evalui.errors import SpecError, UnknownName
-from evalui.report.export.archive import write_private
+from evalui.report.write.archive import write_private
 from evalui.types import CellResult, Language
 
 if TYPE_CHECKING:

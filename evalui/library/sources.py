@@ -96,7 +96,7 @@ class StoreSource:
 
     def page(self, language: Language | None) -> bytes:
         """The page in a language, else in English."""
-        from evalui.report.export.files import write_html
+        from evalui.report.write.files import write_html
 
         return write_html(self.report, language or "en")
 

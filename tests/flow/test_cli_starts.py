@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evalui.report.export.formats import FORMATS, TRIAL_FORMATS
+from evalui.report.write.formats import FORMATS, TRIAL_FORMATS
 
 # For a page, a model, a table: what computes figures needs none of them.
 NEVER = (

@@ -20,9 +20,9 @@ from evalui.harnesses import HARNESSES
 from evalui.models.base import BACKENDS
 from evalui.modes import MODES
 from evalui.registry import PLUGINS
-from evalui.report.export.formats import FORMATS
 from evalui.report.frames.arena import RELIABILITY_SHARES
 from evalui.report.frames.run import KINDS
+from evalui.report.write.formats import FORMATS
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.metrics import known_metrics

@@ -11,7 +11,8 @@ def trial_file(extension: str, results: Sequence[CellResult]) -> Iterator[bytes]
     if extension == "trials.jsonl":
         return encoded(trial_lines(results))
     # They bring pandas, which lines need not wait for.
-    from evalui.report.export.spreadsheets import csv_parts, parquet_parts
     from evalui.report.frames.trials import trials
+    from evalui.report.write.csv import csv_parts
+    from evalui.report.write.parquet import parquet_parts
 
     return (csv_parts if extension == "trials.csv" else parquet_parts)(trials(results))

@@ -18,9 +18,9 @@ from evalui.report.compile import (
     with_groups,
     with_metrics,
 )
-from evalui.report.export.files import parts, tables_of, write_html
 from evalui.report.frames.metrics import METRICS
 from evalui.report.render.markdown import as_markdown
+from evalui.report.write.files import parts, tables_of, write_html
 from evalui.report.write.records import write_json
 from evalui.scoring.cell_summary import summarise
 

@@ -15,7 +15,6 @@ from export_examples import as_frame
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
 from evalui.errors import SpecError
-from evalui.report.export.formats import TRIAL_FORMATS
 from evalui.report.frames.trials import (
     QUESTION_COLUMNS,
     TRIAL_COLUMNS,
@@ -25,6 +24,7 @@ from evalui.report.frames.trials import (
     trial_frame,
     trials,
 )
+from evalui.report.write.formats import TRIAL_FORMATS
 from evalui.report.write.trial_files import trial_file
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import CellResult, Trial

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from open_examples import answers_result, judge_result, rating_result
 
-from evalui.report.export.files import vote_sheet
 from evalui.report.imports.battles import battle_statistics, read_battles, read_votes
 from evalui.report.imports.predictions import read_choices
+from evalui.report.write.files import vote_sheet
 from evalui.report.write.lines import (
     battle_lines,
     duel_lines,

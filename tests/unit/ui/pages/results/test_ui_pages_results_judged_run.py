@@ -11,7 +11,7 @@ from ui_results_screen import ResultsScreen
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.compile import compile_report, markdown
-from evalui.report.export.files import write
+from evalui.report.write.files import write
 from evalui.report.write.lines import duel_lines
 from evalui.runs.results import read_results
 from evalui.store.runs import read_cells

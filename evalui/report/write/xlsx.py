@@ -14,8 +14,8 @@ import numpy as np
 import xlsxwriter
 
 from evalui.messages import localized
-from evalui.report.export.spreadsheets import cells, escape_formula, is_missing
 from evalui.report.frames.base import FrameParts
+from evalui.report.write.csv import cells, escape_formula, is_missing
 from evalui.types import Language
 
 # A fixed date: the same report gives the same workbook, byte for byte.

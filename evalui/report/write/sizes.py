@@ -7,14 +7,14 @@ from functools import partial
 from itertools import chain
 
 from evalui.report.analyses.base import Report
-from evalui.report.export.files import line_files, tables_of, write
-from evalui.report.export.formats import TRIAL_FORMATS, is_installed
-from evalui.report.export.spreadsheets import csv_parts
-from evalui.report.export.workbook import xlsx_parts
 from evalui.report.frames.base import FrameParts
 from evalui.report.frames.trials import ratings, trials
+from evalui.report.write.csv import csv_parts
+from evalui.report.write.files import line_files, tables_of, write
+from evalui.report.write.formats import TRIAL_FORMATS, is_installed
 from evalui.report.write.lines import encoded, rating_lines, trial_lines
 from evalui.report.write.trial_files import trial_file
+from evalui.report.write.xlsx import xlsx_parts
 from evalui.types import CellResult, Language
 
 _WITHOUT_TRIALS = ("csv", "json", "md", "tex", "html")

@@ -14,8 +14,8 @@ import pytest
 from openpyxl.utils.escape import unescape
 
 from evalui.errors import StoreError
-from evalui.report.export.workbook import xlsx_parts
 from evalui.report.frames.base import FrameParts
+from evalui.report.write.xlsx import xlsx_parts
 
 
 def _table(rows: Sequence[Any], per_part: int = 4) -> FrameParts:
@@ -41,7 +41,7 @@ def _values(sheet: Any) -> list[Any]:
 def test_a_table_longer_than_a_sheet_goes_on_in_the_next(
     monkeypatch: pytest.MonkeyPatch, per_part: int
 ):
-    monkeypatch.setattr("evalui.report.export.workbook._ROW_LIMIT", 10)
+    monkeypatch.setattr("evalui.report.write.xlsx._ROW_LIMIT", 10)
     book = _book(_table(range(17), per_part), _table(range(7), per_part))
     assert book.sheetnames == ["t0", "t0-2", "t0-3", "t1"]
     assert _values(book["t0"]) == [*range(7), "More rows are in the sheet t0-2."]
@@ -55,13 +55,13 @@ def test_a_table_longer_than_a_sheet_goes_on_in_the_next(
 def test_a_sheet_states_in_the_language_of_the_reader_where_its_table_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("evalui.report.export.workbook._ROW_LIMIT", 10)
+    monkeypatch.setattr("evalui.report.write.xlsx._ROW_LIMIT", 10)
     made = b"".join(xlsx_parts([("t", _table(range(8)))], ["s"], "zh"))
     assert _values(openpyxl.load_workbook(io.BytesIO(made))["t"])[-1] == "其余各行见工作表 t-2。"
 
 
 def test_a_sheet_ends_before_it_is_too_large_for_its_archive(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evalui.report.export.workbook._SHEET_BYTES", 1000)
+    monkeypatch.setattr("evalui.report.write.xlsx._SHEET_BYTES", 1000)
     book = _book(_table([f"{n:0100}" for n in range(20)], per_part=2))
     assert len(book.sheetnames) > 2
     rows = [value for sheet in book for value in _values(sheet) if not value.startswith("More")]
@@ -84,7 +84,7 @@ def test_the_marks_around_cells_count_for_the_size_of_a_sheet(
     monkeypatch: pytest.MonkeyPatch, value: object
 ):
     limit = 20_000
-    monkeypatch.setattr("evalui.report.export.workbook._SHEET_BYTES", limit)
+    monkeypatch.setattr("evalui.report.write.xlsx._SHEET_BYTES", limit)
     made = b"".join(xlsx_parts([("t", _table([value] * 2000, 500))], ["s"]))
     with zipfile.ZipFile(io.BytesIO(made)) as archive:
         sheets = [one for one in archive.infolist() if "worksheets/sheet" in one.filename]

@@ -7,12 +7,6 @@ from pathlib import Path
 from evalui.registry import Registry
 from evalui.report.analyses.base import Report
 from evalui.report.compile import blocks, markdown
-from evalui.report.export.archive import write_private, zip_parts
-from evalui.report.export.every_eval_ever import eee_zip
-from evalui.report.export.formats import TRIAL_FORMATS
-from evalui.report.export.opencompass import opencompass_files, opencompass_md
-from evalui.report.export.spreadsheets import csv_parts, escape_formula
-from evalui.report.export.workbook import xlsx_parts
 from evalui.report.frames.base import FrameColumn, FrameParts, frame, records
 from evalui.report.frames.people import VOTES, votes
 from evalui.report.frames.trials import ratings, replies, trials
@@ -20,6 +14,10 @@ from evalui.report.render.latex import as_latex
 from evalui.report.render.markdown import as_markdown
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
+from evalui.report.write.archive import write_private, zip_parts
+from evalui.report.write.csv import csv_parts, escape_formula
+from evalui.report.write.every_eval_ever import eee_zip
+from evalui.report.write.formats import TRIAL_FORMATS
 from evalui.report.write.json import json_text
 from evalui.report.write.lines import (
     battle_lines,
@@ -29,8 +27,10 @@ from evalui.report.write.lines import (
     trial_lines,
     vote_lines,
 )
+from evalui.report.write.opencompass import opencompass_files, opencompass_md
 from evalui.report.write.records import write_json
 from evalui.report.write.trial_files import trial_file
+from evalui.report.write.xlsx import xlsx_parts
 from evalui.scoring.arena.people import Votes
 from evalui.types import Language
 

@@ -13,9 +13,9 @@ from math import isfinite
 
 from evalui.modes import traits_of
 from evalui.report.analyses.base import Report
-from evalui.report.export.archive import zip_parts
 from evalui.report.frames.base import Row
 from evalui.report.frames.metrics import answer_metrics, choice_metrics
+from evalui.report.write.archive import zip_parts
 from evalui.report.write.json import JsonObject, json_text
 from evalui.report.write.lines import encoded, json_lines
 from evalui.scoring.choice.options import shown_options

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.report.export.spreadsheets import csv_parts, escape_formula
-from evalui.report.export.workbook import xlsx_parts
 from evalui.report.frames.base import FrameParts
+from evalui.report.write.csv import csv_parts, escape_formula
+from evalui.report.write.xlsx import xlsx_parts
 
 _NASTY = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "＋1", "－1", "＠x"]
 

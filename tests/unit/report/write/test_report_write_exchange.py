@@ -22,7 +22,7 @@ from evalui.report.frames import metrics as metric_frame
 from evalui.store.bundle import import_bundle
 from evalui.store.connection import Database
 
-_SCHEMAS = Path(__file__).parents[2] / "golden" / "every_eval_ever"
+_SCHEMAS = Path(__file__).parents[3] / "golden" / "every_eval_ever"
 _MODELS = """
 [steady]
 backend = "scripted"

@@ -1,4 +1,4 @@
-"""Tables as CSV, which nothing in them makes a spreadsheet run, and as Parquet.
+"""Tables as CSV, which nothing in them makes a spreadsheet run.
 
 Cells come from uploaded files and from models. A spreadsheet takes a text that begins with one of
 a few signs for a formula, so such a text gets an apostrophe in front (OWASP, "CSV injection").
@@ -8,14 +8,12 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib import import_module
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from evalui.report.blocks import Block, Card, Table
-from evalui.report.export.archive import ForwardPipe
 from evalui.report.render.text import table_texts
 
 if TYPE_CHECKING:  # an export of a page's tables needs no pandas
@@ -63,26 +61,6 @@ def _tables(shown: Iterable[Block], title: str = "") -> Iterator[tuple[str, Tabl
             yield title, block
 
 
-def parquet_parts(table: "FrameParts") -> Iterator[bytes]:
-    """The table as Parquet, a group of rows for each of its parts.
-
-    Raises:
-        ModuleNotFoundError: pyarrow is not installed.
-    """
-    # Without types, and not everywhere installed.
-    pyarrow: Any = import_module("pyarrow")
-    parquet: Any = import_module("pyarrow.parquet")
-    pipe = ForwardPipe()
-    writer: Any = None
-    for part in table.parts():
-        made = pyarrow.table({name: _array(part[name]) for name in part})
-        writer = writer or parquet.ParquetWriter(pipe, made.schema)
-        writer.write_table(made)
-        yield from pipe.drain()
-    (writer or parquet.ParquetWriter(pipe, pyarrow.schema([]))).close()
-    yield from pipe.drain()
-
-
 def cells(column: "pd.Series", write: Callable[[Any], T]) -> Sequence[T]:
     """Each cell as it is written, once for each category; what is missing as None is."""
     if column.dtype == "category":
@@ -112,15 +90,3 @@ def _csv_cell(value: Any) -> str:  # a cell of any type
         return ""
     text = escape_formula(value) if isinstance(value, str) else str(value)
     return '"' + text.replace('"', '""') + '"' if _is_special(text) else text
-
-
-def _array(column: "pd.Series") -> Any:
-    """The column as Arrow has it; halves of characters, which UTF-8 does not have, written out."""
-    pyarrow: Any = import_module("pyarrow")
-    if column.dtype == "category":
-        texts = [text.encode(errors="backslashreplace").decode() for text in column.cat.categories]
-        codes = column.cat.codes.to_numpy()
-        return pyarrow.array(texts, pyarrow.string()).take(pyarrow.array(codes, mask=codes < 0))
-    if column.dtype == np.float64:
-        column = column.where(np.isfinite(column))
-    return pyarrow.Array.from_pandas(column)

@@ -17,14 +17,14 @@ from evalui.datasets.external_answers import read_answers
 from evalui.errors import UnknownName
 from evalui.report.analyses.base import Report
 from evalui.report.compile import compile_report
-from evalui.report.export.files import (
+from evalui.report.imports.battles import read_battles, read_votes
+from evalui.report.render import pictures
+from evalui.report.write.files import (
     parts,
     save,
     write,
 )
-from evalui.report.export.formats import BUNDLE, EXCHANGED, FORMATS, ON_PAGE
-from evalui.report.imports.battles import read_battles, read_votes
-from evalui.report.render import pictures
+from evalui.report.write.formats import BUNDLE, EXCHANGED, FORMATS, ON_PAGE
 from evalui.report.write.lines import battle_lines, vote_lines
 
 # The bundle is copied from a store and not written from a report, see `store.bundle`; the report
