@@ -76,9 +76,8 @@ def _score_choices(given: argparse.Namespace) -> int:
     own = {*choices.CELL, "signature", "error"}  # of a run; here there is one cell
     (figures,) = choices.overview([summary])
     rows = {name: [*make([summary])] for name, make in frames.items()}
-    whole = _without(figures, own) | {
-        name: [_without(row, own) for row in each] for name, each in rows.items()
-    }
+    whole = dict(summary.metrics) | _without(figures, own)
+    whole |= {name: [_without(row, own) for row in each] for name, each in rows.items()}
     print(json_text(whole, indented=True))
     return 0
 

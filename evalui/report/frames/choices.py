@@ -293,6 +293,7 @@ def overview(summaries: Iterable[Summary]) -> Iterator[Row]:
             "design_effect": mean and mean.design_effect,
             "n_effective": mean and mean.n_effective,
             "label_mass_trials": mass and mass.n,
+            **dict.fromkeys(_QUANTILES),
             **dict(zip(_QUANTILES, mass.quantiles if mass else (), strict=False)),
             **figure_columns(metrics_in("files"), summary.figures),
             # The accuracy as written stands among the metrics, with its range.
