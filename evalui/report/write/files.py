@@ -1,7 +1,7 @@
 """A report as files to take away. Every one carries the signatures of its figures."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -14,6 +14,7 @@ from evalui.report.analyses.base import Report
 from evalui.report.analyses.chosen_metrics import chosen_pairs
 from evalui.report.analyses.cost import reply_objects, usage_objects, usage_rows
 from evalui.report.analyses.imported import imported_objects
+from evalui.report.blocks import Block
 from evalui.report.compile import added_blocks, blocks, markdown
 from evalui.report.export.frame_columns import METRIC_COLUMNS
 from evalui.report.export.group_tables import group_objects, group_table
@@ -33,6 +34,7 @@ from evalui.report.write.csv import csv_parts, escape_formula
 from evalui.report.write.every_eval_ever import eee_zip
 from evalui.report.write.formats import TRIAL_FORMATS
 from evalui.report.write.json import json_text
+from evalui.report.write.lead_sheets import lead_sheets
 from evalui.report.write.lines import (
     battle_lines,
     duel_lines,
@@ -44,7 +46,7 @@ from evalui.report.write.lines import (
 )
 from evalui.report.write.opencompass import opencompass_files, opencompass_md
 from evalui.report.write.trial_files import trial_file
-from evalui.report.write.xlsx import xlsx_parts
+from evalui.report.write.xlsx import SIGNATURES, xlsx_parts
 from evalui.scoring.arena.people import Votes, human_arenas
 from evalui.scoring.comparisons import comparisons
 from evalui.scoring.pairs import AnswerPair
@@ -76,7 +78,7 @@ def csv_file(report: Report, language: Language) -> Iterator[bytes]:
     """The table of main figures; its names are technical in every language."""
     del language
     first = overview(report.summaries)
-    return csv_parts(first if first.columns else next(tables_of(report), ("", first))[1])
+    return csv_parts(first if first.columns else next(iter(tables_of(report).values()), first))
 
 
 def _chosen(report: Report) -> dict[str, object]:
@@ -91,8 +93,18 @@ def _chosen(report: Report) -> dict[str, object]:
 
 
 def xlsx_file(report: Report, language: Language) -> Iterator[bytes]:
-    """All tables, a sheet each."""
-    return xlsx_parts(tables_of(report), report.signatures, language)
+    """What the report leads with, then all tables, a sheet each."""
+    return _workbook(report, blocks(report, language), tables_of(report), language)
+
+
+def _workbook(
+    report: Report,
+    shown: Iterable[Block],
+    named: Mapping[str, FrameParts],
+    language: Language,
+) -> Iterator[bytes]:
+    leads = lead_sheets(shown, language, others=(*named, SIGNATURES))
+    return xlsx_parts(named, report.signatures, language, leads=leads)
 
 
 def write_json(report: Report, language: Language) -> bytes:
@@ -197,7 +209,7 @@ def zip_file(report: Report, language: Language) -> Iterator[bytes]:
 
 def files(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
     """What a run leaves in a folder, in pieces: the report with its pictures, what it rests on."""
-    yield from _documents(report, language, browser=True)
+    yield from _documents(report, tuple(blocks(report, language)), language, browser=True)
     yield from line_files(report)
 
 
@@ -220,9 +232,9 @@ def _pairs(report: Report) -> list[AnswerPair]:
     return [pair for figure in _COMPARED for pair in report.figures.pairs(figure)]
 
 
-def tables_of(report: Report) -> Iterator[tuple[str, FrameParts]]:
-    """Every table that has rows, in the order of a reader's interest, made when its turn comes."""
-    return ((name, table) for name, table in _every_table(report) if table.columns)
+def tables_of(report: Report) -> dict[str, FrameParts]:
+    """Every table that has rows, by name in the order of a reader's interest."""
+    return {name: table for name, table in _every_table(report) if table.columns}
 
 
 def _every_table(report: Report) -> Iterator[tuple[str, FrameParts]]:
@@ -275,9 +287,8 @@ def _shortest_unique_name(path: Path, files: Collection[Path]) -> str:
 
 
 def _documents(
-    report: Report, language: Language, *, browser: bool = False
+    report: Report, made: Sequence[Block], language: Language, *, browser: bool = False
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
-    made = tuple(blocks(report, language))
     yield "report.html", (as_page(made, language),)
     drawn: set[str] = set()
     for name, picture in pictures(made, browser=browser):
@@ -305,12 +316,13 @@ def line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
 def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Each file of the archive in pieces; lines first, for most need no figures."""
     yield from line_files(report)
-    yield from _documents(report, language)
+    made = tuple(blocks(report, language))
+    yield from _documents(report, made, language)
     yield from opencompass_files(report, language)
-    made = [*tables_of(report)]
-    for name, table in made:
+    named = tables_of(report)
+    for name, table in named.items():
         yield f"{name}.csv", csv_parts(table)
-    yield "report.xlsx", xlsx_parts(made, report.signatures, language)
+    yield "report.xlsx", _workbook(report, made, named, language)
     yield "signatures.txt", ("".join(f"{line}\n" for line in report.signatures).encode(),)
 
 
