@@ -209,7 +209,8 @@ def zip_file(report: Report, language: Language) -> Iterator[bytes]:
 
 def files(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
     """What a run leaves in a folder, in pieces: the report with its pictures, what it rests on."""
-    yield from _documents(report, tuple(blocks(report, language)), language, browser=True)
+    made = tuple(blocks(report, language))
+    yield from _documents(report, made, dict(pictures(made, browser=True)), language)
     yield from line_files(report)
 
 
@@ -287,13 +288,10 @@ def _shortest_unique_name(path: Path, files: Collection[Path]) -> str:
 
 
 def _documents(
-    report: Report, made: Sequence[Block], language: Language, *, browser: bool = False
+    report: Report, made: Sequence[Block], drawn: Mapping[str, bytes], language: Language
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     yield "report.html", (as_page(made, language),)
-    drawn: set[str] = set()
-    for name, picture in pictures(made, browser=browser):
-        drawn.add(name)
-        yield name, (picture,)
+    yield from ((name, (picture,)) for name, picture in drawn.items())
     yield "report.md", (as_markdown(made, drawn).encode(),)
     yield "report.json", (write_json(report, language),)
 
@@ -317,8 +315,9 @@ def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterabl
     """Each file of the archive in pieces; lines first, for most need no figures."""
     yield from line_files(report)
     made = tuple(blocks(report, language))
-    yield from _documents(report, made, language)
-    yield from opencompass_files(report, language)
+    drawn = dict(pictures(made))
+    yield from _documents(report, made, drawn, language)
+    yield from opencompass_files(report, drawn, language)
     named = tables_of(report)
     for name, table in named.items():
         yield f"{name}.csv", csv_parts(table)
