@@ -178,15 +178,10 @@ def csv_columns(content: bytes) -> dict[str, Any]:
 
 
 def xlsx_columns(content: bytes) -> dict[str, Any]:
-    """The cells of each sheet of a workbook by column; the first row has the signatures."""
+    """The cells of each sheet of a workbook by column; the first row has the heads."""
     book = openpyxl.load_workbook(io.BytesIO(content))
-    found = {}
-    for sheet in book:
-        signatures, head, *cells = [list(row) for row in sheet.iter_rows(values_only=True)]
-        assert set(signatures[1:]) <= {None}
-        found[sheet.title] = {"signatures": str(signatures[0]).count("\n") + 1}
-        found[sheet.title] |= _columns(head, cells)
-    return found
+    rows = {sheet.title: [list(row) for row in sheet.iter_rows(values_only=True)] for sheet in book}
+    return {title: _columns(head, cells) for title, (head, *cells) in rows.items()}
 
 
 def archive(content: bytes) -> dict[str, bytes]:

@@ -1,11 +1,12 @@
 """A report as files to take away. Every one carries the signatures of its figures."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
 from evalui.registry import Registry
 from evalui.report.analyses.base import Report
+from evalui.report.blocks import Block
 from evalui.report.compile import blocks, markdown
 from evalui.report.frames.base import FrameColumn, FrameParts, frame, records
 from evalui.report.frames.people import VOTES, votes
@@ -19,6 +20,7 @@ from evalui.report.write.csv import csv_parts, escape_formula
 from evalui.report.write.every_eval_ever import eee_zip
 from evalui.report.write.formats import TRIAL_FORMATS
 from evalui.report.write.json import json_text
+from evalui.report.write.lead_sheets import lead_sheets
 from evalui.report.write.lines import (
     battle_lines,
     duel_lines,
@@ -30,7 +32,7 @@ from evalui.report.write.lines import (
 from evalui.report.write.opencompass import opencompass_files, opencompass_md
 from evalui.report.write.records import write_json
 from evalui.report.write.trial_files import trial_file
-from evalui.report.write.xlsx import xlsx_parts
+from evalui.report.write.xlsx import SIGNATURES, xlsx_parts
 from evalui.scoring.arena.people import Votes
 from evalui.types import Language
 
@@ -56,13 +58,22 @@ def write(report: Report, extension: str, language: Language) -> bytes:
 def csv_file(report: Report, language: Language) -> Iterator[bytes]:
     """The table of main figures; its names are technical in every language."""
     del language
-    _, first = next(tables_of(report), ("", FrameParts((), lambda: iter(()))))
-    return csv_parts(first)
+    return csv_parts(next(iter(tables_of(report).values()), FrameParts((), lambda: iter(()))))
 
 
 def xlsx_file(report: Report, language: Language) -> Iterator[bytes]:
-    """All tables, a sheet each."""
-    return xlsx_parts(tables_of(report), report.signatures, language)
+    """What the report leads with, then all tables, a sheet each."""
+    return _workbook(report, blocks(report, language), tables_of(report), language)
+
+
+def _workbook(
+    report: Report,
+    shown: Iterable[Block],
+    named: Mapping[str, FrameParts],
+    language: Language,
+) -> Iterator[bytes]:
+    leads = lead_sheets(shown, language, others=(*named, SIGNATURES))
+    return xlsx_parts(named, report.signatures, language, leads=leads)
 
 
 def metrics_csv(report: Report, language: Language) -> bytes:
@@ -114,7 +125,8 @@ def zip_file(report: Report, language: Language) -> Iterator[bytes]:
 
 def files(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
     """What a run leaves in a folder, in pieces: the report with its pictures, what it rests on."""
-    yield from _documents(report, language, browser=True)
+    made = tuple(blocks(report, language))
+    yield from _documents(report, made, dict(pictures(made, browser=True)), language)
     yield from line_files(report)
 
 
@@ -134,9 +146,9 @@ def vote_sheet(cast: Votes) -> Iterable[bytes]:
     return csv_parts(FrameParts.of(frame(votes(cast), written)))
 
 
-def tables_of(report: Report) -> Iterator[tuple[str, FrameParts]]:
-    """Every table that has rows, in the order of a reader's interest, made when its turn comes."""
-    return ((name, table) for name, table in _every_table(report) if table.columns)
+def tables_of(report: Report) -> dict[str, FrameParts]:
+    """Every table that has rows, by name in the order of a reader's interest."""
+    return {name: table for name, table in _every_table(report) if table.columns}
 
 
 # The frames that are tables of files; single trials stand between them.
@@ -169,14 +181,10 @@ def _table(report: Report, name: str) -> FrameParts:
 
 
 def _documents(
-    report: Report, language: Language, *, browser: bool = False
+    report: Report, made: Sequence[Block], drawn: Mapping[str, bytes], language: Language
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
-    made = tuple(blocks(report, language))
     yield "report.html", (as_page(made, language),)
-    drawn: set[str] = set()
-    for name, picture in pictures(made, browser=browser):
-        drawn.add(name)
-        yield name, (picture,)
+    yield from ((name, (picture,)) for name, picture in drawn.items())
     yield "report.md", (as_markdown(made, drawn).encode(),)
     yield "report.json", (write_json(report, language),)
 
@@ -199,12 +207,14 @@ def line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
 def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Each file of the archive in pieces; lines first, for most need no figures."""
     yield from line_files(report)
-    yield from _documents(report, language)
-    yield from opencompass_files(report, language)
-    made = [*tables_of(report)]
-    for name, table in made:
+    made = tuple(blocks(report, language))
+    drawn = dict(pictures(made))
+    yield from _documents(report, made, drawn, language)
+    yield from opencompass_files(report, drawn, language)
+    named = tables_of(report)
+    for name, table in named.items():
         yield f"{name}.csv", csv_parts(table)
-    yield "report.xlsx", xlsx_parts(made, report.signatures, language)
+    yield "report.xlsx", _workbook(report, made, named, language)
     yield "signatures.txt", ("".join(f"{line}\n" for line in report.signatures).encode(),)
 
 

@@ -204,7 +204,7 @@ def test_the_metrics_leave_as_the_library_has_them(place: Path):
         assert as_csv[name].tolist() == pytest.approx(expected, nan_ok=True)
         found = [math.nan if row[name] is None else row[name] for row in as_json]
         assert found == pytest.approx(expected, nan_ok=True)
-    sheet = pd.read_excel(_export(place, "xlsx"), sheet_name="metrics", header=1, engine="openpyxl")
+    sheet = pd.read_excel(_export(place, "xlsx"), sheet_name="metrics", engine="openpyxl")
     assert [*sheet] == [*metrics]
     assert sheet["metric"].tolist() == metrics["metric"].tolist()
     assert sheet["value"].tolist() == pytest.approx(metrics["value"].tolist(), nan_ok=True)

@@ -56,7 +56,7 @@ def _csv(report: Report) -> list[dict[str, str]]:
 
 def _sheet(report: Report, name: str) -> list[tuple[object, ...]]:
     book = openpyxl.load_workbook(io.BytesIO(write(report, "xlsx", "en")))
-    return [tuple(row) for row in book[name].values][1:]  # below the signatures
+    return [tuple(row) for row in book[name].values]
 
 
 def test_a_registered_metric_of_choices_stands_on_the_page_and_in_every_file(tmp_path: Path):
