@@ -28,6 +28,7 @@ from starlette.testclient import TestClient
 from steady import steady
 
 from evalui.cli.main import main
+from evalui.report.frames.run import KINDS
 from evalui.server import create_app
 from evalui.settings import Settings
 
@@ -156,6 +157,12 @@ def sentences_apart(found: Any) -> tuple[Any, list[str]]:
         return value
 
     return without(found), told
+
+
+def report_json(whole: dict[str, Any]) -> dict[str, Any]:
+    """What report.json holds, its frames as tables, without its sentences."""
+    found, _ = sentences_apart(whole)
+    return {name: table_of(each) if name in KINDS else each for name, each in found.items()}
 
 
 def json_lines(text: str) -> dict[str, Any]:
