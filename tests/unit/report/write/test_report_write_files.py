@@ -171,8 +171,8 @@ def test_the_json_has_the_spec_and_every_cell(report: Report):
         "datasets": [{"path": "a_val.csv"}, {"path": ["b_dev.csv", "b_val.csv"]}],
         "models": ["m"],
     }
-    assert [cell["model"] for cell in told["cells"]] == ["=cmd()", "n"]
-    assert told["cells"][0]["figures"]["acc_origin"] == 50
+    assert [cell["model"] for cell in told["overview"]] == ["=cmd()", "n"]
+    assert told["overview"][0]["acc_origin"] == 50
 
 
 def test_no_export_tells_a_folder_of_the_server(report: Report):
@@ -242,7 +242,7 @@ def test_an_archive_of_open_questions_has_their_tables_and_lines():
         "win_matrix.csv",
         "reliability.csv",
         "answers.csv",
-        "answer_pairs.csv",
+        "pairs.csv",
         "duels.csv",
         "verdicts.csv",
         "ratings.csv",
@@ -272,8 +272,10 @@ def test_the_votes_are_read_again(voted: Report, tmp_path: Path):
 
 
 def test_the_json_has_people_only_where_they_voted(voted: Report, open_report: Report):
-    (people,) = json.loads(write(voted, "json", "en"))["people"]
-    assert (people["judge"], people["votes"]) == ("judge-local", 9)
+    told = json.loads(write(voted, "json", "en"))
+    (row,) = (row for row in told["reliability"] if row["judge"] == "people")
+    assert (row["showings"], row["strangers"]) == (9, 0)
+    assert {row["person"] for row in told["people"]}
     assert "people" not in json.loads(write(open_report, "json", "en"))
 
 
@@ -301,10 +303,10 @@ def test_a_mixed_run_has_the_tables_of_both_kinds(make_result):
 
 def test_the_json_has_answers_arenas_and_pairs(open_report: Report):
     told = json.loads(write(open_report, "json", "en"))
-    assert told["cells"] == []
+    assert "overview" not in told
     assert [one["model"] for one in told["answers"]] == ["late", "early", "weak"]
-    assert [one["by"] for one in told["arenas"]] == ["panel", "one", "two"]
-    assert len(told["answer_pairs"]) == 3 * 6
+    assert [one["judge"] for one in told["reliability"]] == ["panel", "one", "two"]
+    assert len(told["pairs"]) == 3 * 6
     assert told["spec"]["answers"] == [{"path": "a.jsonl"}]
 
 
