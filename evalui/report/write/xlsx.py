@@ -6,6 +6,7 @@ Why it does, and what it costs, is in docs/adr/0011-exports.md.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -121,10 +122,10 @@ def _write_table(
     while waiting is not None:
         number += 1
         sheet = _sheet(book, f"{name}-{number}" if number > 1 else name, table.columns, bold)
-        writers: dict[type, Callable[[int, int, Any], Any]] = {
-            str: sheet.write_string,
-            bool: sheet.write_boolean,
-            float: sheet.write_number,
+        writers = {
+            str: _writer(sheet.write_string),
+            bool: _writer(sheet.write_boolean),
+            float: _writer(sheet.write_number),
         }
         place, size = 1, 0
         while waiting is not None and place < _ROW_LIMIT - 1 and size < _SHEET_BYTES:
@@ -140,6 +141,11 @@ def _write_table(
             sheet.write_string(place, 0, more)
 
 
+def _writer(method: Any) -> Callable[[int, int, Any], Any]:
+    """A method of a sheet, without its look at each of a million places whether it is like "A1"."""
+    return partial(method.__wrapped__, method.__self__)
+
+
 def _rows(table: FrameParts) -> Iterator[Sequence[_Cell | None]]:
     for part in table.parts():
         yield from zip(*(cells(part[name], _cell) for name in part), strict=True)
@@ -147,11 +153,12 @@ def _rows(table: FrameParts) -> Iterator[Sequence[_Cell | None]]:
 
 def _cell(value: Any) -> _Cell | None:
     """What a cell holds with its size, made once for each distinct value; None if it is empty."""
-    if is_missing(value) or value == "":
-        return None
     if isinstance(value, str):
         text = _clean(value)
-        return text, _CELL_BYTES + len(text.encode()) + 6 * len(_ESCAPES.findall(text))
+        size = _CELL_BYTES + len(text.encode()) + 6 * len(_ESCAPES.findall(text))
+        return (text, size) if text else None
+    if is_missing(value):
+        return None
     return bool(value) if type(value) in _BOOLEANS else float(value), _CELL_BYTES
 
 
