@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 
-from evalui.messages import localized
+from evalui.messages import add_messages, localized
 from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.judge import judge_name, output_sentence
 from evalui.report.axes import Axis
@@ -28,6 +29,8 @@ from evalui.scoring.statistics.tests import holm, paired_t_test
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import CellResult, Interval, Language
 
+add_messages(Path(__file__).with_suffix(".toml"))
+
 _HIGHEST = 10.0  # mark on the scale of ratings; a test wants shares
 _AXES: Mapping[str, Axis] = {
     "rating": Axis(1, 10, (1, 2, 4, 6, 8, 10), ("1", "2", "4", "6", "8", "10")),
@@ -51,8 +54,8 @@ def rating_title(result: CellResult, language: Language, *, rule_based: frozense
     if len(means) > 1 and len(level) > 1:
         names = join_names_shortened(level, language)
         values = _rating_range(ratings[best], ratings[level[-1]], language)
-        return localized("rated-level", language, judge=judge, names=names, values=values)
-    key = "rated-best" if len(means) > 1 else "rated-one"
+        return localized("marks.level", language, judge=judge, names=names, values=values)
+    key = "marks.best" if len(means) > 1 else "marks.alone"
     ends = {"value": _rating_value(ratings[best], language), "span": _range_text(ratings[best])}
     return localized(key, language, judge=judge, model=best, **ends)
 
@@ -66,17 +69,17 @@ def rated_blocks(result: CellResult, context: OpenContext, suffix: str = "") -> 
     title = rating_title(result, language, rule_based=context.rules)
     ruled = result.cell.model in context.rules
     yield Headline(
-        localized("sentence", language, said=title) if title else localized("no-marks", language),
-        localized("rule-said", language) if ruled else "",
-        localized("rule-lead", language) if ruled else "",
+        localized("sentence", language, said=title) if title else localized("marks.none", language),
+        localized("trust.rule-said", language) if ruled else "",
+        localized("trust.rule-lead", language) if ruled else "",
         "warn" if ruled else None,
     )
     rated = {name: one for name, one in _ratings(result).items() if one.mean}
     if rated:
         yield Card(
             (_table(result, rated, context, suffix), *_below(rated, context)),
-            title=localized("marks-by-model", language),
-            caption=localized("marks-about", language),
+            title=localized("marks.by-model", language),
+            caption=localized("marks.about", language),
         )
 
 
@@ -84,13 +87,13 @@ def _below(rated: Mapping[str, JudgeRating], context: OpenContext) -> Iterator[B
     """The marks of each criterion, how marks were given, and what was asked for once more."""
     language, given = context.language, list(rated.values())
     if any(one.criteria for one in given):
-        yield Paragraph(localized("marks-by-criterion", language), strong=True)
+        yield Paragraph(localized("marks.by-criterion", language), strong=True)
         yield _criteria_table(rated, context)
     as_text, n = sum(one.as_text for one in given), sum(one.n for one in given)
     yield Paragraph(output_sentence(given[0].output, as_text, n, language), small=True)
     if again := sum(one.retried for one in given):
         fields = {"k": count(again), "n": count(sum(one.recovered for one in given))}
-        yield Paragraph(localized("marks-retried", language, **fields), small=True)
+        yield Paragraph(localized("marks.retried", language, **fields), small=True)
 
 
 def rating_cell(summary: AnswerSummary, judge: str, scale: str) -> str:
@@ -120,13 +123,13 @@ def _table(
     ordered = sorted(rated, key=lambda name: -_mean(rated[name]).value)
     bare = any(one.unreferenced for one in rated.values())
     keys = ("marked", "unscored", "unreferenced")[: 3 if bare else 2]
-    head = {key: localized(f"lead-{key}", language) for key in ("rank", "model", "mark", *keys)}
+    mark = localized("marks.mark", language)
     columns = (
-        Column(head["rank"], rank=True, width=56),
-        Column(head["model"], width=200),
-        Column(head["mark"], axis=_AXES[scale]),
-        Column(head["mark"], lead=True, width=136),
-        *(Column(head[key], right=True, width=120) for key in keys),
+        Column(localized("head-rank", language), rank=True, width=56),
+        Column(localized("head-model", language), width=200),
+        Column(mark, axis=_AXES[scale]),
+        Column(mark, lead=True, width=136),
+        *(Column(localized(f"marks.{key}", language), right=True, width=120) for key in keys),
     )
     rows = tuple(_row(name, rated[name], bands[name], context, keys) for name in ordered)
     return Table(columns, rows, lead=True, file=context.file(f"marks{suffix}.png"))
@@ -141,7 +144,7 @@ def _criteria_table(rated: Mapping[str, JudgeRating], context: OpenContext) -> T
         for name in ordered
     )
     heads = (
-        Column(localized("lead-model", context.language)),
+        Column(localized("head-model", context.language)),
         *(Column(each, right=True) for each in names),
     )
     return Table(heads, rows)
@@ -210,7 +213,7 @@ def _shares(result: CellResult) -> Mapping[str, Mapping[str, float]]:
 
 
 def _rating_value(marks: JudgeRating, language: Language) -> str:
-    return localized(f"mark-{marks.scale}", language, value=_mark_text(marks))
+    return localized(f"marks.value-{marks.scale}", language, value=_mark_text(marks))
 
 
 def _rating_range(best: JudgeRating, last: JudgeRating, language: Language) -> str:
@@ -218,7 +221,7 @@ def _rating_range(best: JudgeRating, last: JudgeRating, language: Language) -> s
     high, low = _mark_text(best), _mark_text(last)
     if high == low:
         return _rating_value(best, language)
-    return localized(f"mark-range-{best.scale}", language, high=high, low=low)
+    return localized(f"marks.range-{best.scale}", language, high=high, low=low)
 
 
 def _mark_text(marks: JudgeRating) -> str:
