@@ -219,7 +219,7 @@ def bundle_of(database: "Database", run_id: str) -> Iterator[bytes]:
 
 def left_out_of(database: "Database", run_id: str) -> tuple[str, ...]:
     """What a queued run leaves out, a sentence each; raises `UnknownRun`."""
-    from evalui.report.analyses.overview.document import left_out_sentences
+    from evalui.report.analyses.left_out import left_out_sentences
     from evalui.store.runs import read_left_out
 
     return left_out_sentences(read_left_out(database, run_id), "en")

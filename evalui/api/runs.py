@@ -26,7 +26,7 @@ from evalui.app.service import AppService
 from evalui.app.sharing import show_everyone
 from evalui.errors import SpecError
 from evalui.messages import Messages
-from evalui.report.analyses.overview.document import left_out_sentences
+from evalui.report.analyses.left_out import left_out_sentences
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
 from evalui.runs.spec import RunSpec

@@ -7,7 +7,7 @@ from typing import Literal
 
 from evalui.messages import add_messages, localized, messages
 from evalui.report.analyses.base import OpenContext
-from evalui.report.analyses.overview.warnings import LEVELS, ReportNote, state_notes
+from evalui.report.analyses.warnings import LEVELS, ReportNote, state_notes
 from evalui.report.blocks import (
     NONE,
     Details,

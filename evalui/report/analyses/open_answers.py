@@ -21,8 +21,9 @@ from evalui.report.analyses.judge import (
     trust_details,
 )
 from evalui.report.analyses.marks import rated_blocks, rating_cell
-from evalui.report.analyses.overview.every import has_figure, hidden_notes, metric_notes
-from evalui.report.analyses.overview.warnings import (
+from evalui.report.analyses.metrics import has_figure, hidden_notes, metric_notes
+from evalui.report.analyses.verdict import other_settings
+from evalui.report.analyses.warnings import (
     LEVELS,
     NOTE_KINDS,
     ReportNote,
@@ -30,7 +31,6 @@ from evalui.report.analyses.overview.warnings import (
     first_sentence,
     state_notes,
 )
-from evalui.report.analyses.statistics import other_settings
 from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,

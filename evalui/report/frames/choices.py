@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from evalui.proportions import wilson_interval
-from evalui.report.analyses.statistics import ComparisonSet
 from evalui.report.frames.base import (
     HIGH,
     LOW,
@@ -23,6 +22,7 @@ from evalui.report.frames.base import (
 from evalui.scoring.bias import StratumBias
 from evalui.scoring.bias.counts import PositionTable
 from evalui.scoring.cell_summary import SubjectGroup, Summary
+from evalui.scoring.comparisons import ComparisonSet
 from evalui.scoring.metrics import Figure, Metric, metrics_in
 from evalui.scoring.statistics.intervals import wilson_interval as wilson_interval_of_groups
 from evalui.types import LETTERS, Cell, Interval

@@ -8,7 +8,7 @@ import pytest
 
 import evalui.messages
 from evalui.report.analyses.base import Report
-from evalui.report.analyses.overview.document import left_out_sentences
+from evalui.report.analyses.left_out import left_out_sentences
 from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import write
 from evalui.types import LeftOut

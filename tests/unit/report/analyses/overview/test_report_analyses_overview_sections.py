@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 from overview_examples import BASE, EARLY, LATE, RUNS, blind, halting, summary, with_strict
 
-from evalui.report.analyses.overview.sections import by_subject, every_rule, how_sure, section
-from evalui.report.analyses.overview.standing import DatasetStanding, standings
+from evalui.report.analyses.groups import by_subject
+from evalui.report.analyses.overview import how_sure, section
+from evalui.report.analyses.readings import every_rule
+from evalui.report.analyses.verdict import DatasetStanding, standings
 from evalui.report.blocks import Heading, Paragraph, Table, TextCell, ValueCell
 
 

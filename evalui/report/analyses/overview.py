@@ -1,48 +1,216 @@
-"""The lead table: one row per model with its rank, its marks on an axis and its first figures."""
+"""The overview of a run's multiple-choice cells as blocks, for the screen and for files alike."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.standing import MOST_MODES, DatasetStanding
-from evalui.report.analyses.overview.verdict import verdict
+from evalui.modes import MODES
+from evalui.report.analyses.base import Analysis
+from evalui.report.analyses.groups import by_subject
+from evalui.report.analyses.left_out import left_out_sentences
+from evalui.report.analyses.metrics import bias_cell, every_figure, signatures
+from evalui.report.analyses.readings import every_rule
+from evalui.report.analyses.verdict import (
+    MOST_MODES,
+    DatasetStanding,
+    comparison_method,
+    format_points,
+    format_points_range,
+    headline,
+    standings,
+    sureness,
+    verdict,
+    winner,
+)
+from evalui.report.analyses.warnings import GUESSING, what_to_know
 from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
     Block,
     Card,
     Column,
-    Kind,
+    Details,
+    Heading,
+    Link,
+    Links,
     ModelCell,
+    NoteLine,
+    Notes,
     Paragraph,
+    Places,
     PlotCell,
     PlotMark,
-    StateCell,
     Table,
     TableCell,
     TextCell,
     ValueCell,
 )
-from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value, percent
-from evalui.report.words import band_text, join_sentences, mode_name
-from evalui.scoring.bias import BiasLevel, StratumBias
-from evalui.scoring.bias.counts import PositionTable
+from evalui.report.numbers import (
+    count,
+    decimal_places,
+    fixed,
+    format_range,
+    format_value,
+    p_column,
+    percent,
+)
+from evalui.report.words import band_text, join_sentences, mode_name, mode_word
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Measure, Summary
-from evalui.types import LETTERS, Interval, Language, is_unfinished
+from evalui.scoring.comparisons import CellComparison
+from evalui.types import Interval, Language, LeftOut, is_unfinished, signature_parts
 
+_MOST_ROWS = 8  # of a page, before one wants to see all
 _AXIS = Axis(0.0, 1.0, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), ("0", "20", "40", "60", "80", "100 %"))
 _WIDTHS = {"rank": 56, "model": 176, "lead": 168, "figure": 112, "bias": 176}  # pixels
 _COUNT_TOLERANCE = 1e-6  # a count this near to a whole number is one
-BIAS_KINDS: Mapping[BiasLevel, Kind] = {
-    "green": "ok",
-    "amber": "warn",
-    "red": "bad",
-    "mass": "na",
-    "few": "na",
-    "na": "na",
-}
 _SMALL_LOSS = 1 / 20
 _CHINESE_TENTHS = "零一两三四五六七八九"
+_Part = Callable[[DatasetStanding, Language], tuple[str, list[Block]] | None]
+
+
+def overview_blocks(
+    summaries: Sequence[Summary],
+    language: Language,
+    *,
+    baselines: Collection[str] = (),
+    left_out: Sequence[LeftOut] = (),
+    changes: Sequence[str] = (),
+    places: Places | None = None,
+    mode: str = "",
+    all_models: bool = False,
+    sort: str = "",
+) -> tuple[Block, ...]:
+    """Headline, one lead table per dataset, what folds below it, and the signature.
+
+    `places` gives the blocks their links; without it they are those of a file, with every model.
+    `mode` is the label of the mode that ranks, `sort` the column of "Every figure".
+    """
+    most = (len(summaries) if all_models else _MOST_ROWS) if places else 0
+    datasets = standings(summaries, baselines=baselines, mode=mode, most=most)
+    shown = [s for s in summaries if s.state != "impossible"] or list(summaries)
+    return (
+        headline(datasets, language),
+        *_switch(datasets, language, places),
+        *_tables(datasets, language, places),
+        *_sections(summaries, datasets, language, baselines, left_out, changes, places, sort),
+        *([signatures(shown)] if places else []),
+    )
+
+
+def _switch(
+    datasets: Sequence[DatasetStanding], language: Language, places: Places | None
+) -> Iterator[Block]:
+    """The modes as links, where there are too many to stand beside each other."""
+    most = max(datasets, key=lambda standing: len(standing.modes), default=None)
+    if places is None or most is None or len(most.modes) <= MOST_MODES:
+        return
+    kinds = {label: summary.cell.mode for (label, _), summary in most.cells.items()}
+    yield Links(
+        tuple(
+            Link(
+                mode_word(label, kinds[label], language),
+                places.view("overview", mode=label),
+                current=label == most.lead,
+            )
+            for label in most.modes
+        )
+    )
+
+
+def _tables(
+    datasets: Sequence[DatasetStanding],
+    language: Language,
+    places: Places | None,
+) -> Iterator[Block]:
+    answered = [s for s in datasets if any(cell.accuracy or cell.done for cell in s.leading)]
+    for number, standing in enumerate(answered, start=1):
+        named = standing.dataset if len(datasets) > 1 else ""
+        file = "accuracy.png" if number == 1 else f"accuracy-{number}.png"
+        yield lead_card(standing, language, named=named, file=file)
+        yield from _way_to_all(standing, language, places)
+
+
+def _way_to_all(
+    standing: DatasetStanding, language: Language, places: Places | None, section: str = ""
+) -> Iterator[Block]:
+    """A link to the same with every model, opened at a section, where some are left out."""
+    if places and len(standing.shown) < len(standing.models):
+        word = localized("lead.show-all", language, n=count(len(standing.models)))
+        address = places.view("overview", mode=standing.lead, all="1")
+        yield Links((Link(word, f"{address}#{section}" if section else address),))
+
+
+def _sections(
+    summaries: Sequence[Summary],
+    datasets: Sequence[DatasetStanding],
+    language: Language,
+    baselines: Collection[str],
+    left_out: Sequence[LeftOut],
+    changes: Sequence[str],
+    places: Places | None,
+    sort: str,
+) -> Iterator[Details]:
+    guessing = bool(datasets) and all(standing.guessing for standing in datasets)
+    if guessing:
+        yield why_guessing(datasets[0], language, places)
+    for name, kind, part in (
+        ("how-sure", "sure", how_sure),
+        ("by-subject", "subjects", by_subject),
+        ("every-rule", "rules", every_rule),
+    ):
+        more = partial(_way_to_all, language=language, places=places, section=name)
+        if made := section(name, part, datasets, language, kind=kind, more=more):
+            yield made
+    # That a model could not run is said by its cells, where there are any.
+    noted = any(summary.state == "impossible" for summary in summaries)
+    beside = [each for each in left_out if not (noted and each.rule == "model")]
+    known = what_to_know(
+        summaries,
+        language,
+        baselines=baselines,
+        left_out=left_out_sentences(beside, language),
+        changes=changes,
+        unless=GUESSING if guessing else (),
+        places=places,
+    )
+    if known:
+        yield known
+    if any(summary.done for summary in summaries):
+        yield every_figure(summaries, datasets, language, places=places, sort=sort)
+
+
+def section(
+    name: str,
+    part: _Part,
+    standings: Sequence[DatasetStanding],
+    language: Language,
+    *,
+    kind: str,
+    more: Callable[[DatasetStanding], Iterable[Block]] = lambda _: (),
+) -> Details | None:
+    """A section of all datasets that have something to say, each followed by `more` of it.
+
+    None if none has.
+    """
+    made = [
+        (standing.dataset, parts[0], (*parts[1], *more(standing)))
+        for standing in standings
+        if (parts := part(standing, language))
+    ]
+    if not made:
+        return None
+    if len(standings) == 1:
+        _, finding, blocks = made[0]
+        return Details(name, localized(f"{kind}.name", language), finding, tuple(blocks))
+    won = sum(winner(standing) is not None for standing in standings)
+    key = f"{kind}.several-none" if kind == "sure" and not won else f"{kind}.several"
+    finding = localized(key, language, k=won, of=len(standings))
+    every = [block for dataset, _, own in made for block in (Heading(3, dataset), *own)]
+    return Details(name, localized(f"{kind}.name", language), finding, tuple(every))
+
+
+# ---------------------------------------------------------------- the table that leads
 
 
 def lead_card(
@@ -256,7 +424,7 @@ def _row(standing: DatasetStanding, model: str, language: Language) -> list[Tabl
     if second:
         row.append(_figure(summary, second, language))
     if _has_bias(standing):
-        row.append(_bias(summary, language))
+        row.append(bias_cell(summary, language))
     for label in other_modes(standing):
         measure = _measure_of(standing, label)
         other = standing.cells.get((label, model))
@@ -352,45 +520,117 @@ def _missing(summary: Summary | None, language: Language) -> str:
     return "" if summary.accuracy else localized("lead.no-answers", language)
 
 
-# ---------------------------------------------------------------- position bias
+# ---------------------------------------------------------------- why no model may beat guessing
 
 
-def _bias(summary: Summary | None, language: Language) -> TableCell:
-    bias = summary.main_bias if summary else None
-    if bias is None:
-        return NONE
-    kind, word = bias_state(bias, language)
-    return StateCell(kind, word, picks(bias, language))
-
-
-def bias_state(bias: StratumBias, language: Language) -> tuple[Kind, str]:
-    """The level of the position bias as an icon and a word."""
-    slots = bias.position.slot_counts
-    alone = bias.level == "red" and max(slots) == sum(slots) > 0
-    return BIAS_KINDS[bias.level], localized(
-        f"lead.bias-{'one' if alone else bias.level}", language
+def why_guessing(standing: DatasetStanding, language: Language, places: Places | None) -> Details:
+    """The usual reasons, each with its next step where it can be taken."""
+    shots = _shots(standing.leading[0])
+    kind = f"examples-{'some' if shots else 'none'}"
+    written = [s.cell for s in (*standing.leading, *standing.cells.values()) if _has_replies(s)]
+    texts = {"examples": localized(f"why.{kind}", language, n=shots)}
+    if written:
+        texts["replies"] = localized("why.replies-text", language)
+    texts["difficulty"] = localized("why.difficulty-text", language)
+    rows: list[tuple[TableCell, ...]] = []
+    for key, text in texts.items():
+        row = TextCell(localized(f"why.{key}", language), strong=True), text
+        if places is None:
+            rows.append(row)
+            continue
+        step = localized(f"why.{kind if key == 'examples' else key}-do", language)
+        href = {
+            "examples": places.repeat if shots else places.examples,
+            "replies": places.samples(written[0], outcome="wrong") if written else "",
+            "difficulty": places.sample,
+        }[key]
+        rows.append((*row, TextCell(step, href=href) if href else NONE))
+    columns = tuple(Column("", width=width) for width in (200, 0, 0)[: len(rows[0])])
+    return Details(
+        "why",
+        localized("why.name", language),
+        localized("why.finding", language),
+        (Table(columns, tuple(rows)),),
+        open=True,
     )
 
 
-def picks(bias: StratumBias, language: Language) -> str:
-    """Which position is picked most, in up to six words."""
-    if bias.level == "mass":
-        return localized("lead.picks-mass", language, value=percent(bias.mass or 0.0))
-    table: PositionTable = bias.position
-    total, best = sum(table.slot_counts), max(table.slot_counts)
-    if total == 0:
-        return ""
-    if table.slot_counts.count(best) > 1:
-        return localized("lead.picks-tied", language)
-    slot = table.slot_counts.index(best)
-    letter = LETTERS[slot]
-    if best == total:
-        return localized("lead.picks-only", language, letter=letter)
-    if bias.n < HIDDEN_BELOW:
-        return localized("lead.picks-count", language, letter=letter, k=count(best), n=count(total))
-    fields = {"letter": letter, "value": fixed(100 * best / total, 0)}
-    golds = [table.answers_at(gold) for gold in range(table.n_options)]
-    if len(set(golds)) == 1:
-        return localized("lead.picks", language, **fields, fair=percent(table.chance))
-    gold = fixed(100 * golds[slot] / sum(golds), 0)
-    return localized("lead.picks-uneven", language, **fields, gold=gold)
+def _has_replies(summary: Summary) -> bool:
+    mode = summary.cell.mode
+    return bool(summary.done) and mode in MODES and MODES[mode].abilities_needed == "generate"
+
+
+def _shots(summary: Summary) -> int:
+    """The worked examples before each question, as its signature has them."""
+    shots = signature_parts(summary.cell.signature).get("shots", "")
+    return int(shots) if shots.isdigit() else 0
+
+
+# ---------------------------------------------------------------- how sure is this?
+
+
+def how_sure(standing: DatasetStanding, language: Language) -> tuple[str, list[Block]] | None:
+    """How sure the verdict is, and every pair of the mode that ranks."""
+    finding = sureness(standing, language)
+    if not finding:
+        return None
+    comparison = standing.comparison
+    if comparison is None or not comparison.pairs:
+        return finding, []
+    pairs = standing.shown_pairs
+    blocks: list[Block] = [pairs_table(pairs, language)]
+    if len(pairs) < len(comparison.pairs):
+        n, total = count(len(pairs)), count(len(comparison.pairs))
+        more = localized("statistics.first_pairs", language, n=n, total=total)
+        blocks.append(Notes((NoteLine("na", more),)))
+    return finding, [*blocks, _pairs_caption(standing, language)]
+
+
+def pairs_table(pairs: Sequence[CellComparison], language: Language) -> Table:
+    """Every pair, the widest difference first, with its range and its corrected p-value."""
+    keys = ("pair", "difference", "range", "p", "words")
+    heads = [localized(f"sure.{key}", language) for key in keys]
+    widest = sorted(pairs, key=lambda pair: -pair.paired.difference)
+    columns = tuple(Column(head, right=place in (1, 2, 3)) for place, head in enumerate(heads))
+    return Table(columns, tuple(_pair(pair, language) for pair in widest))
+
+
+def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
+    tested = pair.finding in ("apart", "level")
+    gap = format_points(pair)
+    sign = "+" if pair.paired.difference > 0 else ""
+    return (
+        localized("sure.over", language, first=pair.first.model, second=pair.second.model),
+        ValueCell(f"{sign}{gap}", localized("sure.points", language)),
+        format_points_range(pair.paired),
+        p_column(pair.adjusted) if tested else NONE,
+        localized(f"sure.word-{pair.finding}", language),
+    )
+
+
+def _pairs_caption(standing: DatasetStanding, language: Language) -> Paragraph:
+    comparison = standing.comparison
+    assert comparison is not None, "there are pairs"
+    measure = localized(f"measure-{comparison.measure}", language)
+    text = localized(
+        "sure.caption",
+        language,
+        measure=measure[:1].upper() + measure[1:],
+        n=count(comparison.n),
+        k=count(len(comparison.pairs)),
+    )
+    if not comparison_method(comparison, language):
+        return Paragraph("", small=True)
+    return Paragraph(join_sentences(text, localized("sure.all-tests", language)), small=True)
+
+
+OVERVIEW = Analysis(
+    lambda report: report.has_choices,
+    lambda report, language: overview_blocks(
+        report.summaries,
+        language,
+        baselines=report.baselines,
+        left_out=report.left_out,
+        changes=report.changes,
+    ),
+)

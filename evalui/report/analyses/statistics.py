@@ -1,19 +1,25 @@
 """How sure each figure is, every two models tested, and what could have been seen, as blocks."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from math import sqrt
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.standing import DatasetStanding, standings
-from evalui.report.analyses.statistics import (
+from evalui.report.analyses.base import Analysis, Report
+from evalui.report.analyses.verdict import (
+    DatasetStanding,
     comparison_method,
     format_least_difference,
     format_points,
     format_points_range,
+    needed_share,
     refusal_sentence,
+    standings,
+    sureness,
+    tied,
+    winner,
+    with_question,
 )
-from evalui.report.analyses.statistics.headline import comparison_sentence
 from evalui.report.axes import points_axis
 from evalui.report.blocks import (
     NONE,
@@ -22,6 +28,7 @@ from evalui.report.blocks import (
     ChartBlock,
     Column,
     Details,
+    Heading,
     Headline,
     Link,
     Links,
@@ -48,9 +55,9 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
-from evalui.report.words import band_text, join_sentences, names
+from evalui.report.words import band_text, join_names_shortened, join_sentences, names
 from evalui.scoring.cell_summary import Summary
-from evalui.scoring.comparisons import CellComparison, ComparisonSet
+from evalui.scoring.comparisons import CellComparison, ComparisonSet, comparisons
 from evalui.scoring.statistics.tests import minimum_detectable_difference, questions_needed
 from evalui.types import Language
 
@@ -106,6 +113,37 @@ def statistics_headline(
     (standing,) = standings(own, baselines=baselines, mode=comparison.label)
     tested: DatasetStanding = replace(standing, compare=lambda: (comparison,))
     return Headline(comparison_sentence(tested, language), comparison_method(comparison, language))
+
+
+def comparison_sentence(standing: DatasetStanding, language: Language) -> str:
+    """Who leads by how much, or why nobody does, in a sentence that stands alone."""
+    if won := winner(standing):
+        first, pair = won
+        second = pair.opponent_of(first)
+        span = "" if pair.paired.all_equal else format_points_range(pair.paired)
+        return localized(
+            "statistics.leads" if span else "statistics.leads_steady",
+            language,
+            first=first,
+            second=second,
+            gap=format_points(pair).lstrip("−"),
+            span=span,
+        )
+    sentence = sureness(standing, language)
+    answered = [s for s in standing.real if s.accuracy]
+    if not sentence or not answered:
+        return sentence or localized("statistics.waits", language)
+    if standing.guessing:
+        fewest = min(answered, key=lambda s: s.n)
+        fields = {"n": count(fewest.n), "needed": needed_share(fewest)}
+        return localized("statistics.all_guessing", language, **fields)
+    level = tied(standing.comparison) if standing.comparison else ()
+    pair = standing.pair(level[0], level[1]) if len(level) > 1 else None
+    if pair is None or pair.detectable is None:
+        return sentence
+    least = format_least_difference(pair.detectable)
+    named = join_names_shortened(level, language)
+    return localized("statistics.level_top", language, names=named, n=count(pair.n), least=least)
 
 
 def planned_size(comparison: ComparisonSet) -> int:
@@ -393,3 +431,24 @@ def _least(difference: float | None, language: Language) -> str:
         return NONE
     value = format_least_difference(difference)
     return localized("statistics.points", language, value=value)
+
+
+def statistics_document(report: Report, language: Language) -> Iterator[Block]:
+    """A heading and the pairs of each comparison; nothing where no two models answered."""
+    shown = [summary for summary in with_question(report.summaries) if summary.accuracy]
+    made = comparisons(shown, baselines=report.baselines)
+    called = names(report.summaries, language)
+    for number, comparison in enumerate(made, start=1):
+        kind = (comparison.dataset, comparison.label)
+        own = [s for s in shown if (s.cell.dataset, s.cell.label) == kind]
+        parts = [localized("pairs-title", language)]
+        if len(made) > 1:
+            parts.append(called[own[0].cell][1])
+        yield Heading(2, " · ".join(parts))
+        suffix = f"-{number}" if len(made) > 1 else ""
+        yield from statistics_blocks(
+            own, comparison, language, baselines=report.baselines, suffix=suffix
+        )
+
+
+STATISTICS = Analysis(lambda report: bool(report.summaries), statistics_document)

@@ -1,17 +1,17 @@
-"""Every figure of a run as one table, each metric under its name, with the files that hold them."""
+"""Figures of cells in tables: every metric under its name, and the position bias in a word."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.overview.lead import bias_state, picks
-from evalui.report.analyses.overview.standing import DatasetStanding
+from evalui.report.analyses.verdict import DatasetStanding
 from evalui.report.blocks import (
     NONE,
     Block,
     Bullets,
     Details,
+    Kind,
     Link,
     Links,
     Paragraph,
@@ -23,12 +23,25 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.numbers import count, format_figure, format_range, format_value
+from evalui.report.numbers import count, fixed, format_figure, format_range, format_value, percent
 from evalui.report.words import band_text, mode_name
 from evalui.scoring.answer_summary import AnswerSummary
+from evalui.scoring.bias import BiasLevel, StratumBias
+from evalui.scoring.bias.counts import PositionTable
+from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.metrics import Figure, Metric, is_added, metrics_having, metrics_in
-from evalui.types import Interval, Language
+from evalui.types import LETTERS, Interval, Language
+
+BIAS_KINDS: Mapping[BiasLevel, Kind] = {
+    "green": "ok",
+    "amber": "warn",
+    "red": "bad",
+    "mass": "na",
+    "few": "na",
+    "na": "na",
+}
+
 
 _FILES = {"csv": "CSV", "xlsx": "XLSX", "tex": "LaTeX"}
 _NAMES: Mapping[str, Callable[[Summary], str]] = {
@@ -88,7 +101,7 @@ def figures_table(
             mode_name(summary.cell, language),
             *(_figure(metric, summary) for metric in before),
             _rank(summary, standings, language),
-            _bias(summary, language),
+            bias_cell(summary, language),
             *(_figure(metric, summary) for metric in after),
         )
         for summary in summaries
@@ -222,6 +235,48 @@ def _rank(summary: Summary, standings: Sequence[DatasetStanding], language: Lang
     return NONE
 
 
-def _bias(summary: Summary, language: Language) -> TableCell:
-    bias = summary.main_bias
+def share_cell(share: Interval, below: str = "") -> ValueCell:
+    """A share in a row of a plain table."""
+    return ValueCell(format_value(share), "%", format_range(share), below)
+
+
+# ---------------------------------------------------------------- position bias
+
+
+def bias_cell(summary: Summary | None, language: Language) -> TableCell:
+    """The position bias of a cell: its level, and which position is picked most."""
+    bias = summary.main_bias if summary else None
     return StateCell(*bias_state(bias, language), picks(bias, language)) if bias else NONE
+
+
+def bias_state(bias: StratumBias, language: Language) -> tuple[Kind, str]:
+    """The level of the position bias as an icon and a word."""
+    slots = bias.position.slot_counts
+    alone = bias.level == "red" and max(slots) == sum(slots) > 0
+    return BIAS_KINDS[bias.level], localized(
+        f"lead.bias-{'one' if alone else bias.level}", language
+    )
+
+
+def picks(bias: StratumBias, language: Language) -> str:
+    """Which position is picked most, in up to six words."""
+    if bias.level == "mass":
+        return localized("lead.picks-mass", language, value=percent(bias.mass or 0.0))
+    table: PositionTable = bias.position
+    total, best = sum(table.slot_counts), max(table.slot_counts)
+    if total == 0:
+        return ""
+    if table.slot_counts.count(best) > 1:
+        return localized("lead.picks-tied", language)
+    slot = table.slot_counts.index(best)
+    letter = LETTERS[slot]
+    if best == total:
+        return localized("lead.picks-only", language, letter=letter)
+    if bias.n < HIDDEN_BELOW:
+        return localized("lead.picks-count", language, letter=letter, k=count(best), n=count(total))
+    fields = {"letter": letter, "value": fixed(100 * best / total, 0)}
+    golds = [table.answers_at(gold) for gold in range(table.n_options)]
+    if len(set(golds)) == 1:
+        return localized("lead.picks", language, **fields, fair=percent(table.chance))
+    gold = fixed(100 * golds[slot] / sum(golds), 0)
+    return localized("lead.picks-uneven", language, **fields, gold=gold)

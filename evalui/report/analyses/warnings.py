@@ -9,8 +9,7 @@ from typing import Literal
 
 from evalui.messages import localized, messages
 from evalui.modes import traits_of
-from evalui.report.analyses.overview.standing import above_chance
-from evalui.report.analyses.statistics import other_settings
+from evalui.report.analyses.verdict import above_chance, other_settings
 from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes, Places
 from evalui.report.numbers import (
     count,

@@ -1,10 +1,11 @@
-"""The groups of subjects or datasets that a specification declares, as blocks."""
+"""Subjects of a data set, and the groups of subjects or data sets that a specification declares."""
 
 from collections.abc import Iterator, Sequence
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.base import Analysis, Report
-from evalui.report.analyses.overview.every import metric_head
+from evalui.report.analyses.metrics import metric_head, share_cell
+from evalui.report.analyses.verdict import DatasetStanding, winner
 from evalui.report.blocks import (
     NONE,
     Block,
@@ -18,7 +19,10 @@ from evalui.report.blocks import (
     TextCell,
     ValueCell,
 )
-from evalui.report.numbers import count, format_figure, format_range, format_value
+from evalui.report.numbers import count, fixed, format_figure, format_range, format_value
+from evalui.report.words import group_name, of_real_models
+from evalui.scoring.cautions import EXPLORATORY_BELOW
+from evalui.scoring.cell_summary import Measure, SubjectGroup, Summary
 from evalui.scoring.groups import GroupFigure, GroupSummary
 from evalui.scoring.metrics import Metric
 from evalui.types import Interval, Language
@@ -148,3 +152,106 @@ def _missing(
 
 
 SUMMARY_GROUPS = Analysis(lambda report: bool(report.declared_groups), group_blocks)
+
+
+# ---------------------------------------------------------------- each subject
+
+
+def by_subject(standing: DatasetStanding, language: Language) -> tuple[str, list[Block]] | None:
+    """Each subject and each group of them, model by model, by the figure that ranks."""
+    able = [standing.cell(model) for model in standing.models]
+    cells = [summary for summary in able if summary and summary.groups]
+    if not cells:
+        return None
+    measure: Measure = "accuracy" if standing.guessing else standing.measure
+    finding = _subject_finding(standing, cells, measure, language)
+    name = localized(f"lead.{'origin' if measure == 'accuracy' else measure}", language)
+    caption = localized("subjects.caption", language, measure=name)
+    table = _subject_table(standing.listed(cells), measure, language)
+    return finding, [table, Paragraph(caption, small=True)]
+
+
+def _subject_table(cells: Sequence[Summary], measure: Measure, language: Language) -> Table:
+    keys = dict.fromkeys((group.kind, group.name) for s in cells for group in s.groups)
+    order = sorted(keys, key=lambda key: key[0] == "subject")  # groups first
+    columns = [
+        Column(localized("subjects.head", language)),
+        Column(localized("subjects.n", language), right=True),
+        *(Column(s.cell.model, right=True) for s in cells),
+    ]
+    by_cell = [{(group.kind, group.name): group for group in s.groups} for s in cells]
+    rows = [
+        tuple(_subject_row([own.get(key) for own in by_cell], measure, language)) for key in order
+    ]
+    return Table(tuple(columns), tuple(rows))
+
+
+def _subject_row(
+    groups: Sequence[SubjectGroup | None], measure: Measure, language: Language
+) -> Iterator[TableCell]:
+    first = next(group for group in groups if group)
+    yield group_name(first, language)
+    yield count(first.n)
+    for group in groups:
+        share = group.share(measure) if group else None
+        if group is None or share is None:
+            yield NONE
+            continue
+        macro = group.macro_share(measure) if group.kind != "subject" else None
+        mean = fixed(macro, 1) if macro is not None else ""
+        yield share_cell(share, localized("subjects.macro", language, value=mean) if mean else "")
+
+
+def _subject_finding(
+    standing: DatasetStanding, cells: Sequence[Summary], measure: Measure, language: Language
+) -> str:
+    def say(cells: Sequence[Summary]) -> str:
+        if len(cells) > 1 and (won := winner(standing)):
+            first = [s for s in cells if s.cell.model == won[0]]
+            others = [s for s in cells if s.cell.model != won[0]]
+            return _ahead(won[0], [_subjects(s, measure) for s in (*first, *others)], language)
+        known = [share for s in cells for share in _subjects(s, measure).values()]
+        (worst, low), (best, high) = (end(known, key=_value) for end in (min, max))
+        if low.value == high.value:
+            n = count(len({group.name for group, _ in known}))
+            return localized("subjects.equal", language, value=format_value(low), of=n)
+        return localized(
+            "subjects.between",
+            language,
+            low=format_value(low),
+            worst=group_name(worst, language),
+            high=format_value(high),
+            best=group_name(best, language),
+        )
+
+    return of_real_models(cells, lambda s: s.cell.model in standing.baselines, say, language)
+
+
+def _value(subject: tuple[SubjectGroup, Interval]) -> float:
+    return subject[1].value
+
+
+def _subjects(summary: Summary, measure: Measure) -> dict[str, tuple[SubjectGroup, Interval]]:
+    return {
+        group.name: (group, share)
+        for group in summary.groups
+        if group.kind == "subject" and (share := group.share(measure))
+    }
+
+
+def _ahead(
+    model: str,
+    subjects: Sequence[dict[str, tuple[SubjectGroup, Interval]]],
+    language: Language,
+) -> str:
+    """In how many subjects the winner is ahead of all others."""
+    own, *others = subjects
+    shared = [name for name in own if all(name in other for other in others)]
+    won = sum(all(own[name][1].value > other[name][1].value for other in others) for name in shared)
+    sizes = [own[name][1].n for name in shared]
+    fields = {"model": model, "k": count(won), "of": count(len(shared))}
+    if not sizes or min(sizes) >= EXPLORATORY_BELOW:
+        return localized("subjects.ahead-many", language, **fields)
+    n = count(sizes[0]) if len(set(sizes)) == 1 else f"{min(sizes)}–{max(sizes)}"
+    key = "ahead-all" if won == len(shared) else "ahead"
+    return localized(f"subjects.{key}", language, **fields, n=n)
