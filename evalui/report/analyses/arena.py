@@ -616,16 +616,14 @@ def _dimensions(
     rows = tuple(
         (
             f"{_KINDS[dimension.kind]}: {dimension.name}",
-            *(_cell(dimension, model, printed) for model in models),
+            *(
+                printed(tally) if (tally := dimension.tallies.get(model)) else _MISSING
+                for model in models
+            ),
         )
         for dimension in dimensions
     )
     return text_table((head, *models), rows)
-
-
-def _cell(dimension: CategoryTable, model: str, printed: Callable[[BattleTally], str]) -> str:
-    tally = dimension.tallies.get(model)
-    return printed(tally) if tally else _MISSING
 
 
 def _shares(tally: BattleTally) -> str:

@@ -45,7 +45,7 @@ def rating_title(result: CellResult, language: Language, *, rule_based: frozense
     """
     judge = judge_name(result.cell.model, language, rule_based=rule_based)
     ratings = _ratings(result)
-    means = {name: marks.mean.value for name, marks in ratings.items() if marks.mean}
+    means = {name: _mean(marks).value for name, marks in ratings.items()}
     if not means:
         return ""
     best = max(means, key=lambda name: means[name])
@@ -53,11 +53,12 @@ def rating_title(result: CellResult, language: Language, *, rule_based: frozense
     level = sorted((n for n in means if n not in behind), key=lambda name: -means[name])
     if len(means) > 1 and len(level) > 1:
         names = join_names_shortened(level, language)
-        values = _rating_range(ratings[best], ratings[level[-1]], language)
+        values = _values(ratings[best], ratings[level[-1]], language)
         return localized("marks.level", language, judge=judge, names=names, values=values)
     key = "marks.best" if len(means) > 1 else "marks.alone"
-    ends = {"value": _rating_value(ratings[best], language), "span": _range_text(ratings[best])}
-    return localized(key, language, judge=judge, model=best, **ends)
+    span = f"{_range(ratings[best])}, n = {count(_mean(ratings[best]).n)}"
+    value = localized(f"marks.value-{ratings[best].scale}", language, value=_value(ratings[best]))
+    return localized(key, language, judge=judge, model=best, value=value, span=span)
 
 
 def rated_blocks(result: CellResult, context: OpenContext, suffix: str = "") -> Iterator[Block]:
@@ -74,8 +75,7 @@ def rated_blocks(result: CellResult, context: OpenContext, suffix: str = "") -> 
         localized("trust.rule-lead", language) if ruled else "",
         "warn" if ruled else None,
     )
-    rated = {name: one for name, one in _ratings(result).items() if one.mean}
-    if rated:
+    if rated := _ratings(result):
         yield Card(
             (_table(result, rated, context, suffix), *_below(rated, context)),
             title=localized("marks.by-model", language),
@@ -107,6 +107,7 @@ def rating_cell(summary: AnswerSummary, judge: str, scale: str) -> str:
 
 
 def _ratings(result: CellResult) -> dict[str, JudgeRating]:
+    """The marks of each model that has one."""
     return {
         one.name: marks
         for one in result.contestants
@@ -153,20 +154,16 @@ def _criteria_table(rated: Mapping[str, JudgeRating], context: OpenContext) -> T
 def _criterion_cell(mean: Interval | None) -> TableCell:
     if mean is None:
         return NONE
-    return ValueCell(fixed(mean.value, 1), "", f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}")
+    return ValueCell(fixed(mean.value, 1), "", _tenths(mean))
 
 
 def _row(
     name: str, one: JudgeRating, band: str, context: OpenContext, keys: Sequence[str]
 ) -> tuple[TableCell, ...]:
     mean = _mean(one)
-    unit = 100.0 if one.scale == "correct" else 1.0
-    mark = PlotMark(unit * mean.value, unit * mean.low, unit * mean.high)
-    if one.scale == "correct":
-        lead = ValueCell(format_value(mean), "%", format_range(mean), size="lead")
-    else:
-        ends = f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}"
-        lead = ValueCell(fixed(mean.value, 1), "", ends, size="lead")
+    times, unit = (100.0, "%") if one.scale == "correct" else (1.0, "")
+    mark = PlotMark(times * mean.value, times * mean.low, times * mean.high)
+    lead = ValueCell(_value(one), unit, _range(one), size="lead")
     counts = {"marked": one.n, "unscored": one.unscored, "unreferenced": one.unreferenced}
     model = context.model(name)
     return (
@@ -212,25 +209,25 @@ def _shares(result: CellResult) -> Mapping[str, Mapping[str, float]]:
     return shares
 
 
-def _rating_value(marks: JudgeRating, language: Language) -> str:
-    return localized(f"marks.value-{marks.scale}", language, value=_mark_text(marks))
-
-
-def _rating_range(best: JudgeRating, last: JudgeRating, language: Language) -> str:
-    """From the highest mark to the lowest, as the names stand; once if they are printed alike."""
-    high, low = _mark_text(best), _mark_text(last)
-    if high == low:
-        return _rating_value(best, language)
-    return localized(f"marks.range-{best.scale}", language, high=high, low=low)
-
-
-def _mark_text(marks: JudgeRating) -> str:
+def _value(marks: JudgeRating) -> str:
+    """The mean mark: "8.5", or in per cent "75"."""
     mean = _mean(marks)
     return format_value(mean) if marks.scale == "correct" else fixed(mean.value, 1)
 
 
-def _range_text(marks: JudgeRating) -> str:
+def _range(marks: JudgeRating) -> str:
+    """The range of the mean mark: "8.2–8.8", or in per cent "52–98"."""
     mean = _mean(marks)
-    if marks.scale == "correct":
-        return f"{format_range(mean)}, n = {count(mean.n)}"
-    return f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}, n = {count(mean.n)}"
+    return format_range(mean) if marks.scale == "correct" else _tenths(mean)
+
+
+def _tenths(mean: Interval) -> str:
+    return f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}"
+
+
+def _values(best: JudgeRating, last: JudgeRating, language: Language) -> str:
+    """From the highest mark to the lowest, as the names stand; once if they are printed alike."""
+    high, low = _value(best), _value(last)
+    if high == low:
+        return localized(f"marks.value-{best.scale}", language, value=high)
+    return localized(f"marks.range-{best.scale}", language, high=high, low=low)

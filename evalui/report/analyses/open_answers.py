@@ -85,16 +85,16 @@ from evalui.types import Cell, CellResult, Interval, Language, is_unfinished
 add_messages(Path(__file__).with_suffix(".toml"))
 
 _PLACES = 4  # as SWIFT prints them
-CONTAINMENT = "containment"  # the share of answers that hold their reference; no metric of SWIFT
+_CONTAINMENT = "containment"  # the share of answers that hold their reference; no metric of SWIFT
 # What stands beside the figure that leads, and which of it is not to be read then.
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
-    RECALL: (RECALL, CONTAINMENT, MAIN, "bleu-1"),
+    RECALL: (RECALL, _CONTAINMENT, MAIN, "bleu-1"),
     MAIN: (MAIN, "bleu-1", "token_f1", "exact_match"),
 }
 _FAINT: Mapping[str, Collection[str]] = {RECALL: {MAIN, "bleu-1"}, MAIN: ()}
 _HEADED = {name for names in _COLUMNS.values() for name in names}  # others go by their own name
 _MAX_OWN = 4  # scores of a mode in the table that leads; all of them stand below
-_SHARES = {CONTAINMENT, "exact_match"}  # of answers, so printed in per cent
+_SHARES = {_CONTAINMENT, "exact_match"}  # of answers, so printed in per cent
 # The filter of the list of duels that shows what a note is about.
 _DUEL_FILTERS: Mapping[str, str] = {
     "fair": "changed",
@@ -319,18 +319,15 @@ def text_title(
     if len(measured) == 1:
         n, ends = count(summary.compared), format_interval(mean)
         return localized("texts.reaches", language, model=model, n=n, span=ends, **fields)
-    equal = {s.cell.model: m.value for m, s in measured if m.value == best}
-    level = {s.cell.model: m.value for m, s in measured} if pairs else {}
-    level = {
-        name: level[name]
-        for name in level
-        if name not in _significantly_worse(model, figure, pairs)
-    }
+    means = {s.cell.model: m.value for m, s in measured}
+    equal = [name for name in means if means[name] == best]
+    worse = _significantly_worse(model, figure, pairs)
+    level = [name for name in means if name not in worse] if pairs else []
     if len(equal) > 1 and len(level) <= len(equal):
-        names = join_names_shortened(list(equal), language)
+        names = join_names_shortened(equal, language)
         return localized(f"texts.closest-equal{own_score}", language, names=names, **fields)
     if len(level) > 1:
-        names = join_names_shortened(sorted(level, key=lambda name: -level[name]), language)
+        names = join_names_shortened(sorted(level, key=lambda name: -means[name]), language)
         return localized(f"texts.closest-level{own_score}", language, names=names, **metric)
     key = "texts.closest-recall" if figure == RECALL else f"texts.closest{own_score}"
     return localized(key, language, model=model, span=format_interval(mean), **fields)
@@ -527,7 +524,7 @@ def _columns_of(summaries: Sequence[AnswerSummary], first: str) -> tuple[str, ..
 
 
 def _head(name: str, language: Language) -> str:
-    if name == CONTAINMENT:
+    if name == _CONTAINMENT:
         return localized("texts.head-containment", language)
     if name in _HEADED:
         return localized(f"figure.{name}", language)
@@ -550,7 +547,7 @@ def _figures(
     summary: AnswerSummary, names: Sequence[str], first: str, size: str = "row"
 ) -> Iterator[TableCell]:
     for name in names:
-        mean = summary.containment if name == CONTAINMENT else summary.means.get(name)
+        mean = summary.containment if name == _CONTAINMENT else summary.means.get(name)
         yield _figure(name, mean, leads=name == first, large=size == "lead") if mean else NONE
     yield count(round(summary.length)) if summary.n else NONE
 
