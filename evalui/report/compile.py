@@ -25,9 +25,9 @@ from evalui.report.analyses.cost import COST, REPLIES
 from evalui.report.analyses.groups import SUMMARY_GROUPS
 from evalui.report.analyses.imported import IMPORTED
 from evalui.report.analyses.left_out import LEFT_OUT
-from evalui.report.analyses.open_run import OPEN_ANSWERS
+from evalui.report.analyses.open_answers import OPEN_ANSWERS
 from evalui.report.analyses.overview import OVERVIEW
-from evalui.report.analyses.people.blocks import PEOPLE
+from evalui.report.analyses.people import PEOPLE
 from evalui.report.analyses.position_bias.document import POSITION_BIAS
 from evalui.report.analyses.published import PUBLISHED
 from evalui.report.analyses.statistics import STATISTICS

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from evalui.messages import Messages
-from evalui.report.analyses.arena.narrative import format_fraction, is_significant
-from evalui.report.analyses.open_answers.document import recall_reason
+from evalui.report.analyses.open_answers import recall_reason
 from evalui.report.analyses.statistics import finding_text, mcnemar_cell, pair_plot
 from evalui.report.analyses.verdict import (
     format_least_difference,
@@ -39,6 +38,7 @@ from evalui.report.numbers import (
     count,
     decimal_places,
     fixed,
+    format_fraction,
     format_value,
     p_column,
     p_value,
@@ -424,7 +424,7 @@ def sureness(t: Messages, compared: Comparison) -> str:
     pair = next(iter(pairs))
     result = pair.result
     if isinstance(result, MetricPair):
-        key = "tested" if is_significant(result) else "not"
+        key = "tested" if result.is_significant else "not"
         return t(f"compare.sure.{key}", n=count(result.n))
     known = {"apart": "apart", "steady": "won", "level": "level"}
     key = known.get(result.finding, "not")
@@ -512,7 +512,7 @@ def _support_of_two(t: Messages, pair: PairComparison) -> str:
 def _won(pair: PairComparison) -> bool:
     if isinstance(pair.result, CellComparison):
         return pair.result.has_winner
-    return is_significant(pair.result)
+    return pair.result.is_significant
 
 
 def _finding(pair: PairComparison) -> str:
