@@ -251,10 +251,10 @@ def _cell(row: CellRow, t: Messages) -> CellProgress:
 
 
 def _lines(service: AppService, page: TrialPage) -> Iterator[bytes]:
-    from evalui.report.export.trial_tables import jsonl_parts  # no page needs it
+    from evalui.report.write.lines import encoded, trial_lines  # no page needs it
 
     def shown() -> Iterable[CellResult]:
         for row, trials in page.parts:
             yield replace(results.cell_result(service, row), trials=trials)
 
-    return jsonl_parts(shown())
+    return encoded(trial_lines(shown()))

@@ -30,7 +30,7 @@ from evalui.messages import (
     sentence,
 )
 from evalui.modes import MODES
-from evalui.report.export.formats import ON_PAGE
+from evalui.report.write.formats import ON_PAGE
 from evalui.store.question_pages import OutcomeFilter
 from evalui.types import Ability, CellState, DatasetKind, Language, Pattern, RunState
 

@@ -14,8 +14,8 @@ import numpy as np
 import xlsxwriter
 
 from evalui.messages import localized
-from evalui.report.export.spreadsheets import escape_formula, is_missing
-from evalui.report.export.trial_cells import ExportTable
+from evalui.report.frames.base import FrameParts
+from evalui.report.write.csv import cells, escape_formula, is_missing
 from evalui.types import Language
 
 # A fixed date: the same report gives the same workbook, byte for byte.
@@ -33,7 +33,7 @@ _PIECE = 2**18  # bytes
 _BOOLEANS = (bool, np.bool_)
 
 _Cell = tuple[str | float | bool, int]  # with the most bytes of XML that it takes
-Named = Iterable[tuple[str, ExportTable]]
+Named = Iterable[tuple[str, FrameParts]]
 
 
 def xlsx_parts(
@@ -63,7 +63,7 @@ def xlsx_parts(
 def _write_table(
     book: xlsxwriter.Workbook,
     name: str,
-    table: ExportTable,
+    table: FrameParts,
     signed: str,
     language: Language,
     bold: Any,
@@ -76,7 +76,7 @@ def _write_table(
         sheet = book.add_worksheet(f"{name}-{number}" if number > 1 else name)
         sheet.freeze_panes(2, 0)
         sheet.write_string(0, 0, signed)
-        for column, head in enumerate(table.kinds):
+        for column, head in enumerate(table.columns):
             sheet.write_string(1, column, _clean(head), bold)
         writers: dict[type, Callable[[int, int, Any], Any]] = {
             str: sheet.write_string,
@@ -97,9 +97,9 @@ def _write_table(
             sheet.write_string(place, 0, more)
 
 
-def _rows(table: ExportTable) -> Iterator[Sequence[_Cell | None]]:
-    for chunk in table.chunks():
-        yield from zip(*(column.map(_cell).listed() for column in chunk), strict=True)
+def _rows(table: FrameParts) -> Iterator[Sequence[_Cell | None]]:
+    for part in table.parts():
+        yield from zip(*(cells(part[name], _cell) for name in part), strict=True)
 
 
 def _cell(value: Any) -> _Cell | None:

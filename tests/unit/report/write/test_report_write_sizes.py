@@ -7,8 +7,8 @@ import pytest
 from open_examples import rating_result
 
 from evalui.report.compile import compile_report
-from evalui.report.export.files import write
-from evalui.report.export.sizes import about_sizes
+from evalui.report.write.files import write
+from evalui.report.write.sizes import about_sizes
 
 
 @pytest.mark.parametrize("extension", ["xlsx", "zip"])

@@ -3,16 +3,18 @@
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 
 from evalui.report.analyses.base import Report
-from evalui.report.export.files import line_files, tables_of, write
-from evalui.report.export.formats import is_installed
-from evalui.report.export.json import rating_lines
-from evalui.report.export.spreadsheets import csv_parts
-from evalui.report.export.trial_cells import ExportTable
-from evalui.report.export.trial_tables import TRIAL_FILES, every_trial, ratings
-from evalui.report.export.workbook import xlsx_parts
-from evalui.scoring.arena.verdicts import rating_cells
+from evalui.report.frames.base import FrameParts
+from evalui.report.frames.trials import ratings, trials
+from evalui.report.write.csv import csv_parts
+from evalui.report.write.files import line_files, tables_of, write
+from evalui.report.write.formats import TRIAL_FORMATS, is_installed
+from evalui.report.write.lines import encoded, rating_lines, trial_lines
+from evalui.report.write.trial_files import trial_file
+from evalui.report.write.xlsx import xlsx_parts
 from evalui.types import CellResult, Language
 
 _WITHOUT_TRIALS = ("csv", "json", "md", "tex", "html")
@@ -41,7 +43,9 @@ def about_sizes(
     of_sample = replace(report, results=tuple(sample))
     tables = [*tables_of(of_sample)]
     workbook = _length(xlsx_parts(tables, report.signatures)) + more(_workbook, _length)
-    trial_files = {name: about(parts) for name, parts in TRIAL_FILES.items() if is_installed(name)}
+    trial_files = {
+        name: about(partial(trial_file, name)) for name in TRIAL_FORMATS if is_installed(name)
+    }
     entries = [pieces for _, pieces in line_files(of_sample)]
     entries += [csv_parts(table) for _, table in tables]
     entries += [(written[name],) for name in ("md", "html", "json")]
@@ -70,10 +74,10 @@ def _more(measure: Callable[[_Sample], int], sample: _Sample, totals: Sequence[i
     )
 
 
-def _tables(cells: _Sample) -> list[tuple[str, ExportTable]]:
+def _tables(cells: _Sample) -> list[tuple[str, FrameParts]]:
     """Those with a row for each trial."""
-    made = [("trials", every_trial(cells)), ("ratings", ratings(cells))]
-    return [(name, table) for name, table in made if table.kinds]
+    made = [("trials", trials(cells)), ("ratings", ratings(cells))]
+    return [(name, table) for name, table in made if table.columns]
 
 
 def _workbook(cells: _Sample) -> Iterable[bytes]:
@@ -85,9 +89,7 @@ def _rows(cells: _Sample) -> Iterable[bytes]:
 
 
 def _lines(cells: _Sample) -> Iterable[bytes]:
-    yield from TRIAL_FILES["trials.jsonl"](cells)
-    for cell in rating_cells(cells):
-        yield from (lines.encode(errors="backslashreplace") for lines in rating_lines(cell))
+    return chain(encoded(trial_lines(cells)), encoded(rating_lines(cells)))
 
 
 def _length(parts: Iterable[bytes]) -> int:

@@ -5,7 +5,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from evalui.registry import Registry
 from evalui.report.analyses.base import Report
@@ -13,49 +15,41 @@ from evalui.report.analyses.chosen_metrics import chosen_pairs
 from evalui.report.analyses.cost import reply_objects, usage_objects, usage_rows
 from evalui.report.analyses.imported import imported_objects
 from evalui.report.compile import added_blocks, blocks, markdown
-from evalui.report.export.archive import write_private, zip_parts
-from evalui.report.export.encoder import json_text
-from evalui.report.export.every_eval_ever import eee_zip
 from evalui.report.export.frame_columns import METRIC_COLUMNS
 from evalui.report.export.group_tables import group_objects, group_table
-from evalui.report.export.json import (
-    battle_objects,
-    cell_object,
-    duel_objects,
-    encode,
-    json_lines,
-    vote_objects,
-)
-from evalui.report.export.json import rating_lines as ratings_of
+from evalui.report.export.json import cell_object, encode
 from evalui.report.export.metric_rows import Row, metric_rows
 from evalui.report.export.open_tables import open_tables, people_tables
-from evalui.report.export.opencompass import opencompass_files, opencompass_md
-from evalui.report.export.spreadsheets import csv_parts, escape_formula
 from evalui.report.export.tables import overview, table_of, tables
-from evalui.report.export.trial_cells import ExportTable
-from evalui.report.export.trial_tables import (
-    TRIAL_FILES,
-    jsonl_parts,
-    ratings,
-    replies,
-    trials,
-)
-from evalui.report.export.workbook import xlsx_parts
+from evalui.report.frames.base import FrameParts, frame
+from evalui.report.frames.trials import ratings, replies, trials
 from evalui.report.render.json import as_json
 from evalui.report.render.latex import as_latex
 from evalui.report.render.markdown import as_markdown
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
-from evalui.scoring.arena.figures import Arena
+from evalui.report.write.archive import write_private, zip_parts
+from evalui.report.write.csv import csv_parts, escape_formula
+from evalui.report.write.every_eval_ever import eee_zip
+from evalui.report.write.formats import TRIAL_FORMATS
+from evalui.report.write.json import json_text
+from evalui.report.write.lines import (
+    battle_lines,
+    duel_lines,
+    encoded,
+    rating_lines,
+    trial_lines,
+    vote_lines,
+    vote_objects,
+)
+from evalui.report.write.opencompass import opencompass_files, opencompass_md
+from evalui.report.write.trial_files import trial_file
+from evalui.report.write.xlsx import xlsx_parts
 from evalui.scoring.arena.people import Votes, human_arenas
-from evalui.scoring.arena.verdicts import PANEL_NAME, rating_cells
 from evalui.scoring.comparisons import comparisons
 from evalui.scoring.pairs import AnswerPair
-from evalui.types import CellResult, Language
+from evalui.types import Language
 from evalui.version import __version__
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # A fixed date: the same report gives the same archive, byte for byte.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -82,7 +76,7 @@ def csv_file(report: Report, language: Language) -> Iterator[bytes]:
     """The table of main figures; its names are technical in every language."""
     del language
     first = overview(report.summaries)
-    return csv_parts(first if first.kinds else next(tables_of(report), ("", first))[1])
+    return csv_parts(first if first.columns else next(tables_of(report), ("", first))[1])
 
 
 def _chosen(report: Report) -> dict[str, object]:
@@ -161,9 +155,7 @@ def _escaped(text: object) -> str:
     return escape_formula(str(text))
 
 
-def _metrics(report: Report) -> "pd.DataFrame":
-    from evalui.report.export.frames import frame  # brings pandas, which no other file needs
-
+def _metrics(report: Report) -> pd.DataFrame:
     return frame(_metric_rows(report), METRIC_COLUMNS)
 
 
@@ -219,51 +211,21 @@ def save(report: Report, folder: Path, language: Language) -> None:
         write_private(folder / name, pieces)
 
 
-def duel_lines(report: Report) -> Iterator[str]:
-    """Every showing of two answers to a judge, readable or not; a panel's have no words."""
-    return (line for arena in _judges(report) for line in json_lines(duel_objects(arena)))
-
-
-def battle_lines(report: Report) -> Iterator[str]:
-    """The battles that count for each judge, as `evalui score battles` reads them."""
-    return (line for arena in _judges(report) for line in json_lines(battle_objects(arena)))
-
-
-def people_lines(report: Report) -> Iterator[str]:
-    """The votes of people on every dataset, in the form in which votes are read again."""
-    return vote_lines(report.votes)
-
-
-def vote_lines(votes: Votes) -> Iterator[str]:
-    """The readable votes as battles that name their dataset, one JSON object per line."""
-    return json_lines(vote_objects(votes))
-
-
 def vote_sheet(votes: Votes) -> Iterable[bytes]:
-    """The same as CSV, a row each."""
+    """The readable votes as CSV, a row each."""
     return csv_parts(table_of(vote_objects(votes)))
-
-
-def rating_lines(report: Report) -> Iterator[str]:
-    """What judges gave single answers, many lines at once."""
-    return (lines for result in rating_cells(report.results) for lines in ratings_of(result))
-
-
-def _judges(report: Report) -> list[Arena]:
-    # The panel's verdicts are made of its judges'.
-    return [arena for arena in report.arenas if arena.by != PANEL_NAME]
 
 
 def _pairs(report: Report) -> list[AnswerPair]:
     return [pair for figure in _COMPARED for pair in report.figures.pairs(figure)]
 
 
-def tables_of(report: Report) -> Iterator[tuple[str, ExportTable]]:
+def tables_of(report: Report) -> Iterator[tuple[str, FrameParts]]:
     """Every table that has rows, in the order of a reader's interest, made when its turn comes."""
-    return ((name, table) for name, table in _every_table(report) if table.kinds)
+    return ((name, table) for name, table in _every_table(report) if table.columns)
 
 
-def _every_table(report: Report) -> Iterator[tuple[str, ExportTable]]:
+def _every_table(report: Report) -> Iterator[tuple[str, FrameParts]]:
     yield from tables(report.summaries).items()
     yield "summary_groups", group_table(report.groups)
     choices = [one for one in report.results if one.cell.gives == "choices"]
@@ -327,12 +289,17 @@ def _documents(
 
 def line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The files of JSON Lines; but for the trials, which every run has, those that hold any."""
-    yield "trials.jsonl", jsonl_parts(report.results)
-    for name, lines in _LINES.items():
-        encoded = (line.encode(errors="backslashreplace") for line in lines(report))
-        first = next(encoded, None)
+    yield "trials.jsonl", encoded(trial_lines(report.results))
+    for name, lines in (
+        ("duels", lambda: duel_lines(report.arenas)),
+        ("battles", lambda: battle_lines(report.arenas)),
+        ("ratings", lambda: rating_lines(report.results)),
+        ("votes", lambda: vote_lines(report.votes)),
+    ):
+        pieces = encoded(lines())
+        first = next(pieces, None)
         if first is not None:
-            yield f"{name}.jsonl", chain([first], encoded)
+            yield f"{name}.jsonl", chain([first], pieces)
 
 
 def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
@@ -353,18 +320,9 @@ def _whole(
     return lambda report, language: (make(report, language),)
 
 
-def _of_trials(
-    make: Callable[[Iterable[CellResult]], Iterator[bytes]],
-) -> Callable[[Report, Language], Iterable[bytes]]:
-    return lambda report, _: make(report.results)
+def _of_trials(extension: str) -> Callable[[Report, Language], Iterable[bytes]]:
+    return lambda report, _: trial_file(extension, report.results)
 
-
-_LINES: Mapping[str, Callable[[Report], Iterator[str]]] = {
-    "duels": duel_lines,
-    "battles": battle_lines,
-    "ratings": rating_lines,
-    "votes": people_lines,
-}
 
 _EXPORTERS.register("csv")(csv_file)
 _EXPORTERS.register("xlsx")(xlsx_file)
@@ -377,5 +335,5 @@ _EXPORTERS.register("metrics.csv")(_whole(metrics_csv))
 _EXPORTERS.register("metrics.json")(_whole(metrics_json))
 _EXPORTERS.register("opencompass.md")(opencompass_md)
 _EXPORTERS.register("eee.zip")(eee_zip)
-for _name, _make in TRIAL_FILES.items():
-    _EXPORTERS.register(_name)(_of_trials(_make))
+for _name in TRIAL_FORMATS:
+    _EXPORTERS.register(_name)(_of_trials(_name))

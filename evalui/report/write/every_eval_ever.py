@@ -13,12 +13,14 @@ from math import isfinite
 
 from evalui.modes import traits_of
 from evalui.report.analyses.base import Report
-from evalui.report.export.archive import zip_parts
-from evalui.report.export.encoder import JsonObject, json_text
-from evalui.report.export.json import cell_object, encode, json_lines
+from evalui.report.export.json import cell_object, encode
 from evalui.report.export.metric_rows import Row, answer_metrics, choice_metrics
-from evalui.report.export.trial_cells import chunks_of
+from evalui.report.write.archive import zip_parts
+from evalui.report.write.json import JsonObject, json_text
+from evalui.report.write.lines import encoded, json_lines
+from evalui.scoring.choice.options import shown_options
 from evalui.scoring.metrics import Metric, metric_named
+from evalui.scoring.trial_columns import columns_of
 from evalui.types import LETTERS, CellResult, Language, Sample, Trial
 from evalui.version import __version__
 
@@ -70,7 +72,7 @@ def _files(report: Report, moment: str) -> Iterator[tuple[str, Iterable[bytes]]]
         yield f"{name}.json", (f"{json_text(whole, indented=True)}\n".encode(),)
         headline = next((str(each["evaluation_result_id"]) for each in results), "")
         lines = json_lines(_instances(result, id_, headline))
-        yield f"{name}.jsonl", (line.encode(errors="backslashreplace") for line in lines)
+        yield f"{name}.jsonl", encoded(lines)
 
 
 def _key(figures: JsonObject) -> tuple[str, str, str]:
@@ -125,29 +127,28 @@ def _result(result: CellResult, id_: str, row: Row, metric: Metric | None) -> Js
 
 def _instances(result: CellResult, id_: str, headline: str) -> Iterator[JsonObject]:
     credit = traits_of(result.cell.mode).credit
-    for chunk in chunks_of(result):
-        for trial in chunk.objects:
-            sample = result.samples[trial.sample_id]
-            own = _choice(sample, trial) if result.cell.gives == "choices" else None
-            own = own or _answer(sample, trial, credit)
-            yield {
-                "schema_version": SCHEMA_VERSION,
-                "evaluation_id": id_,
-                "model_id": result.cell.model,
-                "evaluation_name": result.cell.dataset,
-                **({"evaluation_result_id": headline} if headline else {}),
-                "sample_id": sample.id,
-                "sample_hash": _hash(sample, own["input"]["reference"]),
-                "interaction_type": "single_turn",
-                **own,
-                "metadata": _metadata(sample, trial),
-            }
+    for trial in columns_of(result.trials):
+        sample = result.samples[trial.sample_id]
+        own = _choice(sample, trial) if result.cell.gives == "choices" else None
+        own = own or _answer(sample, trial, credit)
+        yield {
+            "schema_version": SCHEMA_VERSION,
+            "evaluation_id": id_,
+            "model_id": result.cell.model,
+            "evaluation_name": result.cell.dataset,
+            **({"evaluation_result_id": headline} if headline else {}),
+            "sample_id": sample.id,
+            "sample_hash": _hash(sample, own["input"]["reference"]),
+            "interaction_type": "single_turn",
+            **own,
+            "metadata": _metadata(sample, trial),
+        }
 
 
 def _choice(sample: Sample, trial: Trial) -> JsonObject:
     """One order of the options: `choices` as shown, the reference is the right option's text."""
     reading = trial.reading
-    shown = [sample.choices[content] for content in trial.variant.permutation]
+    shown = shown_options(sample.choices, trial.variant)
     letter = "" if reading.choice is None else LETTERS[reading.choice]
     reply = trial.reply if trial.reply is not None else letter
     return {

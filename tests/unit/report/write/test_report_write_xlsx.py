@@ -9,24 +9,26 @@ from typing import Any
 
 import numpy as np
 import openpyxl
+import pandas as pd
 import pytest
 from openpyxl.utils.escape import unescape
 
 from evalui.errors import StoreError
-from evalui.report.export.trial_cells import ExportColumn, ExportTable, same_for_all
-from evalui.report.export.workbook import xlsx_parts
+from evalui.report.frames.base import FrameParts
+from evalui.report.write.xlsx import xlsx_parts
 
 
-def _table(rows: Sequence[Any], per_chunk: int = 4) -> ExportTable:
-    def chunks() -> Iterator[list[ExportColumn]]:
-        for start in range(0, len(rows), per_chunk):
-            part = rows[start : start + per_chunk]
-            yield [ExportColumn(part), same_for_all("signed", len(part))]
+def _table(rows: Sequence[Any], per_part: int = 4) -> FrameParts:
+    def parts() -> Iterator[pd.DataFrame]:
+        for start in range(0, len(rows), per_part):
+            part = pd.Series(rows[start : start + per_part], dtype="object")
+            signed = pd.Categorical(["signed"] * len(part))
+            yield pd.DataFrame({"value": part, "signature": signed})
 
-    return ExportTable({"value": object, "signature": str}, chunks)
+    return FrameParts(("value", "signature"), parts)
 
 
-def _book(*tables: ExportTable) -> openpyxl.Workbook:
+def _book(*tables: FrameParts) -> openpyxl.Workbook:
     named = {f"t{place}": table for place, table in enumerate(tables)}
     return openpyxl.load_workbook(io.BytesIO(b"".join(xlsx_parts(named.items(), ["s"]))))
 
@@ -35,12 +37,12 @@ def _values(sheet: Any) -> list[Any]:
     return [row[0].value for row in sheet.iter_rows(min_row=3)]
 
 
-@pytest.mark.parametrize("per_chunk", [1, 4, 100])
+@pytest.mark.parametrize("per_part", [1, 4, 100])
 def test_a_table_longer_than_a_sheet_goes_on_in_the_next(
-    monkeypatch: pytest.MonkeyPatch, per_chunk: int
+    monkeypatch: pytest.MonkeyPatch, per_part: int
 ):
-    monkeypatch.setattr("evalui.report.export.workbook._ROW_LIMIT", 10)
-    book = _book(_table(range(17), per_chunk), _table(range(7), per_chunk))
+    monkeypatch.setattr("evalui.report.write.xlsx._ROW_LIMIT", 10)
+    book = _book(_table(range(17), per_part), _table(range(7), per_part))
     assert book.sheetnames == ["t0", "t0-2", "t0-3", "t1"]
     assert _values(book["t0"]) == [*range(7), "More rows are in the sheet t0-2."]
     assert _values(book["t0-2"]) == [*range(7, 14), "More rows are in the sheet t0-3."]
@@ -53,14 +55,14 @@ def test_a_table_longer_than_a_sheet_goes_on_in_the_next(
 def test_a_sheet_states_in_the_language_of_the_reader_where_its_table_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("evalui.report.export.workbook._ROW_LIMIT", 10)
+    monkeypatch.setattr("evalui.report.write.xlsx._ROW_LIMIT", 10)
     made = b"".join(xlsx_parts([("t", _table(range(8)))], ["s"], "zh"))
     assert _values(openpyxl.load_workbook(io.BytesIO(made))["t"])[-1] == "其余各行见工作表 t-2。"
 
 
 def test_a_sheet_ends_before_it_is_too_large_for_its_archive(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evalui.report.export.workbook._SHEET_BYTES", 1000)
-    book = _book(_table([f"{n:0100}" for n in range(20)], per_chunk=2))
+    monkeypatch.setattr("evalui.report.write.xlsx._SHEET_BYTES", 1000)
+    book = _book(_table([f"{n:0100}" for n in range(20)], per_part=2))
     assert len(book.sheetnames) > 2
     rows = [value for sheet in book for value in _values(sheet) if not value.startswith("More")]
     assert rows == [f"{n:0100}" for n in range(20)]
@@ -82,7 +84,7 @@ def test_the_marks_around_cells_count_for_the_size_of_a_sheet(
     monkeypatch: pytest.MonkeyPatch, value: object
 ):
     limit = 20_000
-    monkeypatch.setattr("evalui.report.export.workbook._SHEET_BYTES", limit)
+    monkeypatch.setattr("evalui.report.write.xlsx._SHEET_BYTES", limit)
     made = b"".join(xlsx_parts([("t", _table([value] * 2000, 500))], ["s"]))
     with zipfile.ZipFile(io.BytesIO(made)) as archive:
         sheets = [one for one in archive.infolist() if "worksheets/sheet" in one.filename]
@@ -112,10 +114,10 @@ def test_nothing_is_left_of_a_workbook_that_could_not_be_made(
 ):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
-    def chunks() -> Iterator[list[ExportColumn]]:
-        yield [ExportColumn([1])]
+    def parts() -> Iterator[pd.DataFrame]:
+        yield pd.DataFrame({"value": [1]})
         raise StoreError("trials-gone", cell=1)
 
     with pytest.raises(StoreError):
-        b"".join(xlsx_parts([("t", ExportTable({"value": int}, chunks))], ["s"]))
+        b"".join(xlsx_parts([("t", FrameParts(("value",), parts))], ["s"]))
     assert [*tmp_path.iterdir()] == []

@@ -4,20 +4,20 @@ import math
 from typing import Any
 
 import openpyxl
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalui.report.export.spreadsheets import csv_parts, escape_formula
-from evalui.report.export.trial_cells import ExportColumn, ExportTable, same_for_all
-from evalui.report.export.workbook import xlsx_parts
+from evalui.report.frames.base import FrameParts
+from evalui.report.write.csv import csv_parts, escape_formula
+from evalui.report.write.xlsx import xlsx_parts
 
 _NASTY = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "＋1", "－1", "＠x"]
 
 
-def _table(columns: dict[str, list[Any]]) -> ExportTable:
-    made = [ExportColumn(values) for values in columns.values()]
-    return ExportTable(dict.fromkeys(columns, object), lambda: iter([made]))
+def _table(columns: dict[str, list[Any]]) -> FrameParts:
+    return FrameParts.of(pd.DataFrame(columns, dtype="object"))
 
 
 def csv_bytes(frame: dict[str, list[Any]]) -> bytes:
@@ -66,9 +66,9 @@ class _Counted:
 
 def test_a_value_of_many_csv_rows_is_written_once():
     value = _Counted()
-    columns = [same_for_all(value, 50), ExportColumn(list(range(50)))]
-    table = ExportTable({"text": object, "place": int}, lambda: iter([columns]))
-    rows = _read_csv(b"".join(csv_parts(table)))
+    texts = pd.Categorical.from_codes([0] * 50, pd.Index([value]))
+    table = pd.DataFrame({"text": texts, "place": range(50)})
+    rows = _read_csv(b"".join(csv_parts(FrameParts.of(table))))
     assert rows[1:] == [['two\nlines, "quoted"', f"{place}"] for place in range(50)]
     assert value.written == 1
 

@@ -1,16 +1,47 @@
 """Archives that are sent while they are made, and files that are there once they are whole."""
 
+import io
 import os
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from evalui.errors import StoreError
-from evalui.report.export.spreadsheets import ForwardPipe
 
 # A fixed date: the same report gives the same archive, byte for byte.
 _DATE = (1980, 1, 1, 0, 0, 0)
 Archived = Iterable[tuple[str, Iterable[bytes]]]
+
+
+class ForwardPipe(io.RawIOBase):
+    """What is written comes out again at the other end; nobody can go back in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def writable(self) -> bool:
+        """It can be written."""
+        return True
+
+    def tell(self) -> int:
+        """The bytes written so far."""
+        return self._size
+
+    def write(self, data: Any, /) -> int:
+        """Keep the bytes until they are drained."""
+        self._size += len(data)
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def drain(self) -> Iterator[bytes]:
+        """What was written since the last time, in one piece; nothing if that is nothing."""
+        parts, self._parts = self._parts, []
+        whole = b"".join(parts)
+        if whole:
+            yield whole
 
 
 def zip_parts(files: Archived) -> Iterator[bytes]:

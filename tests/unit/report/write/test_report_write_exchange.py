@@ -22,7 +22,7 @@ from evalui.report.export.metric_rows import metric_rows
 from evalui.store.bundle import import_bundle
 from evalui.store.connection import Database
 
-_SCHEMAS = Path(__file__).parents[2] / "golden" / "every_eval_ever"
+_SCHEMAS = Path(__file__).parents[3] / "golden" / "every_eval_ever"
 _MODELS = """
 [steady]
 backend = "scripted"
@@ -216,7 +216,7 @@ def test_a_name_in_the_metrics_is_no_formula(place: Path, monkeypatch: pytest.Mo
     def hostile(figures: dict[str, Any]) -> Iterator[dict[str, Any]]:
         return ({**row, "model": "=1+1"} for row in metric_rows(figures))
 
-    monkeypatch.setattr("evalui.report.export.files.metric_rows", hostile)
+    monkeypatch.setattr("evalui.report.write.files.metric_rows", hostile)
     content = _export(place, "metrics.csv").read_text(encoding="utf-8-sig")
     assert "'=1+1" in content
     assert ",=1+1" not in content

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalui.errors import StoreError
-from evalui.report.export.archive import write_private
+from evalui.report.write.archive import write_private
 
 
 @pytest.mark.parametrize(

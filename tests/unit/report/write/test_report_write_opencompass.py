@@ -10,8 +10,8 @@ from open_examples import opencompass_result as result_of
 
 from evalui.errors import UnknownName
 from evalui.report.compile import compile_report
-from evalui.report.export.files import write
-from evalui.report.export.opencompass import opencompass_report
+from evalui.report.write.files import write
+from evalui.report.write.opencompass import opencompass_report
 from evalui.scoring.arena.figures import arena
 
 CASES = opencompass_cases()

@@ -17,16 +17,15 @@ from evalui.datasets.external_answers import read_answers
 from evalui.errors import UnknownName
 from evalui.report.analyses.base import Report
 from evalui.report.compile import compile_report
-from evalui.report.export.files import (
-    battle_lines,
+from evalui.report.imports.battles import read_battles, read_votes
+from evalui.report.render import pictures
+from evalui.report.write.files import (
     parts,
-    people_lines,
     save,
     write,
 )
-from evalui.report.export.formats import BUNDLE, EXCHANGED, FORMATS, ON_PAGE
-from evalui.report.imports.battles import read_battles, read_votes
-from evalui.report.render import pictures
+from evalui.report.write.formats import BUNDLE, EXCHANGED, FORMATS, ON_PAGE
+from evalui.report.write.lines import battle_lines, vote_lines
 
 # The bundle is copied from a store and not written from a report, see `store.bundle`; the report
 # of OpenCompass is one of judged answers.
@@ -246,7 +245,7 @@ def test_an_archive_of_a_run_with_votes_has_them(voted: Report):
 
 def test_the_votes_are_read_again(voted: Report, tmp_path: Path):
     path = tmp_path / "votes.jsonl"
-    path.write_text("".join(people_lines(voted)), encoding="utf-8")
+    path.write_text("".join(vote_lines(voted.votes)), encoding="utf-8")
     assert read_votes(path) == {DATASET: [replace(vote, rule="vote") for vote in _SAID]}
 
 
@@ -311,7 +310,7 @@ def test_files_that_are_called_alike_are_kept_apart():
 
 def test_the_battles_are_read_again(open_report: Report, tmp_path: Path):
     path = tmp_path / "battles.jsonl"
-    path.write_text("".join(battle_lines(open_report)), encoding="utf-8")
+    path.write_text("".join(battle_lines(open_report.arenas)), encoding="utf-8")
     # The panel's rows are made of its judges' and are not told again.
     assert len(read_battles(path)) == 2 * 72
 
