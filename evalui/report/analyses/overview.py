@@ -33,7 +33,6 @@ from evalui.report.blocks import (
     Heading,
     Link,
     Links,
-    ModelCell,
     NoteLine,
     Notes,
     Paragraph,
@@ -417,7 +416,7 @@ def _row(standing: DatasetStanding, model: str, language: Language) -> list[Tabl
     first, second = _measures(standing)
     row: list[TableCell] = [
         band_text(rank.low, rank.high) if rank else NONE,
-        ModelCell(model, place, baseline, _below(standing, summary, language)),
+        standing.model_cell(model, _below(standing, summary, language)),
         _plot(standing, summary, language, place=place, baseline=baseline),
         _figure(summary, first, language, lead=True, several=standing),
     ]

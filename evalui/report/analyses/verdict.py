@@ -9,7 +9,7 @@ from functools import cache, cached_property, partial
 
 from evalui.messages import localized, messages
 from evalui.modes import traits_of
-from evalui.report.blocks import Headline
+from evalui.report.blocks import Headline, ModelCell
 from evalui.report.numbers import (
     count,
     decimal_places,
@@ -141,6 +141,10 @@ class DatasetStanding:
     def cell(self, model: str) -> Summary | None:
         """The cell of a model in the mode that ranks."""
         return self.cells.get((self.lead, model))
+
+    def model_cell(self, model: str, below: str = "") -> ModelCell:
+        """A model as it stands in a table, with its marker."""
+        return ModelCell(model, self.places.get(model, 0), model in self.baselines, below)
 
     def rank(self, model: str) -> RankBand | None:
         """The places that a model may have; None while answers are to come."""
