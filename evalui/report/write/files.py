@@ -8,7 +8,7 @@ from evalui.registry import Registry
 from evalui.report.analyses.base import Report
 from evalui.report.blocks import Block
 from evalui.report.compile import blocks, markdown
-from evalui.report.frames.base import FrameColumn, FrameParts, frame, records
+from evalui.report.frames.base import FrameParts, frame, records
 from evalui.report.frames.people import VOTES, votes
 from evalui.report.frames.trials import ratings, replies, trials
 from evalui.report.render.latex import as_latex
@@ -130,8 +130,7 @@ def save(report: Report, folder: Path, language: Language) -> None:
 
 def vote_sheet(cast: Votes) -> Iterable[bytes]:
     """The readable votes as CSV, a row each."""
-    written = {**VOTES, "created": FrameColumn("str", "when, in UTC")}
-    return csv_parts(FrameParts.of(frame(votes(cast), written)))
+    return csv_parts(FrameParts.of(frame(votes(cast), VOTES)))
 
 
 def tables_of(report: Report) -> dict[str, FrameParts]:
