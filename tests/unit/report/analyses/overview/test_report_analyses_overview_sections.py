@@ -135,7 +135,7 @@ def test_every_reading_of_every_mode_stands_in_one_table_of_a_dataset():
 
 def test_of_several_datasets_each_has_its_tables_under_its_name():
     both = standings(RUNS["two datasets"], baselines={BASE})
-    made = section("how-sure", how_sure, both, "en", kind="sure")
+    made = section("how-sure", how_sure, both, "en", kind="overview.sure")
     assert made is not None
     assert made.finding == "The first place is certain on 2 of 2 datasets."
     heads = [block.text for block in made.blocks if isinstance(block, Heading)]
@@ -143,7 +143,9 @@ def test_of_several_datasets_each_has_its_tables_under_its_name():
 
 
 def test_what_has_nothing_to_say_is_no_section():
-    assert section("by-subject", by_subject, [standing("tie")], "en", kind="subjects") is None
+    assert (
+        section("by-subject", by_subject, [standing("tie")], "en", kind="groups.subjects") is None
+    )
 
 
 def test_one_model_has_its_best_and_its_worst_subject():
