@@ -94,7 +94,7 @@ def _group_blocks(
     if pairs:
         metric = metric_name(first, language)
         yield Details(
-            "chosen.pairs",
+            "chosen-pairs",
             localized("chosen.pairs", language, metric=metric),
             localized("chosen.told-apart", language, **_counts_of_pairs(pairs, first)),
             (_pair_table(pairs, language), Paragraph(localized("chosen.tests", language))),
