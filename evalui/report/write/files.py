@@ -8,7 +8,7 @@ from evalui.registry import Registry
 from evalui.report.analyses.base import Report
 from evalui.report.blocks import Block
 from evalui.report.compile import blocks, markdown
-from evalui.report.frames.base import FrameColumn, FrameParts, frame, records
+from evalui.report.frames.base import FrameParts, frame, records
 from evalui.report.frames.people import VOTES, votes
 from evalui.report.frames.trials import ratings, replies, trials
 from evalui.report.render.latex import as_latex
@@ -16,7 +16,7 @@ from evalui.report.render.markdown import as_markdown
 from evalui.report.render.page import as_page
 from evalui.report.render.pictures import pictures
 from evalui.report.write.archive import write_private, zip_parts
-from evalui.report.write.csv import csv_parts, escape_formula
+from evalui.report.write.csv import csv_parts
 from evalui.report.write.every_eval_ever import eee_zip
 from evalui.report.write.formats import TRIAL_FORMATS
 from evalui.report.write.json import json_text
@@ -36,8 +36,6 @@ from evalui.report.write.xlsx import SIGNATURES, xlsx_parts
 from evalui.scoring.arena.people import Votes
 from evalui.types import Language
 
-# A fixed date: the same report gives the same archive, byte for byte.
-_DATE = (1980, 1, 1, 0, 0, 0)
 _EXPORTERS: Registry[Callable[[Report, Language], Iterable[bytes]]] = Registry("export format")
 
 
@@ -58,7 +56,8 @@ def write(report: Report, extension: str, language: Language) -> bytes:
 def csv_file(report: Report, language: Language) -> Iterator[bytes]:
     """The table of main figures; its names are technical in every language."""
     del language
-    return csv_parts(next(iter(tables_of(report).values()), FrameParts((), lambda: iter(()))))
+    main = [report.frames[name] for name in ("overview", "standings", "answers")]
+    return csv_parts(FrameParts.of(next((each for each in main if len(each)), main[0])))
 
 
 def xlsx_file(report: Report, language: Language) -> Iterator[bytes]:
@@ -76,27 +75,16 @@ def _workbook(
     return xlsx_parts(named, report.signatures, language, leads=leads)
 
 
-def metrics_csv(report: Report, language: Language) -> bytes:
-    """The metrics of `run.metrics()`, one in a row, as CSV by pandas.
-
-    Texts that a spreadsheet would run are escaped, as in the other tables.
-    """
+def metrics_csv(report: Report, language: Language) -> Iterator[bytes]:
+    """The metrics of `run.metrics()`, one in a row."""
     del language
-    metrics = report.frames["metrics"]
-    texts = metrics.select_dtypes(exclude="number").columns
-    metrics = metrics.astype(dict.fromkeys(texts, "object"))
-    metrics[texts] = metrics[texts].map(_escaped, na_action="ignore")
-    return metrics.to_csv(index=False).encode("utf-8-sig", errors="backslashreplace")
+    return csv_parts(FrameParts.of(report.frames["metrics"]))
 
 
 def metrics_json(report: Report, language: Language) -> bytes:
     """The same as a JSON array of objects; what is missing is null."""
     del language
     return (json_text([*records(report.frames["metrics"])], indented=True) + "\n").encode()
-
-
-def _escaped(text: object) -> str:
-    return escape_formula(str(text))
 
 
 def write_markdown(report: Report, language: Language) -> bytes:
@@ -142,42 +130,27 @@ def save(report: Report, folder: Path, language: Language) -> None:
 
 def vote_sheet(cast: Votes) -> Iterable[bytes]:
     """The readable votes as CSV, a row each."""
-    written = {**VOTES, "created": FrameColumn("str", "when, in UTC")}
-    return csv_parts(FrameParts.of(frame(votes(cast), written)))
+    return csv_parts(FrameParts.of(frame(votes(cast), VOTES)))
 
 
 def tables_of(report: Report) -> dict[str, FrameParts]:
-    """Every table that has rows, by name in the order of a reader's interest."""
-    return {name: table for name, table in _every_table(report) if table.columns}
-
-
-# The frames that are tables of files; single trials stand between them.
-_OF_CHOICES = (
-    *("overview", "readings", "groups", "positions", "confusion", "bias"),
-    "summary_groups",
-)
-_OF_ANSWERS = (
-    *("standings", "dimensions", "win_matrix", "reliability", "answers"),
-    *("pairs", "duels", "verdicts"),
-)
-_OF_PEOPLE = ("people", "agreement", "powered", "disagreements")
-
-
-def _every_table(report: Report) -> Iterator[tuple[str, FrameParts]]:
-    yield from ((name, _table(report, name)) for name in _OF_CHOICES)
-    yield "trials", trials([one for one in report.results if one.cell.gives == "choices"])
-    yield from ((name, _table(report, name)) for name in _OF_ANSWERS)
-    yield "ratings", ratings(report.results)
-    yield "replies", replies(report.results)
-    yield from ((name, _table(report, name)) for name in (*_OF_PEOPLE, "metrics"))
-    expenses = report.frames["expenses"]
-    yield "expenses", FrameParts.of(expenses[expenses["input_tokens"].notna()])
-
-
-def _table(report: Report, name: str) -> FrameParts:
-    """A frame without columns of objects: a cell of a table is a number or a text."""
-    whole = report.frames[name]
-    return FrameParts.of(whole[[each for each in whole if whole[each].dtype != "object"]])
+    """Every frame that has rows, and single trials, by name in the order of a reader's interest."""
+    choices = [one for one in report.results if one.cell.gives == "choices"]
+    behind = {
+        "summary_groups": {"trials": trials(choices)},
+        "verdicts": {"ratings": ratings(report.results), "replies": replies(report.results)},
+    }
+    names = [*report.frames]
+    if not choices:  # then pairs are of written answers
+        names.remove("pairs")
+        names.insert(names.index("duels"), "pairs")
+    tables: dict[str, FrameParts] = {}
+    for name in names:
+        whole = report.frames[name]
+        # A cell is a number or a text.
+        plain = whole[[each for each in whole if whole[each].dtype != "object"]]
+        tables |= {name: FrameParts.of(plain), **behind.get(name, {})}
+    return {name: table for name, table in tables.items() if table.columns}
 
 
 def _documents(
@@ -235,7 +208,7 @@ _EXPORTERS.register("md")(_whole(write_markdown))
 _EXPORTERS.register("tex")(_whole(write_tex))
 _EXPORTERS.register("html")(_whole(write_html))
 _EXPORTERS.register("zip")(zip_file)
-_EXPORTERS.register("metrics.csv")(_whole(metrics_csv))
+_EXPORTERS.register("metrics.csv")(metrics_csv)
 _EXPORTERS.register("metrics.json")(_whole(metrics_json))
 _EXPORTERS.register("opencompass.md")(opencompass_md)
 _EXPORTERS.register("eee.zip")(eee_zip)
