@@ -121,7 +121,7 @@ def judged_headline(arena: Arena, verdict: str, context: OpenContext) -> Headlin
     """The verdict with the one thing that changes how it must be read, else how steady it is."""
     language = context.language
     if arena.state == "failed":
-        reason = localized("failed", language, reason=arena.error)
+        reason = localized("warnings.failed", language, reason=arena.error)
         return Headline(verdict, reason, kind="bad")
     if context.rules.intersection(_judges(arena)):
         lead, said = localized("trust.rule-lead", language), localized("trust.rule-said", language)

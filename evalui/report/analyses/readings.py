@@ -1,93 +1,94 @@
-"""The same answers read by each rule, mode by mode."""
+"""The same answers read by each rule: every reading of every mode side by side."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
-from evalui.messages import localized, messages
+from evalui.messages import add_messages, localized, messages
 from evalui.report.analyses.metrics import share_cell
 from evalui.report.analyses.verdict import DatasetStanding
 from evalui.report.blocks import NONE, Block, Column, Paragraph, Table, TableCell, TextCell
 from evalui.report.numbers import fixed, format_value, percent
-from evalui.report.words import mode_name, of_real_models
+from evalui.report.words import join_names, mode_name, of_real_models
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
 from evalui.scoring.statistics.intervals import beats_guessing
 from evalui.types import Language
 
+add_messages(Path(__file__).with_suffix(".toml"))
+
 _ROUNDING = 1e-9  # below a point that is one only by the last digit of a difference
 
 
 def every_rule(standing: DatasetStanding, language: Language) -> tuple[str, list[Block]] | None:
-    """The same answers read by each rule, mode by mode."""
-    blocks: list[Block] = []
-    read: list[Summary] = []
-    for label in sorted(standing.modes, key=lambda label: label != standing.lead):
-        cells = [
+    """Every reading of every mode side by side, a row for each model; what the rules change.
+
+    None where no mode reads its answers by several rules.
+    """
+    modes = sorted(standing.modes, key=lambda label: label != standing.lead)
+    cells = {
+        label: [
             summary
             for model in standing.models
-            if (summary := standing.cells.get((label, model))) and len(summary.readings) > 1
+            if (summary := standing.cells.get((label, model))) and summary.readings
         ]
-        if not cells:
-            continue
-        mode = mode_name(cells[0].cell, language)
-        caption = localized("rules.caption", language, mode=mode[:1].upper() + mode[1:])
-        blocks += [_rules_table(standing.listed(cells), language), Paragraph(caption, small=True)]
-        read += cells
-    if not blocks:
+        for label in modes
+    }
+    read = [summary for own in cells.values() for summary in own if len(summary.readings) > 1]
+    if not read:
         return None
     say = partial(_rules_finding, guessing=standing.guessing, language=language)
     finding = of_real_models(read, lambda s: s.cell.model in standing.baselines, say, language)
-    return finding, blocks
+    caption = Paragraph(localized("readings.caption", language), small=True)
+    return finding, [_rules_table(standing, cells, language), caption]
 
 
-def _rules_table(cells: Sequence[Summary], language: Language) -> Table:
-    rules = list(cells[0].readings)
-    heads = [localized("rules.head", language), *(s.cell.model for s in cells)]
-    heads.append(localized("rules.unreadable", language))
-    rows: list[tuple[TableCell, ...]] = []
-    for place, rule in enumerate(rules):
-        name = localized(f"reading.{rule}", language)
-        parts = [s.readings.get(rule) for s in cells]
-        text = localized("rules.headline", language, rule=name) if place == 0 else name
-        rows.append(
-            (
-                TextCell(text, strong=place == 0),
-                *(_accuracy(reading, language) for reading in parts),
-                _unreadable(parts, language),
-            )
-        )
-    if any(s.format for s in cells):
-        form = TextCell(localized("rules.form", language))
-        rows.append((form, *(_form(s.format, language) for s in cells), NONE))
-    columns = tuple(Column(head, right=0 < place <= len(cells)) for place, head in enumerate(heads))
-    return Table(columns, tuple(rows))
+def _rules_table(
+    standing: DatasetStanding, cells: Mapping[str, Sequence[Summary]], language: Language
+) -> Table:
+    columns = [Column(localized("head-model", language))]
+    models = [model for model in standing.shown if any(_of(model, own) for own in cells.values())]
+    rows: list[list[TableCell]] = [[standing.model_cell(model)] for model in models]
+    for own in filter(None, cells.values()):
+        mode = mode_name(own[0].cell, language)
+        group = mode[:1].upper() + mode[1:]
+        summaries = [_of(model, own) for model in models]
+        for place, rule in enumerate(dict.fromkeys(rule for s in own for rule in s.readings)):
+            name = localized(f"reading.{rule}", language)
+            head = localized("readings.headline", language, rule=name) if place == 0 else name
+            columns.append(Column(head, group, right=True))
+            for row, summary in zip(rows, summaries, strict=True):
+                row.append(_accuracy(summary.readings.get(rule) if summary else None, language))
+        forms = [_form(summary.format if summary else None, language) for summary in summaries]
+        if any(form != NONE for form in forms):
+            columns.append(Column(localized("readings.form", language), group))
+            for row, form in zip(rows, forms, strict=True):
+                row.append(form)
+    return Table(tuple(columns), tuple(map(tuple, rows)))
+
+
+def _of(model: str, cells: Sequence[Summary]) -> Summary | None:
+    return next((summary for summary in cells if summary.cell.model == model), None)
 
 
 def _accuracy(reading: ReadingMetrics | None, language: Language) -> TableCell:
+    """The share of right answers by a rule; below it what the rule leaves open."""
     if reading is None:
         return NONE
-    tied = messages(language).count("rules.ties", reading.tied) if reading.tied else ""
-    return share_cell(reading.accuracy, tied)
+    t = messages(language)
+    left = [t.count("readings.ties", reading.tied)] if reading.tied else []
+    if reading.unreadable.value:
+        left.append(t("readings.unreadable", value=fixed(100 * reading.unreadable.value, 1)))
+    return share_cell(reading.accuracy, join_names(left, language))
 
 
 def _form(form: FormatMetrics | None, language: Language) -> TableCell:
     """What is lost to the form of a reply, and how much of the probability letters hold."""
-    if form is None:
-        return NONE
-    gap, mass = form.format_gap, form.mass
-    lost = localized("rules.gap", language, points=format_value(gap)) if gap else ""
-    held = localized("rules.mass", language, value=percent(mass)) if mass is not None else ""
-    return TextCell(lost or held or NONE, held if lost else "")
-
-
-def _unreadable(readings: Sequence[ReadingMetrics | None], language: Language) -> str:
-    """The least and the most that a rule cannot read, in per cent."""
-    parts = sorted(100 * reading.unreadable.value for reading in readings if reading)
-    if not parts or parts[-1] == 0:
-        return localized("rules.none", language)
-    low, high = fixed(parts[0], 1), fixed(parts[-1], 1)
-    return f"{high} %" if low == high else f"{low} – {high} %"
+    gap, mass = (form.format_gap, form.mass) if form else (None, None)
+    lost = localized("readings.gap", language, points=format_value(gap)) if gap else ""
+    held = localized("readings.mass", language, value=percent(mass)) if mass is not None else ""
+    return TextCell(lost, held) if lost and held else lost or held or NONE
 
 
 def _rules_finding(cells: Sequence[Summary], *, guessing: bool, language: Language) -> str:
@@ -110,14 +111,14 @@ def _rules_finding(cells: Sequence[Summary], *, guessing: bool, language: Langua
     points = math.ceil(100 * moved - _ROUNDING)
     t = messages(language)
     if max(map(len, modes.values())) == 1:
-        return t.count("rules.alone", points) if points else t("rules.alone-none")
+        return t.count("readings.alone", points) if points else t("readings.alone-none")
     if other:
-        return t.count("rules.other", points, rule=t(f"reading.{other}"))
+        return t.count("readings.other", points, rule=t(f"reading.{other}"))
     if len(modes) > 1:
         key = "same-modes" if points else "same-modes-none"
-        return t.count(f"rules.{key}", points, m=len(modes))
+        return t.count(f"readings.{key}", points, m=len(modes))
     k = len(cells[0].readings)
-    return t.count(f"rules.{'same' if points else 'same-none'}", points, k=k)
+    return t.count(f"readings.{'same' if points else 'same-none'}", points, k=k)
 
 
 def _lifting(cells: Sequence[Summary], language: Language) -> str:
@@ -125,8 +126,8 @@ def _lifting(cells: Sequence[Summary], language: Language) -> str:
         for rule, reading in summary.readings.items():
             if beats_guessing(reading.accuracy, summary.chance or 0.0):
                 name = localized(f"reading.{rule}", language)
-                return localized("rules.lifts", language, rule=name, model=summary.cell.model)
-    return localized("rules.guessing", language)
+                return localized("readings.lifts", language, rule=name, model=summary.cell.model)
+    return localized("readings.guessing", language)
 
 
 def _order(values: Sequence[float]) -> list[int]:
