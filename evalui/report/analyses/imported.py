@@ -5,9 +5,7 @@ log gives the answers, and what evalui makes of the same answers.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from evalui.messages import add_messages, localized, messages
 from evalui.report.analyses.base import Analysis, Report
@@ -62,16 +60,6 @@ def imported_blocks(
     yield Details(
         "imported", t("imported.name"), finding if rows else t("imported.none"), tuple(blocks)
     )
-
-
-def imported_objects(results: Sequence[CellResult]) -> list[dict[str, Any]]:
-    """The same for report.json: each cell with its log, values as `PrintedFigure` has them."""
-    return [
-        {"dataset": one.cell.dataset, "model": one.cell.model, "label": one.cell.label}
-        | asdict(one.log)
-        for one in results
-        if one.log
-    ]
 
 
 def _source(log: LogSource, language: Language) -> str:

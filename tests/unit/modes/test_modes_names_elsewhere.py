@@ -33,7 +33,7 @@ _EXEMPT: tuple[tuple[str, str, str], ...] = (
     ("models/base.py", "judge", "the role of a model in the catalog"),
     ("report/analyses/arena/", "judge", "the ending of a sentence's key: who judged"),
     ("report/analyses/people/blocks.py", "judge", "a field of a sentence"),
-    ("report/export/", "judge", "a column: who judged"),
+    ("report/frames/", "judge", "a column: who judged"),
     ("report/frames/", "judge", "a column: who judged"),
     ("report/write/", "judge", "a column: who judged"),
     ("report/figures/arena.py", "judge", "a column: who judged"),
