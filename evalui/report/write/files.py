@@ -107,7 +107,8 @@ def write_markdown(report: Report, language: Language) -> bytes:
 def write_tex(report: Report, language: Language) -> bytes:
     """The lead tables, groups, and every figure, for a paper."""
     text = as_latex(
-        tuple(blocks(report, language)), ("summary-groups", "every-figure", "all-figures")
+        tuple(blocks(report, language)),
+        ("summary-groups", "every-rule", "every-figure", "all-figures"),
     )
     signed = "".join(f"% {line}\n" for line in report.signatures)
     return (signed + text).encode(errors="backslashreplace")
