@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import RLock
 from types import MappingProxyType
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from evalui.messages import messages
 from evalui.models.base import ModelUsage, ReplyCount
@@ -14,9 +14,13 @@ from evalui.scoring.answer_summary import AnswerSummary, answers
 from evalui.scoring.arena.figures import Arena, arenas
 from evalui.scoring.arena.people import PeopleFigures, Votes, compare_people, human_arenas
 from evalui.scoring.cell_summary import Summary, SummarySource, adjust_lights
+from evalui.scoring.comparisons import ComparisonSet, comparisons
 from evalui.scoring.groups import GroupSummary, group_summaries
 from evalui.scoring.pairs import AnswerPair, answer_groups
 from evalui.types import CellResult, DeclaredGroup, Language, LeftOut, Verdict
+
+if TYPE_CHECKING:
+    from evalui.report.frames.run import Frames
 
 NO_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
 
@@ -184,6 +188,8 @@ class Report:
     language: Language = "en"
     metrics: tuple[str, ...] = ()
     declared_groups: tuple[DeclaredGroup, ...] = ()
+    # The report of which this one is the same in another language; `replace` makes one without.
+    _first: "Report | None" = field(default=None, init=False, repr=False, compare=False)
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:
@@ -207,6 +213,18 @@ class Report:
     def people(self) -> tuple[PeopleFigures, ...]:
         """People beside each judge."""
         return self.figures.people
+
+    @cached_property
+    def comparisons(self) -> tuple[ComparisonSet, ...]:
+        """The multiple-choice cells of each dataset and mode beside each other."""
+        return comparisons(self.summaries, baselines=self.baselines)
+
+    @cached_property
+    def frames(self) -> "Frames":
+        """What it comes to as tables, each made once; in every language the same."""
+        from evalui.report.frames.run import Frames
+
+        return self._first.frames if self._first else Frames(self)
 
     @property
     def groups(self) -> tuple[GroupSummary, ...]:
@@ -241,13 +259,15 @@ class Report:
     def in_language(self, language: Language) -> "Report":
         """The same with its reasons in a language."""
         t = messages(language)
-        return replace(
+        made = replace(
             self,
             language=language,
             expenses=tuple(replace(each, why=t.translate(each.why)) for each in self.expenses),
             left_out=tuple(replace(each, why=t.translate(each.why)) for each in self.left_out),
             changes=tuple(map(t.translate, self.changes)),
         )
+        object.__setattr__(made, "_first", self._first or self)
+        return made
 
     def of_mode(self, mode: str) -> "Report":
         """The same with the cells of one mode alone."""
