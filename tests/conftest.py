@@ -64,7 +64,7 @@ SLOW = {
     "test_report_render_page.py",
     "test_report_analyses_arena_document.py",
     "test_report_analyses_statistics_pairs.py",
-    "test_report_analyses_people_blocks.py",
+    "test_report_analyses_people.py",
     "test_report_charts_answers.py",
     "test_scoring_arena_people.py",
     "test_runs_worker_cell.py",

@@ -11,7 +11,7 @@ from evalui.messages import Messages
 from evalui.report.analyses.base import OpenContext, Report
 from evalui.report.analyses.chosen_metrics import chosen_blocks
 from evalui.report.analyses.cost import cost_blocks, replies_blocks
-from evalui.report.analyses.open_run import OpenPart, open_parts, part_blocks
+from evalui.report.analyses.open_answers import OpenPart, open_parts, part_blocks
 from evalui.report.blocks import Block, Bullets, Places
 from evalui.scoring.arena.figures import Arena
 from evalui.store.runs import RunRow

@@ -60,6 +60,10 @@ class ModelCell:
     baseline: bool = False
     below: str = ""
 
+    def marked(self, *marks: "PlotMark", text: str = "") -> "PlotCell":
+        """Its marks on the axis of a column, with its marker."""
+        return PlotCell(marks, self.place, self.baseline, text)
+
 
 @dataclass(frozen=True, slots=True)
 class Markers:

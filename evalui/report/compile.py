@@ -23,9 +23,9 @@ from evalui.report.analyses.calibration import CALIBRATION
 from evalui.report.analyses.chosen_metrics import CHOSEN_METRICS
 from evalui.report.analyses.cost import COST, REPLIES
 from evalui.report.analyses.imported import IMPORTED
-from evalui.report.analyses.open_run import OPEN_ANSWERS
+from evalui.report.analyses.open_answers import OPEN_ANSWERS
 from evalui.report.analyses.overview.document import LEFT_OUT, OVERVIEW
-from evalui.report.analyses.people.blocks import PEOPLE
+from evalui.report.analyses.people import PEOPLE
 from evalui.report.analyses.position_bias.document import POSITION_BIAS
 from evalui.report.analyses.published import PUBLISHED
 from evalui.report.analyses.statistics.document import STATISTICS

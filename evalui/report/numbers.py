@@ -51,6 +51,16 @@ def format_range(interval: Interval) -> str:
     return f"{fixed(100 * interval.low, places)}–{fixed(100 * interval.high, places)}"
 
 
+def format_fraction(value: float) -> str:
+    """A text figure as a part of one, two decimals: the third is noise for hundreds of answers."""
+    return fixed(value, 2)
+
+
+def format_interval(mean: Interval) -> str:
+    """The range of a text figure: "0.35–0.47"."""
+    return f"{format_fraction(mean.low)}–{format_fraction(mean.high)}"
+
+
 def format_figure(metric: Metric, figure: Figure) -> str:
     """A figure in the form of its unit: "66 (60–72)" of a share, "12,345" of a count, else "0.123".
 
@@ -92,6 +102,11 @@ def fixed(value: float, places: int) -> str:
 def signed(value: float, places: int) -> str:
     """`value` with `places` decimals and a true minus sign."""
     return fixed(value, places).replace("-", "−")
+
+
+def signed_range(low: float, high: float, places: int) -> str:
+    """A range whose ends may lie below 0: "−0.02 … 0.31"."""
+    return f"{signed(low, places)} … {signed(high, places)}"
 
 
 def signed_points(share: float, places: int) -> str:

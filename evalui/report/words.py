@@ -1,6 +1,6 @@
 """Names and lists of them, sentences one after the other, bands of places, as pages say it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 from evalui.messages import localized, messages
@@ -34,6 +34,11 @@ def join_names(names: Iterable[str], language: Language) -> str:
     return localized("list.comma", language).join(names)
 
 
+def join_clauses(clauses: Iterable[str], language: Language) -> str:
+    """Parts of one sentence: "a; b; c"."""
+    return localized("list.semicolon", language).join(clauses)
+
+
 def join_names_shortened(names: Sequence[str], language: Language) -> str:
     """ "a", "a and b", "a, b and c", and from four on "a and 3 others"."""
     if len(names) > _MAX_NAMES:
@@ -49,6 +54,13 @@ def join_names_shortened(names: Sequence[str], language: Language) -> str:
 def band_text(low: int, high: int) -> str:
     """The places that something may have: "1", "2–3"."""
     return str(low) if low == high else f"{low}–{high}"
+
+
+def rank_bands(models: Sequence[str], decided: Collection[tuple[str, str]]) -> dict[str, str]:
+    """The places that `decided` pairs (better, worse) leave each model: "1", "2–3"."""
+    better = {model: sum(worse == model for _, worse in decided) for model in models}
+    worse = {model: sum(first == model for first, _ in decided) for model in models}
+    return {model: band_text(1 + better[model], len(models) - worse[model]) for model in models}
 
 
 def mode_name(cell: Cell, language: Language) -> str:

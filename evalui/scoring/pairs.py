@@ -28,6 +28,7 @@ _NO_SETTINGS = frozenset(
 )
 _COMPARED_PARTS = ("dataset", "mode", "prompt", "rule", "spell", "shots", "orders", "n", "un")
 _GROUPS = 20  # of questions, each of which is left out once
+LEVEL = 0.05  # of the tests of pairs, corrected for the number of pairs
 _SAME = 1e-12  # sums in another order may differ in the last digits
 _Valued = tuple[CellResult, QuestionValues | None]  # with the value of each question, of means
 
@@ -48,6 +49,11 @@ class MetricPair:
     high: float
     p: float
     n: int
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the test says that one is ahead; the one place that decides it."""
+        return self.p < LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +127,10 @@ def compare_metric(results: Sequence[CellResult], metric: Metric) -> tuple[Metri
     return _adjusted(pairs)
 
 
-def decided_pairs(
-    pairs: Sequence[MetricPair], metric: Metric, *, level: float = 0.05
-) -> Iterator[tuple[str, str]]:
+def decided_pairs(pairs: Sequence[MetricPair], metric: Metric) -> Iterator[tuple[str, str]]:
     """The pairs (better, worse) that the test tells apart; none where no value is better."""
     for pair in pairs:
-        if pair.p < level and metric.direction != "none":
+        if pair.is_significant and metric.direction != "none":
             ahead = (pair.value > 0) == (metric.direction == "higher")
             yield (pair.first, pair.second) if ahead else (pair.second, pair.first)
 

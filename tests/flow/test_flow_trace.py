@@ -13,7 +13,7 @@ import evalui
 from evalui.datasets import load
 from evalui.models import ModelEntry, NeedsAnswerKey, open_model
 from evalui.modes import MODES, ModeSettings
-from evalui.report.analyses.arena.standings import standings_card
+from evalui.report.analyses.arena import standings_card
 from evalui.report.analyses.base import OpenContext
 from evalui.report.charts.bias import agreement_map
 from evalui.scoring.arena.figures import arena
@@ -86,7 +86,7 @@ def from_verdicts_to_standings() -> Trace:
     with trace.stage("Verdict -> ratings"):
         judged = arena(result)
     with trace.stage("ratings -> table"):
-        standings_card(judged, OpenContext("en"), "")
+        standings_card(judged, OpenContext("en"))
     return trace
 
 

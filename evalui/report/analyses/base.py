@@ -142,12 +142,8 @@ class OpenContext:
     duels: Callable[..., str] | None = None
     pictures: bool = True
 
-    def place(self, name: str) -> int:
-        """The place of a model, see `Markers`."""
-        return Markers(self.models, self.baselines).place(name)
-
     def model(self, name: str) -> ModelCell:
-        """A model as it stands in a table."""
+        """A model as it stands in a table, see `Markers`."""
         return Markers(self.models, self.baselines).cell(name)
 
     def duel_link(self, text: str, **filters: str) -> Link | None:

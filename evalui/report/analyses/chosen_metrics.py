@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from evalui.messages import localized
 from evalui.report.analyses.base import Analysis, Report
-from evalui.report.analyses.open_answers.ranks import rank_bands
 from evalui.report.analyses.overview.every import (
     figure_of,
     has_figure,
@@ -25,7 +24,8 @@ from evalui.report.blocks import (
     TextCell,
     text_table,
 )
-from evalui.report.numbers import count, fixed, format_figure, p_column, signed
+from evalui.report.numbers import count, fixed, format_figure, p_column, signed, signed_range
+from evalui.report.words import rank_bands
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.metrics import Metric, metric_named
@@ -190,7 +190,7 @@ def _pair_table(pairs: Sequence[MetricPair], language: Language) -> Table:
             (
                 localized("versus", language, first=pair.first, second=pair.second),
                 signed(pair.value, _PLACES),
-                f"{signed(pair.low, _PLACES)} … {signed(pair.high, _PLACES)}",
+                signed_range(pair.low, pair.high, _PLACES),
                 p_column(pair.p) if pair.p < 1 else fixed(pair.p, 3),
                 count(pair.n),
             )

@@ -1,26 +1,73 @@
-"""How far judges can be believed: their steadiness, and what to know of their verdicts."""
+"""Who judged, how far the judge, a panel or people can be trusted, and what to know of them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from evalui.messages import localized, messages
-from evalui.report.analyses.arena.narrative import judge_name
-from evalui.report.analyses.overview.warnings import ReportNote, state_notes
-from evalui.report.blocks import Headline, Kind
-from evalui.report.numbers import count, format_range, format_value
+from evalui.report.analyses.base import OpenContext
+from evalui.report.analyses.overview.warnings import LEVELS, ReportNote, state_notes
+from evalui.report.blocks import (
+    NONE,
+    Details,
+    Headline,
+    Kind,
+    Paragraph,
+    StateCell,
+    Table,
+    TableCell,
+    text_table,
+)
+from evalui.report.numbers import count, format_range, format_value, percent, signed, signed_range
 from evalui.report.words import join_names, join_sentences
 from evalui.scoring.arena.agreement import RaterAgreement
-from evalui.scoring.arena.figures import PEOPLE, Arena
+from evalui.scoring.arena.figures import PEOPLE, POOLED, Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.types import Interval, Language
+from evalui.types import Interval, JudgeOutput, Language
 
 _FAIR, _UNSTEADY = 0.10, 0.20  # of verdicts that change with the order
 _UNREADABLE = 0.02  # of verdicts
 _HALF = 0.5
 _NO_RULES: frozenset[str] = frozenset()
+_HEADS = ("measure", "value", "range", "count")
 
 ConsistencyLevel = Literal["steady", "fair", "unsteady"]
+
+
+# ---------------------------------------------------------------- who judged
+
+
+def judge_name(name: str, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
+    """A judge's name, with a word if it is a rule and no model."""
+    return localized("rule-based", language, name=name) if name in rule_based else name
+
+
+def judged_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
+    """The judge, the panel or the people; a rule is called one."""
+    if arena.by == PEOPLE:
+        return localized("by-people", language)
+    if arena.by == PANEL_NAME:
+        named = [judge_name(judge, language, rule_based=rule_based) for judge in arena.judges]
+        return localized("by-panel", language, k=len(named), names=join_names(named, language))
+    if arena.by == POOLED:
+        named = [
+            localized("part-people", language)
+            if judge == PEOPLE
+            else judge_name(judge, language, rule_based=rule_based)
+            for judge in arena.judges
+        ]
+        return localized("by-pooled", language, names=join_names(named, language))
+    name = judge_name(arena.by, language, rule_based=rule_based)
+    return localized("by-judge", language, name=name)
+
+
+def battles_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
+    """How many battles, and who judged them."""
+    judge = judged_by(arena, language, rule_based=rule_based)
+    return localized("battles-by", language, battles=count(len(arena.battles)), judge=judge)
+
+
+# ---------------------------------------------------------------- how steady a judge is
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,55 +97,69 @@ def order_consistency(arena: Arena, language: Language) -> OrderConsistency | No
     return OrderConsistency(level, lead, changed, join_sentences(changed, so))
 
 
+def consistency_level(flips: Interval) -> ConsistencyLevel:
+    """How steady a judge is whose verdicts changed this often with the order."""
+    if flips.value < _FAIR:
+        return "steady"
+    return "unsteady" if flips.value > _UNSTEADY else "fair"
+
+
+# ---------------------------------------------------------------- beside the verdict
+
+
 def judged_headline(
     arena: Arena, verdict: str, language: Language, *, rule_based: frozenset[str] = _NO_RULES
 ) -> Headline:
     """The verdict with the one thing that changes how it must be read, else how steady it is."""
-    lead, support, kind = _support(arena, language, rule_based)
-    return Headline(verdict, support, lead, kind)
-
-
-def _support(
-    arena: Arena, language: Language, rule_based: frozenset[str]
-) -> tuple[str, str, Kind | None]:
     if arena.state == "failed":
-        return "", localized("failed", language, reason=arena.error), "bad"
+        reason = localized("failed", language, reason=arena.error)
+        return Headline(verdict, reason, kind="bad")
     if rule_based.intersection(_judges(arena)):
-        lead, rest = (localized(f"rule-{part}", language) for part in ("lead", "said"))
-        return lead, rest, "warn"
+        lead, said = localized("rule-lead", language), localized("rule-said", language)
+        return Headline(verdict, said, lead, "warn")
     lost = arena.reliability.unreadable
     if lost and lost.value > _HALF:
         key = "no-majority-said" if arena.by == PANEL_NAME else "unreadable-said"
         fields = {"value": format_value(lost), "n": count(lost.n)}
-        return "", localized(key, language, **fields), "warn"
-    steady = order_consistency(arena, language)
-    if steady:
-        return steady.headline, steady.changed, "ok" if steady.level == "steady" else "warn"
-    return _raters(arena, language)
-
-
-def _raters(arena: Arena, language: Language) -> tuple[str, str, Kind | None]:
-    """Who judged where no order effect is known: a panel, people, or a judge in one order."""
+        return Headline(verdict, localized(key, language, **fields), kind="warn")
+    if steady := order_consistency(arena, language):
+        kind = "ok" if steady.level == "steady" else "warn"
+        return Headline(verdict, steady.changed, steady.headline, kind)
     if arena.by not in (PANEL_NAME, PEOPLE):
-        return "", localized("one-order-said", language) if arena.verdicts else "", "na"
-    lead = localized(
-        f"{arena.by}-lead", language, k=len(arena.judges), n=count(len(arena.verdicts))
+        said = localized("one-order-said", language) if arena.verdicts else ""
+        return Headline(verdict, said, kind="na")
+    fields = {"k": len(arena.judges), "n": count(len(arena.verdicts))}
+    lead, agree = localized(f"{arena.by}-lead", language, **fields), ""
+    if agreed := arena.agreement:
+        fields = {"value": format_value(agreed.raw), "span": format_range(agreed.raw)}
+        agree = localized("raters-agree", language, **fields)
+    return Headline(verdict, agree, lead)
+
+
+# ---------------------------------------------------------------- how far it can be trusted
+
+
+def trust_details(arena: Arena, people: RaterAgreement | None, context: OpenContext) -> Details:
+    """A line on it, and below every figure on the judge with its range and n.
+
+    `people` is how far the judge and most people agree.
+    """
+    language = context.language
+    return Details(
+        "trust",
+        localized("votes-trust" if arena.by == PEOPLE else "judge-trust", language),
+        _trust_finding(arena, people, context),
+        (
+            *map(Paragraph, _compared(arena, language)),
+            _trust_table(arena, people, language),
+            Paragraph(localized("trust-about", language), small=True),
+        ),
     )
-    agreed = arena.agreement
-    if agreed is None:
-        return lead, "", None
-    fields = {"value": format_value(agreed.raw), "span": format_range(agreed.raw)}
-    return lead, localized("raters-agree", language, **fields), None
 
 
-def trust_finding(
-    arena: Arena,
-    people: RaterAgreement | None,
-    language: Language,
-    *,
-    rule_based: frozenset[str] = _NO_RULES,
-) -> str:
+def _trust_finding(arena: Arena, people: RaterAgreement | None, context: OpenContext) -> str:
     """How far the judge can be trusted, in a line: its flips, and its agreement with people."""
+    language = context.language
     if arena.by in (PANEL_NAME, PEOPLE):
         agreed = arena.agreement
         if agreed is None:
@@ -110,7 +171,7 @@ def trust_finding(
     finding = localized("trust-one-order", language)
     if flips:
         key = "trust-none" if not flips.value else f"trust-{consistency_level(flips)}"
-        if arena.by in rule_based:
+        if arena.by in context.rules:
             key = "trust-rule" if flips.value else "trust-rule-none"
         finding = localized(key, language, value=format_value(flips))
     if people:
@@ -119,11 +180,138 @@ def trust_finding(
     return finding + localized("trust-nobody", language)
 
 
-def consistency_level(flips: Interval) -> ConsistencyLevel:
-    """How steady a judge is whose verdicts changed this often with the order."""
-    if flips.value < _FAIR:
-        return "steady"
-    return "unsteady" if flips.value > _UNSTEADY else "fair"
+def _compared(arena: Arena, language: Language) -> Iterator[str]:
+    counted = arena.comparisons
+    if counted is None or counted.extraction_rate is None:
+        return
+    rate = percent(counted.extraction_rate)
+    fields = {"total": count(counted.total), "read": count(counted.extracted), "rate": rate}
+    none = count(counted.meaningful - counted.extracted)
+    key = "compared-panel" if arena.by == PANEL_NAME else "compared"
+    yield localized(key, language, none=none, **fields)
+    if same := counted.total - counted.meaningful:
+        shown = {"total": fields["total"], "n": count(counted.meaningful), "k": count(same)}
+        yield localized("meaningful", language, **shown)
+    if arena.by == PANEL_NAME:
+        return
+    if arena.orders == "double" and counted.consistent_rate is not None:
+        fields = {"k": count(counted.consistent), "rate": percent(counted.consistent_rate)}
+        yield localized("consistent", language, **fields)
+        yield localized(f"contradicted-{arena.conflict}", language)
+    if arena.strong > 1:
+        yield localized("strong-weight", language, k=count(arena.strong))
+    if arena.by != PEOPLE:
+        yield output_sentence(arena.output, arena.reliability.as_text, counted.extracted, language)
+
+
+def output_sentence(output: JudgeOutput, as_text: int, n: int, language: Language) -> str:
+    """In what the judge gave its `n` readable verdicts, and how many were read as text."""
+    return localized(f"output-{output}", language, k=count(as_text), n=count(n))
+
+
+def _trust_table(arena: Arena, people: RaterAgreement | None, language: Language) -> Table:
+    kept = arena.reliability
+    panel = arena.by == PANEL_NAME
+    warned = {note.rule for note in judge_notes(arena, language) if note.level == "warn"}
+    shares = {
+        "first": (kept.first_wins, {"prefers-first", "prefers-second"}),
+        "longer": (kept.longer_wins, {"prefers-longer"}),
+        "lists": (kept.more_items_wins, {"prefers-lists"}),
+    }
+    rows = [*_flip_rows(arena, language)]
+    rows += [
+        _share_row(localized(f"row-{key}", language), share, warn=bool(warned & rules))
+        for key, (share, rules) in shares.items()
+        if share
+    ]
+    rows += _agreement_rows(arena, people, language)
+    if lost := kept.unreadable:
+        word = localized(f"row-{'no-majority' if panel else 'unreadable'}", language)
+        rows.append(_share_row(word, lost, warn=bool(warned & {"no-majority", "judge-unreadable"})))
+    if arena.by not in (PANEL_NAME, PEOPLE):
+        rows.append(_count_row("row-retried", kept.retried, kept.n, None, language))
+        if kept.retried:
+            rows.append(_count_row("row-recovered", kept.recovered, kept.retried, None, language))
+    if kept.unreferenced:
+        rows.append(_count_row("row-no-reference", kept.unreferenced, kept.n, None, language))
+    rows.append(
+        _count_row(
+            "row-injected", kept.injected, kept.n, "warn" if kept.injected else "ok", language
+        )
+    )
+    return text_table([localized(f"head-{key}", language) for key in _HEADS], rows)
+
+
+def _flip_rows(arena: Arena, language: Language) -> Iterator[tuple[TableCell, ...]]:
+    if arena.by != PANEL_NAME and (flips := arena.reliability.flip_rate):
+        yield _flip_row(localized("row-flips", language), flips)
+    for judge, flips in arena.judge_flip_rates.items():
+        yield _flip_row(localized("row-flips-of", language, judge=judge), flips)
+
+
+def _flip_row(name: str, flips: Interval) -> tuple[TableCell, ...]:
+    steady = consistency_level(flips) == "steady"
+    return _share_row(name, flips, warn=not steady, fine=steady)
+
+
+def _agreement_rows(
+    arena: Arena, people: RaterAgreement | None, language: Language
+) -> Iterator[tuple[TableCell, ...]]:
+    if people:
+        yield from _agreement(people, "row-people", "row-people-kappa", language)
+    elif arena.by != PEOPLE:
+        yield (localized("row-people", language), localized("no-votes", language), NONE, NONE)
+    if agreed := arena.agreement:
+        keys = {PANEL_NAME: ("row-agree", "row-kappa")}
+        key, kappa_key = keys.get(arena.by, ("row-among-people", "row-among-kappa"))
+        yield from _agreement(agreed, key, kappa_key, language)
+
+
+def _agreement(
+    agreed: RaterAgreement, key: str, kappa_key: str, language: Language
+) -> Iterator[tuple[TableCell, ...]]:
+    yield _share_row(localized(key, language), agreed.raw)
+    if value := agreed.kappa:
+        ends = _kappa_range(agreed) or NONE
+        yield localized(kappa_key, language), signed(value.value, 2), ends, count(agreed.n)
+
+
+def _share_row(
+    name: str, share: Interval, *, warn: bool = False, fine: bool = False
+) -> tuple[TableCell, ...]:
+    value: TableCell = f"{format_value(share)} %"
+    if warn or fine:
+        value = StateCell("warn" if warn else "ok", value)
+    return (name, value, format_range(share), count(share.n))
+
+
+def _count_row(
+    key: str, k: int, n: int, kind: Kind | None, language: Language
+) -> tuple[TableCell, ...]:
+    return (
+        localized(key, language),
+        StateCell(kind, count(k)) if kind else count(k),
+        NONE,
+        count(n),
+    )
+
+
+def kappa_text(agreed: RaterAgreement) -> str:
+    """Kappa with its range: "0.31 (0.09 … 0.54)"; "–" where all votes are alike."""
+    if agreed.kappa is None:
+        return NONE
+    value, ends = signed(agreed.kappa.value, 2), _kappa_range(agreed)
+    return f"{value} ({ends})" if ends else value
+
+
+def _kappa_range(agreed: RaterAgreement) -> str:
+    value = agreed.kappa
+    if value is None or value.low is None or value.high is None:
+        return ""
+    return signed_range(value.low, value.high, 2)
+
+
+# ---------------------------------------------------------------- what to know of its verdicts
 
 
 def judge_notes(
@@ -131,27 +319,15 @@ def judge_notes(
 ) -> tuple[ReportNote, ...]:
     """What a reader must know before believing the verdicts, most serious first."""
     done = arena.planned if arena.by == PEOPLE else arena.done
-    made = state_notes(
-        arena.state, arena.error, done, arena.planned, language, partial="arena-partial"
+    made = (
+        *state_notes(
+            arena.state, arena.error, done, arena.planned, language, partial="arena-partial"
+        ),
+        *_choice_notes(arena, language, rule_based),
+        *_reading_notes(arena, language, rule_based),
+        *_verdict_notes(arena, language),
     )
-    made += _judge_notes(arena, language, rule_based)
-    made += [*_reading_notes(arena, language, rule_based), *_verdict_notes(arena, language)]
-    return tuple(sorted(made, key=lambda note: ("bad", "warn", "info").index(note.level)))
-
-
-def _judge_notes(arena: Arena, language: Language, rule_based: frozenset[str]) -> list[ReportNote]:
-    made: list[ReportNote] = []
-    candidates = {contestant.name for contestant in arena.contestants}
-    judges = _judges(arena)
-    if own := [judge for judge in judges if judge in candidates]:
-        names = join_names([judge_name(j, language, rule_based=rule_based) for j in own], language)
-        made.append(
-            ReportNote("warn", "self-judge", localized("self-judge", language, names=names))
-        )
-    if rules := [judge for judge in judges if judge in rule_based]:
-        text = localized("rule-judge", language, names=join_names(rules, language))
-        made.append(ReportNote("warn", "rule-judge", text))
-    return made
+    return tuple(sorted(made, key=lambda note: LEVELS.index(note.level)))
 
 
 def _judges(arena: Arena) -> Collection[str]:
@@ -160,50 +336,53 @@ def _judges(arena: Arena) -> Collection[str]:
     return arena.judges or (arena.by,)
 
 
+def _choice_notes(
+    arena: Arena, language: Language, rule_based: frozenset[str]
+) -> Iterator[ReportNote]:
+    """Judges that are candidates, too, and those that follow a rule."""
+    candidates, judges = {contestant.name for contestant in arena.contestants}, _judges(arena)
+    if own := [judge for judge in judges if judge in candidates]:
+        names = join_names([judge_name(j, language, rule_based=rule_based) for j in own], language)
+        yield ReportNote("warn", "self-judge", localized("self-judge", language, names=names))
+    if rules := [judge for judge in judges if judge in rule_based]:
+        text = localized("rule-judge", language, names=join_names(rules, language))
+        yield ReportNote("warn", "rule-judge", text)
+
+
 def _reading_notes(
     arena: Arena, language: Language, rule_based: frozenset[str]
-) -> list[ReportNote]:
+) -> Iterator[ReportNote]:
     """Verdicts that change with the order, and those that count for no model."""
-    made: list[ReportNote] = []
     steady = order_consistency(arena, language)
     if steady and steady.level != "steady":
         text = join_sentences(steady.headline, steady.explanation)
-        made.append(ReportNote("warn", steady.level, text))
+        yield ReportNote("warn", steady.level, text)
     if arena.orders != "double" and arena.by != PEOPLE and arena.verdicts:
-        made.append(ReportNote("info", "one-order", localized("one-order", language)))
+        yield ReportNote("info", "one-order", localized("one-order", language))
     if k := arena.reliability.unreferenced:
         fields = {"k": count(k), "n": count(len(arena.verdicts))}
-        made.append(
-            ReportNote("info", "no-reference", localized("no-reference", language, **fields))
-        )
+        yield ReportNote("info", "no-reference", localized("no-reference", language, **fields))
     lost = arena.reliability.unreadable
     if lost and lost.value > _UNREADABLE:
         rule = "no-majority" if arena.by == PANEL_NAME else "judge-unreadable"
-        note = _share_note("warn", rule, lost, language)
         # Only a rule is known to need a reference.
         k = unreferenced_verdicts(arena) if rule_based.intersection(_judges(arena)) else 0
         why = localized("judge-bare", language, k=count(k)) if k else ""
-        made.append(ReportNote("warn", rule, join_sentences(note.text, why)))
-    swayed = {
-        judge: flips for judge, flips in arena.judge_flip_rates.items() if flips.value >= _FAIR
-    }
-    if swayed:
-        fields = [
-            localized(
-                "swayed-judge",
-                language,
-                name=judge,
-                value=format_value(flips),
-                span=format_range(flips),
-            )
-            for judge, flips in swayed.items()
-        ]
-        made.append(
-            ReportNote(
-                "warn", "swayed", localized("swayed", language, names=join_names(fields, language))
-            )
+        yield ReportNote("warn", rule, join_sentences(_share_text(rule, lost, language), why))
+    swayed = [
+        localized(
+            "swayed-judge",
+            language,
+            name=judge,
+            value=format_value(flips),
+            span=format_range(flips),
         )
-    return made
+        for judge, flips in arena.judge_flip_rates.items()
+        if flips.value >= _FAIR
+    ]
+    if swayed:
+        names = join_names(swayed, language)
+        yield ReportNote("warn", "swayed", localized("swayed", language, names=names))
 
 
 def unreferenced_verdicts(arena: Arena) -> int:
@@ -217,27 +396,25 @@ def unreferenced_verdicts(arena: Arena) -> int:
     return sum(key in arena.samples and not arena.samples[key].references for key in lost)
 
 
-def _verdict_notes(arena: Arena, language: Language) -> list[ReportNote]:
-    made: list[ReportNote] = []
+def _verdict_notes(arena: Arena, language: Language) -> Iterator[ReportNote]:
+    """What sways the verdicts: a text that speaks to the judge, length, lists, and places."""
     kept = arena.reliability
     if kept.injected:
         text = localized("injected", language, k=count(kept.injected))
-        made.append(ReportNote("warn", "injected", text))
-    if kept.longer_wins and kept.longer_wins.low > _HALF:
-        made.append(_share_note("warn", "prefers-longer", kept.longer_wins, language))
-    if kept.more_items_wins and kept.more_items_wins.low > _HALF:
-        made.append(_share_note("info", "prefers-lists", kept.more_items_wins, language))
-    if kept.first_wins and kept.first_wins.low > _HALF:
-        made.append(_share_note("warn", "prefers-first", kept.first_wins, language))
+        yield ReportNote("warn", "injected", text)
+    for rule, share in (
+        ("prefers-longer", kept.longer_wins),
+        ("prefers-lists", kept.more_items_wins),
+        ("prefers-first", kept.first_wins),
+    ):
+        if share and share.low > _HALF:
+            level = "info" if rule == "prefers-lists" else "warn"
+            yield ReportNote(level, rule, _share_text(rule, share, language))
     if kept.first_wins and kept.first_wins.high < _HALF:
-        made.append(_share_note("warn", "prefers-second", kept.first_wins, language))
-    return made
+        rule = "prefers-second"
+        yield ReportNote("warn", rule, _share_text(rule, kept.first_wins, language))
 
 
-def _share_note(
-    level: Literal["warn", "info"], rule: str, share: Interval, language: Language
-) -> ReportNote:
-    fields = {"value": format_value(share), "span": format_range(share)}
-    if "{n}" in messages(language).by_key[rule]:
-        fields["n"] = count(share.n)
-    return ReportNote(level, rule, localized(rule, language, **fields))
+def _share_text(rule: str, share: Interval, language: Language) -> str:
+    fields = {"value": format_value(share), "span": format_range(share), "n": count(share.n)}
+    return localized(rule, language, **fields)

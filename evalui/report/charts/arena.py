@@ -6,17 +6,14 @@ wins / (wins + losses + ties) of the row against the column.
 
 from collections.abc import Iterable, Sequence
 
-from evalui.messages import localized
-from evalui.report.analyses.arena.narrative import battles_by, dimension_name
+from evalui.messages import localized, messages
 from evalui.report.charts.kinds import Cells, Grid, HeatMap, Label, Panel, SmallMultiples
 from evalui.report.charts.theme import drawing_problem, shorten_name
 from evalui.report.numbers import count, decimal_places, fixed, format_range, format_value
-from evalui.report.words import join_sentences
 from evalui.scoring.arena.battles import Battle
 from evalui.scoring.arena.battles import win_matrix as count_wins
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.question_groups import (
-    MAX_GROUPS,
     Grouping,
     battles_by_group,
     largest_groups,
@@ -55,20 +52,11 @@ def rates_chart(arena: Arena, grouping: Grouping, language: Language) -> SmallMu
     )
 
 
-def rates_note(
-    arena: Arena,
-    grouping: Grouping,
-    language: Language,
-    *,
-    rule_based: frozenset[str] = frozenset(),
-) -> str:
-    """How to read the win rates, who judged, and how many groups are left out."""
-    left = len(battles_by_group(arena, grouping)) - len(_drawn_groups(arena, grouping))
-    judged = battles_by(arena, language, rule_based=rule_based)
-    parts = [localized("rates-about", language), judged]
-    if left:
-        parts.append(localized("groups-left-out", language, shown=count(MAX_GROUPS), k=count(left)))
-    return join_sentences(*parts)
+def dimension_name(name: str, language: Language) -> str:
+    """A capability as the file has it, a language and the whole in words."""
+    key = f"dimension-{name}"
+    known = messages(language)
+    return known(key) if key in known else name
 
 
 def _drawn_groups(arena: Arena, grouping: Grouping) -> dict[str, Sequence[Battle]]:

@@ -149,8 +149,9 @@ def _answer(view: OpenRunView, sample: Sample | None, name: str, sample_id: str)
     )
     follow_ups = ("", *(sample.follow_ups if sample else ()))
     asked = [*follow_ups, *[""] * len(turns)]
+    model = context.model(name)
     return _Answer(
-        (name, context.place(name), name in context.baselines),
+        (name, model.place, model.baseline),
         [
             _Turn(
                 render_markdown(text) if text.strip() else "",

@@ -14,9 +14,9 @@ import gradio as gr
 from evalui.app.leaderboard import Leaderboard, judged_runs, leaderboard
 from evalui.app.service import AppService
 from evalui.messages import Messages
-from evalui.report.analyses.arena.document import pooled_blocks
-from evalui.report.analyses.arena.narrative import judge_name
+from evalui.report.analyses.arena import pooled_blocks
 from evalui.report.analyses.base import OpenContext
+from evalui.report.analyses.judge import judge_name
 from evalui.report.html import Html
 from evalui.scoring.arena.figures import PEOPLE
 from evalui.scoring.arena.pooled import PoolFilter

@@ -8,7 +8,7 @@ from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 from evalui.messages import messages
 from evalui.report.analyses.comparison.blocks import comparison_blocks
 from evalui.report.analyses.comparison.figures import Comparison, Contender, compare
-from evalui.report.analyses.people.blocks import people_blocks
+from evalui.report.analyses.people import people_blocks
 from evalui.report.blocks import Block
 from evalui.report.compile import compile_report
 from evalui.types import CellResult, Language

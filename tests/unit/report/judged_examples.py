@@ -13,7 +13,7 @@ from open_examples import (
 )
 
 from evalui.report.analyses.base import Figures, OpenContext, Report
-from evalui.report.analyses.open_run import open_parts, part_blocks
+from evalui.report.analyses.open_answers import open_parts, part_blocks
 from evalui.report.blocks import Block
 from evalui.report.compile import compile_report
 from evalui.scoring.arena.figures import Arena

@@ -2,7 +2,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from open_examples import answers_result
+from open_examples import answers_result, judge_result, judged_run, rating_result
 
 from evalui.modes import MODES
 from evalui.modes.open_answer import OpenAnswer
@@ -162,3 +162,32 @@ def test_a_mode_declares_analyses_of_its_own_cells(monkeypatch: pytest.MonkeyPat
     assert given.results == (own,)
     assert given.answers[0] == report.answers[1]
     assert added_blocks(compile_report("Run", [theirs]), "en") == {}
+
+
+# ---------------------------------------------------------------- cells of every kind
+
+
+def test_cells_are_told_apart_by_their_mode(make_result):
+    results = [make_result({"q0": "right"}), *judged_run(), rating_result({"late": [9]})]
+    found = compile_report("Run", results)
+    assert [one.cell.mode for one in found.summaries] == ["generation"]
+    assert [one.cell.model for one in found.answers] == ["late", "early", "weak"]
+    assert [one.by for one in found.arenas] == ["judge-local"]
+    assert [len(one.ratings) for one in found.answers] == [1, 0, 0]
+
+
+def test_signatures_cover_every_cell(make_result):
+    results = [make_result({"q0": "right"}), *judged_run(), rating_result({"late": [9]})]
+    found = compile_report("Run", results)
+    assert found.signatures == tuple(result.cell.signature for result in results)
+
+
+def test_the_judging_is_that_of_the_cell():
+    result = judge_result(orders="single", conflict="drop")
+    (found,) = compile_report("Run", [result]).arenas
+    assert (found.orders, found.conflict, found.planned) == ("single", "drop", 36)
+
+
+def test_a_run_without_open_questions_has_neither_answers_nor_arenas(make_result):
+    found = compile_report("Run", [make_result({"q0": "right"})])
+    assert (found.answers, found.arenas) == ((), ())

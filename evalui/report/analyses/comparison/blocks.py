@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from evalui.messages import Messages
-from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.analyses.comparison.figures import (
     FIGURES,
     Comparison,
@@ -23,7 +22,7 @@ from evalui.report.analyses.comparison.findings import (
     sureness,
     verdict,
 )
-from evalui.report.analyses.open_answers.document import recall_reason
+from evalui.report.analyses.open_answers import recall_reason
 from evalui.report.analyses.statistics import (
     format_least_difference,
     mcnemar_sentence,
@@ -50,7 +49,7 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.numbers import count, fixed, format_value, p_column
+from evalui.report.numbers import count, fixed, format_fraction, format_value, p_column
 from evalui.scoring.answer_summary import ranking_metric
 from evalui.scoring.comparisons import CellComparison
 from evalui.scoring.pairs import MetricPair

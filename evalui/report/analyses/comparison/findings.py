@@ -1,10 +1,6 @@
 """What a comparison says in sentences: who is ahead by how much, or that nothing separates them."""
 
 from evalui.messages import Messages
-from evalui.report.analyses.arena.narrative import (
-    format_fraction,
-    is_significant,
-)
 from evalui.report.analyses.comparison.figures import (
     FIGURES,
     Comparison,
@@ -17,7 +13,7 @@ from evalui.report.analyses.statistics import (
     format_points,
     format_points_range,
 )
-from evalui.report.numbers import count, decimal_places, p_value, points_between
+from evalui.report.numbers import count, decimal_places, format_fraction, p_value, points_between
 from evalui.report.words import join_names_shortened
 from evalui.scoring.comparisons import CellComparison
 from evalui.scoring.metrics import metric_named
@@ -79,7 +75,7 @@ def sureness(t: Messages, compared: Comparison) -> str:
     pair = next(iter(pairs))
     result = pair.result
     if isinstance(result, MetricPair):
-        key = "tested" if is_significant(result) else "not"
+        key = "tested" if result.is_significant else "not"
         return t(f"compare.sure.{key}", n=count(result.n))
     known = {"apart": "apart", "steady": "won", "level": "level"}
     key = known.get(result.finding, "not")
@@ -167,7 +163,7 @@ def _support_of_two(t: Messages, pair: PairComparison) -> str:
 def _won(pair: PairComparison) -> bool:
     if isinstance(pair.result, CellComparison):
         return pair.result.has_winner
-    return is_significant(pair.result)
+    return pair.result.is_significant
 
 
 def _finding(pair: PairComparison) -> str:

@@ -9,9 +9,8 @@ from gradio.blocks import Block as Component
 from evalui.app.ballots import VoterState, own_verdicts
 from evalui.app.results import run_report
 from evalui.messages import Messages
-from evalui.report.analyses.people.blocks import people_blocks
-from evalui.report.analyses.people.standings import contestant_cells
-from evalui.report.blocks import Block, Card, Details, Headline, ModelCell, TableCell, text_table
+from evalui.report.analyses.people import contestant_markers, people_blocks
+from evalui.report.blocks import Block, Card, Details, Headline, Markers, TableCell, text_table
 from evalui.report.numbers import fixed
 from evalui.report.render.page import render_blocks
 from evalui.scoring.arena.battles import BattleTally, tallies
@@ -86,16 +85,15 @@ def result_blocks(t: Messages, visit: Visit, run: RunRow, state: VoterState) -> 
     """
     if not _is_whole(visit, state):
         own = own_verdicts(visit.service, run.id, visit.voter.name)
-        cells = {model: ModelCell(model, place) for place, model in enumerate(_counted(own))}
         if own:
-            yield _tally_card(t, "", own, cells)
+            yield _tally_card(t, "", own, Markers([*_counted(own)]))
         return
     people, baselines = _people(t, visit, run), visit.service.models.baselines()
     figures_of_each = one_per_dataset(people)
     for figures in figures_of_each:
         if own := _cast_by(figures, visit.voter.name):
             dataset = figures.judged.dataset if len(figures_of_each) > 1 else ""
-            yield _tally_card(t, dataset, own, contestant_cells(figures, baselines))
+            yield _tally_card(t, dataset, own, contestant_markers(figures, baselines))
     yield from people_blocks(people, t.language, rule_based=baselines)
 
 
@@ -133,11 +131,11 @@ def _preference(t: Messages, counted: Mapping[str, BattleTally]) -> str:
     return t("annotate.preferred", model=best, rate=_win_rate(tally), n=f"{tally.n:,}")
 
 
-def _tally_card(
-    t: Messages, dataset: str, verdicts: Sequence[Verdict], cells: Mapping[str, ModelCell]
-) -> Card:
+def _tally_card(t: Messages, dataset: str, verdicts: Sequence[Verdict], markers: Markers) -> Card:
     heads = [t(f"annotate.{name}") for name in ("model", "wins", "good", "bad", "losses", "rate")]
-    rows = [(cells[name], *_tally_cells(tally)) for name, tally in _counted(verdicts).items()]
+    rows = [
+        (markers.cell(name), *_tally_cells(tally)) for name, tally in _counted(verdicts).items()
+    ]
     title = " · ".join(filter(None, (t("annotate.own"), dataset)))
     return Card((text_table(heads, rows),), title, aside=t.count("annotate.votes", len(verdicts)))
 

@@ -8,7 +8,6 @@ import gradio as gr
 
 from evalui.app.questions import AnsweringModel
 from evalui.messages import Messages
-from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.analyses.comparison.figures import (
     FIGURES,
     Comparison,
@@ -18,6 +17,7 @@ from evalui.report.analyses.comparison.figures import (
 from evalui.report.analyses.comparison.findings import measure_words
 from evalui.report.blocks import Places
 from evalui.report.html import Html
+from evalui.report.numbers import format_fraction
 from evalui.store.connection import Database
 from evalui.store.trials import read_trials_of
 from evalui.types import Sample, Variant

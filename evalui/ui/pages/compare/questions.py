@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalui.messages import Messages
-from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.analyses.comparison.figures import (
     FIGURES,
     Comparison,
@@ -14,6 +13,7 @@ from evalui.report.analyses.comparison.figures import (
 )
 from evalui.report.analyses.comparison.findings import measure_words
 from evalui.report.html import Html
+from evalui.report.numbers import format_fraction
 from evalui.store.question_pages import MAX_MARKS, CellMarks, read_marks
 from evalui.types import Sample
 from evalui.ui.components.format import short_id

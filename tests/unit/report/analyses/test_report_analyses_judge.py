@@ -6,12 +6,15 @@ import pytest
 from arena_examples import judged, leading
 from open_examples import judge_result, votes
 
-from evalui.report.analyses.arena.narrative import judge_name, judged_by
+from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.judge import (
+    battles_by,
+    judge_name,
     judge_notes,
+    judged_by,
     judged_headline,
     order_consistency,
-    trust_finding,
+    trust_details,
     unreferenced_verdicts,
 )
 from evalui.scoring.arena.agreement import RaterAgreement
@@ -98,9 +101,9 @@ def test_one_thing_stands_beside_the_verdict(calm):
 )
 def test_the_section_on_trust_states_its_finding(calm, flips, said):
     found = _behaving(calm, flip_rate=_share(flips))
-    assert trust_finding(found, None, "en") == said
+    assert trust_details(found, None, OpenContext("en")).finding == said
     people = RaterAgreement(74, _share(0.76, 0.7, 0.82), None)
-    agreed = trust_finding(found, people, "en")
+    agreed = trust_details(found, people, OpenContext("en")).finding
     assert agreed.endswith("with the order; 76 % agreement with people on 74 pairs.")
 
 
@@ -216,3 +219,8 @@ def test_verdicts_a_rule_could_not_give_for_want_of_a_reference_are_counted():
     )
     assert f"{k} of them are on questions without a reference" in told.text
     assert "reference" not in " ".join(note.text for note in judge_notes(found, "en"))
+
+
+def test_verdicts_are_counted_with_their_judge(calm):
+    said = battles_by(calm, "en", rule_based=frozenset({"judge-local"}))
+    assert said == "240 verdicts, judge: judge-local (rule-based)."

@@ -10,8 +10,8 @@ from bias_examples import cell_result, fond, right
 from chart_examples import HEAT_MAP, INTERVALS, LINES, PANELS
 from open_examples import judge_result
 
-from evalui.report.analyses.arena.document import judged_blocks
 from evalui.report.analyses.base import OpenContext
+from evalui.report.analyses.open_answers import judged_blocks
 from evalui.report.analyses.overview.document import overview_blocks
 from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Block, Card, ChartBlock, Details, Table

@@ -9,7 +9,7 @@ from judged_examples import report_of
 from open_examples import judge_result, judged_run
 
 from evalui.report.analyses.base import OpenContext
-from evalui.report.analyses.open_run import open_blocks
+from evalui.report.analyses.open_answers import open_blocks
 from evalui.report.blocks import Bullets, Heading
 from evalui.report.charts import theme
 from evalui.report.compile import compile_report

@@ -20,7 +20,7 @@ from open_examples import (
     votes,
 )
 
-from evalui.report.analyses.arena.standings import standings_card
+from evalui.report.analyses.arena import standings_card
 from evalui.report.analyses.base import OpenContext
 from evalui.report.blocks import Table
 from evalui.report.charts.arena import win_matrix
@@ -431,7 +431,7 @@ def test_every_list_of_models_has_the_order_of_the_standings():
     assert told["ordered_by"] == "bradley_terry"
     assert told["win_matrix"]["models"] == order
     assert [row[0] for row in as_frame(standings([found]))[["model"]].to_numpy()] == order
-    (lead,) = standings_card(found, OpenContext("en", order), "").blocks
+    (lead,) = standings_card(found, OpenContext("en", order)).blocks
     assert isinstance(lead, Table)
     assert [getattr(row[1], "name", "") for row in lead.rows] == order
     assert [label.strong for label in win_matrix(found, "en").columns] == order

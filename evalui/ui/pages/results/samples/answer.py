@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from evalui.app.questions import OpenedQuestion
 from evalui.messages import Messages
-from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.html import Html
+from evalui.report.numbers import format_fraction
 from evalui.scoring.texts.metrics import BLEUS, MAIN, ROUGES
 from evalui.store.question_pages import JudgedQuestion
 from evalui.types import Sample, Trial

@@ -6,8 +6,8 @@ from functools import cache, partial
 
 from evalui.app.questions import MAX_ROWS, PAGE_ROWS, AnsweringModel, QuestionList
 from evalui.messages import Messages
-from evalui.report.analyses.arena.narrative import format_fraction
 from evalui.report.html import Html
+from evalui.report.numbers import format_fraction
 from evalui.store.question_pages import ListedQuestion, TrialMark, TrialOutcome
 from evalui.ui.components.format import short_id
 from evalui.ui.components.option_table import marks

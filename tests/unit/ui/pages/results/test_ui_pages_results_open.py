@@ -24,7 +24,7 @@ from evalui.app.run_labels import mode_label
 from evalui.app.run_progress import progress_version, read_progress
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.report.analyses.arena.narrative import answer_pair_sentence
+from evalui.report.analyses.open_answers import answer_pair_sentence
 from evalui.scoring.pairs import AnswerPair
 from evalui.store.runs import read_cells
 from evalui.ui.components.progress_document import progress_document

@@ -1,4 +1,4 @@
-"""The lead table of an arena, and the sentence above it."""
+"""What an arena says: its verdict, the table of standings, and groups of questions."""
 
 from dataclasses import replace
 from functools import cache
@@ -7,23 +7,30 @@ import pytest
 from arena_examples import judged, leading, scattered, swept
 from open_examples import judge_result
 
-from evalui.report.analyses.arena.findings import (
+from evalui.report.analyses.arena import (
     arena_verdict,
     duels_finding,
+    figure_blocks,
+    group_table,
     groups_finding,
+    groups_title,
+    matrix_title,
+    order_note,
     rank_band,
+    rating_axis,
+    rating_range,
+    standing_details,
+    standings_card,
     standings_finding,
+    standings_title,
 )
-from evalui.report.analyses.arena.standings import rating_range, rating_ticks, standings_card
-from evalui.report.analyses.arena.tables import figure_blocks, group_table
 from evalui.report.analyses.base import OpenContext
-from evalui.report.blocks import ModelCell, Paragraph, PlotCell, Table, ValueCell
+from evalui.report.blocks import ChartBlock, ModelCell, Paragraph, PlotCell, Table, ValueCell
 from evalui.report.numbers import format_value
 from evalui.report.render.text import cell_text
+from evalui.scoring.arena.bradley_terry import Connectivity
 from evalui.scoring.arena.figures import Arena, arena
-from evalui.scoring.arena.question_groups import (
-    question_groups,
-)
+from evalui.scoring.arena.question_groups import question_groups
 from evalui.types import Interval
 
 THREE = ("strong", "middle", "weak")
@@ -46,9 +53,155 @@ def banded(*bands: tuple[int, int], level: int = 1) -> Arena:
 
 def table(found: Arena, **context: object) -> Table:
     shown = OpenContext("en", THREE, **context)  # type: ignore[arg-type]
-    (lead,) = standings_card(found, shown, "ratings.png").blocks
+    (lead,) = standings_card(found, shown).blocks
     assert isinstance(lead, Table)
     return lead
+
+
+@pytest.fixture(scope="module")
+def led() -> Arena:
+    return leading(judged(), lead=(76.2, 19.4, 120.1))
+
+
+def _share(value: float, low: float | None = None, high: float | None = None, n: int = 240):
+    return Interval(value, value if low is None else low, value if high is None else high, n)
+
+
+# ---------------------------------------------------------------- titles
+
+
+def test_the_leader_is_named_with_its_lead(led):
+    assert standings_title(led, "en") == "strong leads middle by 76 points (19–120)"
+    assert standings_title(led, "zh") == "strong 比 middle 高 76 分（19–120）"
+
+
+def test_models_that_cannot_be_told_apart_are_said_to_be_so(led):
+    two = leading(led, level=2)
+    assert standings_title(two, "en") == "strong and middle cannot be told apart with 40 questions"
+    assert standings_title(two, "zh") == "40 题分不出 strong 和 middle 的高下"
+
+
+def test_a_lead_without_ends_is_told_without_points(led):
+    title = standings_title(replace(led, lead=None), "en")
+    assert title == "strong is ahead of middle; by how much cannot be told with 40 questions"
+
+
+def test_few_questions_have_no_title_of_a_winner(led):
+    assert standings_title(replace(led, questions=9), "en").startswith("Too few questions (9)")
+    assert standings_title(replace(led, questions=10), "en").startswith("strong leads")
+
+
+def test_no_verdict_is_no_ranking():
+    nothing = arena(judge_result(decide=lambda *_: None))
+    assert standings_title(nothing, "en") == "No verdicts yet"
+
+
+def test_a_model_that_never_lost_has_no_finite_rating():
+    title = standings_title(swept(), "en")
+    assert title == "No finite rating: strong never lost a point"
+
+
+@pytest.mark.parametrize(
+    ("connection", "title"),
+    [
+        (
+            Connectivity((("a",), ("b",)), (("a",), ("b",)), ("a",), ("b",)),
+            "No finite rating: 2 groups of models never met",
+        ),
+        (
+            Connectivity((("a", "b"), ("c",)), (("a", "b", "c"),), (), ("c",)),
+            "No finite rating: c never won a point",
+        ),
+        (
+            Connectivity((("a", "b"), ("c", "d")), (("a", "b", "c", "d"),), (), ()),
+            "No finite rating: some models never lost a point to any of the others",
+        ),
+    ],
+)
+def test_every_reason_for_no_finite_rating_is_told(led, connection, title):
+    assert standings_title(replace(led, connection=connection), "en") == title
+
+
+def test_the_order_is_said_in_both_languages(led):
+    assert "Ordered by Bradley-Terry rating." in order_note(led, "en")
+    assert "按 Bradley-Terry 评分排序。" in order_note(led, "zh")
+
+
+def _scored(found: Arena, *scores: int) -> Arena:
+    """The arena with other scores: so many wins more than losses, in threes."""
+    standings = tuple(
+        replace(one, tally=replace(one.tally, win=100 + score, lose=100, both_good=0, both_bad=0))
+        for one, score in zip(found.standings, scores, strict=True)
+    )
+    return replace(found, standings=standings)
+
+
+def test_the_order_is_said_and_that_the_score_gives_another(led):
+    assert order_note(_scored(led, 3, 2, 1), "en") == "Ordered by Bradley-Terry rating."
+    assert order_note(_scored(led, 2, 2, 1), "en") == "Ordered by Bradley-Terry rating."
+    told = order_note(_scored(led, 2, 3, 1), "en")
+    assert told == "Ordered by Bradley-Terry rating. By score, middle is first."
+    assert order_note(_scored(led, 2, 3, 1), "zh").endswith("按得分，middle 居首。")
+    later = order_note(_scored(led, 3, 1, 2), "en")
+    assert later == "Ordered by Bradley-Terry rating. By score the order is another."
+
+
+def test_elo_that_gives_another_order_is_named_beside_the_score(led):
+    swapped = [replace(one, elo=elo) for one, elo in zip(led.standings, (9, 11, 5), strict=True)]
+    both = _scored(replace(led, standings=tuple(swapped)), 2, 3, 1)
+    assert order_note(both, "en").endswith("By score and ELO, middle is first.")
+    level = [replace(one, elo=e) for one, e in zip(led.standings, (9.1, 9.3, 5), strict=True)]
+    told = order_note(_scored(replace(led, standings=tuple(level)), 3, 2, 1), "en")
+    assert told == "Ordered by Bradley-Terry rating."
+
+
+def test_without_a_finite_rating_the_order_is_that_of_elo():
+    assert order_note(swept(), "en").startswith("Ordered by ELO, since no Bradley-Terry rating")
+
+
+def test_the_matrix_title_names_who_beats_all_only_if_the_ranges_say_so(led):
+    names = [standing.model for standing in led.standings]
+    sure = dict.fromkeys(((names[0], other) for other in names[1:]), _share(0.8, 0.7, 0.9))
+    assert matrix_title(replace(led, shares={**led.shares, **sure}), "en") == (
+        "strong wins most against each of the others"
+    )
+    unsure = {**led.shares, **sure, (names[0], names[1]): _share(0.6, 0.5, 0.7)}
+    assert matrix_title(replace(led, shares=unsure), "en") == "Who beats whom"
+    assert matrix_title(replace(led, shares=sure), "en") == "1 of 3 pairs of models never met"
+
+
+# ---------------------------------------------------------------- groups
+
+
+def test_the_panels_title_counts_where_a_model_is_first(led):
+    (one, two, rest) = question_groups(led)
+    first = replace(one, shares={"a": _share(0.6), "b": _share(0.4)})
+    second = replace(two, shares={"a": _share(0.7), "b": _share(0.3)})
+    third = replace(rest, shares={"a": _share(0.3), "b": _share(0.7)})
+    title = groups_title([first, second, third], "capability", "en")
+    assert title == "a is clearly first in 2 of 3 capabilities"
+    split = groups_title([first, third], "capability", "en")
+    assert split == "a and b: each clearly first in 1 of 2 capabilities"
+
+
+def test_who_is_first_has_a_range_above_all_others(led):
+    (one, two, _) = question_groups(led)
+    shares = {"a": _share(0.7, 0.5, 0.9), "b": _share(0.4, 0.3, 0.5)}
+    near = [replace(panel, shares=shares) for panel in (one, two)]
+    title = groups_title(near, "language", "en")
+    assert title == "No model is clearly first in any language"
+    apart = shares | {"b": _share(0.4, 0.3, 0.49)}
+    title = groups_title([replace(one, shares=apart), near[1]], "language", "en")
+    assert title == "a is clearly first in 1 of 2 languages"
+
+
+def test_panels_of_few_questions_do_not_make_the_title(led):
+    small = [replace(panel, questions=4) for panel in question_groups(led)]
+    assert groups_title(small, "language", "en") == "Too few questions per language to compare"
+
+
+def test_one_group_alone_has_no_title(led):
+    assert groups_title(question_groups(led)[:1], "capability", "en") == ""
 
 
 # ---------------------------------------------------------------- the table
@@ -117,9 +270,9 @@ def without_ranges(found: Arena) -> Arena:
 
 def test_a_rating_has_a_range_or_the_reason_why_it_has_none():
     context = OpenContext("en", THREE)
-    assert "Band: 95 % plausible range" in standings_card(three(), context, "").caption
+    assert "Band: 95 % plausible range" in standings_card(three(), context).caption
     bare = without_ranges(three())
-    caption = standings_card(bare, context, "").caption
+    caption = standings_card(bare, context).caption
     assert "Band" not in caption
     assert "No range: without some questions, a model wins or loses everything." in caption
     elo = table(bare).rows[0][4]
@@ -128,9 +281,9 @@ def test_a_rating_has_a_range_or_the_reason_why_it_has_none():
     figures = [block for block in figure_blocks(bare, context) if isinstance(block, Paragraph)]
     assert any("No range: without" in each.text for each in figures)
     assert not any("No range" in str(each) for each in figure_blocks(three(), context))
-    assert "Ranks need Bradley-Terry ratings." in standings_card(swept(), context, "").caption
+    assert "Ranks need Bradley-Terry ratings." in standings_card(swept(), context).caption
     alone = judged(n=1)
-    assert "One question alone has no range" in standings_card(alone, context, "").caption
+    assert "One question alone has no range" in standings_card(alone, context).caption
 
 
 def test_without_a_range_a_mark_stands_alone():
@@ -149,11 +302,11 @@ def test_without_a_range_a_mark_stands_alone():
     ],
 )
 def test_the_ticks_hold_every_range_and_the_start_and_are_few(ends, ticks):
-    assert rating_ticks(ends) == ticks
+    assert rating_axis(ends).ticks == ticks
 
 
 def test_the_caption_says_what_the_ratings_rest_on():
-    said = standings_card(three(), OpenContext("en", THREE), "").caption
+    said = standings_card(three(), OpenContext("en", THREE)).caption
     assert f"from {len(three().battles)} verdicts, judge: judge-local; start 1,000" in said
     assert "over 120 questions" in said
 
@@ -288,3 +441,13 @@ def test_of_many_capabilities_the_most_frequent_have_a_row():
     assert shown is not None
     assert len(shown.rows) == 24
     assert shown.rows[-1][0] == "c029"
+
+
+def test_below_the_win_rates_of_many_capabilities_stands_how_many_are_left_out():
+    def notes(found: Arena) -> str:
+        _, groups = standing_details(found, OpenContext("en", THREE))
+        return " ".join(one.caption for one in groups.blocks if isinstance(one, ChartBlock))
+
+    left = "Shown: the 24 with the most questions. 6 more are in the exported tables."
+    assert left in notes(scattered(three(), 30))
+    assert "exported" not in notes(three())

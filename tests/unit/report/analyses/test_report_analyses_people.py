@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
-from evalui.report.analyses.arena.narrative import standings_title
+from evalui.report.analyses.arena import standings_title
 from evalui.report.analyses.base import Report
-from evalui.report.analyses.people.blocks import people_blocks
+from evalui.report.analyses.people import people_blocks
 from evalui.report.blocks import Card, Details, ModelCell, PlotCell, Table
 from evalui.report.compile import compile_report, markdown
 from evalui.report.export.files import write

@@ -1,35 +1,42 @@
-"""What people's votes say, as blocks for the screen and the report: alone and beside the judges."""
+"""Votes of people: their ratings beside those of judges, who agrees, where opinions part."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.document import kappa
-from evalui.report.analyses.arena.narrative import (
-    judge_name,
-    standings_title,
-)
+from evalui.report.analyses.arena import rating_axis, rating_range, rating_text, standings_title
 from evalui.report.analyses.base import Analysis
-from evalui.report.analyses.people.standings import Judges, judges_table, standings_table
+from evalui.report.analyses.judge import judge_name, kappa_text
 from evalui.report.blocks import (
     NONE,
     Block,
     Card,
+    Column,
     Details,
     Heading,
+    Markers,
+    ModelCell,
     Paragraph,
+    PlotMark,
     Table,
+    TableCell,
+    ValueCell,
     text_table,
 )
 from evalui.report.numbers import count, fixed, format_range, format_value
-from evalui.report.words import join_names
-from evalui.scoring.arena.agreement import PredictionPoweredRate, RaterAgreement, VoterAgreement
+from evalui.report.words import join_clauses, join_names
+from evalui.scoring.arena.agreement import PredictionPoweredRate, RaterAgreement
+from evalui.scoring.arena.figures import Arena, Standing
 from evalui.scoring.arena.people import Disagreement, PeopleFigures
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Duel, Interval, Language, Outcome
 
 _LISTED = 20  # rows of a long table; the exported tables have all
 _QUESTION_LENGTH = 80
+
+Judges = Mapping[str, PeopleFigures]  # the figures beside each judge, by its name
 
 
 def people_blocks(
@@ -55,12 +62,8 @@ def people_blocks(
             *_disagreements(own[0], named, language),
             *_voters(own[0], language),
         )
-        for name, title, finding, blocks in folded:
-            yield Details(f"{name}{ending}", title, finding, blocks)
-
-
-# A section that folds: its key, its name, its finding, and what is in it.
-_Section = tuple[str, str, str, tuple[Block, ...]]
+        for section in folded:
+            yield replace(section, key=f"{section.key}{ending}")
 
 
 def _judge(figures: PeopleFigures, language: Language, rule_based: frozenset[str]) -> str:
@@ -78,26 +81,32 @@ def _title(first: PeopleFigures, judges: Judges, language: Language) -> str:
                 "n": count(agreed.n),
             }
             return localized("people-agree", language, judge=judge, **fields)
-    assert first.human_arena is not None, "there are votes"
-    return standings_title(first.human_arena, language)
+    return standings_title(_human_arena(first), language)
+
+
+def _human_arena(figures: PeopleFigures) -> Arena:
+    assert figures.human_arena is not None, "there are votes"
+    return figures.human_arena
 
 
 def _counts(figures: PeopleFigures, language: Language) -> str:
-    assert figures.human_arena is not None, "there are votes"
     fields = {
         "votes": count(figures.votes),
         "people": count(figures.people),
-        "pairs": count(len({vote.duel for vote in figures.human_arena.verdicts})),
+        "pairs": count(len({vote.duel for vote in _human_arena(figures).verdicts})),
     }
     return localized("people-counts", language, **fields)
+
+
+# ---------------------------------------------------------------- standings
 
 
 def _standings(
     first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
 ) -> Card:
-    assert first.human_arena is not None, "there are votes"
     below: list[Block] = []
-    title, ranking = _title(first, judges, language), standings_title(first.human_arena, language)
+    title = _title(first, judges, language)
+    ranking = standings_title(_human_arena(first), language)
     if judges:
         below += [Paragraph(f"{ranking}.")] if title != ranking else []
         below.append(Paragraph(localized("people-marks", language), small=True))
@@ -108,7 +117,7 @@ def _standings(
         fields = {"k": count(first.unmatched_votes)}
         below.append(Paragraph(localized("people-strangers", language, **fields)))
     return Card(
-        (standings_table(first, judges, language, rule_based), *below),
+        (_standings_table(first, judges, language, rule_based), *below),
         title=title,
         caption=_counts(first, language),
     )
@@ -116,29 +125,115 @@ def _standings(
 
 def _each_judge(
     first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
-) -> Iterator[_Section]:
+) -> Iterator[Details]:
     """The ratings by each judge of a panel."""
     if len(judges) > 1:
         finding = localized("people-judges-is", language, k=count(len(judges) - 1))
-        table = judges_table(first, judges, language, rule_based)
-        yield "judges", localized("people-judges", language), finding, (table,)
+        table = _judges_table(first, judges, language, rule_based)
+        yield Details("judges", localized("people-judges", language), finding, (table,))
+
+
+def _standings_table(
+    first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
+) -> Table:
+    """People's ratings with their ranges, beside those of the first judge."""
+    standings = _human_arena(first).standings
+    panel = [*judges.items()][:1]  # or the one judge
+    beside = {one.model: one for _, each in panel for one in each.judged.standings}
+    head = {key: localized(f"head-{key}", language) for key in ("model", "people-elo", "counts")}
+    columns = (
+        Column(head["model"], width=200),
+        Column("", axis=rating_axis(_ends([*standings, *beside.values()]))),
+        Column(head["people-elo"], right=True, lead=True, width=128),
+        *(
+            Column(localized("head-judge-elo", language, judge=name), right=True, width=144)
+            for name, _ in panel
+        ),
+        Column(head["counts"], right=True, width=128),
+        Column(localized("head-points", language), right=True, width=80),
+    )
+    markers = contestant_markers(first, rule_based)
+    rows = (
+        _standing_row(one, [beside.get(one.model) for _ in panel], markers.cell(one.model))
+        for one in standings
+    )
+    return Table(columns, tuple(rows), lead=True)
+
+
+def _judges_table(
+    first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
+) -> Table:
+    """People's ratings beside those of every judge."""
+    beside = [{one.model: one for one in each.judged.standings} for each in judges.values()]
+    markers = contestant_markers(first, rule_based)
+    heads = [localized(f"head-{key}", language) for key in ("model", "people-elo")]
+    heads += [localized("head-judge-elo", language, judge=judge) for judge in judges]
+    rows = [
+        (
+            markers.cell(one.model),
+            *(_elo(each, "row") for each in (one, *(o.get(one.model) for o in beside))),
+        )
+        for one in _human_arena(first).standings
+    ]
+    return text_table(heads, rows)
+
+
+def contestant_markers(figures: PeopleFigures, rule_based: frozenset[str]) -> Markers:
+    """The markers of the contestants; scripts are grey and take no colour."""
+    return Markers([one.name for one in figures.judged.contestants], rule_based)
+
+
+def _standing_row(
+    one: Standing, judged: Sequence[Standing | None], model: ModelCell
+) -> tuple[TableCell, ...]:
+    marks = [_elo_mark(one), *(_elo_mark(other, hollow=True) for other in judged if other)]
+    return (
+        model,
+        model.marked(*marks, text=rating_text(one.elo)),
+        _elo(one, size="lead"),
+        *(_elo(other) for other in judged),
+        _tally_text(one),
+        str(one.tally.score),
+    )
+
+
+def _elo_mark(one: Standing, *, hollow: bool = False) -> PlotMark:
+    return PlotMark(one.elo, one.elo_low, one.elo_high, hollow=hollow)
+
+
+def _ends(standings: Iterable[Standing]) -> list[float]:
+    ends = (end for one in standings for end in (one.elo, one.elo_low, one.elo_high))
+    return [end for end in ends if end is not None]
+
+
+def _tally_text(standing: Standing) -> str:
+    tally = standing.tally
+    counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
+    return " / ".join(NONE if number is None else count(number) for number in counts)
+
+
+def _elo(standing: Standing | None, size: Literal["lead", "large", "row"] = "large") -> TableCell:
+    if standing is None:
+        return NONE
+    ends = rating_range(standing.elo_low, standing.elo_high)
+    return ValueCell(rating_text(standing.elo), range=ends, size=size)
 
 
 # ---------------------------------------------------------------- agreement
 
 
-def _agreement(first: PeopleFigures, judges: Judges, language: Language) -> Iterator[_Section]:
-    rated = [*_with_judges(judges, language), *_inter_annotator(first, language)]
+def _agreement(first: PeopleFigures, judges: Judges, language: Language) -> Iterator[Details]:
+    rated = [*_raters(first, judges, language)]
     if not rated:
         return
     heads = (localized(f"head-{key}", language) for key in ("raters", "same", "kappa", "shared"))
-    rows = ((pair, _share(one.raw), kappa(one), count(one.n)) for pair, one in rated[:_LISTED])
+    rows = ((pair, _share(one.raw), kappa_text(one), count(one.n)) for pair, one in rated[:_LISTED])
     more = ""
     if len(rated) > _LISTED:
         more = localized("people-more-raters", language, k=count(len(rated) - _LISTED))
     pair, one = rated[-1] if len(judges) < len(rated) and judges else rated[0]
     fields = {"pair": pair, "value": _share(one.raw), "n": count(one.n)}
-    yield (
+    yield Details(
         "agreement",
         localized("people-agreement", language),
         localized("people-agreement-is", language, **fields),
@@ -150,9 +245,10 @@ def _agreement(first: PeopleFigures, judges: Judges, language: Language) -> Iter
     )
 
 
-def _with_judges(
-    judges: Mapping[str, PeopleFigures], language: Language
+def _raters(
+    first: PeopleFigures, judges: Judges, language: Language
 ) -> Iterator[tuple[str, RaterAgreement]]:
+    """Every two raters: judges and most people, judges and each person, two people."""
     majority = localized("people-majority", language)
     for judge, figures in judges.items():
         if figures.agreement:
@@ -162,19 +258,14 @@ def _with_judges(
         if figures.people > 1:
             for person, agreement in figures.by_person.items():
                 yield localized("people-two", language, first=judge, second=person), agreement
-
-
-def _inter_annotator(
-    figures: PeopleFigures, language: Language
-) -> Iterator[tuple[str, RaterAgreement]]:
-    for (first, second), agreement in figures.between_people.items():
-        yield localized("people-two", language, first=first, second=second), agreement
+    for (one, other), agreement in first.between_people.items():
+        yield localized("people-two", language, first=one, second=other), agreement
 
 
 # ---------------------------------------------------------------- win rates
 
 
-def _prediction_powered(judges: Judges, language: Language) -> Iterator[_Section]:
+def _prediction_powered(judges: Judges, language: Language) -> Iterator[Details]:
     voted = {
         judge: rates
         for judge, figures in judges.items()
@@ -188,7 +279,7 @@ def _prediction_powered(judges: Judges, language: Language) -> Iterator[_Section
     tables = [_rates(rates, language) for rates in voted.values()]
     named = (map(Paragraph, sentences), tables) if len(voted) > 1 else (tables,)
     about = Paragraph(localized("people-powered-about", language), small=True)
-    yield (
+    yield Details(
         "powered",
         localized("people-powered", language),
         sentences[0],
@@ -226,55 +317,26 @@ def _share(share: Interval | None) -> str:
 # ---------------------------------------------------------------- where opinions part
 
 
-def _disagreements(first: PeopleFigures, judges: Judges, language: Language) -> Iterator[_Section]:
+def _disagreements(first: PeopleFigures, judges: Judges, language: Language) -> Iterator[Details]:
     """Beside the panel where there is one: its judges' own disagreements are in the tables."""
     judge, figures = next(iter(judges.items()), ("", first))
     # Those with most votes first, else as they were voted on.
     ordered = sorted(figures.disagreements, key=lambda one: -len(one.people))
     if not ordered:
         return
-    fields = {"judge": judge, "n": count(len(ordered))} if judge else {"n": count(len(ordered))}
-    heads = [localized(f"head-{key}", language) for key in ("question", "pair", "people")]
-    rows = [_disagreement_row(one, figures, language) for one in ordered[:_LISTED]]
-    if judge:
-        heads.append(localized("head-judge", language))
-        rows = [
-            (*row, _outcome_text(one.duel, one.judge, language))
-            for row, one in zip(rows, ordered, strict=False)
-        ]
+    fields = {"judge": judge, "n": count(len(ordered))}
+    keys = ("question", "pair", "people", "judge")[: 4 if judge else 3]
+    heads = [localized(f"head-{key}", language) for key in keys]
+    rows = [_disagreement_row(one, figures, language)[: len(keys)] for one in ordered[:_LISTED]]
     more = ""
     if len(ordered) > _LISTED:
         more = localized("people-parting-more", language, shown=_LISTED)
-    yield (
+    yield Details(
         "parting",
         localized("people-parting", language),
         localized("people-parting-of" if judge else "people-parting-alone", language, **fields),
         (text_table(tuple(heads), tuple(rows)), Paragraph(more)),
     )
-
-
-def _voters(figures: PeopleFigures, language: Language) -> Iterator[_Section]:
-    """Each voter beside the others; those who differ most are named first."""
-    if len(figures.voters) < 2:
-        return
-    unlike = [voter.name for voter in figures.voters if voter.outlier]
-    finding = localized("people-alike", language, n=count(len(figures.voters)))
-    if unlike:
-        names = join_names(unlike, language)
-        finding = localized("people-outliers", language, names=names)
-    heads = (localized(f"head-{key}", language) for key in ("voter", "as-others", "others"))
-    rows = [_voter_row(one) for one in figures.voters]
-    yield (
-        "voters",
-        localized("people-voters", language),
-        finding,
-        (text_table(tuple(heads), rows),),
-    )
-
-
-def _voter_row(one: VoterAgreement) -> tuple[str, ...]:
-    others = NONE if one.others_agreement is None else fixed(100 * one.others_agreement, 0)
-    return (one.name, _share(one.agreement), others)
 
 
 def _disagreement_row(
@@ -298,7 +360,8 @@ def _disagreement_row(
     return (
         f"{one.duel.sample_id} · {question[:_QUESTION_LENGTH]}{cut}",
         pair,
-        ("；" if language == "zh" else "; ").join(outcomes),
+        join_clauses(outcomes, language),
+        _outcome_text(one.duel, one.judge, language),
     )
 
 
@@ -312,6 +375,32 @@ def _outcome_text(duel: Duel, outcome: Outcome | None, language: Language) -> st
             return duel.model_b
         case _:
             return localized(f"people-{outcome}", language)
+
+
+def _voters(figures: PeopleFigures, language: Language) -> Iterator[Details]:
+    """Each voter beside the others; those who differ most are named first."""
+    if len(figures.voters) < 2:
+        return
+    unlike = [voter.name for voter in figures.voters if voter.outlier]
+    finding = localized("people-alike", language, n=count(len(figures.voters)))
+    if unlike:
+        names = join_names(unlike, language)
+        finding = localized("people-outliers", language, names=names)
+    heads = (localized(f"head-{key}", language) for key in ("voter", "as-others", "others"))
+    rows = [
+        (
+            one.name,
+            _share(one.agreement),
+            NONE if one.others_agreement is None else fixed(100 * one.others_agreement, 0),
+        )
+        for one in figures.voters
+    ]
+    yield Details(
+        "voters",
+        localized("people-voters", language),
+        finding,
+        (text_table(tuple(heads), rows),),
+    )
 
 
 PEOPLE = Analysis(

@@ -1,13 +1,11 @@
-"""Judges of single answers: the sentence on whose marks are highest, and their table."""
+"""Marks of judges of single answers: the sentence on whose are highest, and their table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from evalui.messages import localized
-from evalui.report.analyses.arena.narrative import judge_name
-from evalui.report.analyses.arena.trust import output_sentence
 from evalui.report.analyses.base import OpenContext
-from evalui.report.analyses.open_answers.ranks import rank_bands
+from evalui.report.analyses.judge import judge_name, output_sentence
 from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
@@ -16,21 +14,20 @@ from evalui.report.blocks import (
     Column,
     Headline,
     Paragraph,
-    PlotCell,
     PlotMark,
     Table,
     TableCell,
     ValueCell,
 )
 from evalui.report.numbers import count, fixed, format_range, format_value
-from evalui.report.words import join_names_shortened
+from evalui.report.words import join_names_shortened, rank_bands
 from evalui.scoring.answer_summary import AnswerSummary, JudgeRating, judge_rating
 from evalui.scoring.cell_trials import question_clusters, score_values
+from evalui.scoring.pairs import LEVEL
 from evalui.scoring.statistics.tests import holm, paired_t_test
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import CellResult, Interval, Language
 
-_LEVEL = 0.05  # of the test of two models' marks, corrected for the number of pairs
 _HIGHEST = 10.0  # mark on the scale of ratings; a test wants shares
 _AXES: Mapping[str, Axis] = {
     "rating": Axis(1, 10, (1, 2, 4, 6, 8, 10), ("1", "2", "4", "6", "8", "10")),
@@ -60,8 +57,11 @@ def rating_title(result: CellResult, language: Language, *, rule_based: frozense
     return localized(key, language, judge=judge, model=best, **ends)
 
 
-def rated_blocks(result: CellResult, context: OpenContext, *, file: str) -> Iterator[Block]:
-    """The verdict of one judge of single answers, and the table of its marks."""
+def rated_blocks(result: CellResult, context: OpenContext, suffix: str = "") -> Iterator[Block]:
+    """The verdict of one judge of single answers, and the table of its marks.
+
+    `suffix` ends the name of its picture.
+    """
     language = context.language
     title = rating_title(result, language, rule_based=context.rules)
     ruled = result.cell.model in context.rules
@@ -74,7 +74,7 @@ def rated_blocks(result: CellResult, context: OpenContext, *, file: str) -> Iter
     rated = {name: one for name, one in _ratings(result).items() if one.mean}
     if rated:
         yield Card(
-            (_table(result, rated, context, file), *_below(rated, context)),
+            (_table(result, rated, context, suffix), *_below(rated, context)),
             title=localized("marks-by-model", language),
             caption=localized("marks-about", language),
         )
@@ -112,7 +112,7 @@ def _ratings(result: CellResult) -> dict[str, JudgeRating]:
 
 
 def _table(
-    result: CellResult, rated: Mapping[str, JudgeRating], context: OpenContext, file: str
+    result: CellResult, rated: Mapping[str, JudgeRating], context: OpenContext, suffix: str
 ) -> Table:
     language = context.language
     scale = next(iter(rated.values())).scale
@@ -129,7 +129,7 @@ def _table(
         *(Column(head[key], right=True, width=120) for key in keys),
     )
     rows = tuple(_row(name, rated[name], bands[name], context, keys) for name in ordered)
-    return Table(columns, rows, lead=True, file=file)
+    return Table(columns, rows, lead=True, file=context.file(f"marks{suffix}.png"))
 
 
 def _criteria_table(rated: Mapping[str, JudgeRating], context: OpenContext) -> Table:
@@ -165,11 +165,11 @@ def _row(
         ends = f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}"
         lead = ValueCell(fixed(mean.value, 1), "", ends, size="lead")
     counts = {"marked": one.n, "unscored": one.unscored, "unreferenced": one.unreferenced}
-    baseline = name in context.baselines
+    model = context.model(name)
     return (
         band,
-        context.model(name),
-        PlotCell((mark,), context.place(name), baseline, f"{lead.value} ({lead.range})"),
+        model,
+        model.marked(mark, text=f"{lead.value} ({lead.range})"),
         lead,
         *(count(counts[key]) for key in keys),
     )
@@ -192,7 +192,7 @@ def _decided(result: CellResult) -> frozenset[tuple[str, str]]:
     return frozenset(
         pair if test.difference > 0 else (pair[1], pair[0])
         for (pair, test), p in zip(tested.items(), adjusted, strict=True)
-        if p < _LEVEL
+        if p < LEVEL
     )
 
 

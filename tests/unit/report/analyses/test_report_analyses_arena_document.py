@@ -1,3 +1,5 @@
+"""The written report of judged answers."""
+
 from dataclasses import replace
 
 import pytest
@@ -5,7 +7,7 @@ from judged_examples import report_of
 from open_examples import judge_result, judged_run, rating_result
 
 from evalui.report.analyses.base import OpenContext
-from evalui.report.analyses.open_run import open_blocks
+from evalui.report.analyses.open_answers import open_blocks
 from evalui.report.charts import theme
 from evalui.report.compile import compile_report, markdown
 from evalui.report.numbers import signed
@@ -207,7 +209,7 @@ def test_the_spread_of_opencompass_elo_is_said_to_be_no_sampling_error(text):
 
 def test_of_many_battles_the_report_says_what_computes_opencompass_elo(monkeypatch):
     monkeypatch.setattr("evalui.scoring.arena.elo.MEDIAN_ELO_MAX_BATTLES", 5)
-    monkeypatch.setattr("evalui.report.analyses.arena.tables.MEDIAN_ELO_MAX_BATTLES", 5)
+    monkeypatch.setattr("evalui.report.analyses.arena.MEDIAN_ELO_MAX_BATTLES", 5)
     found = arena(judge_result())
     assert found.comparisons
     text = _alone(found)

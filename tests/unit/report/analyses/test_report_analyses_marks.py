@@ -1,10 +1,12 @@
+"""Marks of single answers."""
+
 from dataclasses import replace
 
 import pytest
 from open_examples import answers_result, rating_result
 
 from evalui.report.analyses.base import OpenContext
-from evalui.report.analyses.open_answers.ratings import rated_blocks, rating_title
+from evalui.report.analyses.marks import rated_blocks, rating_title
 from evalui.report.blocks import Card, Headline, Paragraph, Table
 from evalui.report.compile import compile_report, markdown
 from evalui.scoring.answer_summary import judge_rating
@@ -42,7 +44,7 @@ def test_one_model_alone_has_its_mark_and_a_rule_is_called_one():
 def test_without_a_mark_nothing_is_said():
     silent = rating_result({"late": [None, None]})
     assert rating_title(silent, "en", rule_based=_NOBODY) == ""
-    (headline,) = rated_blocks(silent, OpenContext("en", ["late"]), file="")
+    (headline,) = rated_blocks(silent, OpenContext("en", ["late"]))
     assert isinstance(headline, Headline)
     assert headline.text == "No marks yet."
 
@@ -50,7 +52,7 @@ def test_without_a_mark_nothing_is_said():
 def test_the_marks_stand_in_a_table_with_the_places_that_the_test_leaves():
     found = rating_result({"early": _LOW, "late": _HIGH, "mid": _HIGH})
     context = OpenContext("en", ["early", "late", "mid"], rules=_RULES)
-    headline, card = rated_blocks(found, context, file="marks.png")
+    headline, card = rated_blocks(found, context)
     assert isinstance(headline, Headline)
     assert (headline.kind, headline.lead) == ("warn", "A rule judged, not a model:")
     assert isinstance(card, Card)
@@ -91,7 +93,7 @@ def test_each_criterion_has_its_mean_below_the_marks_and_what_was_asked_again_is
         for at, trial in enumerate(found.trials)
     )
     result = replace(found, trials=marked, output="schema")
-    _, card = rated_blocks(result, OpenContext("en", ["early", "late"]), file="marks.png")
+    _, card = rated_blocks(result, OpenContext("en", ["early", "late"]))
     assert isinstance(card, Card)
     _, _, table, how, again = card.blocks
     assert isinstance(table, Table)
