@@ -209,7 +209,7 @@ def bundle_of(database: "Database", run_id: str) -> Iterator[bytes]:
     """A run as a file of its own that another evalui imports, piece by piece; as `bundle_parts`."""
     import json
 
-    from evalui.report.export.files import portable_spec
+    from evalui.report.write.files import portable_spec
     from evalui.store.bundle import bundle_parts
     from evalui.store.runs import read_run
 
@@ -219,7 +219,7 @@ def bundle_of(database: "Database", run_id: str) -> Iterator[bytes]:
 
 def left_out_of(database: "Database", run_id: str) -> tuple[str, ...]:
     """What a queued run leaves out, a sentence each; raises `UnknownRun`."""
-    from evalui.report.analyses.overview.document import left_out_sentences
+    from evalui.report.analyses.left_out import left_out_sentences
     from evalui.store.runs import read_left_out
 
     return left_out_sentences(read_left_out(database, run_id), "en")

@@ -396,6 +396,13 @@ class Trial:
 
 # The choices of a judgement, in the order of OpenCompass's letters A to D.
 OUTCOMES: tuple[Outcome, ...] = ("a", "b", "tie", "neither")
+# How rows of battles name the winner, see `report.imports.battles`.
+WINNERS: Mapping[Outcome, str] = {
+    "a": "model_a",
+    "b": "model_b",
+    "tie": "tie",
+    "neither": "neither",
+}
 # What the answer on side a earns of the one point.
 POINTS: Mapping[Outcome, float] = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
 # The rule of a judgement that was not made: the judge needs a reference, the question has none.

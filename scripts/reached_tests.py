@@ -27,6 +27,7 @@ _PACKAGE = "evalui"
 # What is read as data far from where it stands.
 _READERS = {
     "evalui/messages/": ("tests/unit/messages", "tests/unit/test_project_rules.py"),
+    "evalui/report/analyses/": ("tests/unit/messages",),
     "evalui/ui/templates/": ("tests/unit/ui/components",),
     "evalui/report/templates/": ("tests/unit/report/render",),
     "assets/": ("tests/unit/test_assets.py",),
@@ -92,8 +93,10 @@ def _modules_of(name: str, known: Collection[str]) -> Iterable[str]:
     if path.parts[:1] != (_PACKAGE,):
         return ()
     dotted = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+    if path.suffix in (".py", ".toml") and dotted in known:
+        return (dotted,)
     if path.suffix == ".py":
-        return (dotted,) if dotted in known else ()
+        return ()
     folder = ".".join(path.parent.parts)
     return (each for each in known if each == folder or each.rpartition(".")[0] == folder)
 

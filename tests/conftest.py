@@ -60,7 +60,7 @@ SLOW = {
     "test_report_word_budgets.py",
     "test_report_charts_png.py",
     "test_report_compile.py",
-    "test_report_export_files.py",
+    "test_report_write_files.py",
     "test_report_render_page.py",
     "test_report_analyses_arena_document.py",
     "test_report_analyses_statistics_pairs.py",

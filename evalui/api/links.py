@@ -11,7 +11,7 @@ from evalui.app import sharing
 from evalui.app.comparisons import frozen_comparison, share_comparison
 from evalui.app.service import AppService
 from evalui.app.sharing import share_run, withdraw
-from evalui.report.export.spreadsheets import shown_tables_csv
+from evalui.report.write.csv import shown_tables_csv
 
 _AS_TABLE = {"text/csv": {"schema": {"type": "string"}}}
 CellIds = Annotated[list[int], Query()]

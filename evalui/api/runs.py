@@ -26,7 +26,7 @@ from evalui.app.service import AppService
 from evalui.app.sharing import show_everyone
 from evalui.errors import SpecError
 from evalui.messages import Messages
-from evalui.report.analyses.overview.document import left_out_sentences
+from evalui.report.analyses.left_out import left_out_sentences
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.runs.fair_queue.turns import QueuePlace, queue_order, queue_places
 from evalui.runs.spec import RunSpec
@@ -251,10 +251,10 @@ def _cell(row: CellRow, t: Messages) -> CellProgress:
 
 
 def _lines(service: AppService, page: TrialPage) -> Iterator[bytes]:
-    from evalui.report.export.trial_tables import jsonl_parts  # no page needs it
+    from evalui.report.write.lines import encoded, trial_lines  # no page needs it
 
     def shown() -> Iterable[CellResult]:
         for row, trials in page.parts:
             yield replace(results.cell_result(service, row), trials=trials)
 
-    return jsonl_parts(shown())
+    return encoded(trial_lines(shown()))

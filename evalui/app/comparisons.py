@@ -11,8 +11,7 @@ from evalui.app.service import AppService
 from evalui.app.sharing import make_link
 from evalui.errors import EvaluiError, SpecError, UnknownRun
 from evalui.messages import Messages
-from evalui.report.analyses.comparison.blocks import comparison_blocks
-from evalui.report.analyses.comparison.figures import Comparison, Contender, compare
+from evalui.report.analyses.comparison import Comparison, Contender, compare, comparison_blocks
 from evalui.report.blocks import Bullets
 from evalui.report.numbers import count
 from evalui.report.render.shared import FrozenContent

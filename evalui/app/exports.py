@@ -118,7 +118,7 @@ def estimate_sizes(
     database: Database, report: Report, run_id: str, language: Language
 ) -> Mapping[str, int]:
     """About how many bytes each file of a run has, by its extension."""
-    from evalui.report.export.sizes import about_sizes
+    from evalui.report.write.sizes import about_sizes
 
     cells = read_cells(database, run_id)
     share = max(48, _SAMPLED_TRIALS // len(cells))

@@ -8,7 +8,7 @@ from evalui.app.run_labels import file_name
 from evalui.app.service import AppService
 from evalui.local_runs import bundle_of
 from evalui.report.analyses.base import Report
-from evalui.report.export.formats import BUNDLE, require_installed
+from evalui.report.write.formats import BUNDLE, require_installed
 from evalui.store.runs import CellRow, RunRow, read_revision, read_runs
 from evalui.store.trials import TrialCursor, TrialPage, read_trial_page
 from evalui.types import CastVote, CellResult, Language
@@ -82,7 +82,7 @@ def export_run(service: AppService, run_id: str, extension: str, language: Langu
         SpecError: what writes the format is not installed.
         UnknownName: the run has nothing for it.
     """
-    from evalui.report.export.files import parts  # no page needs it
+    from evalui.report.write.files import parts  # no page needs it
 
     require_installed(extension)
     run = service.run(run_id)

@@ -11,7 +11,7 @@ from evalui.app.run_labels import mode_label, run_facts
 from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.base import Report
-from evalui.report.analyses.overview.standing import with_question
+from evalui.report.analyses.verdict import with_question
 from evalui.report.blocks import Markers, Places
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.cell_summary import Summary

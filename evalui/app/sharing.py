@@ -13,8 +13,8 @@ from evalui.app.uploads import check_may_upload
 from evalui.errors import AccountError
 from evalui.messages import LANGUAGES, Messages, messages
 from evalui.report.compile import frozen_blocks, meanings
-from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.report.render.shared import FrozenContent, shared_page
+from evalui.report.write.csv import shown_tables_csv
 from evalui.runs.fair_queue.limits import usual_limits
 from evalui.store.queue import bump_revision
 from evalui.store.runs import read_cells

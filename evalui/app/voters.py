@@ -188,7 +188,8 @@ def vote_file(service: AppService, run_id: str, extension: str) -> Iterable[byte
         NotAllowed: people still vote.
         UnknownRun: as `AppService.run`.
     """
-    from evalui.report.export.files import vote_lines, vote_sheet  # no page needs it
+    from evalui.report.write.files import vote_sheet  # no page needs it
+    from evalui.report.write.lines import encoded, vote_lines
 
     run = service.run(run_id)
     if is_voting_open(service.database, run.id, service.voter_pairs):
@@ -196,7 +197,7 @@ def vote_file(service: AppService, run_id: str, extension: str) -> Iterable[byte
     cast = run_votes(service, run.id)
     if extension == "csv":
         return vote_sheet(cast)
-    return (line.encode(errors="backslashreplace") for line in vote_lines(cast))
+    return encoded(vote_lines(cast))
 
 
 def _account(service: AppService, name: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from evalui.errors import SpecError, StoreError
 from evalui.local_runs import bundle_of, load_settings
-from evalui.report.export.formats import BUNDLE, FORMATS, TRIAL_FORMATS, require_installed
+from evalui.report.write.formats import BUNDLE, FORMATS, TRIAL_FORMATS, require_installed
 from evalui.types import Language
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _export(given: argparse.Namespace) -> int:
             sys.stdout.buffer.writelines(pieces)
             sys.stdout.buffer.flush()
         else:
-            from evalui.report.export.archive import write_private
+            from evalui.report.write.archive import write_private
 
             write_private(given.output, pieces)
     return 0
@@ -76,10 +76,10 @@ def _pieces(
     given: argparse.Namespace, database: "Database", settings: "Settings"
 ) -> Iterable[bytes]:
     if given.format in TRIAL_FORMATS:  # they need no figures, whose imports take longest
-        from evalui.report.export.trial_tables import TRIAL_FILES
+        from evalui.report.write.trial_files import trial_file
         from evalui.runs.results import read_results
 
-        return TRIAL_FILES[given.format](read_results(database, given.run))
+        return trial_file(given.format, read_results(database, given.run))
     if given.format == BUNDLE:
         return bundle_of(database, given.run)
     from evalui.access import LOCAL_PERSON

@@ -66,7 +66,7 @@ def _import(given: argparse.Namespace) -> int:
 
 def _print(imported: "ImportedRun") -> None:
     """A line for each figure of a whole dataset, as it is printed and as it is here."""
-    from evalui.report.analyses.overview.document import left_out_sentences
+    from evalui.report.analyses.left_out import left_out_sentences
 
     for cell, source in imported.sources:
         for figure in source.figures if source.repeat == 1 else ():

@@ -250,7 +250,7 @@ def _draw(
 
 def _save(report: Any, out: Path, language: Language) -> None:
     from evalui.report.compile import first_sentence
-    from evalui.report.export.files import save
+    from evalui.report.write.files import save
 
     with _warnings_told():
         save(report, out, language)

@@ -119,7 +119,7 @@ def evaluate(
             cell = result.cell
             _warn(f"{cell.model} on {cell.dataset}, {cell.label}: {result.error}")
     if out is not None and folder:
-        from evalui.report.export.files import save
+        from evalui.report.write.files import save
 
         save(source.report, folder, "en")
     return Run(run_id, source)

@@ -83,7 +83,7 @@ def list_runs(
         EvaluiError: the server cannot be reached, or refuses.
     """
     from evalui.report.export.frame_columns import RUN_COLUMNS
-    from evalui.report.export.frames import frame
+    from evalui.report.frames.base import frame
 
     return frame(_rows(place, token, insecure=insecure), RUN_COLUMNS)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from evalui.errors import SpecError
-from evalui.report.export.archive import write_private
+from evalui.report.write.archive import write_private
 from evalui.types import CellResult, Language
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Run:
             SpecError: there is no such column; the message lists those there are.
             StoreError: the store cannot be read.
         """
-        from evalui.report.export.frames import trial_frame
+        from evalui.report.frames.trials import trial_frame
 
         return trial_frame(self._results, columns)
 
@@ -73,9 +73,9 @@ class Run:
         Of a run that is read from exported files or a server, only those with trials, without
         their place in the file.
         """
-        from evalui.report.export.frames import question_frame
+        from evalui.report.frames.trials import questions
 
-        return question_frame(self._results)
+        return questions(self._results)
 
     def metrics(self) -> "pd.DataFrame":
         """A tidy row per dataset, group, model, mode and metric, as report.json has them."""
@@ -104,14 +104,14 @@ class Run:
     def verdicts(self) -> "pd.DataFrame":
         """A row per showing of two answers to a judge, readable or not."""
         from evalui.report.export.frame_columns import VERDICT_COLUMNS
-        from evalui.report.export.frames import frame
+        from evalui.report.frames.base import frame
 
         return frame(self._source.lines("duels"), VERDICT_COLUMNS)
 
     def votes(self) -> "pd.DataFrame":
         """A row per readable vote of a person; none before the vote has ended."""
         from evalui.report.export.frame_columns import VOTE_COLUMNS
-        from evalui.report.export.frames import frame
+        from evalui.report.frames.base import frame
 
         return frame(self._source.lines("votes"), VOTE_COLUMNS)
 

@@ -20,9 +20,8 @@ from evalui.report.export.frame_columns import (
     PAIR_COLUMNS,
     POSITION_COLUMNS,
     STANDING_COLUMNS,
-    FrameColumn,
 )
-from evalui.report.export.frames import frame, metric_pair_row, pair_row, position_rows
+from evalui.report.export.frames import metric_pair_row, pair_row, position_rows
 from evalui.report.export.json import cell_object, encode
 from evalui.report.export.metric_rows import (
     Row,
@@ -30,6 +29,7 @@ from evalui.report.export.metric_rows import (
     choice_metrics,
     opencompass_elo_columns,
 )
+from evalui.report.frames.base import FrameColumn, frame
 from evalui.report.imports.battles import OUTCOME_OF, battle_statistics, read_battle
 from evalui.report.imports.predictions import JsonlRow
 from evalui.scoring.answer_summary import summarise_answers

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 from evalui.errors import DataError
 from evalui.local_runs import report_of
 from evalui.report.analyses.base import Report
-from evalui.report.export.encoder import JsonObject
 from evalui.report.imports.predictions import read_rows
 from evalui.report.imports.trial_lines import read_results, rows_of
+from evalui.report.write.json import JsonObject
 from evalui.store.connection import Database
 from evalui.store.runs import read_run
 from evalui.types import CellResult, Language
@@ -84,20 +84,21 @@ class StoreSource:
 
     def figures(self) -> Figures:
         """What report.json would hold."""
-        from evalui.report.export.files import write_json
+        from evalui.report.write.files import write_json
 
         return json.loads(write_json(self.report, "en"))
 
     def lines(self, name: LinesName) -> Iterator[JsonObject]:
         """The lines that the file would have."""
-        from evalui.report.export.files import duel_lines, people_lines
+        from evalui.report.write.lines import duel_lines, vote_lines
 
-        lines = duel_lines if name == "duels" else people_lines
-        return map(json.loads, lines(self.report))
+        report = self.report
+        lines = duel_lines(report.arenas) if name == "duels" else vote_lines(report.votes)
+        return map(json.loads, lines)
 
     def page(self, language: Language | None) -> bytes:
         """The page in a language, else in English."""
-        from evalui.report.export.files import write_html
+        from evalui.report.write.files import write_html
 
         return write_html(self.report, language or "en")
 

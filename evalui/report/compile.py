@@ -22,14 +22,15 @@ from evalui.report.analyses.base import NO_VOTES, Analysis, Figures, HasAnalyses
 from evalui.report.analyses.calibration import CALIBRATION
 from evalui.report.analyses.chosen_metrics import CHOSEN_METRICS
 from evalui.report.analyses.cost import COST, REPLIES
+from evalui.report.analyses.groups import SUMMARY_GROUPS
 from evalui.report.analyses.imported import IMPORTED
+from evalui.report.analyses.left_out import LEFT_OUT
 from evalui.report.analyses.open_answers import OPEN_ANSWERS
-from evalui.report.analyses.overview.document import LEFT_OUT, OVERVIEW
+from evalui.report.analyses.overview import OVERVIEW
 from evalui.report.analyses.people import PEOPLE
 from evalui.report.analyses.position_bias.document import POSITION_BIAS
 from evalui.report.analyses.published import PUBLISHED
-from evalui.report.analyses.statistics.document import STATISTICS
-from evalui.report.analyses.summary_groups import SUMMARY_GROUPS
+from evalui.report.analyses.statistics import STATISTICS
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.arena.people import Votes

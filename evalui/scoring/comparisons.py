@@ -86,9 +86,18 @@ class CellComparison:
         return "same" if self.paired.all_equal and not self.paired.difference else "level"
 
     @property
+    def leader(self) -> Cell:
+        """The one with the higher mean; of equal ones the first."""
+        return self.first if self.paired.difference >= 0 else self.second
+
+    def opponent_of(self, model: str) -> str:
+        """The other of the two models."""
+        return self.second.model if self.first.model == model else self.first.model
+
+    @property
     def leader_at_chance(self) -> bool:
         """Whether the one with the higher mean is no better than guessing."""
-        return self.first_at_chance if self.paired.difference >= 0 else self.second_at_chance
+        return self.first_at_chance if self.leader is self.first else self.second_at_chance
 
     @property
     def settings(self) -> str:

@@ -166,8 +166,13 @@ class TrialColumns(Sequence[Trial]):
 
     def __iter__(self) -> Iterator[Trial]:
         """The trials in their order, with their texts."""
-        for start in range(0, len(self), _CHUNK):
-            yield from self.take(slice(start, start + _CHUNK)).build()
+        for part in self.parts(_CHUNK):
+            yield from part.build()
+
+    def parts(self, size: int) -> "Iterator[TrialColumns]":
+        """The trials in their order, at most `size` at once."""
+        for start in range(0, len(self), size):
+            yield self.take(slice(start, start + size))
 
     @cached_property
     def reading(self) -> ReadingColumns:

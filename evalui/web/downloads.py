@@ -17,7 +17,7 @@ from evalui.app.run_labels import file_name
 from evalui.app.service import AppService
 from evalui.app.voters import VOTE_FILES, vote_file
 from evalui.errors import UnknownName
-from evalui.report.export.formats import FORMATS
+from evalui.report.write.formats import FORMATS
 from evalui.types import Language
 
 _MOST_AT_ONCE = 5000  # trials of a run whose files are made in this process, and sent with a size

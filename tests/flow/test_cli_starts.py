@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evalui.report.export.formats import FORMATS, TRIAL_FORMATS
+from evalui.report.write.formats import FORMATS, TRIAL_FORMATS
 
 # For a page, a model, a table: what computes figures needs none of them.
 NEVER = (
@@ -130,10 +130,11 @@ def test_a_run_and_its_exports_import_no_more_than_they_need(tmp_path: Path):
     with closing(sqlite3.connect(tmp_path / "out" / "evalui.sqlite")) as store:
         ((run_id,),) = store.execute("SELECT id FROM run")
     formats = [each for each in FORMATS if each != "opencompass.md"]  # one of judged answers
-    unwanted = dict.fromkeys(formats, NEVER) | dict.fromkeys(TRIAL_FORMATS, f"{NEVER} {FIGURES}")
-    # Charts, which Plotly makes, and the DataFrame of metrics.
-    for extension in ("html", "zip", "metrics.csv", "metrics.json"):
-        unwanted[extension] = NEVER.replace(" pandas", "")
+    # Files are written from DataFrames, but for lines of trials, which need no figure either.
+    with_frames = NEVER.replace(" pandas", "")
+    unwanted = dict.fromkeys(formats, with_frames)
+    unwanted |= dict.fromkeys(TRIAL_FORMATS, f"{with_frames} {FIGURES}")
+    unwanted["trials.jsonl"] = f"{NEVER} {FIGURES}"
     wanted = sorted(formats, key=lambda extension: -len(unwanted[extension]))
     options = ["--database", "out/evalui.sqlite", "--output"]
     commands = [

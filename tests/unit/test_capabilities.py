@@ -21,8 +21,8 @@ from evalui.models.base import BACKENDS
 from evalui.modes import MODES
 from evalui.registry import PLUGINS
 from evalui.report.export import frames
-from evalui.report.export.formats import FORMATS
 from evalui.report.export.open_names import RELIABILITY
+from evalui.report.write.formats import FORMATS
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
 from evalui.scoring.metrics import known_metrics

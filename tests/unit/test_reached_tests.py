@@ -28,10 +28,19 @@ def reached() -> Any:
         ("evalui/report/analyses/health.py", "ui/pages/results/test_ui_pages_results_health.py"),
         ("evalui/store/queue.py", "store/test_store_queue.py"),
         ("evalui/messages/en/arena.toml", "test_project_rules.py"),
+        ("evalui/report/analyses/cost.toml", "messages/test_messages.py"),
         ("tests/unit/ui/ui_arena_screen.py", "ui/pages/test_ui_pages_arena.py"),
         ("tests/unit/test_access.py", "test_access.py"),
     ],
-    ids=["a format", "an analysis", "the queue", "sentences", "a helper", "a test"],
+    ids=[
+        "a format",
+        "an analysis",
+        "the queue",
+        "sentences",
+        "sentences beside",
+        "a helper",
+        "a test",
+    ],
 )
 def test_a_change_reaches_the_tests_of_its_users(reached: Any, changed: str, test: str):
     found, _ = reached.reached_tests([changed])

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, groupby, pairwise
 from math import ceil, floor
+from pathlib import Path
 
-from evalui.messages import localized
+from evalui.messages import add_messages, localized
 from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.judge import battles_by, judged_by
 from evalui.report.axes import Axis
@@ -44,6 +45,8 @@ from evalui.scoring.arena.question_groups import (
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, Language, is_unfinished
 
+add_messages(Path(__file__).with_suffix(".toml"))
+
 _FEW_QUESTIONS = 10  # below, resampling them gives ranges that are too short
 _SPELLED, _LISTED = 2, 4  # groups of models that a title spells out, and that it lists
 _NEARLY_HALF, _NEARLY_ALL = 0.55, 0.95  # shares that "in 6 of 10 duels" would bend
@@ -74,7 +77,7 @@ def arena_verdict(arena: Arena, language: Language) -> str:
     """Who wins, who cannot be told apart, or why nobody can say: one sentence."""
     if is_unfinished(arena) and arena.done < arena.planned:
         fields = {"done": count(arena.done), "total": count(arena.planned)}
-        return localized("verdict-open", language, **fields)
+        return localized("standings.verdict-open", language, **fields)
     if not _is_ranked(arena):
         return localized("sentence", language, said=standings_title(arena, language))
     level = [standing.model for standing in arena.standings if standing.with_leader]
@@ -86,13 +89,13 @@ def arena_verdict(arena: Arena, language: Language) -> str:
         return localized("sentence", language, said=standings_title(arena, language))
     fields = {"first": first, "second": second, "often": _often(share, language)}
     rater = arena.by if arena.by in (PANEL_NAME, PEOPLE, POOLED) else "judge"
-    return localized(f"verdict-wins-{rater}", language, **fields)
+    return localized(f"standings.wins-{rater}", language, **fields)
 
 
 def _often(share: Interval, language: Language) -> str:
     if _NEARLY_HALF <= share.value < _NEARLY_ALL:
-        return localized("in-ten", language, k=fixed(10 * share.value, 0))
-    return localized("in-hundred", language, value=format_value(share))
+        return localized("standings.in-ten", language, k=fixed(10 * share.value, 0))
+    return localized("standings.in-hundred", language, value=format_value(share))
 
 
 def _level_verdict(arena: Arena, level: Sequence[str], language: Language) -> str:
@@ -102,10 +105,10 @@ def _level_verdict(arena: Arena, level: Sequence[str], language: Language) -> st
         one.rank_low is not None and one.rank_low > len(level) for one in others
     )
     if not beaten:
-        level_title = localized("arena-level", language, names=names, n=count(arena.questions))
+        level_title = localized("standings.level", language, names=names, n=count(arena.questions))
         return localized("sentence", language, said=level_title)
     rest = join_names_shortened([one.model for one in others], language)
-    key = "verdict-both-beat" if len(level) == 2 else "verdict-all-beat"
+    key = "standings.both-beat" if len(level) == 2 else "standings.all-beat"
     return localized(key, language, names=names, others=rest)
 
 
@@ -113,21 +116,23 @@ def standings_title(arena: Arena, language: Language) -> str:
     """Who leads by how much, or why that is unknown."""
     if not arena.standings or not arena.battles:
         nothing = 0 < len(arena.verdicts) == arena.reliability.unreferenced
-        return localized("arena-unreferenced" if nothing else "arena-empty", language)
+        return localized("standings.unreferenced" if nothing else "standings.empty", language)
     if arena.questions < _FEW_QUESTIONS:
-        return localized("arena-few", language, n=arena.questions)
+        return localized("standings.few", language, n=arena.questions)
     if arena.connection is None or not arena.connection.has_finite_ratings:
         return _no_rating(arena.connection, language)
     level = [standing.model for standing in arena.standings if standing.with_leader]
     n = count(arena.questions)
     if len(level) > 1:
-        return localized("arena-level", language, names=join_names_shortened(level, language), n=n)
+        return localized(
+            "standings.level", language, names=join_names_shortened(level, language), n=n
+        )
     first, second = (standing.model for standing in arena.standings[:2])
     if arena.lead is None:
-        return localized("arena-endless", language, first=first, second=second, n=n)
+        return localized("standings.endless", language, first=first, second=second, n=n)
     gap, low, high = (fixed(points, 0) for points in arena.lead)
     return localized(
-        "arena-leads", language, first=first, second=second, gap=gap, span=f"{low}–{high}"
+        "standings.leads", language, first=first, second=second, gap=gap, span=f"{low}–{high}"
     )
 
 
@@ -139,18 +144,20 @@ def _is_ranked(arena: Arena) -> bool:
 
 def _no_rating(connection: Connectivity | None, language: Language) -> str:
     if connection is None:
-        return localized("arena-empty", language)
+        return localized("standings.empty", language)
     if len(connection.disconnected_groups) > 1:
-        return localized("arena-islands", language, k=len(connection.disconnected_groups))
+        return localized("standings.islands", language, k=len(connection.disconnected_groups))
     if connection.unbeaten:
         return localized(
-            "arena-unbeaten", language, names=join_names_shortened(connection.unbeaten, language)
+            "standings.unbeaten",
+            language,
+            names=join_names_shortened(connection.unbeaten, language),
         )
     if connection.winless:
         return localized(
-            "arena-winless", language, names=join_names_shortened(connection.winless, language)
+            "standings.winless", language, names=join_names_shortened(connection.winless, language)
         )
-    return localized("arena-apart", language)
+    return localized("standings.apart", language)
 
 
 # ---------------------------------------------------------------- the standings
@@ -175,10 +182,10 @@ def _caption(arena: Arena, context: OpenContext) -> str:
         "start": count(round(INITIAL_RATING)),
         "n": count(arena.questions),
     }
-    made = localized(f"lead-about-{arena.headline}", context.language, **fields)
+    made = localized(f"standings.about-{arena.headline}", context.language, **fields)
     reason = no_range_reason(arena, context.language)
-    band = "" if reason else localized("lead-band", context.language, **fields)
-    unranked = localized("lead-unranked", context.language) if arena.headline == "elo" else ""
+    band = "" if reason else localized("standings.band", context.language, **fields)
+    unranked = localized("standings.unranked", context.language) if arena.headline == "elo" else ""
     return join_sentences(made, band or reason, unranked)
 
 
@@ -186,29 +193,31 @@ def no_range_reason(arena: Arena, language: Language) -> str:
     """Why the ratings that lead have no range; "" if they have one."""
     if any(_headline_value(one, arena)[1] is not None for one in arena.standings):
         return ""
-    return localized("lead-one-question" if arena.questions < 2 else "lead-no-range", language)
+    return localized(
+        "standings.one-question" if arena.questions < 2 else "standings.no-range", language
+    )
 
 
 def standings_finding(arena: Arena, language: Language) -> str:
     """How the models stand to each other: the whole ranking as far as the ranges show it."""
     if arena.headline == "elo":
-        return localized("lead-elo", language)
+        return localized("standings.plain-elo", language)
     if not _is_ranked(arena) or any(one.rank_low is None for one in arena.standings):
-        return localized("lead-plain", language)
+        return localized("standings.plain", language)
     groups = [
         [*same] for _, same in groupby(arena.standings, lambda one: (one.rank_low, one.rank_high))
     ]
     if not _is_partition(groups):
-        return localized("lead-plain", language)
+        return localized("standings.plain", language)
     if all(len(group) == 1 for group in groups):
-        key = "lead-clear" if _stand_clear(arena.standings) else "lead-places"
+        key = "standings.clear" if _stand_clear(arena.standings) else "standings.places"
         return localized(f"{key}-two" if len(groups) == 2 else key, language)
     if len(groups) > _LISTED:
-        return localized("lead-plain", language)
+        return localized("standings.plain", language)
     if len(groups) <= _SPELLED:
         return join_clauses((_places(group, language) for group in groups), language)
-    listed = (_places(group, language, "places-of") for group in groups)
-    return localized("places-of-many", language, places=join_clauses(listed, language))
+    listed = (_places(group, language, "standings.places-of") for group in groups)
+    return localized("standings.places-of-many", language, places=join_clauses(listed, language))
 
 
 def _is_partition(groups: Sequence[Sequence[Standing]]) -> bool:
@@ -232,7 +241,7 @@ def _stand_clear(standings: Sequence[Standing]) -> bool:
 
 def _places(group: Sequence[Standing], language: Language, key: str = "") -> str:
     names = join_names_shortened([one.model for one in group], language)
-    key = key or ("places-shared" if len(group) > 1 else "place-own")
+    key = key or f"standings.{'places-shared' if len(group) > 1 else 'place-own'}"
     return localized(key, language, names=names, places=rank_band(group[0]))
 
 
@@ -243,21 +252,21 @@ def rank_band(standing: Standing) -> str:
 
 
 def _columns(arena: Arena, language: Language) -> tuple[Column, ...]:
-    start = localized("start", language, value=count(round(INITIAL_RATING)))
+    start = localized("standings.start", language, value=count(round(INITIAL_RATING)))
     values = (value for one in arena.standings for value in _headline_value(one, arena))
     ends = [value for value in values if value is not None]
     by_rating = arena.headline == "bradley_terry"
     head = {
-        key: localized(f"lead-{key}", language)
-        for key in ("rank", "model", "rating", "elo-head", "won", "tied", "lost", "good")
+        key: localized(f"standings.{key}", language)
+        for key in ("rating", "elo", "won", "tied", "lost", "good")
     }
     rated = (
         Column(head["rating"], lead=by_rating, width=128),
-        Column(head["elo-head"], lead=not by_rating, width=96 if by_rating else 128),
+        Column(head["elo"], lead=not by_rating, width=96 if by_rating else 128),
     )
     return (
-        Column(head["rank"], rank=True, width=56),
-        Column(head["model"], width=152),
+        Column(localized("head-rank", language), rank=True, width=56),
+        Column(localized("head-model", language), width=152),
         Column(head["rating"], axis=rating_axis(ends), rule=(INITIAL_RATING, start)),
         *(rated if by_rating else rated[1:]),
         *(Column(head[key], right=True, width=80) for key in ("won", "tied", "lost")),
@@ -319,7 +328,7 @@ def rating_axis(ends: Sequence[float]) -> Axis:
 def standing_details(arena: Arena, context: OpenContext, suffix: str = "") -> Iterator[Details]:
     """Who beats whom, and the groups of questions; `suffix` ends the names of their pictures."""
     language = context.language
-    about = localized("matrix-about", language, n=count(arena.questions))
+    about = localized("standings.matrix-about", language, n=count(arena.questions))
     chart = ChartBlock(
         context.file(f"win_matrix{suffix}.png"),
         matrix_title(arena, language),
@@ -335,7 +344,7 @@ def standing_details(arena: Arena, context: OpenContext, suffix: str = "") -> It
     if finding := groups_finding(arena, language):
         yield Details(
             "by-group",
-            localized("by-group", language),
+            localized("standings.by-group", language),
             finding,
             tuple(_groups(arena, context, suffix)),
         )
@@ -348,7 +357,7 @@ def duels_finding(arena: Arena, language: Language) -> str:
     if share is None:
         return localized("sentence", language, said=matrix_title(arena, language))
     fields = {"value": format_value(share), "span": format_range(share)}
-    return localized("beats-share", language, first=first, second=second, **fields)
+    return localized("standings.beats-share", language, first=first, second=second, **fields)
 
 
 def matrix_title(arena: Arena, language: Language) -> str:
@@ -361,23 +370,31 @@ def matrix_title(arena: Arena, language: Language) -> str:
     )
     if missing:
         pairs = len(models) * (len(models) - 1) // 2
-        return localized("matrix-gap", language, k=count(missing), n=count(pairs))
+        return localized("standings.matrix-gap", language, k=count(missing), n=count(pairs))
     for model in models:
         against = [arena.shares[(model, other)] for other in models if other != model]
         if len(against) > 1 and all(share.low > _HALF for share in against):
-            return localized("matrix-most", language, first=model)
+            return localized("standings.matrix-most", language, first=model)
     return localized("matrix", language)
 
 
 def pair_table(arena: Arena, context: OpenContext) -> Table:
     """Each pair that met, from the better one's side; on the page a pair leads to its duels."""
     language = context.language
-    heads = ("row", "against", "share", "range", "n", "won", "tied", "lost")
+    won, tied, lost = (localized(f"standings.{key}", language) for key in ("won", "tied", "lost"))
+    heads = (
+        localized("head-model", language),
+        localized("standings.against", language),
+        localized("standings.share", language),
+        localized("head-range", language),
+        localized("head-n", language),
+        *(won, tied, lost),
+    )
     models = [standing.model for standing in arena.standings]
     rows = [
         _pair_row(arena, pair, context) for pair in combinations(models, 2) if pair in arena.shares
     ]
-    return text_table([localized(f"pair-{head}", language) for head in heads], rows)
+    return text_table(heads, rows)
 
 
 def _pair_row(arena: Arena, pair: tuple[str, str], context: OpenContext) -> tuple[TableCell, ...]:
@@ -417,7 +434,9 @@ def _groups(arena: Arena, context: OpenContext, suffix: str) -> Iterator[Block]:
         if title := groups_title(question_groups(arena, grouping), grouping, language):
             yield Paragraph(title, strong=True)
         yield table
-    yield Paragraph(localized("groups-about", language, few=MIN_GROUP_QUESTIONS), small=True)
+    yield Paragraph(
+        localized("standings.groups-about", language, few=MIN_GROUP_QUESTIONS), small=True
+    )
     if left := _left_out(len(question_groups(arena)), language):
         yield Paragraph(left, small=True)
     files: Mapping[Grouping, str] = {
@@ -428,7 +447,7 @@ def _groups(arena: Arena, context: OpenContext, suffix: str) -> Iterator[Block]:
         if battles_by_group(arena, grouping):
             yield ChartBlock(
                 context.file(file),
-                localized(f"rates-{grouping}", language),
+                localized(f"standings.rates-{grouping}", language),
                 rates_chart(arena, grouping, language),
                 _rates_note(arena, grouping, context),
             )
@@ -437,7 +456,7 @@ def _groups(arena: Arena, context: OpenContext, suffix: str) -> Iterator[Block]:
 def _rates_note(arena: Arena, grouping: Grouping, context: OpenContext) -> str:
     """How to read the win rates, who judged, and how many groups are left out."""
     return join_sentences(
-        localized("rates-about", context.language),
+        localized("standings.rates-about", context.language),
         battles_by(arena, context.language, rule_based=context.rules),
         _left_out(len(battles_by_group(arena, grouping)), context.language),
     )
@@ -464,7 +483,7 @@ def _same_order(groups: Sequence[QuestionGroup], language: Language) -> str:
     }
     if len(large) != 2 or len(orders) != 1:
         return ""
-    return localized("same-order", language)
+    return localized("standings.same-order", language)
 
 
 def groups_title(
@@ -473,23 +492,25 @@ def groups_title(
     """Which model is first in most groups, small groups left out; "" for one group alone."""
     if len(all_groups) < 2:
         return ""
-    group, groups = (localized(f"group-{name}", language) for name in _GROUPING_KEYS[grouping])
+    group, groups = (
+        localized(f"standings.group-{name}", language) for name in _GROUPING_KEYS[grouping]
+    )
     leaders = [
         _significant_leader(panel.shares) for panel in all_groups if not panel.too_few_questions
     ]
     if not leaders:
-        return localized("panels-few", language, group=group)
+        return localized("standings.first-few", language, group=group)
     firsts = {model: leaders.count(model) for model in leaders if model}
     most = max(firsts.values(), default=0)
     first = [model for model, times in firsts.items() if times == most]
     if not most:
-        return localized("panels-none", language, group=group)
+        return localized("standings.first-none", language, group=group)
     fields = {"k": count(most), "n": count(len(leaders)), "groups": groups}
     if len(first) > 1:
         return localized(
-            "panels-split", language, names=join_names_shortened(first, language), **fields
+            "standings.first-split", language, names=join_names_shortened(first, language), **fields
         )
-    return localized("panels-most", language, model=first[0], **fields)
+    return localized("standings.first-most", language, model=first[0], **fields)
 
 
 def _significant_leader(shares: Mapping[str, Interval]) -> str | None:
@@ -507,7 +528,7 @@ def group_table(arena: Arena, grouping: Grouping, context: OpenContext) -> Table
         return None
     models = [standing.model for standing in arena.standings]
     language = context.language
-    heads = (localized(f"group-{grouping}-head", language), localized("pair-n", language))
+    heads = (localized(f"standings.head-{grouping}", language), localized("head-n", language))
     rows = tuple(
         (
             dimension_name(group.name, language),
@@ -539,7 +560,7 @@ def _left_out(groups: int, language: Language) -> str:
     if groups <= MAX_GROUPS:
         return ""
     fields = {"shown": count(MAX_GROUPS), "k": count(groups - MAX_GROUPS)}
-    return localized("groups-left-out", language, **fields)
+    return localized("standings.groups-left-out", language, **fields)
 
 
 # ---------------------------------------------------------------- every rating and score
@@ -548,18 +569,18 @@ def _left_out(groups: int, language: Language) -> str:
 def figure_blocks(arena: Arena, context: OpenContext) -> Iterator[Block]:
     """Shares and scores by dimension as OpenCompass prints them, then every rating."""
     language, dimensions = context.language, _printed_dimensions(arena)
-    yield _dimensions(arena, dimensions, localized("head-stats", language), _shares)
-    yield Paragraph(localized("basic-about", language), small=True)
+    yield _dimensions(arena, dimensions, localized("standings.dimension-shares", language), _shares)
+    yield Paragraph(localized("standings.shares-about", language), small=True)
     if any(one.tally.not_bad is None for one in arena.standings):
-        yield Paragraph(localized("no-neither", language), small=True)
+        yield Paragraph(localized("standings.no-neither", language), small=True)
     named = sum(dimension.kind == "capability" for dimension in arena.dimensions)
     if left := _left_out(named, language):
         yield Paragraph(left, small=True)
-    yield _dimensions(arena, dimensions, localized("head-score", language), _score)
-    yield Paragraph(localized("scores-about", language), small=True)
+    yield _dimensions(arena, dimensions, localized("standings.dimension-score", language), _score)
+    yield Paragraph(localized("standings.scores-about", language), small=True)
     if any(one.tally.contradicted for one in arena.standings) or arena.conflict == "half":
         yield _opencompass_table(arena, context)
-        yield Paragraph(localized("opencompass-about", language), small=True)
+        yield Paragraph(localized("standings.opencompass-about", language), small=True)
     yield Paragraph(standings_title(arena, language), strong=True)
     yield _rating_table(arena, context)
     yield Paragraph(
@@ -567,7 +588,7 @@ def figure_blocks(arena: Arena, context: OpenContext) -> Iterator[Block]:
     )
     yield from _opencompass_elo_note(arena, language)
     if any(one.styled for one in arena.standings):
-        yield Paragraph(localized("style-about", language), small=True)
+        yield Paragraph(localized("standings.style-about", language), small=True)
 
 
 def _printed_dimensions(arena: Arena) -> list[CategoryTable]:
@@ -595,16 +616,14 @@ def _dimensions(
     rows = tuple(
         (
             f"{_KINDS[dimension.kind]}: {dimension.name}",
-            *(_cell(dimension, model, printed) for model in models),
+            *(
+                printed(tally) if (tally := dimension.tallies.get(model)) else _MISSING
+                for model in models
+            ),
         )
         for dimension in dimensions
     )
     return text_table((head, *models), rows)
-
-
-def _cell(dimension: CategoryTable, model: str, printed: Callable[[BattleTally], str]) -> str:
-    tally = dimension.tallies.get(model)
-    return printed(tally) if tally else _MISSING
 
 
 def _shares(tally: BattleTally) -> str:
@@ -621,7 +640,7 @@ def _score(tally: BattleTally) -> str:
 def _opencompass_table(arena: Arena, context: OpenContext) -> Table:
     """Each model's counts without the pairs whose two orders contradict each other."""
     language = context.language
-    heads = ("rating-model", "head-opencompass-n", "head-opencompass", "head-opencompass-score")
+    keys = ("opencompass-n", "opencompass", "opencompass-score")
     rows = tuple(
         (
             context.model(one.model),
@@ -631,14 +650,15 @@ def _opencompass_table(arena: Arena, context: OpenContext) -> Table:
         )
         for one in arena.standings
     )
-    return text_table([localized(head, language) for head in heads], rows)
+    heads = (localized(f"standings.{key}", language) for key in keys)
+    return text_table((localized("head-model", language), *heads), rows)
 
 
 def order_note(arena: Arena, language: Language) -> str:
     """By what the standings are ordered, and a sentence more if score or ELO order otherwise."""
     if not arena.standings:
         return ""
-    sentences = [localized(f"ordered-{arena.headline}", language)]
+    sentences = [localized(f"standings.ordered-{arena.headline}", language)]
     columns: dict[str, list[float]] = {
         "score": [standing.tally.score for standing in arena.standings],
         "elo": [round(standing.elo) for standing in arena.standings],
@@ -651,15 +671,15 @@ def order_note(arena: Arena, language: Language) -> str:
         for key, values in columns.items()
         if values != sorted(values, reverse=True)
     }
-    what = localized("otherwise-both", language)
+    what = localized("standings.by-both", language)
     if len(firsts) == 1:
         (key,) = firsts
-        what = localized(f"otherwise-{key}", language)
+        what = localized(f"standings.by-{key}", language)
     if len(set(firsts.values())) == 1 and arena.standings[0].model not in firsts.values():
         (first,) = set(firsts.values())
-        sentences.append(localized("otherwise-first", language, what=what, model=first))
+        sentences.append(localized("standings.otherwise-first", language, what=what, model=first))
     elif firsts:
-        sentences.append(localized("otherwise", language, what=what))
+        sentences.append(localized("standings.otherwise", language, what=what))
     return join_sentences(*sentences)
 
 
@@ -670,7 +690,7 @@ def _rating_table(arena: Arena, context: OpenContext) -> Table:
     tied = ("good-both", "bad-both", "contradicted")[: 3 if contradicted else 2]
     printed = _opencompass_elos(arena)
     theirs = ("opencompass-mean", "opencompass-std") if printed else ()
-    heads = ("model", *tied, "score", "elo", *theirs, "rating", "styled", "change", "rank")
+    keys = (*tied, "score", "elo", *theirs, "bradley_terry", "styled", "change", "rank")
     runs = count(arena.elo_orders)
     rows = tuple(
         (
@@ -686,7 +706,8 @@ def _rating_table(arena: Arena, context: OpenContext) -> Table:
         )
         for one in arena.standings
     )
-    return text_table([localized(f"rating-{head}", language, runs=runs) for head in heads], rows)
+    heads = (localized(f"standings.rating-{key}", language, runs=runs) for key in keys)
+    return text_table((localized("head-model", language), *heads), rows)
 
 
 def _ties(tally: BattleTally) -> tuple[int, ...]:
@@ -705,10 +726,10 @@ def _opencompass_elo_note(arena: Arena, language: Language) -> Iterator[Paragrap
     counted = arena.comparisons
     limit = MEDIAN_ELO_MAX_BATTLES
     if _opencompass_elos(arena):
-        yield Paragraph(localized("opencompass-elo-about", language), small=True)
+        yield Paragraph(localized("standings.opencompass-elo-about", language), small=True)
     elif arena.by != PEOPLE and counted and counted.consistent > limit:
         fields = {"n": count(counted.consistent), "limit": count(limit)}
-        yield Paragraph(localized("opencompass-elo-many", language, **fields), small=True)
+        yield Paragraph(localized("standings.opencompass-elo-many", language, **fields), small=True)
 
 
 def _rating(rating: Rating | None) -> TableCell:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalui.messages import localized
 from evalui.report.analyses.base import Analysis, Report
-from evalui.report.analyses.overview.standing import with_question
+from evalui.report.analyses.verdict import with_question
 from evalui.report.blocks import (
     NONE,
     Block,

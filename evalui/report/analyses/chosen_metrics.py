@@ -5,12 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from evalui.messages import localized
 from evalui.report.analyses.base import Analysis, Report
-from evalui.report.analyses.overview.every import (
-    figure_of,
-    has_figure,
-    hidden_notes,
-    metric_head,
-)
+from evalui.report.analyses.metrics import figure_of, has_figure, hidden_notes, metric_head
 from evalui.report.blocks import (
     NONE,
     Block,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from evalui.datasets.health import ChoiceHealth, LengthStatistics, check_choices
 from evalui.messages import localized, messages
 from evalui.modes import traits_of, whole_of
-from evalui.report.analyses.overview.warnings import CHOICES_ONLY_RULE, notes
-from evalui.report.analyses.statistics import format_points_range
+from evalui.report.analyses.verdict import format_points_range
+from evalui.report.analyses.warnings import CHOICES_ONLY_RULE, notes
 from evalui.report.blocks import (
     NONE,
     BarCell,

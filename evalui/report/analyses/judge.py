@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from evalui.messages import localized, messages
+from evalui.messages import add_messages, localized, messages
 from evalui.report.analyses.base import OpenContext
-from evalui.report.analyses.overview.warnings import LEVELS, ReportNote, state_notes
+from evalui.report.analyses.warnings import LEVELS, ReportNote, state_notes
 from evalui.report.blocks import (
     NONE,
     Details,
@@ -25,11 +26,13 @@ from evalui.scoring.arena.figures import PEOPLE, POOLED, Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Interval, JudgeOutput, Language
 
+add_messages(Path(__file__).with_suffix(".toml"))
+
 _FAIR, _UNSTEADY = 0.10, 0.20  # of verdicts that change with the order
 _UNREADABLE = 0.02  # of verdicts
 _HALF = 0.5
 _NO_RULES: frozenset[str] = frozenset()
-_HEADS = ("measure", "value", "range", "count")
+_HEADS = ("trust.head-measure", "trust.head-value", "head-range", "trust.head-count")
 
 ConsistencyLevel = Literal["steady", "fair", "unsteady"]
 
@@ -39,32 +42,34 @@ ConsistencyLevel = Literal["steady", "fair", "unsteady"]
 
 def judge_name(name: str, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
     """A judge's name, with a word if it is a rule and no model."""
-    return localized("rule-based", language, name=name) if name in rule_based else name
+    return localized("trust.rule-based", language, name=name) if name in rule_based else name
 
 
 def judged_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
     """The judge, the panel or the people; a rule is called one."""
     if arena.by == PEOPLE:
-        return localized("by-people", language)
+        return localized("trust.by-people", language)
     if arena.by == PANEL_NAME:
         named = [judge_name(judge, language, rule_based=rule_based) for judge in arena.judges]
-        return localized("by-panel", language, k=len(named), names=join_names(named, language))
+        return localized(
+            "trust.by-panel", language, k=len(named), names=join_names(named, language)
+        )
     if arena.by == POOLED:
         named = [
-            localized("part-people", language)
+            localized("trust.name-people", language)
             if judge == PEOPLE
             else judge_name(judge, language, rule_based=rule_based)
             for judge in arena.judges
         ]
-        return localized("by-pooled", language, names=join_names(named, language))
+        return localized("trust.by-pooled", language, names=join_names(named, language))
     name = judge_name(arena.by, language, rule_based=rule_based)
-    return localized("by-judge", language, name=name)
+    return localized("trust.by-judge", language, name=name)
 
 
 def battles_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
     """How many battles, and who judged them."""
     judge = judged_by(arena, language, rule_based=rule_based)
-    return localized("battles-by", language, battles=count(len(arena.battles)), judge=judge)
+    return localized("trust.battles-by", language, battles=count(len(arena.battles)), judge=judge)
 
 
 # ---------------------------------------------------------------- how steady a judge is
@@ -91,9 +96,11 @@ def order_consistency(arena: Arena, language: Language) -> OrderConsistency | No
         return None
     level = consistency_level(flips)
     fields = {"value": format_value(flips), "span": format_range(flips), "n": count(flips.n)}
-    changed = localized("changed" if flips.value else "changed-none", language, **fields)
-    so = "" if level == "steady" else localized(f"{level}-so", language)
-    lead = localized(level, language)
+    changed = localized(
+        "trust.changed" if flips.value else "trust.changed-none", language, **fields
+    )
+    so = "" if level == "steady" else localized(f"trust.{level}-so", language)
+    lead = localized(f"trust.{level}", language)
     return OrderConsistency(level, lead, changed, join_sentences(changed, so))
 
 
@@ -115,24 +122,24 @@ def judged_headline(
         reason = localized("failed", language, reason=arena.error)
         return Headline(verdict, reason, kind="bad")
     if rule_based.intersection(_judges(arena)):
-        lead, said = localized("rule-lead", language), localized("rule-said", language)
+        lead, said = localized("trust.rule-lead", language), localized("trust.rule-said", language)
         return Headline(verdict, said, lead, "warn")
     lost = arena.reliability.unreadable
     if lost and lost.value > _HALF:
-        key = "no-majority-said" if arena.by == PANEL_NAME else "unreadable-said"
+        key = "trust.no-majority-said" if arena.by == PANEL_NAME else "trust.unreadable-said"
         fields = {"value": format_value(lost), "n": count(lost.n)}
         return Headline(verdict, localized(key, language, **fields), kind="warn")
     if steady := order_consistency(arena, language):
         kind = "ok" if steady.level == "steady" else "warn"
         return Headline(verdict, steady.changed, steady.headline, kind)
     if arena.by not in (PANEL_NAME, PEOPLE):
-        said = localized("one-order-said", language) if arena.verdicts else ""
+        said = localized("trust.one-order-said", language) if arena.verdicts else ""
         return Headline(verdict, said, kind="na")
     fields = {"k": len(arena.judges), "n": count(len(arena.verdicts))}
-    lead, agree = localized(f"{arena.by}-lead", language, **fields), ""
+    lead, agree = localized(f"trust.{arena.by}-lead", language, **fields), ""
     if agreed := arena.agreement:
         fields = {"value": format_value(agreed.raw), "span": format_range(agreed.raw)}
-        agree = localized("raters-agree", language, **fields)
+        agree = localized("trust.raters-agree", language, **fields)
     return Headline(verdict, agree, lead)
 
 
@@ -147,12 +154,12 @@ def trust_details(arena: Arena, people: RaterAgreement | None, context: OpenCont
     language = context.language
     return Details(
         "trust",
-        localized("votes-trust" if arena.by == PEOPLE else "judge-trust", language),
+        localized("trust.of-people" if arena.by == PEOPLE else "trust.of-judge", language),
         _trust_finding(arena, people, context),
         (
             *map(Paragraph, _compared(arena, language)),
             _trust_table(arena, people, language),
-            Paragraph(localized("trust-about", language), small=True),
+            Paragraph(localized("trust.about", language), small=True),
         ),
     )
 
@@ -163,21 +170,21 @@ def _trust_finding(arena: Arena, people: RaterAgreement | None, context: OpenCon
     if arena.by in (PANEL_NAME, PEOPLE):
         agreed = arena.agreement
         if agreed is None:
-            return localized("trust-alone", language)
+            return localized("trust.rater-alone", language)
         return localized(
-            "trust-raters", language, value=format_value(agreed.raw), n=count(agreed.n)
+            "trust.raters", language, value=format_value(agreed.raw), n=count(agreed.n)
         )
     flips = arena.reliability.flip_rate
-    finding = localized("trust-one-order", language)
+    finding = localized("trust.flips-unknown", language)
     if flips:
-        key = "trust-none" if not flips.value else f"trust-{consistency_level(flips)}"
+        key = f"trust.flips-{consistency_level(flips) if flips.value else 'none'}"
         if arena.by in context.rules:
-            key = "trust-rule" if flips.value else "trust-rule-none"
+            key = "trust.flips-rule" if flips.value else "trust.flips-rule-none"
         finding = localized(key, language, value=format_value(flips))
     if people:
         value = format_value(people.raw)
-        return finding + messages(language).count("trust-people", people.n, value=value)
-    return finding + localized("trust-nobody", language)
+        return finding + messages(language).count("trust.and-people", people.n, value=value)
+    return finding + localized("trust.and-nobody", language)
 
 
 def _compared(arena: Arena, language: Language) -> Iterator[str]:
@@ -187,26 +194,26 @@ def _compared(arena: Arena, language: Language) -> Iterator[str]:
     rate = percent(counted.extraction_rate)
     fields = {"total": count(counted.total), "read": count(counted.extracted), "rate": rate}
     none = count(counted.meaningful - counted.extracted)
-    key = "compared-panel" if arena.by == PANEL_NAME else "compared"
+    key = "trust.compared-panel" if arena.by == PANEL_NAME else "trust.compared"
     yield localized(key, language, none=none, **fields)
     if same := counted.total - counted.meaningful:
         shown = {"total": fields["total"], "n": count(counted.meaningful), "k": count(same)}
-        yield localized("meaningful", language, **shown)
+        yield localized("trust.meaningful", language, **shown)
     if arena.by == PANEL_NAME:
         return
     if arena.orders == "double" and counted.consistent_rate is not None:
         fields = {"k": count(counted.consistent), "rate": percent(counted.consistent_rate)}
-        yield localized("consistent", language, **fields)
-        yield localized(f"contradicted-{arena.conflict}", language)
+        yield localized("trust.consistent", language, **fields)
+        yield localized(f"trust.contradicted-{arena.conflict}", language)
     if arena.strong > 1:
-        yield localized("strong-weight", language, k=count(arena.strong))
+        yield localized("trust.strong-weight", language, k=count(arena.strong))
     if arena.by != PEOPLE:
         yield output_sentence(arena.output, arena.reliability.as_text, counted.extracted, language)
 
 
 def output_sentence(output: JudgeOutput, as_text: int, n: int, language: Language) -> str:
     """In what the judge gave its `n` readable verdicts, and how many were read as text."""
-    return localized(f"output-{output}", language, k=count(as_text), n=count(n))
+    return localized(f"trust.output-{output}", language, k=count(as_text), n=count(n))
 
 
 def _trust_table(arena: Arena, people: RaterAgreement | None, language: Language) -> Table:
@@ -220,33 +227,31 @@ def _trust_table(arena: Arena, people: RaterAgreement | None, language: Language
     }
     rows = [*_flip_rows(arena, language)]
     rows += [
-        _share_row(localized(f"row-{key}", language), share, warn=bool(warned & rules))
+        _share_row(localized(f"trust.row-{key}", language), share, warn=bool(warned & rules))
         for key, (share, rules) in shares.items()
         if share
     ]
     rows += _agreement_rows(arena, people, language)
     if lost := kept.unreadable:
-        word = localized(f"row-{'no-majority' if panel else 'unreadable'}", language)
+        word = localized(f"trust.row-{'no-majority' if panel else 'unreadable'}", language)
         rows.append(_share_row(word, lost, warn=bool(warned & {"no-majority", "judge-unreadable"})))
     if arena.by not in (PANEL_NAME, PEOPLE):
-        rows.append(_count_row("row-retried", kept.retried, kept.n, None, language))
+        rows.append(_count_row("retried", kept.retried, kept.n, None, language))
         if kept.retried:
-            rows.append(_count_row("row-recovered", kept.recovered, kept.retried, None, language))
+            rows.append(_count_row("recovered", kept.recovered, kept.retried, None, language))
     if kept.unreferenced:
-        rows.append(_count_row("row-no-reference", kept.unreferenced, kept.n, None, language))
+        rows.append(_count_row("no-reference", kept.unreferenced, kept.n, None, language))
     rows.append(
-        _count_row(
-            "row-injected", kept.injected, kept.n, "warn" if kept.injected else "ok", language
-        )
+        _count_row("injected", kept.injected, kept.n, "warn" if kept.injected else "ok", language)
     )
-    return text_table([localized(f"head-{key}", language) for key in _HEADS], rows)
+    return text_table([localized(key, language) for key in _HEADS], rows)
 
 
 def _flip_rows(arena: Arena, language: Language) -> Iterator[tuple[TableCell, ...]]:
     if arena.by != PANEL_NAME and (flips := arena.reliability.flip_rate):
-        yield _flip_row(localized("row-flips", language), flips)
+        yield _flip_row(localized("trust.row-flips", language), flips)
     for judge, flips in arena.judge_flip_rates.items():
-        yield _flip_row(localized("row-flips-of", language, judge=judge), flips)
+        yield _flip_row(localized("trust.row-flips-of", language, judge=judge), flips)
 
 
 def _flip_row(name: str, flips: Interval) -> tuple[TableCell, ...]:
@@ -258,22 +263,32 @@ def _agreement_rows(
     arena: Arena, people: RaterAgreement | None, language: Language
 ) -> Iterator[tuple[TableCell, ...]]:
     if people:
-        yield from _agreement(people, "row-people", "row-people-kappa", language)
+        yield from _agreement(people, "people", "people-kappa", language)
     elif arena.by != PEOPLE:
-        yield (localized("row-people", language), localized("no-votes", language), NONE, NONE)
+        yield (
+            localized("trust.row-people", language),
+            localized("trust.no-votes", language),
+            NONE,
+            NONE,
+        )
     if agreed := arena.agreement:
-        keys = {PANEL_NAME: ("row-agree", "row-kappa")}
-        key, kappa_key = keys.get(arena.by, ("row-among-people", "row-among-kappa"))
+        keys = {PANEL_NAME: ("agree", "kappa")}
+        key, kappa_key = keys.get(arena.by, ("among-people", "among-kappa"))
         yield from _agreement(agreed, key, kappa_key, language)
 
 
 def _agreement(
     agreed: RaterAgreement, key: str, kappa_key: str, language: Language
 ) -> Iterator[tuple[TableCell, ...]]:
-    yield _share_row(localized(key, language), agreed.raw)
+    yield _share_row(localized(f"trust.row-{key}", language), agreed.raw)
     if value := agreed.kappa:
         ends = _kappa_range(agreed) or NONE
-        yield localized(kappa_key, language), signed(value.value, 2), ends, count(agreed.n)
+        yield (
+            localized(f"trust.row-{kappa_key}", language),
+            signed(value.value, 2),
+            ends,
+            count(agreed.n),
+        )
 
 
 def _share_row(
@@ -289,7 +304,7 @@ def _count_row(
     key: str, k: int, n: int, kind: Kind | None, language: Language
 ) -> tuple[TableCell, ...]:
     return (
-        localized(key, language),
+        localized(f"trust.row-{key}", language),
         StateCell(kind, count(k)) if kind else count(k),
         NONE,
         count(n),
@@ -321,7 +336,7 @@ def judge_notes(
     done = arena.planned if arena.by == PEOPLE else arena.done
     made = (
         *state_notes(
-            arena.state, arena.error, done, arena.planned, language, partial="arena-partial"
+            arena.state, arena.error, done, arena.planned, language, partial="trust.partial"
         ),
         *_choice_notes(arena, language, rule_based),
         *_reading_notes(arena, language, rule_based),
@@ -343,9 +358,9 @@ def _choice_notes(
     candidates, judges = {contestant.name for contestant in arena.contestants}, _judges(arena)
     if own := [judge for judge in judges if judge in candidates]:
         names = join_names([judge_name(j, language, rule_based=rule_based) for j in own], language)
-        yield ReportNote("warn", "self-judge", localized("self-judge", language, names=names))
+        yield ReportNote("warn", "self-judge", localized("trust.self-judge", language, names=names))
     if rules := [judge for judge in judges if judge in rule_based]:
-        text = localized("rule-judge", language, names=join_names(rules, language))
+        text = localized("trust.rule-judge", language, names=join_names(rules, language))
         yield ReportNote("warn", "rule-judge", text)
 
 
@@ -358,20 +373,22 @@ def _reading_notes(
         text = join_sentences(steady.headline, steady.explanation)
         yield ReportNote("warn", steady.level, text)
     if arena.orders != "double" and arena.by != PEOPLE and arena.verdicts:
-        yield ReportNote("info", "one-order", localized("one-order", language))
+        yield ReportNote("info", "one-order", localized("trust.one-order", language))
     if k := arena.reliability.unreferenced:
         fields = {"k": count(k), "n": count(len(arena.verdicts))}
-        yield ReportNote("info", "no-reference", localized("no-reference", language, **fields))
+        yield ReportNote(
+            "info", "no-reference", localized("trust.no-reference", language, **fields)
+        )
     lost = arena.reliability.unreadable
     if lost and lost.value > _UNREADABLE:
         rule = "no-majority" if arena.by == PANEL_NAME else "judge-unreadable"
         # Only a rule is known to need a reference.
         k = unreferenced_verdicts(arena) if rule_based.intersection(_judges(arena)) else 0
-        why = localized("judge-bare", language, k=count(k)) if k else ""
+        why = localized("trust.judge-bare", language, k=count(k)) if k else ""
         yield ReportNote("warn", rule, join_sentences(_share_text(rule, lost, language), why))
     swayed = [
         localized(
-            "swayed-judge",
+            "trust.swayed-judge",
             language,
             name=judge,
             value=format_value(flips),
@@ -382,7 +399,7 @@ def _reading_notes(
     ]
     if swayed:
         names = join_names(swayed, language)
-        yield ReportNote("warn", "swayed", localized("swayed", language, names=names))
+        yield ReportNote("warn", "swayed", localized("trust.swayed", language, names=names))
 
 
 def unreferenced_verdicts(arena: Arena) -> int:
@@ -400,7 +417,7 @@ def _verdict_notes(arena: Arena, language: Language) -> Iterator[ReportNote]:
     """What sways the verdicts: a text that speaks to the judge, length, lists, and places."""
     kept = arena.reliability
     if kept.injected:
-        text = localized("injected", language, k=count(kept.injected))
+        text = localized("trust.injected", language, k=count(kept.injected))
         yield ReportNote("warn", "injected", text)
     for rule, share in (
         ("prefers-longer", kept.longer_wins),
@@ -417,4 +434,4 @@ def _verdict_notes(arena: Arena, language: Language) -> Iterator[ReportNote]:
 
 def _share_text(rule: str, share: Interval, language: Language) -> str:
     fields = {"value": format_value(share), "span": format_range(share), "n": count(share.n)}
-    return localized(rule, language, **fields)
+    return localized(f"trust.{rule}", language, **fields)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 
-from evalui.messages import localized
+from evalui.messages import add_messages, localized
 from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.judge import judge_name, output_sentence
 from evalui.report.axes import Axis
@@ -28,6 +29,8 @@ from evalui.scoring.statistics.tests import holm, paired_t_test
 from evalui.scoring.trial_columns import columns_of
 from evalui.types import CellResult, Interval, Language
 
+add_messages(Path(__file__).with_suffix(".toml"))
+
 _HIGHEST = 10.0  # mark on the scale of ratings; a test wants shares
 _AXES: Mapping[str, Axis] = {
     "rating": Axis(1, 10, (1, 2, 4, 6, 8, 10), ("1", "2", "4", "6", "8", "10")),
@@ -42,7 +45,7 @@ def rating_title(result: CellResult, language: Language, *, rule_based: frozense
     """
     judge = judge_name(result.cell.model, language, rule_based=rule_based)
     ratings = _ratings(result)
-    means = {name: marks.mean.value for name, marks in ratings.items() if marks.mean}
+    means = {name: _mean(marks).value for name, marks in ratings.items()}
     if not means:
         return ""
     best = max(means, key=lambda name: means[name])
@@ -50,11 +53,12 @@ def rating_title(result: CellResult, language: Language, *, rule_based: frozense
     level = sorted((n for n in means if n not in behind), key=lambda name: -means[name])
     if len(means) > 1 and len(level) > 1:
         names = join_names_shortened(level, language)
-        values = _rating_range(ratings[best], ratings[level[-1]], language)
-        return localized("rated-level", language, judge=judge, names=names, values=values)
-    key = "rated-best" if len(means) > 1 else "rated-one"
-    ends = {"value": _rating_value(ratings[best], language), "span": _range_text(ratings[best])}
-    return localized(key, language, judge=judge, model=best, **ends)
+        values = _values(ratings[best], ratings[level[-1]], language)
+        return localized("marks.level", language, judge=judge, names=names, values=values)
+    key = "marks.best" if len(means) > 1 else "marks.alone"
+    span = f"{_range(ratings[best])}, n = {count(_mean(ratings[best]).n)}"
+    value = localized(f"marks.value-{ratings[best].scale}", language, value=_value(ratings[best]))
+    return localized(key, language, judge=judge, model=best, value=value, span=span)
 
 
 def rated_blocks(result: CellResult, context: OpenContext, suffix: str = "") -> Iterator[Block]:
@@ -66,17 +70,16 @@ def rated_blocks(result: CellResult, context: OpenContext, suffix: str = "") -> 
     title = rating_title(result, language, rule_based=context.rules)
     ruled = result.cell.model in context.rules
     yield Headline(
-        localized("sentence", language, said=title) if title else localized("no-marks", language),
-        localized("rule-said", language) if ruled else "",
-        localized("rule-lead", language) if ruled else "",
+        localized("sentence", language, said=title) if title else localized("marks.none", language),
+        localized("trust.rule-said", language) if ruled else "",
+        localized("trust.rule-lead", language) if ruled else "",
         "warn" if ruled else None,
     )
-    rated = {name: one for name, one in _ratings(result).items() if one.mean}
-    if rated:
+    if rated := _ratings(result):
         yield Card(
             (_table(result, rated, context, suffix), *_below(rated, context)),
-            title=localized("marks-by-model", language),
-            caption=localized("marks-about", language),
+            title=localized("marks.by-model", language),
+            caption=localized("marks.about", language),
         )
 
 
@@ -84,13 +87,13 @@ def _below(rated: Mapping[str, JudgeRating], context: OpenContext) -> Iterator[B
     """The marks of each criterion, how marks were given, and what was asked for once more."""
     language, given = context.language, list(rated.values())
     if any(one.criteria for one in given):
-        yield Paragraph(localized("marks-by-criterion", language), strong=True)
+        yield Paragraph(localized("marks.by-criterion", language), strong=True)
         yield _criteria_table(rated, context)
     as_text, n = sum(one.as_text for one in given), sum(one.n for one in given)
     yield Paragraph(output_sentence(given[0].output, as_text, n, language), small=True)
     if again := sum(one.retried for one in given):
         fields = {"k": count(again), "n": count(sum(one.recovered for one in given))}
-        yield Paragraph(localized("marks-retried", language, **fields), small=True)
+        yield Paragraph(localized("marks.retried", language, **fields), small=True)
 
 
 def rating_cell(summary: AnswerSummary, judge: str, scale: str) -> str:
@@ -104,6 +107,7 @@ def rating_cell(summary: AnswerSummary, judge: str, scale: str) -> str:
 
 
 def _ratings(result: CellResult) -> dict[str, JudgeRating]:
+    """The marks of each model that has one."""
     return {
         one.name: marks
         for one in result.contestants
@@ -120,13 +124,13 @@ def _table(
     ordered = sorted(rated, key=lambda name: -_mean(rated[name]).value)
     bare = any(one.unreferenced for one in rated.values())
     keys = ("marked", "unscored", "unreferenced")[: 3 if bare else 2]
-    head = {key: localized(f"lead-{key}", language) for key in ("rank", "model", "mark", *keys)}
+    mark = localized("marks.mark", language)
     columns = (
-        Column(head["rank"], rank=True, width=56),
-        Column(head["model"], width=200),
-        Column(head["mark"], axis=_AXES[scale]),
-        Column(head["mark"], lead=True, width=136),
-        *(Column(head[key], right=True, width=120) for key in keys),
+        Column(localized("head-rank", language), rank=True, width=56),
+        Column(localized("head-model", language), width=200),
+        Column(mark, axis=_AXES[scale]),
+        Column(mark, lead=True, width=136),
+        *(Column(localized(f"marks.{key}", language), right=True, width=120) for key in keys),
     )
     rows = tuple(_row(name, rated[name], bands[name], context, keys) for name in ordered)
     return Table(columns, rows, lead=True, file=context.file(f"marks{suffix}.png"))
@@ -141,7 +145,7 @@ def _criteria_table(rated: Mapping[str, JudgeRating], context: OpenContext) -> T
         for name in ordered
     )
     heads = (
-        Column(localized("lead-model", context.language)),
+        Column(localized("head-model", context.language)),
         *(Column(each, right=True) for each in names),
     )
     return Table(heads, rows)
@@ -150,20 +154,16 @@ def _criteria_table(rated: Mapping[str, JudgeRating], context: OpenContext) -> T
 def _criterion_cell(mean: Interval | None) -> TableCell:
     if mean is None:
         return NONE
-    return ValueCell(fixed(mean.value, 1), "", f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}")
+    return ValueCell(fixed(mean.value, 1), "", _tenths(mean))
 
 
 def _row(
     name: str, one: JudgeRating, band: str, context: OpenContext, keys: Sequence[str]
 ) -> tuple[TableCell, ...]:
     mean = _mean(one)
-    unit = 100.0 if one.scale == "correct" else 1.0
-    mark = PlotMark(unit * mean.value, unit * mean.low, unit * mean.high)
-    if one.scale == "correct":
-        lead = ValueCell(format_value(mean), "%", format_range(mean), size="lead")
-    else:
-        ends = f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}"
-        lead = ValueCell(fixed(mean.value, 1), "", ends, size="lead")
+    times, unit = (100.0, "%") if one.scale == "correct" else (1.0, "")
+    mark = PlotMark(times * mean.value, times * mean.low, times * mean.high)
+    lead = ValueCell(_value(one), unit, _range(one), size="lead")
     counts = {"marked": one.n, "unscored": one.unscored, "unreferenced": one.unreferenced}
     model = context.model(name)
     return (
@@ -209,25 +209,25 @@ def _shares(result: CellResult) -> Mapping[str, Mapping[str, float]]:
     return shares
 
 
-def _rating_value(marks: JudgeRating, language: Language) -> str:
-    return localized(f"mark-{marks.scale}", language, value=_mark_text(marks))
-
-
-def _rating_range(best: JudgeRating, last: JudgeRating, language: Language) -> str:
-    """From the highest mark to the lowest, as the names stand; once if they are printed alike."""
-    high, low = _mark_text(best), _mark_text(last)
-    if high == low:
-        return _rating_value(best, language)
-    return localized(f"mark-range-{best.scale}", language, high=high, low=low)
-
-
-def _mark_text(marks: JudgeRating) -> str:
+def _value(marks: JudgeRating) -> str:
+    """The mean mark: "8.5", or in per cent "75"."""
     mean = _mean(marks)
     return format_value(mean) if marks.scale == "correct" else fixed(mean.value, 1)
 
 
-def _range_text(marks: JudgeRating) -> str:
+def _range(marks: JudgeRating) -> str:
+    """The range of the mean mark: "8.2–8.8", or in per cent "52–98"."""
     mean = _mean(marks)
-    if marks.scale == "correct":
-        return f"{format_range(mean)}, n = {count(mean.n)}"
-    return f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}, n = {count(mean.n)}"
+    return format_range(mean) if marks.scale == "correct" else _tenths(mean)
+
+
+def _tenths(mean: Interval) -> str:
+    return f"{fixed(mean.low, 1)}–{fixed(mean.high, 1)}"
+
+
+def _values(best: JudgeRating, last: JudgeRating, language: Language) -> str:
+    """From the highest mark to the lowest, as the names stand; once if they are printed alike."""
+    high, low = _value(best), _value(last)
+    if high == low:
+        return localized(f"marks.value-{best.scale}", language, value=high)
+    return localized(f"marks.range-{best.scale}", language, high=high, low=low)

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from evalui.messages import localized
+from evalui.messages import add_messages, localized
 from evalui.report.analyses.arena import (
     arena_verdict,
     figure_blocks,
@@ -20,8 +21,9 @@ from evalui.report.analyses.judge import (
     trust_details,
 )
 from evalui.report.analyses.marks import rated_blocks, rating_cell
-from evalui.report.analyses.overview.every import has_figure, hidden_notes, metric_notes
-from evalui.report.analyses.overview.warnings import (
+from evalui.report.analyses.metrics import has_figure, hidden_notes, metric_notes
+from evalui.report.analyses.verdict import other_settings
+from evalui.report.analyses.warnings import (
     LEVELS,
     NOTE_KINDS,
     ReportNote,
@@ -29,7 +31,6 @@ from evalui.report.analyses.overview.warnings import (
     first_sentence,
     state_notes,
 )
-from evalui.report.analyses.statistics import other_settings
 from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
@@ -81,17 +82,19 @@ from evalui.scoring.pairs import AnswerPair
 from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.types import Cell, CellResult, Interval, Language, is_unfinished
 
+add_messages(Path(__file__).with_suffix(".toml"))
+
 _PLACES = 4  # as SWIFT prints them
-CONTAINMENT = "containment"  # the share of answers that hold their reference; no metric of SWIFT
+_CONTAINMENT = "containment"  # the share of answers that hold their reference; no metric of SWIFT
 # What stands beside the figure that leads, and which of it is not to be read then.
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
-    RECALL: (RECALL, CONTAINMENT, MAIN, "bleu-1"),
+    RECALL: (RECALL, _CONTAINMENT, MAIN, "bleu-1"),
     MAIN: (MAIN, "bleu-1", "token_f1", "exact_match"),
 }
 _FAINT: Mapping[str, Collection[str]] = {RECALL: {MAIN, "bleu-1"}, MAIN: ()}
 _HEADED = {name for names in _COLUMNS.values() for name in names}  # others go by their own name
 _MAX_OWN = 4  # scores of a mode in the table that leads; all of them stand below
-_SHARES = {CONTAINMENT, "exact_match"}  # of answers, so printed in per cent
+_SHARES = {_CONTAINMENT, "exact_match"}  # of answers, so printed in per cent
 # The filter of the list of duels that shows what a note is about.
 _DUEL_FILTERS: Mapping[str, str] = {
     "fair": "changed",
@@ -130,7 +133,7 @@ class OpenPart:
     def label(self, language: Language, rules: frozenset[str]) -> str:
         """Who judged, as a heading and a switch name it."""
         if self.judge in (PANEL_NAME, PEOPLE):
-            return localized(f"part-{self.judge}", language)
+            return localized(f"trust.name-{self.judge}", language)
         return judge_name(self.judge, language, rule_based=rules)
 
 
@@ -155,7 +158,7 @@ def open_blocks(report: Report, context: OpenContext) -> Iterator[Block]:
     if problem:
         context = context.without_pictures()
     for place, part in enumerate(open_parts(report), start=1):
-        key = "judged-part" if part.judge else "answers-part"
+        key = "texts.part-judged" if part.judge else "texts.part"
         if part.arena:
             judge = judged_by(part.arena, language, rule_based=context.rules)
         else:
@@ -212,9 +215,11 @@ def judged_blocks(
     yield trust_details(arena, people, context)
     if arena.standings:
         yield from standing_details(arena, context, suffix)
-        said = localized("figures-scores", language)
+        said = localized("texts.figures-scores", language)
         if measured:
-            said = localized("figures-arena", language, said=_figures_finding(answers, language))
+            said = localized(
+                "texts.figures-arena", language, said=_figures_finding(answers, language)
+            )
         texts = _text_figures(answers, pairs, context) if answers else ()
         yield _every_figure(said, (*figure_blocks(arena, context), *texts), language)
     notes = judge_notes(arena, language, rule_based=context.rules)
@@ -256,7 +261,7 @@ def _text_blocks(
     done = sum(summary.replies for summary in summaries)
     total = sum(summary.questions * summary.n_repeats for summary in summaries)
     if any(map(is_unfinished, summaries)) and done < total:
-        verdict = localized("answers-open", language, done=count(done), total=count(total))
+        verdict = localized("texts.open", language, done=count(done), total=count(total))
     yield Headline(verdict, reason, kind="na" if reason else None)
     yield _lead_card(summaries, pairs, context, suffix)
     if pairs:
@@ -303,9 +308,9 @@ def text_title(
     own = [s for s in summaries if s.cell.model not in rule_based] or summaries
     measured = [(s.means[figure], s) for s in own if figure in s.means]
     if not measured:
-        return localized("closest-none", language)
+        return localized("texts.closest-none", language)
     if len({summary.question_ids for _, summary in measured}) > 1:
-        return localized("closest-apart", language)
+        return localized("texts.closest-apart", language)
     own_score = "" if is_of_references(figure) else "-own"
     mean, summary = max(measured, key=lambda one: one[0].value)
     best, model = mean.value, summary.cell.model
@@ -313,21 +318,18 @@ def text_title(
     fields = {"metric": metric_name(figure, language), "value": format_fraction(best)}
     if len(measured) == 1:
         n, ends = count(summary.compared), format_interval(mean)
-        return localized("reaches", language, model=model, n=n, span=ends, **fields)
-    equal = {s.cell.model: m.value for m, s in measured if m.value == best}
-    level = {s.cell.model: m.value for m, s in measured} if pairs else {}
-    level = {
-        name: level[name]
-        for name in level
-        if name not in _significantly_worse(model, figure, pairs)
-    }
+        return localized("texts.reaches", language, model=model, n=n, span=ends, **fields)
+    means = {s.cell.model: m.value for m, s in measured}
+    equal = [name for name in means if means[name] == best]
+    worse = _significantly_worse(model, figure, pairs)
+    level = [name for name in means if name not in worse] if pairs else []
     if len(equal) > 1 and len(level) <= len(equal):
-        names = join_names_shortened(list(equal), language)
-        return localized(f"closest-equal{own_score}", language, names=names, **fields)
+        names = join_names_shortened(equal, language)
+        return localized(f"texts.closest-equal{own_score}", language, names=names, **fields)
     if len(level) > 1:
-        names = join_names_shortened(sorted(level, key=lambda name: -level[name]), language)
-        return localized(f"closest-level{own_score}", language, names=names, **metric)
-    key = "closest-recall" if figure == RECALL else f"closest{own_score}"
+        names = join_names_shortened(sorted(level, key=lambda name: -means[name]), language)
+        return localized(f"texts.closest-level{own_score}", language, names=names, **metric)
+    key = "texts.closest-recall" if figure == RECALL else f"texts.closest{own_score}"
     return localized(key, language, model=model, span=format_interval(mean), **fields)
 
 
@@ -345,11 +347,11 @@ def answer_pair_sentence(pair: AnswerPair, language: Language) -> str:
     """Who is ahead and by how much, if the test shows it; else that no difference is shown."""
     if not pair.is_significant:
         fields = {"first": pair.first, "second": pair.second, "n": count(pair.n)}
-        return localized("answers-level", language, **fields)
+        return localized("texts.level", language, **fields)
     first, second = (pair.first, pair.second) if pair.value > 0 else (pair.second, pair.first)
     low, high = (pair.low, pair.high) if pair.value > 0 else (-pair.high, -pair.low)
     return localized(
-        "answers-beat",
+        "texts.beats",
         language,
         first=first,
         second=second,
@@ -361,7 +363,7 @@ def answer_pair_sentence(pair: AnswerPair, language: Language) -> str:
 
 def metric_name(figure: str, language: Language) -> str:
     """A figure that leads, as people read it; tables keep the name under which SWIFT prints it."""
-    return localized(f"metric-{figure}", language) if is_of_references(figure) else figure
+    return localized(f"texts.metric-{figure}", language) if is_of_references(figure) else figure
 
 
 def is_of_references(figure: str) -> bool:
@@ -374,7 +376,7 @@ def recall_reason(metric: RankingMetric, language: Language) -> str:
     if metric.figure != RECALL:
         return ""
     reference, answer = (round(each) for each in (metric.reference_length, metric.answer_length))
-    return localized("brief", language, reference=count(reference), answer=count(answer))
+    return localized("texts.brief", language, reference=count(reference), answer=count(answer))
 
 
 # ---------------------------------------------------------------- the table that is read
@@ -391,7 +393,7 @@ def _lead_card(
     shown = [summary for summary in summaries if summary.state != "impossible"]
     return Card(
         (_lead_table(shown, pairs, first, context, context.file(f"answers{suffix}.png")),),
-        title=localized("text-lead", language, metric=_head(first, language)),
+        title=localized("texts.by-model", language, metric=_head(first, language)),
         caption=_caption(shown, language),
     )
 
@@ -417,7 +419,7 @@ def _caption(summaries: Sequence[AnswerSummary], language: Language) -> str:
     counts = _referenced(summaries, language)
     whole = localized("sentence", language, said=counts) if counts else ""
     own = "" if is_of_references(ranking_metric(summaries).figure) else "-own"
-    return join_sentences(localized(f"text-caption{own}", language), whole)
+    return join_sentences(localized(f"texts.caption{own}", language), whole)
 
 
 def _referenced(summaries: Sequence[AnswerSummary], language: Language) -> str:
@@ -427,13 +429,13 @@ def _referenced(summaries: Sequence[AnswerSummary], language: Language) -> str:
         return ""
     ((k, n),) = numbers
     own = "" if is_of_references(ranking_metric(summaries).figure) else "-own"
-    return localized(f"referenced{own}", language, k=count(k), n=count(n))
+    return localized(f"texts.referenced{own}", language, k=count(k), n=count(n))
 
 
 def _plain_table(summaries: Sequence[AnswerSummary], first: str, context: OpenContext) -> Table:
     names = _columns_of(summaries, first)
     columns = (
-        Column(localized("lead-model", context.language)),
+        Column(localized("head-model", context.language)),
         *_figure_columns(names, first, context.language),
     )
     ordered = _best_first(summaries, first)
@@ -462,8 +464,8 @@ def _lead_table(
     bands = _bands(measured, pairs, context)
     name = metric_name(first, context.language)
     columns = (
-        Column(localized("lead-rank", context.language), rank=True, width=56),
-        Column(localized("lead-model", context.language), width=152),
+        Column(localized("head-rank", context.language), rank=True, width=56),
+        Column(localized("head-model", context.language), width=152),
         Column(name, axis=_axis(measured, first)),
         *_figure_columns(names, first, context.language, wide=True),
     )
@@ -522,8 +524,10 @@ def _columns_of(summaries: Sequence[AnswerSummary], first: str) -> tuple[str, ..
 
 
 def _head(name: str, language: Language) -> str:
+    if name == _CONTAINMENT:
+        return localized("texts.head-containment", language)
     if name in _HEADED:
-        return localized(f"text-head-{name}", language)
+        return localized(f"figure.{name}", language)
     metric = metric_named(name)
     return metric.own_label(language) if metric else name
 
@@ -536,14 +540,14 @@ def _figure_columns(
         leads = name == first
         faint = name in _FAINT.get(first, ())
         yield Column(head, right=not wide, lead=leads, faint=faint, width=128 if wide else 0)
-    yield Column(localized("text-head-length", language), right=True, width=96 if wide else 0)
+    yield Column(localized("texts.head-length", language), right=True, width=96 if wide else 0)
 
 
 def _figures(
     summary: AnswerSummary, names: Sequence[str], first: str, size: str = "row"
 ) -> Iterator[TableCell]:
     for name in names:
-        mean = summary.containment if name == CONTAINMENT else summary.means.get(name)
+        mean = summary.containment if name == _CONTAINMENT else summary.means.get(name)
         yield _figure(name, mean, leads=name == first, large=size == "lead") if mean else NONE
     yield count(round(summary.length)) if summary.n else NONE
 
@@ -563,7 +567,7 @@ def _figure(name: str, mean: Interval, *, leads: bool, large: bool) -> ValueCell
 def _figures_finding(summaries: Sequence[AnswerSummary], language: Language) -> str:
     """What the section of all figures holds."""
     names = {name for summary in summaries for name, one in summary.figures.items() if one}
-    return localized("figures-text", language, k=count(len(names)))
+    return localized("texts.figures", language, k=count(len(names)))
 
 
 def _text_figures(
@@ -574,7 +578,7 @@ def _text_figures(
     yield _counts(summaries, context)
     if measured := [summary for summary in summaries if summary.means]:
         yield _means_table(measured, leading.figure, language)
-        yield Paragraph(localized("figures-are", language), small=True)
+        yield Paragraph(localized("texts.figures-are", language), small=True)
         metrics = metrics_in("report", "texts")
         lacking = [one for one in metrics if not has_figure(one, measured)]
         # What needs repeats has no place where questions were asked once, nor has its absence.
@@ -588,14 +592,17 @@ def _text_figures(
 
 def _counts(summaries: Sequence[AnswerSummary], context: OpenContext) -> Table:
     language = context.language
-    keys = ("model", "n", "answers", "empty", "cut", "length")
     judges = dict.fromkeys(
         (one.judge, one.scale) for summary in summaries for one in summary.ratings
     )
-    heads = [localized(f"head-{key}", language) for key in keys]
+    keys = ("answers", "empty", "cut", "median-length")
+    heads = [
+        *(localized(key, language) for key in ("head-model", "head-n")),
+        *(localized(f"texts.head-{key}", language) for key in keys),
+    ]
     for judge, scale in judges:
         name = judge_name(judge, language, rule_based=context.rules)
-        heads.append(localized(f"head-{scale}-by", language, judge=name))
+        heads.append(localized(f"texts.head-{scale}-by", language, judge=name))
     rows = tuple(
         (
             context.model(summary.cell.model),
@@ -622,7 +629,10 @@ def _means_table(summaries: Sequence[AnswerSummary], first: str, language: Langu
         if any(summary.figures.get(metric.name) is not None for summary in summaries)
     )
     counts = ("n", *(count(summary.compared) for summary in summaries))
-    head = (localized("head-figure", language), *(summary.cell.model for summary in summaries))
+    head = (
+        localized("texts.head-figure", language),
+        *(summary.cell.model for summary in summaries),
+    )
     return text_table(head, (counts, *rows))
 
 
@@ -637,7 +647,7 @@ def _corpus(summaries: Sequence[AnswerSummary], language: Language) -> Iterator[
     made = [(summary.cell.model, summary.corpus) for summary in summaries if summary.corpus]
     if not made:
         return
-    yield Paragraph(localized("corpus-are", language))
+    yield Paragraph(localized("texts.corpus-are", language))
     yield text_table(
         (localized("head-model", language), "BLEU", "chrF"),
         tuple((model, fixed(one.bleu, 1), fixed(one.chrf, 1)) for model, one in made),
@@ -651,10 +661,10 @@ def _corpus(summaries: Sequence[AnswerSummary], language: Language) -> Iterator[
 
 
 def _pair_blocks(pairs: Sequence[AnswerPair], figure: str, language: Language) -> Iterator[Block]:
-    yield Paragraph(localized("pairs-are", language, metric=metric_name(figure, language)))
-    heads = ("pair", "finding", "difference", "range", "p", "n")
+    yield Paragraph(localized("texts.pairs-are", language, metric=metric_name(figure, language)))
+    heads = ("head-pair", "texts.head-finding", "head-difference", "head-range", "head-p", "head-n")
     yield text_table(
-        tuple(localized(f"head-{head}", language) for head in heads),
+        tuple(localized(head, language) for head in heads),
         tuple(
             (
                 localized("versus", language, first=pair.first, second=pair.second),
@@ -699,7 +709,7 @@ def _seriousness(line: NoteLine) -> int:
 def _judge_line(note: ReportNote, context: OpenContext) -> NoteLine:
     link = None
     if note.rule in _DUEL_FILTERS:
-        text = localized("see-duels", context.language)
+        text = localized("texts.see-duels", context.language)
         link = context.duel_link(text, duel_outcome=_DUEL_FILTERS[note.rule])
     return NoteLine(NOTE_KINDS[note.level], note.text, link=link)
 
@@ -746,7 +756,7 @@ def answer_notes(
         done, total = s.replies, s.questions * s.n_repeats
     else:
         done, total = s.n, s.questions
-    made = state_notes(s.state, s.error, done, total, language, partial="answers-partial")
+    made = state_notes(s.state, s.error, done, total, language, partial="texts.partial")
     if s.state == "impossible":
         return tuple(made[:1])
     made += cluster_notes(s.clusters, s.cell, s.questions, language)
@@ -758,18 +768,18 @@ def answer_notes(
     }
     for rule, (k, n) in counts.items():
         if k:
-            text = localized(f"answers-{rule}", language, k=count(k), n=count(n))
+            text = localized(f"texts.{rule}", language, k=count(k), n=count(n))
             made.append(ReportNote("info" if rule == "bare" else "warn", rule, text))
     for rated in summary.ratings:
         judge = judge_name(rated.judge, language, rule_based=rule_based)
         if rated.unreferenced:
             k = count(rated.unreferenced)
             fields = {"k": k, "n": count(rated.n + rated.unscored + rated.unreferenced)}
-            text = localized("answers-unreferenced", language, judge=judge, **fields)
+            text = localized("texts.unreferenced", language, judge=judge, **fields)
             made.append(ReportNote("info", "unreferenced", text))
         if rated.unscored:
             fields = {"k": count(rated.unscored), "n": count(rated.n + rated.unscored)}
-            text = localized("answers-unscored", language, judge=judge, **fields)
+            text = localized("texts.unscored", language, judge=judge, **fields)
             made.append(ReportNote("warn", "unscored", text))
     return tuple(made)
 

@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
-from evalui.messages import localized
+from evalui.messages import add_messages, localized
 from evalui.report.analyses.arena import rating_axis, rating_range, rating_text, standings_title
 from evalui.report.analyses.base import Analysis
 from evalui.report.analyses.judge import judge_name, kappa_text
@@ -33,6 +34,8 @@ from evalui.scoring.arena.people import Disagreement, PeopleFigures
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Duel, Interval, Language, Outcome
 
+add_messages(Path(__file__).with_suffix(".toml"))
+
 _LISTED = 20  # rows of a long table; the exported tables have all
 _QUESTION_LENGTH = 80
 
@@ -52,7 +55,7 @@ def people_blocks(
         named = {
             _judge(figures, language, rule_based): figures for figures in own if figures.has_judge
         }
-        yield Heading(2, localized("people-part", language, dataset=dataset))
+        yield Heading(2, localized("people.part", language, dataset=dataset))
         yield _standings(own[0], named, language, rule_based)
         ending = f"-{place}" if place > 1 else ""
         folded = (
@@ -68,7 +71,7 @@ def people_blocks(
 
 def _judge(figures: PeopleFigures, language: Language, rule_based: frozenset[str]) -> str:
     if figures.judged.by == PANEL_NAME:
-        return localized("people-the-panel", language)
+        return localized("people.the-panel", language)
     return judge_name(figures.judged.by, language, rule_based=rule_based)
 
 
@@ -80,7 +83,7 @@ def _title(first: PeopleFigures, judges: Judges, language: Language) -> str:
                 "span": format_range(agreed.raw),
                 "n": count(agreed.n),
             }
-            return localized("people-agree", language, judge=judge, **fields)
+            return localized("people.agree", language, judge=judge, **fields)
     return standings_title(_human_arena(first), language)
 
 
@@ -95,7 +98,7 @@ def _counts(figures: PeopleFigures, language: Language) -> str:
         "people": count(figures.people),
         "pairs": count(len({vote.duel for vote in _human_arena(figures).verdicts})),
     }
-    return localized("people-counts", language, **fields)
+    return localized("people.counts", language, **fields)
 
 
 # ---------------------------------------------------------------- standings
@@ -109,13 +112,13 @@ def _standings(
     ranking = standings_title(_human_arena(first), language)
     if judges:
         below += [Paragraph(f"{ranking}.")] if title != ranking else []
-        below.append(Paragraph(localized("people-marks", language), small=True))
+        below.append(Paragraph(localized("people.marks", language), small=True))
     if first.adjudicated:
         fields = {"k": count(first.adjudicated)}
-        below.append(Paragraph(localized("people-adjudicated", language, **fields)))
+        below.append(Paragraph(localized("people.adjudicated", language, **fields)))
     if first.unmatched_votes:
         fields = {"k": count(first.unmatched_votes)}
-        below.append(Paragraph(localized("people-strangers", language, **fields)))
+        below.append(Paragraph(localized("people.strangers", language, **fields)))
     return Card(
         (_standings_table(first, judges, language, rule_based), *below),
         title=title,
@@ -128,9 +131,9 @@ def _each_judge(
 ) -> Iterator[Details]:
     """The ratings by each judge of a panel."""
     if len(judges) > 1:
-        finding = localized("people-judges-is", language, k=count(len(judges) - 1))
+        finding = localized("people.judges-is", language, k=count(len(judges) - 1))
         table = _judges_table(first, judges, language, rule_based)
-        yield Details("judges", localized("people-judges", language), finding, (table,))
+        yield Details("judges", localized("people.judges", language), finding, (table,))
 
 
 def _standings_table(
@@ -140,17 +143,16 @@ def _standings_table(
     standings = _human_arena(first).standings
     panel = [*judges.items()][:1]  # or the one judge
     beside = {one.model: one for _, each in panel for one in each.judged.standings}
-    head = {key: localized(f"head-{key}", language) for key in ("model", "people-elo", "counts")}
     columns = (
-        Column(head["model"], width=200),
+        Column(localized("head-model", language), width=200),
         Column("", axis=rating_axis(_ends([*standings, *beside.values()]))),
-        Column(head["people-elo"], right=True, lead=True, width=128),
+        Column(localized("people.head-elo", language), right=True, lead=True, width=128),
         *(
-            Column(localized("head-judge-elo", language, judge=name), right=True, width=144)
+            Column(localized("people.head-judge-elo", language, judge=name), right=True, width=144)
             for name, _ in panel
         ),
-        Column(head["counts"], right=True, width=128),
-        Column(localized("head-points", language), right=True, width=80),
+        Column(localized("people.head-counts", language), right=True, width=128),
+        Column(localized("standings.rating-score", language), right=True, width=80),
     )
     markers = contestant_markers(first, rule_based)
     rows = (
@@ -166,8 +168,8 @@ def _judges_table(
     """People's ratings beside those of every judge."""
     beside = [{one.model: one for one in each.judged.standings} for each in judges.values()]
     markers = contestant_markers(first, rule_based)
-    heads = [localized(f"head-{key}", language) for key in ("model", "people-elo")]
-    heads += [localized("head-judge-elo", language, judge=judge) for judge in judges]
+    heads = [localized(key, language) for key in ("head-model", "people.head-elo")]
+    heads += [localized("people.head-judge-elo", language, judge=judge) for judge in judges]
     rows = [
         (
             markers.cell(one.model),
@@ -226,21 +228,22 @@ def _agreement(first: PeopleFigures, judges: Judges, language: Language) -> Iter
     rated = [*_raters(first, judges, language)]
     if not rated:
         return
-    heads = (localized(f"head-{key}", language) for key in ("raters", "same", "kappa", "shared"))
+    keys = ("raters", "same", "kappa", "shared")
+    heads = (localized(f"people.head-{key}", language) for key in keys)
     rows = ((pair, _share(one.raw), kappa_text(one), count(one.n)) for pair, one in rated[:_LISTED])
     more = ""
     if len(rated) > _LISTED:
-        more = localized("people-more-raters", language, k=count(len(rated) - _LISTED))
+        more = localized("people.more-raters", language, k=count(len(rated) - _LISTED))
     pair, one = rated[-1] if len(judges) < len(rated) and judges else rated[0]
     fields = {"pair": pair, "value": _share(one.raw), "n": count(one.n)}
     yield Details(
         "agreement",
-        localized("people-agreement", language),
-        localized("people-agreement-is", language, **fields),
+        localized("people.agreement", language),
+        localized("people.agreement-is", language, **fields),
         (
             text_table(tuple(heads), tuple(rows)),
             Paragraph(more),
-            Paragraph(localized("people-kappa", language), small=True),
+            Paragraph(localized("people.kappa", language), small=True),
         ),
     )
 
@@ -249,17 +252,17 @@ def _raters(
     first: PeopleFigures, judges: Judges, language: Language
 ) -> Iterator[tuple[str, RaterAgreement]]:
     """Every two raters: judges and most people, judges and each person, two people."""
-    majority = localized("people-majority", language)
+    majority = localized("people.majority", language)
     for judge, figures in judges.items():
         if figures.agreement:
-            yield localized("people-two", language, first=judge, second=majority), figures.agreement
+            yield localized("people.two", language, first=judge, second=majority), figures.agreement
     for judge, figures in judges.items():
         # One person is the majority.
         if figures.people > 1:
             for person, agreement in figures.by_person.items():
-                yield localized("people-two", language, first=judge, second=person), agreement
+                yield localized("people.two", language, first=judge, second=person), agreement
     for (one, other), agreement in first.between_people.items():
-        yield localized("people-two", language, first=one, second=other), agreement
+        yield localized("people.two", language, first=one, second=other), agreement
 
 
 # ---------------------------------------------------------------- win rates
@@ -278,10 +281,10 @@ def _prediction_powered(judges: Judges, language: Language) -> Iterator[Details]
     sentences = [_powered_sentence(judge, rates, language) for judge, rates in voted.items()]
     tables = [_rates(rates, language) for rates in voted.values()]
     named = (map(Paragraph, sentences), tables) if len(voted) > 1 else (tables,)
-    about = Paragraph(localized("people-powered-about", language), small=True)
+    about = Paragraph(localized("people.powered-about", language), small=True)
     yield Details(
         "powered",
-        localized("people-powered", language),
+        localized("people.powered", language),
         sentences[0],
         (*(block for together in zip(*named, strict=True) for block in together), about),
     )
@@ -292,16 +295,17 @@ def _powered_sentence(
 ) -> str:
     n = sum(rate.human.n for rate in rates.values() if rate.human)
     fields = {"n": count(n), "total": count(sum(rate.judge.n for rate in rates.values()))}
-    return localized("people-powered-is", language, judge=judge, **fields)
+    return localized("people.powered-is", language, judge=judge, **fields)
 
 
 def _rates(rates: Mapping[tuple[str, str], PredictionPoweredRate], language: Language) -> Table:
-    keys = ("pair", "by-judge", "by-people", "by-both", "voted")
+    keys = ("by-judge", "by-people", "by-both", "voted")
+    heads = (localized(f"people.head-{key}", language) for key in keys)
     return text_table(
-        tuple(localized(f"head-{key}", language) for key in keys),
+        (localized("head-pair", language), *heads),
         tuple(
             (
-                localized("first-against", language, first=first, second=second),
+                localized("people.against", language, first=first, second=second),
                 *(_share(share) for share in (rate.judge, rate.human, rate.combined)),
                 f"{count(rate.human.n if rate.human else 0)} / {count(rate.judge.n)}",
             )
@@ -325,16 +329,16 @@ def _disagreements(first: PeopleFigures, judges: Judges, language: Language) -> 
     if not ordered:
         return
     fields = {"judge": judge, "n": count(len(ordered))}
-    keys = ("question", "pair", "people", "judge")[: 4 if judge else 3]
-    heads = [localized(f"head-{key}", language) for key in keys]
-    rows = [_disagreement_row(one, figures, language)[: len(keys)] for one in ordered[:_LISTED]]
+    keys = ("people.head-question", "head-pair", "people.head-people", "people.head-judge")
+    heads = [localized(key, language) for key in keys[: 4 if judge else 3]]
+    rows = [_disagreement_row(one, figures, language)[: len(heads)] for one in ordered[:_LISTED]]
     more = ""
     if len(ordered) > _LISTED:
-        more = localized("people-parting-more", language, shown=_LISTED)
+        more = localized("people.parting-more", language, shown=_LISTED)
     yield Details(
         "parting",
-        localized("people-parting", language),
-        localized("people-parting-of" if judge else "people-parting-alone", language, **fields),
+        localized("people.parting", language),
+        localized("people.parting-of" if judge else "people.parting-alone", language, **fields),
         (text_table(tuple(heads), tuple(rows)), Paragraph(more)),
     )
 
@@ -344,7 +348,7 @@ def _disagreement_row(
 ) -> tuple[str, ...]:
     question = figures.judged.samples[one.duel.sample_id].question
     cut = "…" if len(question) > _QUESTION_LENGTH else ""
-    pair = localized("first-against", language, first=one.duel.model_a, second=one.duel.model_b)
+    pair = localized("people.against", language, first=one.duel.model_a, second=one.duel.model_b)
     who: dict[Outcome, list[str]] = defaultdict(list)
     for person, outcome in one.people.items():
         who[outcome].append(person)
@@ -374,7 +378,7 @@ def _outcome_text(duel: Duel, outcome: Outcome | None, language: Language) -> st
         case "b":
             return duel.model_b
         case _:
-            return localized(f"people-{outcome}", language)
+            return localized(f"people.outcome-{outcome}", language)
 
 
 def _voters(figures: PeopleFigures, language: Language) -> Iterator[Details]:
@@ -382,11 +386,12 @@ def _voters(figures: PeopleFigures, language: Language) -> Iterator[Details]:
     if len(figures.voters) < 2:
         return
     unlike = [voter.name for voter in figures.voters if voter.outlier]
-    finding = localized("people-alike", language, n=count(len(figures.voters)))
+    finding = localized("people.alike", language, n=count(len(figures.voters)))
     if unlike:
         names = join_names(unlike, language)
-        finding = localized("people-outliers", language, names=names)
-    heads = (localized(f"head-{key}", language) for key in ("voter", "as-others", "others"))
+        finding = localized("people.outliers", language, names=names)
+    keys = ("voter", "as-others", "others")
+    heads = (localized(f"people.head-{key}", language) for key in keys)
     rows = [
         (
             one.name,
@@ -397,7 +402,7 @@ def _voters(figures: PeopleFigures, language: Language) -> Iterator[Details]:
     ]
     yield Details(
         "voters",
-        localized("people-voters", language),
+        localized("people.voters", language),
         finding,
         (text_table(tuple(heads), rows),),
     )

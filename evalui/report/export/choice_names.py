@@ -5,7 +5,7 @@ from the same ones or stand beside them.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evalui.report.export.encoder import (
@@ -24,11 +24,10 @@ from evalui.scoring.bias.counts import Consistency, OrderAgreement, PositionTabl
 from evalui.scoring.bias.probabilities import Calibration, CalibrationBin, LabelMass, PrideEstimate
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.choice.answer_format import ReadingMetrics
-from evalui.scoring.choice.options import variant_label
 from evalui.scoring.comparisons import CellComparison, ComparisonSet, IncomparablePair
 from evalui.scoring.statistics.intervals import ClusteredMean
 from evalui.scoring.statistics.tests import McNemar, RankBand
-from evalui.types import LETTERS, Interval, LeftOut, Reading
+from evalui.types import Interval, LeftOut, Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +56,6 @@ def public_biases(summary: Summary) -> list[PublicBias]:
     strata = summary.bias.strata if summary.bias else ()
     return [PublicBias(stratum, summary.priors.get(stratum.n_options, ())) for stratum in strata]
 
-
-# ---------------------------------------------------------------- single trials and verdicts
-
-
-def metadata(key: str) -> Property:
-    """What a file says of a question besides its texts."""
-    return Property("sample.metadata", lambda values: values.get(key, ""))
-
-
-def _shown(options_in_order: tuple[Sequence[str], Sequence[int]]) -> str:
-    choices, order = options_in_order
-    return "\n".join([f"{LETTERS[slot]}. {choices[content]}" for slot, content in enumerate(order)])
-
-
-OPTIONS = Property("shown", _shown)  # as the model saw them
-SHOWN_OPTIONS = Property("shown", lambda pair: [pair[0][content] for content in pair[1]])
-ORDER = Property("trial.variant", variant_label)
-REPEAT: Fields = {"repeat": "trial.variant.repeat"}  # which reply it is, of several
-SIGNATURE: Fields = {"signature": "cell.signature"}
 
 # ---------------------------------------------------------------- cells of multiple choice
 

@@ -4,26 +4,13 @@ The table says for each public name where its value stands and in which unit it 
 This module knows no dataclass but `Interval`; names stand in `choice_names` and `open_names`.
 """
 
-import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, TypeAlias, cast
 
-from evalui.types import LETTERS, Interval, Outcome
-
-JsonObject = dict[str, Any]  # what `json.dumps` takes, or a row of a frame
-_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-_PAGE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
-
-# A winner as battles name it, see `imports.battles`.
-WINNERS: Mapping[Outcome, str] = {
-    "a": "model_a",
-    "b": "model_b",
-    "tie": "tie",
-    "neither": "neither",
-}
+from evalui.report.write.json import JsonObject
+from evalui.types import LETTERS, WINNERS, Interval
 
 _PLAIN = frozenset({type(None), bool, int, float, str})  # what JSON has as it is
 _SINGLE = _PLAIN | {Interval}  # what is converted as a whole
@@ -200,26 +187,6 @@ def value_at(path: str, value: Any) -> Any:
         if value is None:
             return None
         value = getattr(value, name)
-    return value
-
-
-def json_text(value: Any, *, indented: bool = False) -> str:
-    """The value as JSON, in which a number that is not finite is null: JSON has no such numbers."""
-    encoder = _PAGE if indented else _LINE
-    try:
-        return encoder.encode(value)
-    except ValueError:
-        return encoder.encode(_finite(value))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        entries = cast(Mapping[Any, Any], value)  # of any kind
-        return {name: _finite(each) for name, each in entries.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in cast(Sequence[Any], value)]  # of any kind
     return value
 
 

@@ -1,77 +1,8 @@
-"""The columns of each DataFrame, declared once: names, dtypes, meanings; without pandas."""
+"""The columns of each DataFrame of figures, declared once: names, dtypes, meanings."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
 
-from evalui.report.export.trial_tables import KINDS, ON_REQUEST, REPLY, TRIAL
-
-Dtype = Literal["str", "category", "float64", "Int64", "boolean", "object", "datetime64[ms, UTC]"]
-
-
-@dataclass(frozen=True, slots=True)
-class FrameColumn:
-    """One column of a frame: the dtype of its values, and what they mean."""
-
-    dtype: Dtype
-    meaning: str
-
-
-_TRIAL_MEANINGS: Mapping[str, str] = {
-    "dataset": "name of the dataset",
-    "model": "name of the model",
-    "mode": "mode, with what tells it from others of that mode",
-    "id": "id of the question",
-    "subject": "its subject",
-    "language": "its language, of written answers",
-    "capability": "its capability, of written answers",
-    "file": "the file it stands in",
-    "line": "its line in that file",
-    "order": "order of the options: the k-th letter is the slot that shows option k of the file",
-    "question": "the question",
-    "options": "the options as they were shown, a line each",
-    "references": "the reference texts, an empty line between them",
-    "answer": "the right letter, as shown",
-    "choice": "the chosen letter, as shown; missing if unreadable or tied",
-    "correct": "whether it is the right one; missing without a choice",
-    "credit": "1 right, 0 wrong or unreadable, 1/t for t tied options",
-    "tied": "whether several options tie at the top",
-    "rule": "the rule that read the answer",
-    "reply": "what the model wrote",
-    "label_mass": "probability of all labels together, 0 to 1",
-    "truncated": "whether the prompt was cut to fit the model",
-    "merged_seams": "options whose first token also holds the end of the prompt",
-    "repeat": "which reply to the question, from 1; missing where each was asked once",
-    "fixed_order": "why another order changes the question: naming, duplicates; else empty",
-    "signature": "how the figures of the cell are made",
-}
-_TEXTS = frozenset({"id", "line", "question", "options", "references", "reply"})  # few repeat
-_DTYPES: Mapping[type, Dtype] = {bool: "boolean", float: "float64", int: "Int64"}
-
-
-def _trial_column(name: str) -> FrameColumn:
-    plain: Dtype = "str" if name in _TEXTS else "category"
-    dtype = _DTYPES.get(KINDS.get(name, str), plain)
-    return FrameColumn(dtype, _TRIAL_MEANINGS[name])
-
-
-# The fixed columns of both kinds of trials in the order of their meanings; those of readings,
-# probabilities and text figures depend on the run and stand behind them, see `trial_frame`.
-TRIAL_COLUMNS: Mapping[str, FrameColumn] = {
-    name: _trial_column(name)
-    for name in _TRIAL_MEANINGS
-    if name in {*TRIAL, *REPLY, *ON_REQUEST, "signature"}
-}
-QUESTION_COLUMNS: Mapping[str, FrameColumn] = {
-    **{name: TRIAL_COLUMNS[name] for name in ("dataset", "id", "subject")},
-    "category": FrameColumn("category", "the category of its subject"),
-    **{name: TRIAL_COLUMNS[name] for name in ("language", "capability", "file", "line")},
-    "question": TRIAL_COLUMNS["question"],
-    "options": FrameColumn("object", "the options in the order of the file, a tuple"),
-    "answer": FrameColumn("category", "the letter of the right option in that order"),
-    "references": FrameColumn("object", "the reference texts, a tuple"),
-    "fixed_order": TRIAL_COLUMNS["fixed_order"],
-}
+from evalui.report.frames.base import FrameColumn
 
 _DATASET = FrameColumn("category", "name of the dataset")
 _MODEL = FrameColumn("category", "name of the model")

@@ -1,31 +1,20 @@
 """A run as pandas DataFrames, each with declared columns: names, dtypes, meanings.
 
-Trials and questions are read from the cells of a run; everything else from its figures as
-`report.json` has them, so that a frame and that file never differ in a digit. Shares are in per
-cent. A missing value is NaN, `pandas.NA` or NaT, by the dtype of its column.
+They are made of its figures as `report.json` has them, so that a frame and that file never differ
+in a digit. Shares are in per cent.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from evalui.errors import SpecError
 from evalui.modes import usual_mode
 from evalui.report.export.frame_columns import (
     CELL_COLUMNS,
     METRIC_COLUMNS,
     PAIR_COLUMNS,
     POSITION_COLUMNS,
-    QUESTION_COLUMNS,
     STANDING_COLUMNS,
-    TRIAL_COLUMNS,
-    Dtype,
-    FrameColumn,
 )
 from evalui.report.export.metric_rows import (
     Figures,
@@ -34,72 +23,9 @@ from evalui.report.export.metric_rows import (
     metric_unit,
     opencompass_elo_columns,
 )
-from evalui.report.export.trial_cells import ExportColumn, same_for_all
-from evalui.report.export.trial_tables import ON_REQUEST, every_trial
+from evalui.report.frames.base import frame
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.scoring.trial_columns import columns_of
-from evalui.types import LETTERS, CellResult, Sample
-
-
-def frame(rows: Iterable[Row], columns: Mapping[str, FrameColumn]) -> pd.DataFrame:
-    """The rows as a frame of exactly these columns; what a row lacks is missing."""
-    every = list(rows)
-    return pd.DataFrame(
-        {
-            name: _series([row.get(name) for row in every], column.dtype)
-            for name, column in columns.items()
-        }
-    )
-
-
-def trial_frame(
-    results: Iterable[CellResult], columns: Sequence[str] | None = None
-) -> pd.DataFrame:
-    """A row per trial of options and per written answer, the cells one after the other.
-
-    `columns` None gives all of `TRIAL_COLUMNS`, then the choice and the rule of each reading
-    (`strict_choice`), the probability of each slot (`p_A`, 0 to 1) and each text metric in per
-    cent. Of some columns nothing else is read: no text where no text is wanted.
-
-    Raises:
-        SpecError: there is no such column; the message lists those there are.
-    """
-    every = dict[str, None].fromkeys(TRIAL_COLUMNS)
-    cells: list[tuple[int, Mapping[str, Sequence[ExportColumn]]]] = []
-    for result in results:
-        held = replace(result, trials=columns_of(result.trials))  # decoded once
-        if names := every_trial([held]).kinds:
-            every |= dict.fromkeys(names)
-            table = every_trial([held], [*names, *ON_REQUEST] if columns is None else columns)
-            chunks = list(table.chunks())
-            by_name = {
-                name: [chunk[place] for chunk in chunks] for place, name in enumerate(table.kinds)
-            }
-            cells.append((len(held.trials), by_name))
-    if unknown := [name for name in columns or () if name not in every]:
-        raise SpecError("no-column", name=unknown[0], known=", ".join(every))
-    return pd.DataFrame(
-        {
-            name: _joined(
-                chain.from_iterable(
-                    by_name.get(name) or [same_for_all(None, n)] for n, by_name in cells
-                ),
-                _dtype_of_trial(name),
-            )
-            for name in (every if columns is None else columns)
-        }
-    )
-
-
-def question_frame(results: Iterable[CellResult]) -> pd.DataFrame:
-    """A row per question of each dataset, in the order of its file."""
-    samples = {
-        (result.cell.dataset, sample.id): sample
-        for result in results
-        for sample in result.samples.values()
-    }
-    rows = (_question_row(dataset, sample) for (dataset, _), sample in samples.items())
-    return frame(rows, QUESTION_COLUMNS)
+from evalui.types import LETTERS
 
 
 def cell_frame(figures: Figures) -> pd.DataFrame:
@@ -229,66 +155,3 @@ def _ends(name: str, ends: Sequence[float | None] | None) -> Row:
 def _rating(name: str, standing: Row) -> Row:
     rating: Row = standing[name] or {"rating": None, "low": None, "high": None}
     return {name: rating["rating"], f"{name}_low": rating["low"], f"{name}_high": rating["high"]}
-
-
-def _question_row(dataset: str, sample: Sample) -> Row:
-    metadata = sample.metadata
-    named = ("subject", "category", "language", "capability", "file", "line")
-    return {
-        "dataset": dataset,
-        "id": sample.id,
-        **{name: metadata.get(name, "") for name in named},
-        "question": sample.question,
-        "options": sample.choices,
-        "answer": LETTERS[sample.target] if isinstance(sample.target, int) else None,
-        "references": sample.references,
-        "fixed_order": sample.fixed_reason,
-    }
-
-
-def _dtype_of_trial(name: str) -> Dtype:
-    """That of a fixed column, of a reading's choice and rule, of a probability or text metric."""
-    if name in TRIAL_COLUMNS:
-        return TRIAL_COLUMNS[name].dtype
-    return "category" if name.endswith(("_choice", "_rule")) else "float64"
-
-
-def _joined(parts: Iterable[ExportColumn], dtype: Dtype) -> pd.Series:
-    """The parts of a column below each other; each distinct value is converted once."""
-    if dtype == "category":
-        return _category(parts)
-    converted = [_values(part, dtype) for part in parts]
-    if dtype in ("str", "object"):
-        return _series(np.concatenate(converted) if converted else [], dtype)
-    return pd.concat(
-        [_series(part, dtype) for part in converted] or [_series([], dtype)], ignore_index=True
-    )
-
-
-def _values(part: ExportColumn, dtype: Dtype) -> NDArray[Any]:
-    kind = np.float64 if dtype == "float64" else np.object_
-    values = np.empty(len(part.values), dtype=kind)
-    values[:] = part.values
-    return values if part.codes is None else values[part.codes]
-
-
-def _category(parts: Iterable[ExportColumn]) -> pd.Series:
-    known: dict[Any, int] = {}
-    codes = [np.zeros(0, dtype=np.int32)]
-    for part in parts:
-        places = np.array(
-            [-1 if each is None else known.setdefault(each, len(known)) for each in part.values],
-            dtype=np.int32,
-        )
-        codes.append(places if part.codes is None else places[part.codes])
-    categories = pd.Index(list(known), dtype="str")
-    return pd.Series(pd.Categorical.from_codes(np.concatenate(codes), categories))
-
-
-def _series(values: Any, dtype: Dtype) -> pd.Series:
-    """The values, of which any may be None, as a column."""
-    if dtype == "category":
-        return _category([ExportColumn(values)])
-    if dtype == "datetime64[ms, UTC]":
-        return pd.Series(pd.to_datetime(pd.Series(values, dtype="str"), utc=True)).astype(dtype)
-    return pd.Series(values, dtype=dtype)

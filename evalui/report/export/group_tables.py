@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
-from evalui.report.export.encoder import JsonObject
 from evalui.report.export.metric_fields import public_figure
 from evalui.report.export.tables import table_of
-from evalui.report.export.trial_cells import ExportTable
+from evalui.report.frames.base import FrameParts
+from evalui.report.write.json import JsonObject
 from evalui.scoring.groups import GroupSummary
 
 
@@ -28,7 +28,7 @@ def group_objects(groups: Iterable[GroupSummary]) -> list[JsonObject]:
     ]
 
 
-def group_table(groups: Iterable[GroupSummary]) -> ExportTable:
+def group_table(groups: Iterable[GroupSummary]) -> FrameParts:
     """A row per group, model, mode and metric."""
     return table_of(row for group in groups for row in _rows(group))
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from evalui.modes import usual_mode
 from evalui.report.export.choice_names import ALL_METRICS, COUNTS
-from evalui.report.export.encoder import JsonObject
 from evalui.report.export.open_names import RELIABILITY
+from evalui.report.write.json import JsonObject
 from evalui.scoring.choice.circular import MOVABLE
 from evalui.scoring.metrics import metric_named
 

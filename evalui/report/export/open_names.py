@@ -30,7 +30,6 @@ from evalui.scoring.arena.people import Disagreement, PeopleFigures
 from evalui.scoring.arena.verdicts import JudgeReliability
 from evalui.scoring.pairs import AnswerPair
 from evalui.scoring.texts.tally import Corpus
-from evalui.types import CRITERION
 
 # ---------------------------------------------------------------- written answers
 
@@ -71,20 +70,6 @@ _ANSWERS: Mapping[type, Fields] = {
     },
 }
 
-
-def _mark(scale: str) -> Property:
-    return Property("trial.scores", lambda scores: scores.get(scale, (None,))[0])
-
-
-MARKS: Fields = {scale: _mark(scale) for scale in ("rating", "correct")}
-MARKS_BY_CRITERION = Property(
-    "trial.scores",
-    lambda scores: {
-        name.removeprefix(CRITERION): values[0]
-        for name, values in scores.items()
-        if name.startswith(CRITERION)
-    },
-)
 
 # ---------------------------------------------------------------- judges and people
 

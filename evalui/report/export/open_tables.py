@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from evalui.report.export.choice_names import CELL
 from evalui.report.export.encoder import (
-    WINNERS,
     Fields,
-    JsonObject,
     Property,
     bounds,
     interval,
@@ -35,8 +33,9 @@ from evalui.report.export.open_names import (
     voted_rates,
 )
 from evalui.report.export.tables import table_of
-from evalui.report.export.trial_cells import ExportTable
-from evalui.report.export.trial_tables import SEPARATOR
+from evalui.report.frames.base import FrameParts
+from evalui.report.frames.trials import SEPARATOR
+from evalui.report.write.json import JsonObject
 from evalui.scoring.answer_summary import AnswerSummary
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.figures import Arena
@@ -49,7 +48,7 @@ from evalui.scoring.arena.people import (
 )
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.scoring.pairs import AnswerPair
-from evalui.types import Verdict
+from evalui.types import WINNERS, Verdict
 
 _MAJORITY = "majority"  # of the people, as a rater
 
@@ -127,7 +126,7 @@ def open_tables(
     arenas: Sequence[Arena],
     *,
     people: Sequence[Arena] = (),
-) -> dict[str, ExportTable]:
+) -> dict[str, FrameParts]:
     """Every table of the figures of open questions by name, in the order of a reader's interest.
 
     `people` are the arenas of people's votes: their figures stand below those of the judges.
@@ -145,7 +144,7 @@ def open_tables(
     }
 
 
-def people_tables(people_figures: Sequence[PeopleFigures]) -> dict[str, ExportTable]:
+def people_tables(people_figures: Sequence[PeopleFigures]) -> dict[str, FrameParts]:
     """Every table of people's votes by name."""
     return {
         "people": voters_table(people_figures),
@@ -155,17 +154,17 @@ def people_tables(people_figures: Sequence[PeopleFigures]) -> dict[str, ExportTa
     }
 
 
-def answers_table(summaries: Sequence[AnswerSummary]) -> ExportTable:
+def answers_table(summaries: Sequence[AnswerSummary]) -> FrameParts:
     """A row per cell of answers: counts, the means of the text figures, corpus figures, marks."""
     return table_of(_answers_row(summary) for summary in summaries)
 
 
-def answer_pairs(pairs: Sequence[AnswerPair]) -> ExportTable:
+def answer_pairs(pairs: Sequence[AnswerPair]) -> FrameParts:
     """A row per two models and figure: the difference in per cent points, p adjusted (Holm)."""
     return table_of(ENCODER.fields(pair, _ANSWER_PAIR) for pair in pairs)
 
 
-def standings(arenas: Sequence[Arena]) -> ExportTable:
+def standings(arenas: Sequence[Arena]) -> FrameParts:
     """A row per model of each arena, the best first: counts, Elo, ratings, ranks."""
     return _by_arena(
         arenas,
@@ -176,7 +175,7 @@ def standings(arenas: Sequence[Arena]) -> ExportTable:
     )
 
 
-def dimensions(arenas: Sequence[Arena]) -> ExportTable:
+def dimensions(arenas: Sequence[Arena]) -> FrameParts:
     """A row per dimension and model: overall, by language, by capability."""
     return _by_arena(
         arenas,
@@ -190,22 +189,22 @@ def dimensions(arenas: Sequence[Arena]) -> ExportTable:
     )
 
 
-def win_matrix(arenas: Sequence[Arena]) -> ExportTable:
+def win_matrix(arenas: Sequence[Arena]) -> FrameParts:
     """A row per ordered pair of models that met: counts, and the share of points of the first."""
     return _by_arena(arenas, _matrix_rows)
 
 
-def reliability(arenas: Sequence[Arena]) -> ExportTable:
+def reliability(arenas: Sequence[Arena]) -> FrameParts:
     """A row per arena: what was judged, how the judge behaved, the leader's lead in points."""
     return _by_arena(arenas, lambda arena: [ENCODER.fields(arena, _RELIABILITY)])
 
 
-def duels(arenas: Sequence[Arena]) -> ExportTable:
+def duels(arenas: Sequence[Arena]) -> FrameParts:
     """A row per question and pair: both answers, what each order brought, and what counts."""
     return _by_arena(arenas, _duel_rows)
 
 
-def verdicts(arenas: Sequence[Arena]) -> ExportTable:
+def verdicts(arenas: Sequence[Arena]) -> FrameParts:
     """A row per showing with the judge's words; the winner of an unreadable one is empty."""
     return _by_arena(
         [arena for arena in arenas if arena.by != PANEL_NAME],
@@ -213,7 +212,7 @@ def verdicts(arenas: Sequence[Arena]) -> ExportTable:
     )
 
 
-def voters_table(people_figures: Sequence[PeopleFigures]) -> ExportTable:
+def voters_table(people_figures: Sequence[PeopleFigures]) -> FrameParts:
     """A row per person and dataset: votes, how often they agree with most others, outliers."""
     return table_of(
         {"dataset": figures.judged.dataset, "person": voter.name, "votes": votes[voter.name]}
@@ -225,7 +224,7 @@ def voters_table(people_figures: Sequence[PeopleFigures]) -> ExportTable:
     )
 
 
-def agreement_table(people_figures: Sequence[PeopleFigures]) -> ExportTable:
+def agreement_table(people_figures: Sequence[PeopleFigures]) -> FrameParts:
     """A row per two raters: each judge with most people, with each person, and two people."""
     beside = (row for figures in people_figures for row in _with_judge(figures))
     between = (
@@ -236,7 +235,7 @@ def agreement_table(people_figures: Sequence[PeopleFigures]) -> ExportTable:
     return table_of([*beside, *between])
 
 
-def prediction_powered(people_figures: Sequence[PeopleFigures]) -> ExportTable:
+def prediction_powered(people_figures: Sequence[PeopleFigures]) -> FrameParts:
     """A row per judge and pair of models with votes: win rates of the first three times."""
     return table_of(
         _judge_columns(figures)
@@ -248,7 +247,7 @@ def prediction_powered(people_figures: Sequence[PeopleFigures]) -> ExportTable:
     )
 
 
-def disagreements_table(people_figures: Sequence[PeopleFigures]) -> ExportTable:
+def disagreements_table(people_figures: Sequence[PeopleFigures]) -> FrameParts:
     """A row per vote on a pair of answers on which people and judge, or people, disagree."""
     return table_of(
         _judge_columns(figures)
@@ -264,9 +263,7 @@ def disagreements_table(people_figures: Sequence[PeopleFigures]) -> ExportTable:
     )
 
 
-def _by_arena(
-    arenas: Sequence[Arena], rows: Callable[[Arena], Iterable[JsonObject]]
-) -> ExportTable:
+def _by_arena(arenas: Sequence[Arena], rows: Callable[[Arena], Iterable[JsonObject]]) -> FrameParts:
     """The rows of each arena between its dataset and judge and its signature."""
     return table_of(
         {"dataset": arena.dataset, "judge": arena.by, **row, "signature": arena.signature}

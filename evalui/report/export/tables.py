@@ -6,6 +6,8 @@ Names are technical and stable, shares are in per cent.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import cast
 
+import pandas as pd
+
 from evalui.report.export.choice_names import (
     CELL,
     CELL_STATE,
@@ -16,7 +18,6 @@ from evalui.report.export.choice_names import (
 )
 from evalui.report.export.encoder import (
     Fields,
-    JsonObject,
     bounds,
     interval,
     length,
@@ -26,7 +27,8 @@ from evalui.report.export.encoder import (
 )
 from evalui.report.export.json import ENCODER
 from evalui.report.export.metric_fields import choice_columns
-from evalui.report.export.trial_cells import ExportColumn, ExportTable
+from evalui.report.frames.base import FrameParts
+from evalui.report.write.json import JsonObject
 from evalui.scoring.bias.counts import PositionTable
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.comparisons import comparisons
@@ -64,7 +66,7 @@ _PAIR: Fields = {
 }
 
 
-def tables(summaries: Sequence[Summary]) -> dict[str, ExportTable]:
+def tables(summaries: Sequence[Summary]) -> dict[str, FrameParts]:
     """Every table of the figures of a run by name, in the order of a reader's interest."""
     return {
         "overview": overview(summaries),
@@ -77,7 +79,7 @@ def tables(summaries: Sequence[Summary]) -> dict[str, ExportTable]:
     }
 
 
-def overview(summaries: Sequence[Summary]) -> ExportTable:
+def overview(summaries: Sequence[Summary]) -> FrameParts:
     """A row per cell: the main figures with their ranges, then OpenCompass's by their names."""
     return table_of(
         ENCODER.fields(summary, _OVERVIEW)
@@ -89,7 +91,7 @@ def overview(summaries: Sequence[Summary]) -> ExportTable:
     )
 
 
-def readings(summaries: Sequence[Summary]) -> ExportTable:
+def readings(summaries: Sequence[Summary]) -> FrameParts:
     """A row per cell and rule of reading, on the order as written."""
     return _by_cell(
         summaries,
@@ -100,14 +102,14 @@ def readings(summaries: Sequence[Summary]) -> ExportTable:
     )
 
 
-def groups(summaries: Sequence[Summary]) -> ExportTable:
+def groups(summaries: Sequence[Summary]) -> FrameParts:
     """A row per subject; for categories and all one by question (micro), one by subject (macro)."""
     return _by_cell(
         summaries, lambda summary: (row for group in summary.groups for row in _group_rows(group))
     )
 
 
-def positions(summaries: Sequence[Summary]) -> ExportTable:
+def positions(summaries: Sequence[Summary]) -> FrameParts:
     """A row per slot: the recall of its right answers, and how often it is picked."""
     return _by_cell(
         summaries,
@@ -115,7 +117,7 @@ def positions(summaries: Sequence[Summary]) -> ExportTable:
     )
 
 
-def confusion(summaries: Sequence[Summary]) -> ExportTable:
+def confusion(summaries: Sequence[Summary]) -> FrameParts:
     """A row per square of the heat map: right answer's slot, picked slot, number of trials."""
     return _by_cell(
         summaries,
@@ -128,7 +130,7 @@ def confusion(summaries: Sequence[Summary]) -> ExportTable:
     )
 
 
-def bias(summaries: Sequence[Summary]) -> ExportTable:
+def bias(summaries: Sequence[Summary]) -> FrameParts:
     """A row per cell and number of options: unevenness, tests, agreement, priors, calibration."""
     return _by_cell(
         summaries,
@@ -136,7 +138,7 @@ def bias(summaries: Sequence[Summary]) -> ExportTable:
     )
 
 
-def pairs(summaries: Sequence[Summary]) -> ExportTable:
+def pairs(summaries: Sequence[Summary]) -> FrameParts:
     """A row per pair of cells of one dataset and mode, tested question by question."""
     return table_of(
         {"dataset": compared.dataset, "mode": compared.label, "measure": compared.measure}
@@ -146,19 +148,21 @@ def pairs(summaries: Sequence[Summary]) -> ExportTable:
     )
 
 
-def table_of(rows: Iterable[TableRow]) -> ExportTable:
+def table_of(rows: Iterable[TableRow]) -> FrameParts:
     """The rows, whose columns may differ, as a table with `error` and `signature` last."""
     every = list(rows)
     names = dict.fromkeys(name for row in every for name in row)
     last = [name for name in ("error", "signature") if name in names]
-    kinds = dict[str, type].fromkeys([*(n for n in names if n not in last), *last], object)
-    columns = [ExportColumn([row.get(name) for row in every]) for name in kinds]
-    return ExportTable(kinds, lambda: iter([columns] if every else []))
+    values = {
+        name: pd.Series([row.get(name) for row in every], dtype="object")
+        for name in [*(n for n in names if n not in last), *last]
+    }
+    return FrameParts.of(pd.DataFrame(values))
 
 
 def _by_cell(
     summaries: Sequence[Summary], rows: Callable[[Summary], Iterable[TableRow]]
-) -> ExportTable:
+) -> FrameParts:
     """The rows of each cell between the names of the cell and its signature."""
     return table_of(
         ENCODER.fields(summary, _CELL) | row | {"signature": summary.cell.signature}

@@ -28,7 +28,7 @@ Columns = Mapping[str, FrameColumn]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FrameParts:
     """Rows that are made as they are read: `parts` are frames of these `columns`, below each other.
 
     A million trials are never held at once. Without rows there are no columns.
@@ -36,6 +36,11 @@ class Table:
 
     columns: tuple[str, ...]
     parts: Callable[[], Iterator[pd.DataFrame]]
+
+    @classmethod
+    def of(cls, whole: pd.DataFrame) -> "FrameParts":
+        """A frame that is held already."""
+        return cls(tuple(whole.columns) if len(whole) else (), lambda: iter([whole]))
 
 
 def frame(rows: Iterable[Row], columns: Columns, *, more: bool = False) -> pd.DataFrame:

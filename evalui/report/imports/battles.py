@@ -19,9 +19,9 @@ from evalui.replies import (
     read_rating,
     read_verdict,
 )
-from evalui.report.export.encoder import WINNERS, JsonObject
 from evalui.report.export.json import encode
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
+from evalui.report.write.json import JsonObject
 from evalui.scoring.arena.battles import (
     Battle,
     BattleTally,
@@ -49,7 +49,7 @@ from evalui.scoring.arena.elo import (
     sequential_elo,
 )
 from evalui.scoring.arena.figures import PEOPLE
-from evalui.types import Duel, Outcome, Verdict
+from evalui.types import WINNERS, Duel, Outcome, Verdict
 
 OUTCOME_OF: Mapping[str, Outcome] = {
     **{name: outcome for outcome, name in WINNERS.items()},

@@ -43,6 +43,11 @@ def variant_label(variant: Variant) -> str:
     return "".join(LETTERS[slot] for slot in _inverse_permutation(variant.permutation))
 
 
+def shown_options(choices: Sequence[str], variant: Variant) -> list[str]:
+    """The options of a file in the order in which a variant shows them."""
+    return [choices[content] for content in variant.permutation]
+
+
 def pattern_of(orders: Iterable[Variant]) -> Pattern:
     """The pattern whose orders these are, or are among: rotations make a circular one."""
     moved = [order for order in orders if not order.is_origin]

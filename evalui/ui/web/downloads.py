@@ -84,7 +84,7 @@ def _votes(service: AppService) -> Route:
 
 
 def _sheet(t: Messages, view: UploadView) -> bytes:
-    from evalui.report.export.spreadsheets import escape_formula
+    from evalui.report.write.csv import escape_formula
 
     sheet = io.StringIO()
     writer = csv.writer(sheet)

@@ -8,7 +8,7 @@ import pytest
 from harness_examples import LOGS, figures_of, imported
 
 from evalui.errors import DataError
-from evalui.report.analyses.overview.document import left_out_sentences
+from evalui.report.analyses.left_out import left_out_sentences
 from evalui.runs.results import read_results
 from evalui.store.connection import Database
 

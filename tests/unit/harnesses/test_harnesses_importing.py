@@ -14,7 +14,7 @@ from harness_examples import LOGS, choice_line, imported, report_of, write_lm_ev
 from evalui.errors import DataError, SpecError, StoreError
 from evalui.harnesses import importing
 from evalui.harnesses.base import FlawedAnswer, LoggedAnswer, LogPart
-from evalui.report.analyses.overview.document import left_out_sentences
+from evalui.report.analyses.left_out import left_out_sentences
 from evalui.runs.results import read_results
 from evalui.runs.spec import ModeSpec
 from evalui.runs.worker.worker import Worker

@@ -18,12 +18,13 @@ import pytest
 import evalui
 from evalui.library import scores
 from evalui.report.export import frame_columns
+from evalui.report.frames.trials import QUESTION_COLUMNS, TRIAL_COLUMNS
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 FRAMES = {
-    "trials": frame_columns.TRIAL_COLUMNS,
-    "questions": frame_columns.QUESTION_COLUMNS,
+    "trials": TRIAL_COLUMNS,
+    "questions": QUESTION_COLUMNS,
     "cells": frame_columns.CELL_COLUMNS,
     "metrics": frame_columns.METRIC_COLUMNS,
     "pairs": frame_columns.PAIR_COLUMNS,

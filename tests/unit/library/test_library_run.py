@@ -10,6 +10,8 @@ import pytest
 import evalui
 from evalui.errors import DataError, SpecError, UnknownName
 from evalui.report.export import frame_columns
+from evalui.report.frames.base import FrameColumn
+from evalui.report.frames.trials import QUESTION_COLUMNS, TRIAL_COLUMNS
 
 
 def _report(folder: Path) -> dict[str, Any]:
@@ -101,7 +103,7 @@ def test_neither_texts_nor_objects_are_made_where_columns_will_do(
     def refuse(*_: object) -> None:
         raise AssertionError("a text was read")
 
-    monkeypatch.setattr("evalui.report.export.trial_cells.TrialChunk.texts", property(refuse))
+    monkeypatch.setattr("evalui.store.trials.text_reader", lambda *_: refuse)
     monkeypatch.setattr("evalui.scoring.trial_columns.TrialColumns.build", refuse)
     assert len(choice.trials(["choice", "correct", "p_A", "strict_rule", "question"])) > 0
     with pytest.raises(AssertionError, match="a text was read"):
@@ -115,7 +117,7 @@ def test_neither_texts_nor_objects_are_made_where_columns_will_do(
         ("metrics", frame_columns.METRIC_COLUMNS),
         ("pairs", frame_columns.PAIR_COLUMNS),
         ("positions", frame_columns.POSITION_COLUMNS),
-        ("questions", frame_columns.QUESTION_COLUMNS),
+        ("questions", QUESTION_COLUMNS),
         ("standings", frame_columns.STANDING_COLUMNS),
         ("verdicts", frame_columns.VERDICT_COLUMNS),
         ("votes", frame_columns.VOTE_COLUMNS),
@@ -125,7 +127,7 @@ def test_a_frame_has_the_declared_columns_and_dtypes_with_rows_and_without(
     choice: evalui.Run,
     judged: evalui.Run,
     name: str,
-    declared: dict[str, frame_columns.FrameColumn],
+    declared: dict[str, FrameColumn],
 ):
     made = [getattr(run, name)() for run in (choice, judged)]
     assert name == "votes" or any(len(each) for each in made)
@@ -138,8 +140,8 @@ def test_a_frame_has_the_declared_columns_and_dtypes_with_rows_and_without(
 def test_trials_have_the_declared_dtypes(choice: evalui.Run, judged: evalui.Run):
     for run in (choice, judged):
         trials = run.trials()
-        assert list(trials)[: len(frame_columns.TRIAL_COLUMNS)] == list(frame_columns.TRIAL_COLUMNS)
-        for name, column in frame_columns.TRIAL_COLUMNS.items():
+        assert list(trials)[: len(TRIAL_COLUMNS)] == list(TRIAL_COLUMNS)
+        for name, column in TRIAL_COLUMNS.items():
             assert str(trials[name].dtype) == column.dtype, name
     assert judged.trials()["rouge-l-f"].max() <= 100
 

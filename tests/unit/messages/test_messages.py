@@ -30,7 +30,7 @@ from evalui.messages import (
     sentence,
 )
 from evalui.modes import MODES
-from evalui.report.export.formats import ON_PAGE
+from evalui.report.write.formats import ON_PAGE
 from evalui.store.question_pages import OutcomeFilter
 from evalui.types import Ability, CellState, DatasetKind, Language, Pattern, RunState
 
@@ -243,9 +243,8 @@ def test_a_noun_follows_its_own_number_where_a_sentence_has_several():
 
 
 def test_a_verb_goes_with_the_count_that_it_names():
-    assert localized("answers-partial-ended", "en", done="1", total="40").startswith(
-        "1 of 40 questions was answered;"
-    )
+    said = Messages("en", ENGLISH)("texts.partial-ended", done="1", total="40")
+    assert said.startswith("1 of 40 questions was answered;")
 
 
 @pytest.mark.parametrize(

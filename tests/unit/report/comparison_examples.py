@@ -6,8 +6,7 @@ from bias_examples import Pick, cell_result, fond, halting, right
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
 from evalui.messages import messages
-from evalui.report.analyses.comparison.blocks import comparison_blocks
-from evalui.report.analyses.comparison.figures import Comparison, Contender, compare
+from evalui.report.analyses.comparison import Comparison, Contender, compare, comparison_blocks
 from evalui.report.analyses.people import people_blocks
 from evalui.report.blocks import Block
 from evalui.report.compile import compile_report

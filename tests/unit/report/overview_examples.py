@@ -6,7 +6,7 @@ from functools import cache
 
 from bias_examples import Pick, cell_result, fond, halting, right
 
-from evalui.report.analyses.overview.document import overview_blocks
+from evalui.report.analyses.overview import overview_blocks
 from evalui.report.blocks import Block, Places
 from evalui.scoring.cell_summary import Summary, summarise
 from evalui.scoring.choice.answer_format import ReadingMetrics

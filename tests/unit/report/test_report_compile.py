@@ -9,8 +9,8 @@ from evalui.modes.open_answer import OpenAnswer
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.blocks import Details, Paragraph
 from evalui.report.compile import ANALYSES, added_blocks, compile_report, markdown
-from evalui.report.export.files import write
 from evalui.report.render.markdown import escaped
+from evalui.report.write.files import write
 from evalui.types import Language
 
 

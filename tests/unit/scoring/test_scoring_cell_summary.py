@@ -4,7 +4,7 @@ import pytest
 from bias_examples import cell_result, fond, often_first, right, with_probabilities
 from scoring_examples import question_outcomes
 
-from evalui.report.analyses.overview.warnings import evidence
+from evalui.report.analyses.warnings import evidence
 from evalui.report.export.json import metrics_object
 from evalui.scoring.cautions import cautions
 from evalui.scoring.cell_summary import adjust_lights, pair_summary, summarise

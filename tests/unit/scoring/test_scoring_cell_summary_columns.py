@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalui.report.analyses.comparison.figures import Contender, compare
+from evalui.report.analyses.comparison import Contender, compare
 from evalui.scoring.cell_summary import summarise
 from evalui.scoring.choice.options import variants
 from evalui.scoring.trial_columns import TrialColumns, columns_of

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 from evalui.messages import localized
 from evalui.report.analyses.base import Analysis
-from evalui.report.analyses.overview.standing import with_question
 from evalui.report.analyses.position_bias.blocks import BiasSubject, bias_blocks
 from evalui.report.analyses.position_bias.maps import model_maps
 from evalui.report.analyses.position_bias.verdict import verdict
+from evalui.report.analyses.verdict import with_question
 from evalui.report.blocks import Block, Heading, Markers, Paragraph
 from evalui.report.words import join_sentences, names
 from evalui.scoring.cell_summary import Summary

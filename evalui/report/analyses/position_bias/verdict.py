@@ -4,7 +4,7 @@
 """
 
 from evalui.messages import localized
-from evalui.report.analyses.overview.lead import bias_state
+from evalui.report.analyses.metrics import bias_state
 from evalui.report.analyses.position_bias.findings import counted_picks
 from evalui.report.blocks import Headline
 from evalui.report.numbers import count, format_value, p_value, percent

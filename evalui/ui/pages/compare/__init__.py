@@ -18,8 +18,7 @@ from evalui.app.comparisons import (
 from evalui.app.service import AppService
 from evalui.app.sharing import withdraw
 from evalui.errors import SpecError
-from evalui.report.analyses.comparison.blocks import comparison_blocks
-from evalui.report.analyses.comparison.findings import measure_words
+from evalui.report.analyses.comparison import comparison_blocks, measure_words
 from evalui.report.html import Html
 from evalui.report.render.page import render_block
 from evalui.ui.blocks import show

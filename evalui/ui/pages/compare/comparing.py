@@ -17,7 +17,7 @@ from evalui.app.questions import AnsweringModel
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
-from evalui.report.analyses.comparison.figures import Comparison, PairComparison
+from evalui.report.analyses.comparison import Comparison, PairComparison
 from evalui.report.blocks import Link, NoteLine, Notes
 from evalui.ui.components.form import Form
 from evalui.ui.pages.compare.choice import ComparisonChoice, read_choice

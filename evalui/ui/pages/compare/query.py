@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 from urllib.parse import urlencode
 
-from evalui.report.analyses.comparison.figures import Comparison, PairComparison
+from evalui.report.analyses.comparison import Comparison, PairComparison
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 
 

@@ -8,13 +8,13 @@ import gradio as gr
 
 from evalui.app.questions import AnsweringModel
 from evalui.messages import Messages
-from evalui.report.analyses.comparison.figures import (
+from evalui.report.analyses.comparison import (
     FIGURES,
     Comparison,
     Contender,
     PairComparison,
+    measure_words,
 )
-from evalui.report.analyses.comparison.findings import measure_words
 from evalui.report.blocks import Places
 from evalui.report.html import Html
 from evalui.report.numbers import format_fraction

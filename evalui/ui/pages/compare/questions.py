@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalui.messages import Messages
-from evalui.report.analyses.comparison.figures import (
+from evalui.report.analyses.comparison import (
     FIGURES,
     Comparison,
     Contender,
     PairComparison,
+    measure_words,
     split_questions,
 )
-from evalui.report.analyses.comparison.findings import measure_words
 from evalui.report.html import Html
 from evalui.report.numbers import format_fraction
 from evalui.store.question_pages import MAX_MARKS, CellMarks, read_marks

@@ -9,11 +9,11 @@ from evalui.app.run_view import RunView
 from evalui.app.sharing import run_address
 from evalui.report.analyses.chosen_metrics import chosen_blocks
 from evalui.report.analyses.cost import replies_blocks
+from evalui.report.analyses.groups import SUMMARY_GROUPS
 from evalui.report.analyses.imported import IMPORTED
-from evalui.report.analyses.overview.document import overview_blocks
-from evalui.report.analyses.overview.standing import standings
+from evalui.report.analyses.overview import overview_blocks
 from evalui.report.analyses.published import PUBLISHED
-from evalui.report.analyses.summary_groups import SUMMARY_GROUPS
+from evalui.report.analyses.verdict import standings
 from evalui.report.blocks import Block, Headline
 from evalui.report.compile import added_blocks
 from evalui.report.html import Html

@@ -11,8 +11,8 @@ from evalui.app.run_view import RunView
 from evalui.messages import Messages
 from evalui.report.blocks import Details
 from evalui.report.compile import blocks
-from evalui.report.export.formats import ON_PAGE, is_installed
 from evalui.report.html import Html
+from evalui.report.write.formats import ON_PAGE, is_installed
 from evalui.store.runs import LIVE_STATES, RunRow
 from evalui.ui.blocks import show
 from evalui.ui.components.fold import fold

@@ -8,15 +8,15 @@ from urllib.parse import urlencode
 from evalui.app.comparisons import MAX_CELLS
 from evalui.app.run_view import RunView
 from evalui.messages import Messages
-from evalui.report.analyses.overview.every import signatures
-from evalui.report.analyses.statistics import refusal_sentence
-from evalui.report.analyses.statistics.blocks import (
+from evalui.report.analyses.metrics import signatures
+from evalui.report.analyses.statistics import (
     SIZES,
     errors_section,
     planned_size,
     statistics_blocks,
     statistics_headline,
 )
+from evalui.report.analyses.verdict import refusal_sentence
 from evalui.report.blocks import Block, Headline
 from evalui.report.html import Html
 from evalui.report.numbers import count

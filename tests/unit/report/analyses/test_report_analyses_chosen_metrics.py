@@ -8,9 +8,9 @@ from bias_examples import cell_result, halting, often_first, right
 from open_examples import answers_result
 
 from evalui.report.compile import compile_report, frozen_blocks, markdown
-from evalui.report.export.files import write_json
 from evalui.report.export.metric_rows import metric_rows
 from evalui.report.render.markdown import as_markdown
+from evalui.report.write.files import write_json
 from evalui.scoring.metrics import METRICS, Metric
 from evalui.types import CellResult
 

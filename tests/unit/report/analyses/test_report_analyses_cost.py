@@ -12,8 +12,8 @@ import pytest
 from evalui.models.base import ReplyCount
 from evalui.report.analyses.base import Report
 from evalui.report.compile import compile_report, markdown
-from evalui.report.export.files import write
 from evalui.report.numbers import local_time
+from evalui.report.write.files import write
 from evalui.types import Language
 
 

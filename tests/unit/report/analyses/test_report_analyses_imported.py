@@ -8,7 +8,7 @@ import pytest
 from evalui.report.analyses.imported import IMPORTED
 from evalui.report.blocks import Block, Bullets, Details, Paragraph, Table, TextCell
 from evalui.report.compile import compile_report
-from evalui.report.export.files import write_json
+from evalui.report.write.files import write_json
 from evalui.types import Cell, CellResult, Language, LogSource, PrintedFigure
 
 SAME = PrintedFigure("acc", 0.5, n=4, marked=0.5, reading="raw", ours=0.5)

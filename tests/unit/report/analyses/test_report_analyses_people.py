@@ -11,9 +11,9 @@ from evalui.report.analyses.base import Report
 from evalui.report.analyses.people import people_blocks
 from evalui.report.blocks import Card, Details, ModelCell, PlotCell, Table
 from evalui.report.compile import compile_report, markdown
-from evalui.report.export.files import write
 from evalui.report.numbers import format_value
 from evalui.report.render.markdown import as_markdown
+from evalui.report.write.files import write
 from evalui.scoring.arena.people import PeopleFigures
 from evalui.types import CastVote, Duel, Language, Outcome, Verdict
 

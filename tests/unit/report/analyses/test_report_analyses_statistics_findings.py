@@ -9,15 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pair_examples import GUESSING, KNOWING, LEVEL, summary, two
 
-from evalui.report.analyses.overview.document import overview_blocks
-from evalui.report.analyses.overview.sections import pairs_table
-from evalui.report.analyses.statistics import (
+from evalui.report.analyses.overview import overview_blocks, pairs_table
+from evalui.report.analyses.statistics import pair_plot, pairs_caption, statistics_blocks
+from evalui.report.analyses.verdict import (
     comparison_method,
     format_least_difference,
     format_points,
     format_points_range,
 )
-from evalui.report.analyses.statistics.blocks import pair_plot, pairs_caption, statistics_blocks
 from evalui.report.blocks import Card, Details, Headline, ModelCell, Table, TextCell
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.comparisons import CellComparison, ComparisonSet, comparisons

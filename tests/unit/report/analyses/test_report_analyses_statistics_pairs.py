@@ -4,8 +4,9 @@ import pytest
 from bias_examples import cell_result, fond, halting, right
 from pair_examples import summary
 
-from evalui.report.analyses.overview.sections import pairs_table
-from evalui.report.analyses.statistics import (
+from evalui.report.analyses.overview import pairs_table
+from evalui.report.analyses.statistics import statistics_blocks
+from evalui.report.analyses.verdict import (
     comparison_method,
     format_least_difference,
     format_points,
@@ -13,7 +14,6 @@ from evalui.report.analyses.statistics import (
     mcnemar_sentence,
     refusal_sentence,
 )
-from evalui.report.analyses.statistics.blocks import statistics_blocks
 from evalui.report.blocks import Card, Details, Table
 from evalui.report.numbers import format_value, p_value, signed_points
 from evalui.report.render.page import render_blocks

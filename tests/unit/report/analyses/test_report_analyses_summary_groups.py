@@ -18,10 +18,10 @@ from evalui.report.compile import (
     with_groups,
     with_metrics,
 )
-from evalui.report.export.files import parts, tables_of, write_html, write_json
 from evalui.report.export.frame_columns import METRIC_COLUMNS
 from evalui.report.export.frames import metric_frame
 from evalui.report.render.markdown import as_markdown
+from evalui.report.write.files import parts, tables_of, write_html, write_json
 from evalui.scoring.cell_summary import summarise
 
 CELLS = [
@@ -103,7 +103,7 @@ def test_every_metric_of_a_group_is_in_the_json_in_the_unit_of_the_files() -> No
 def test_the_table_of_groups_is_exported() -> None:
     made = report(*GROUPS)
     table = dict(tables_of(made))["summary_groups"]
-    names = [*table.kinds]
+    names = [*table.columns]
     assert names[:9] == [
         *("group", "of", "dataset", "model", "mode", "mean", "metric", "value", "low")
     ]

@@ -12,17 +12,13 @@ from open_examples import judge_result
 
 from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.open_answers import judged_blocks
-from evalui.report.analyses.overview.document import overview_blocks
-from evalui.report.analyses.statistics.blocks import statistics_blocks
+from evalui.report.analyses.overview import overview_blocks
+from evalui.report.analyses.statistics import statistics_blocks
 from evalui.report.blocks import Block, Card, ChartBlock, Details, Table
 from evalui.report.charts.answers import picks_heat_map
 from evalui.report.charts.kinds import Label
 from evalui.report.charts.png import draw_png
-from evalui.report.charts.theme import (
-    COLOURS,
-    font_families,
-    series_styles,
-)
+from evalui.report.charts.theme import COLOURS, font_families, series_styles
 from evalui.report.render.pictures import pictures
 from evalui.scoring.arena.figures import Arena, arena
 from evalui.scoring.cell_summary import summarise

@@ -7,34 +7,23 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from open_examples import answers_result, judged_run, votes
+from open_examples import judged_run, votes
 
-from evalui.errors import SpecError
 from evalui.report.compile import compile_report
-from evalui.report.export.files import write_json
 from evalui.report.export.frame_columns import (
     CELL_COLUMNS,
-    QUESTION_COLUMNS,
-    TRIAL_COLUMNS,
     VOTE_COLUMNS,
-    FrameColumn,
 )
 from evalui.report.export.frames import (
     cell_frame,
-    frame,
     metric_frame,
     pair_frame,
-    question_frame,
     standing_frame,
-    trial_frame,
 )
-from evalui.report.export.json import vote_objects
-from evalui.report.export.trial_tables import every_trial
+from evalui.report.frames.base import FrameColumn, frame
+from evalui.report.write.files import write_json
+from evalui.report.write.lines import vote_objects
 from evalui.types import CellResult
-
-
-def _dtypes(made: pd.DataFrame) -> dict[str, str]:
-    return {name: str(made[name].dtype) for name in made}
 
 
 def test_pairs_in_chosen_metrics_stand_behind_the_others_in_the_unit_of_metrics():
@@ -51,42 +40,9 @@ def test_pairs_in_chosen_metrics_stand_behind_the_others_in_the_unit_of_metrics(
 
 
 def test_frames_without_rows_have_their_columns():
-    assert _dtypes(trial_frame([])) == {name: own.dtype for name, own in TRIAL_COLUMNS.items()}
-    assert _dtypes(question_frame([])) == {n: own.dtype for n, own in QUESTION_COLUMNS.items()}
-    assert _dtypes(frame([], VOTE_COLUMNS)) == {n: own.dtype for n, own in VOTE_COLUMNS.items()}
-    with pytest.raises(SpecError, match="no column 'x'; the columns are dataset"):
-        trial_frame([], ["x"])
-
-
-def test_trials_of_cells_with_other_columns_stand_below_each_other(
-    make_result: Callable[..., CellResult],
-):
-    options, written = (
-        make_result({"q0": "right", "q1": [0, None, 0, "tie"]}),
-        answers_result("late"),
-    )
-    made = trial_frame([options, written])
-    assert len(made) == len(options.trials) + len(written.trials)
-    assert made["tolerant_choice"].isna().tolist()[len(options.trials) :] == [True] * len(
-        written.trials
-    )
-    scored = [100 * trial.scores["rouge-l-f"][0] for trial in written.trials if trial.scores]
-    assert made["rouge-l-f"].dropna().tolist() == scored
-    missing = made["choice"].isna()[: len(options.trials)]
-    assert missing.tolist() == [trial.choice is None for trial in options.trials]
-
-
-def test_each_column_is_that_of_the_exported_table(make_result: Callable[..., CellResult]):
-    result = make_result({"q0": "right", "q1": [0, None, 0, "tie"]})
-    table = every_trial([result])
-    columns: dict[str, list[Any]] = {name: [] for name in table.kinds}
-    for chunk in table.chunks():
-        for name, column in zip(table.kinds, chunk, strict=True):
-            columns[name] += column.listed()
-    made = trial_frame([result]).astype("object")
-    for name, values in columns.items():
-        own = made[name].where(made[name].notna(), None).tolist()
-        assert own == values, name
+    assert {n: str(own.dtype) for n, own in frame([], VOTE_COLUMNS).items()} == {
+        n: own.dtype for n, own in VOTE_COLUMNS.items()
+    }
 
 
 def _figures(results: list[CellResult], **votes: Any) -> dict[str, Any]:

@@ -1,6 +1,4 @@
 import json
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
@@ -10,36 +8,11 @@ from evalui.report.export.json import (
     cell_object,
     encode,
     metrics_object,
-    trial_lines,
 )
-from evalui.report.imports.predictions import read_choices
 from evalui.scoring.cell_summary import summarise
 from evalui.scoring.comparisons import comparisons
-from evalui.types import CellResult, Trial
 
 _PICKS = {"q0": "right", "q1": [0, 0, None, "tie"]}
-
-
-def _with_probabilities(result: CellResult) -> CellResult:
-    def given(trial: Trial) -> Trial:
-        shares = [0.1, 0.1, 0.1, 0.1]
-        if trial.choice is not None:
-            shares[trial.choice] = 0.7
-        return replace(
-            trial,
-            headline="forced",
-            readings={"forced": trial.reading},
-            probabilities=tuple(shares) if trial.choice is not None else (),
-            mass=0.9,
-        )
-
-    return replace(result, trials=tuple(map(given, result.trials)))
-
-
-def _reread(result: CellResult, folder: Path) -> tuple[Trial, ...]:
-    path = folder / "trials.jsonl"
-    path.write_text("".join(trial_lines(result)), encoding="utf-8")
-    return read_choices(path)
 
 
 def test_opencompass_figures_come_first(make_result):
@@ -80,33 +53,6 @@ def test_groups_have_both_means(make_result):
     told = metrics_object(summarise(make_result(_PICKS, subjects=subjects)))["groups"]
     assert [group["kind"] for group in told] == ["subject", "subject", "all"]
     assert set(told[-1]) >= {"micro", "macro"}
-
-
-def test_replies_can_be_scored_again_from_their_file(make_result, tmp_path: Path):
-    result = make_result(_PICKS)
-    again = _reread(result, tmp_path)
-    assert [(t.sample_id, t.variant, t.target, t.reply) for t in again] == [
-        (t.sample_id, t.variant, t.target, t.reply) for t in result.trials
-    ]
-
-
-def test_probabilities_can_be_scored_again_from_their_file(make_result, tmp_path: Path):
-    result = _with_probabilities(make_result({"q0": "right", "q1": [0, 0, None, 0]}))
-    again = _reread(result, tmp_path)
-    assert [trial.choice for trial in again] == [trial.choice for trial in result.trials]
-    assert again[0].probabilities == pytest.approx(result.trials[0].probabilities)
-
-
-def test_cloze_scores_are_kept(make_result):
-    result = make_result({"q0": [0]}, pattern="origin")
-    scored = replace(
-        result.trials[0], scores={"raw": (-1.0, -2.0, -3.0, -4.0)}, merged_boundaries=2
-    )
-    (line,) = trial_lines(replace(result, trials=(scored,)))
-    told = json.loads(line)
-    assert told["scores"] == {"raw": [-1, -2, -3, -4]}
-    assert told["merged_seams"] == 2
-    assert "reply" not in told
 
 
 def test_a_cells_object_has_its_bias_with_the_ranges_of_the_prior():

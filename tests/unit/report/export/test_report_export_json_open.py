@@ -1,30 +1,17 @@
 """Answers, arenas and duels as JSON."""
 
 import json
-from collections.abc import Iterable
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from open_examples import answers_result, judge_result, judged_run, rating_result
 
 from evalui.report.export.json import (
-    answer_lines,
-    battle_objects,
-    duel_objects,
     encode,
-    rating_lines,
 )
-from evalui.report.imports.battles import battle_statistics, read_battles
 from evalui.scoring.answer_summary import answers, summarise_answers
 from evalui.scoring.arena.figures import arena, arenas
 from evalui.scoring.pairs import compare_answers
 from evalui.types import Outcome
-
-
-def _read(lines: Iterable[str]) -> list[Any]:
-    return [json.loads(line) for line in "".join(lines).splitlines()]
 
 
 def _half(number: int, first: str, second: str) -> Outcome | None:
@@ -92,75 +79,3 @@ def test_everything_is_json():
         assert json.loads(json.dumps(encode(found)))["by"] == found.by
     for summary in answers(results):
         assert json.dumps(encode(summary))
-
-
-def test_an_answer_is_a_line_with_its_references_and_figures():
-    told = _read(answer_lines(answers_result("late")))
-    assert len(told) == 12
-    assert told[0]["id"] == "cn-0"
-    assert told[0]["references"] == ["熵是无序的量度。"]
-    assert told[0]["reply"].startswith("- 第 0 点")
-    assert told[0]["figures"]["rouge-1-f"] == pytest.approx(0.9)
-    # The third question has no reference.
-    assert (told[2]["references"], told[2]["figures"]) == ([], {})
-
-
-def test_a_mark_is_a_line_and_an_unreadable_one_null():
-    told = _read(rating_lines(rating_result({"late": [9], "weak": [None]})))
-    assert [(one["model"], one["rating"], one["correct"]) for one in told] == [
-        ("late", 9, None),
-        ("weak", None, None),
-    ]
-
-
-def test_each_showing_is_a_line_readable_or_not():
-    told = list(duel_objects(arena(judge_result(decide=_half, injected=(1,)))))
-    assert len(told) == 72
-    assert [one["winner"] for one in told[:2]] == ["model_a", "model_b"]
-    unreadable = [one for one in told if one["winner"] is None]
-    assert len(unreadable) == 36
-    assert {one["rule"] for one in unreadable} == {"unparsed"}
-    assert [one["question"] for one in told if one["injected"]] == ["en-1"] * 6
-
-
-def test_how_probable_each_outcome_was_and_what_was_asked_again_is_exported():
-    result = judge_result(n=1)
-    first, second, *others = result.trials
-    first = replace(first, probabilities=(0.7, 0.1, 0.15, 0.05), mass=0.9)
-    second = replace(second, scores={**second.scores, "retried": (1.0,)})
-    told = list(duel_objects(arena(replace(result, trials=(first, second, *others)))))
-    assert told[0]["probabilities"] == {
-        "model_a": 0.7,
-        "model_b": 0.1,
-        "tie": 0.15,
-        "neither": 0.05,
-    }
-    assert all("probabilities" not in one for one in told[1:])
-    assert [one["retried"] for one in told] == [False, True, False, False, False, False]
-
-
-def test_the_marks_of_criteria_are_in_the_line_of_their_answer():
-    result = rating_result({"late": [6]})
-    (trial,) = result.trials
-    marked = replace(trial, scores={**trial.scores, "criterion:wit": (4.0,), "retried": (1.0,)})
-    (told,) = _read(rating_lines(replace(result, trials=(marked,))))
-    assert (told["rating"], told["criteria"], told["retried"]) == (6, {"wit": 4}, True)
-    (plain,) = _read(rating_lines(result))
-    assert (plain["criteria"], plain["retried"]) == ({}, False)
-
-
-def test_battles_score_as_the_arena_does(tmp_path: Path):
-    found = arena(judge_result())
-    path = tmp_path / "battles.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in battle_objects(found)))
-    scored = battle_statistics(read_battles(path))
-    for one in found.standings:
-        assert one.rating
-        assert scored["scores"][one.model] == one.tally.score
-        counted = scored["table"][one.model]
-        assert (counted["NB"], counted.get("contradicted", 0)) == (
-            one.tally.not_bad,
-            one.tally.contradicted,
-        )
-        assert scored["elo"]["permutations"]["median"][one.model] == one.elo
-        assert scored["bradley_terry"]["ratings"][one.model]["rating"] == one.rating.value

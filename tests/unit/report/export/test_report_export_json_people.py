@@ -1,19 +1,14 @@
 """People's votes as JSON objects."""
 
-import csv
-import io
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
 from evalui.report.compile import compile_report
-from evalui.report.export.files import vote_lines, vote_sheet
 from evalui.report.export.json import encode
-from evalui.report.imports.battles import read_battles, read_votes
-from evalui.types import CastVote, Duel, Outcome
+from evalui.types import Outcome
 
 
 def _contrary(number: int, first: str, second: str) -> Outcome:
@@ -76,39 +71,3 @@ def test_answers_that_nobody_judged_have_no_judge():
     (figures,) = compile_report("", results, votes={DATASET: votes("ann")}).people
     found = encode(figures)
     assert (found["judge"], found["agreement"], found["powered"]) == (None, None, [])
-
-
-def test_votes_leave_with_their_times_and_with_what_was_decided(tmp_path: Path):
-    duel = Duel("q 1", "late", "early")
-    cast = [
-        CastVote(duel, "a", "ann", "vote", "clear", created=1e9, seconds=7.5, assigned=True),
-        CastVote(duel, "b", "eve", "vote", created=1e9 + 0.25, adjudicated="a"),
-    ]
-    rows = [json.loads(line) for line in vote_lines({"talk": cast})]
-    assert rows[0] == {
-        "model_a": "late",
-        "model_b": "early",
-        "winner": "model_a",
-        "dataset": "talk",
-        "question": "q 1",
-        "by": "ann",
-        "comment": "clear",
-        "created": "2001-09-09T01:46:40.000+00:00",
-        "seconds": 7.5,
-        "assigned": True,
-        "adjudicated": None,
-    }
-    assert rows[1]["created"] == "2001-09-09T01:46:40.250+00:00"
-    assert (rows[1]["seconds"], rows[1]["assigned"]) == (None, False)
-    assert rows[1]["adjudicated"] == "model_a"
-    path = tmp_path / "votes.jsonl"
-    path.write_text("".join(vote_lines({"talk": cast})), encoding="utf-8")
-    (read,) = read_votes(path).values()
-    assert [(one.duel, one.outcome, one.rater) for one in read] == [
-        (one.duel, one.outcome, one.rater) for one in cast
-    ]
-    assert [battle.outcome for battle in read_battles(path)] == ["a", "b"]
-    sheet = b"".join(vote_sheet({"talk": cast})).decode("utf-8-sig")
-    head, first, second = csv.reader(io.StringIO(sheet))
-    assert head == list(rows[0])
-    assert (first[0], first[7], second[10]) == ("late", rows[0]["created"], "model_a")

@@ -29,7 +29,7 @@ def found() -> tuple[PeopleFigures, ...]:
 
 def test_there_are_four_tables_and_all_are_empty_without_votes():
     assert list(made.people_tables(())) == ["people", "agreement", "powered", "disagreements"]
-    assert not any(table.kinds for table in made.people_tables(()).values())
+    assert not any(table.columns for table in made.people_tables(()).values())
 
 
 def test_each_person_is_a_row_whatever_the_number_of_judges(found: tuple[PeopleFigures, ...]):

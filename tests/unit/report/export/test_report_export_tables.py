@@ -1,11 +1,10 @@
 import pandas as pd
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
-from export_examples import as_frame, framed
+from export_examples import framed
 
 from evalui.report.export import tables as made
 from evalui.report.export.tables import tables
-from evalui.report.export.trial_tables import trials
 from evalui.scoring.cell_summary import summarise
 
 bias, confusion, groups, overview, pairs, positions, readings = map(
@@ -100,23 +99,6 @@ def test_confusion_counts_every_trial_once(summary):
     assert cell["trials"].tolist() == [1]
 
 
-def test_a_trial_row_shows_the_options_as_the_model_saw_them(result):
-    frame = as_frame(trials([result]))
-    second = frame[(frame["id"] == "q0") & (frame["order"] == "BCDA")].iloc[0]
-    assert second["options"] == "A. x\nB. u\nC. v\nD. w"
-    assert (second["answer"], second["choice"], second["correct"]) == ("B", "B", True)
-    assert (second["subject"], second["file"], second["line"]) == ("law", "law_val.csv", "2")
-    assert second["tolerant_choice"] == "B"
-
-
-def test_an_unreadable_trial_has_no_choice_and_is_not_called_wrong(result):
-    frame = as_frame(trials([result]))
-    row = frame[(frame["id"] == "q2") & (frame["order"] == "ABCD")].iloc[0]
-    assert pd.isna(row["choice"])
-    assert pd.isna(row["correct"])
-    assert row["credit"] == 0
-
-
 def test_all_tables_of_a_run(summary):
     assert list(tables([summary])) == [
         "overview",
@@ -130,7 +112,7 @@ def test_all_tables_of_a_run(summary):
 
 
 def test_nothing_makes_empty_tables():
-    assert not any(table.kinds for table in tables([]).values())
+    assert not any(table.columns for table in tables([]).values())
 
 
 def test_bias_has_a_row_per_cell_and_number_of_options():

@@ -9,9 +9,9 @@ import pytest
 from open_examples import answers_result
 
 from evalui.errors import DataError
-from evalui.report.export.trial_tables import jsonl_parts
 from evalui.report.imports.predictions import read_rows
 from evalui.report.imports.trial_lines import read_results, rows_of
+from evalui.report.write.lines import trial_lines
 from evalui.types import CellResult, Trial
 
 
@@ -29,7 +29,7 @@ def mixed(make_result: Callable[..., CellResult]) -> CellResult:
 
 
 def _written(path: Path, *results: CellResult) -> Path:
-    path.write_bytes(b"".join(jsonl_parts(results)))
+    path.write_text("".join(trial_lines(results)), encoding="utf-8")
     return path
 
 

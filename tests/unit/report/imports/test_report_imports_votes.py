@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from evalui.errors import DataError
-from evalui.report.export.files import vote_lines
 from evalui.report.imports.battles import read_battles, read_votes
+from evalui.report.write.lines import vote_lines
 from evalui.types import Duel, Verdict
 
 _ROW = {"model_a": "x", "model_b": "y", "winner": "model_a", "question": "q"}

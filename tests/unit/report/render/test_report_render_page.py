@@ -13,8 +13,8 @@ from evalui.report.analyses.open_answers import open_blocks
 from evalui.report.blocks import Bullets, Heading
 from evalui.report.charts import theme
 from evalui.report.compile import compile_report
-from evalui.report.export.files import files, write
 from evalui.report.render.page import CHART_SCRIPTS, as_page, render_blocks
+from evalui.report.write.files import files, write
 from evalui.scoring.arena.figures import arena
 from evalui.shipped_files import ASSETS
 

@@ -7,8 +7,8 @@ import pytest
 from open_examples import judged_run
 
 from evalui.report.compile import compile_report, frozen_blocks, meanings
-from evalui.report.export.spreadsheets import shown_tables_csv
 from evalui.report.render.shared import FrozenContent, shared_page
+from evalui.report.write.csv import shown_tables_csv
 from evalui.types import Language
 
 HOSTILE = "</title><script>alert(1)</script>"

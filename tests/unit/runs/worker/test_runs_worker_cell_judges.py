@@ -12,7 +12,8 @@ from open_run_examples import CATALOG, RIGHT, WRONG, capitals, do_run, open_spec
 from evalui.models import ModelEntry
 from evalui.models.base import BACKENDS, Backend, Model
 from evalui.report.compile import compile_report, markdown
-from evalui.report.export.json import duel_objects, encode, rating_lines
+from evalui.report.export.json import encode
+from evalui.report.write.lines import duel_objects, rating_lines
 from evalui.runs.plan import plan_run
 from evalui.runs.results import read_results
 from evalui.runs.submit import create_run
@@ -191,6 +192,6 @@ def test_marks_by_probabilities_are_expected_ones_in_the_report_and_in_the_expor
     for rating in ratings.values():
         assert rating.mean
         assert rating.mean.value == pytest.approx(expected)
-    line = json.loads("".join(rating_lines(results[-1])).splitlines()[0])
+    line = json.loads("".join(rating_lines(results)).splitlines()[0])
     assert list(line["criteria"]) == ["correctness", "completeness", "clarity"]
     assert "Mean mark of each criterion" in markdown(report, "en")

@@ -16,7 +16,7 @@ from ui_examples import FAULTY, GOOD
 from evalui.app.datasets import store_upload
 from evalui.app.exports import ExportFailed
 from evalui.app.service import AppService
-from evalui.report.export.formats import FORMATS
+from evalui.report.write.formats import FORMATS
 from evalui.ui.published import PublishedRuns
 from evalui.ui.web.routes import add_routes
 from evalui.web.downloads import ExportResponse
@@ -200,7 +200,7 @@ def test_a_format_whose_package_is_missing_is_refused_in_words(
     client: TestClient, finished: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ):
     run_id = finished()
-    monkeypatch.setattr("evalui.report.export.formats.find_spec", lambda _: None)
+    monkeypatch.setattr("evalui.report.write.formats.find_spec", lambda _: None)
     answer = client.get(f"/export/{run_id}.trials.parquet")
     assert answer.status_code == 503
     assert "evalui[parquet]" in answer.text

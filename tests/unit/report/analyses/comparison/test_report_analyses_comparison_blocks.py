@@ -9,8 +9,7 @@ from comparison_examples import CASES, compared, comparison_page, contenders
 from open_examples import answers_result
 
 from evalui.messages import messages
-from evalui.report.analyses.comparison.blocks import comparison_blocks
-from evalui.report.analyses.comparison.figures import compare
+from evalui.report.analyses.comparison import compare, comparison_blocks
 from evalui.report.blocks import Card, Details, Headline, PlotCell, Table, ValueCell
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.scorers import SCORERS, ReplyScorer

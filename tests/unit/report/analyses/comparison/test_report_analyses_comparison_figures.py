@@ -7,8 +7,12 @@ from bias_examples import Pick, cell_result, fond, halting, right
 from comparison_examples import CASES, compared, contenders
 
 from evalui.messages import messages
-from evalui.report.analyses.comparison.blocks import comparison_blocks
-from evalui.report.analyses.comparison.figures import Comparison, compare, split_questions
+from evalui.report.analyses.comparison import (
+    Comparison,
+    compare,
+    comparison_blocks,
+    split_questions,
+)
 from evalui.report.blocks import Details, Headline, Table
 from evalui.scoring.comparisons import CellComparison
 from evalui.scoring.pairs import MetricPair

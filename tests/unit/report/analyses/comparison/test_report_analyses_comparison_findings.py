@@ -5,7 +5,7 @@ from bias_examples import right
 from comparison_examples import CASES, compared
 
 from evalui.messages import messages
-from evalui.report.analyses.comparison.findings import marks_title, support, sureness, verdict
+from evalui.report.analyses.comparison import marks_title, support, sureness, verdict
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import pytest
 from bias_examples import right
 from overview_examples import BASE, EARLY, LATE, LEFT_OUT, PLACES, RUNS, blind, page, summary
 
-from evalui.report.analyses.overview.document import left_out_sentences, overview_blocks
+from evalui.report.analyses.left_out import left_out_sentences
+from evalui.report.analyses.overview import overview_blocks
 from evalui.report.blocks import (
     Block,
     Bullets,

@@ -8,9 +8,9 @@ import pytest
 
 import evalui.messages
 from evalui.report.analyses.base import Report
-from evalui.report.analyses.overview.document import left_out_sentences
+from evalui.report.analyses.left_out import left_out_sentences
 from evalui.report.compile import compile_report, markdown
-from evalui.report.export.files import write
+from evalui.report.write.files import write
 from evalui.types import LeftOut
 
 _SENTENCES = Path(evalui.messages.__file__).parent / "en" / "report_left_out.toml"

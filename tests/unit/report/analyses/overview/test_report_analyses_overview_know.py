@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from overview_examples import BASE, EARLY, LATE, PLACES, RUNS, fond, halting, mute, right, summary
 
-from evalui.report.analyses.overview.warnings import first_sentence, what_to_know
-from evalui.report.analyses.statistics.blocks import statistics_blocks
+from evalui.report.analyses.statistics import statistics_blocks
+from evalui.report.analyses.warnings import first_sentence, what_to_know
 from evalui.report.blocks import Details, Links, Notes
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.comparisons import comparisons

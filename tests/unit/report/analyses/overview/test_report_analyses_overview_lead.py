@@ -2,8 +2,9 @@
 
 from overview_examples import BASE, EARLY, LATE, RUNS, first, halting, summary
 
-from evalui.report.analyses.overview.lead import bias_state, lead_card, lead_table, picks
-from evalui.report.analyses.overview.standing import DatasetStanding, standings
+from evalui.report.analyses.metrics import bias_state, picks
+from evalui.report.analyses.overview import lead_card, lead_table
+from evalui.report.analyses.verdict import DatasetStanding, standings
 from evalui.report.axes import Axis
 from evalui.report.blocks import ModelCell, Paragraph, PlotCell, StateCell, TextCell, ValueCell
 from evalui.types import Language

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
-from evalui.report.analyses.overview.document import overview_blocks
+from evalui.report.analyses.overview import overview_blocks
 from evalui.report.analyses.position_bias.figures import prior_rows
 from evalui.report.analyses.position_bias.findings import (
     findings,

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from evalui.report.analyses.overview.lead import order_loss_title
+from evalui.report.analyses.overview import order_loss_title
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Cell, Interval
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from bias_examples import cell_result
 
-from evalui.report.analyses.overview.document import overview_blocks
-from evalui.report.analyses.overview.standing import standings
+from evalui.report.analyses.overview import overview_blocks
+from evalui.report.analyses.verdict import standings
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.cell_summary import Summary, summarise
 from evalui.scoring.comparisons import comparisons

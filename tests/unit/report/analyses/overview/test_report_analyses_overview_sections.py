@@ -3,11 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from overview_examples import BASE, EARLY, LATE, RUNS, blind, halting, summary, with_strict
+from bias_examples import fond, halting, right
+from overview_examples import BASE, EARLY, LATE, RUNS, blind, summary, with_strict
 
-from evalui.report.analyses.overview.sections import by_subject, every_rule, how_sure, section
-from evalui.report.analyses.overview.standing import DatasetStanding, standings
-from evalui.report.blocks import Heading, Paragraph, Table, TextCell, ValueCell
+from evalui.report.analyses.groups import by_subject
+from evalui.report.analyses.overview import how_sure, section
+from evalui.report.analyses.readings import every_rule
+from evalui.report.analyses.verdict import DatasetStanding, standings
+from evalui.report.blocks import NONE, Heading, ModelCell, Paragraph, Table, ValueCell
 
 
 def standing(name: str) -> DatasetStanding:
@@ -106,9 +109,28 @@ def test_each_rule_reads_the_same_answers():
         finding == "Another order under “exactly one letter”; accuracy moves by up to 100 points."
     )
     assert isinstance(table, Table)
-    assert table.head == ("Rule", LATE, EARLY, "Unreadable")
-    assert table.rows[0][0] == TextCell("tolerant reading (headline)", strong=True)
-    assert table.rows[1][3] == "0.0 – 100.0 %"
+    assert table.head == ("Model", "tolerant reading (headline)", "exactly one letter")
+    assert table.rows[0][2] == ValueCell("0.0", "%", "0.0–0.0", "100.0 % unreadable")
+    assert table.rows[1][2] == ValueCell("100.0", "%", "100.0–100.0")
+
+
+def test_every_reading_of_every_mode_stands_in_one_table_of_a_dataset():
+    cloze = [summary(right, model, mode="cloze") for model in (LATE, "third")]
+    read = [with_strict(each, 0.5) for each in (summary(right, LATE), summary(fond, EARLY))]
+    made = every_rule(standings([*read, *cloze])[0], "en")
+    assert made is not None
+    _, (table, _) = made
+    assert isinstance(table, Table)
+    assert [(column.group, column.head) for column in table.columns] == [
+        ("", "Model"),
+        ("Multiple choice, reply", "tolerant reading (headline)"),
+        ("Multiple choice, reply", "exactly one letter"),
+        ("Cloze", "tolerant reading (headline)"),
+    ]
+    rows = {row[0].name: row[1:] for row in table.rows if isinstance(row[0], ModelCell)}
+    assert sorted(rows) == sorted((LATE, EARLY, "third"))
+    assert [cell == NONE for cell in rows[EARLY]] == [False, False, True]
+    assert [cell == NONE for cell in rows["third"]] == [True, True, False]
 
 
 def test_of_several_datasets_each_has_its_tables_under_its_name():

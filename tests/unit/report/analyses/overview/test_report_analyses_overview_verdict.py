@@ -16,8 +16,7 @@ from overview_examples import (
 )
 
 from evalui.messages import messages
-from evalui.report.analyses.overview.standing import standings
-from evalui.report.analyses.overview.verdict import headline, tied, winner
+from evalui.report.analyses.verdict import headline, standings, tied, winner
 from evalui.report.blocks import Headline
 from evalui.report.words import mode_word
 from evalui.scoring.cell_summary import summarise

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
 
-from evalui.report.analyses.overview.warnings import evidence, notes
+from evalui.report.analyses.warnings import evidence, notes
 from evalui.scoring.cell_summary import Summary, summarise
 from evalui.scoring.choice.answer_format import FormatMetrics
 from evalui.types import Cell, Interval
@@ -251,7 +251,7 @@ def test_where_letters_are_chosen_the_note_says_what_a_letter_counts(make_result
 
 
 def test_every_rule_that_can_fire_has_its_words():
-    from evalui.report.analyses.overview import warnings as module
+    from evalui.report.analyses import warnings as module
 
     known = set(module._RULES)
     assert known == set(module._VALUES)

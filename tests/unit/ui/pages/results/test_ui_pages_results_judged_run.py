@@ -11,7 +11,8 @@ from ui_results_screen import ResultsScreen
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.report.compile import compile_report, markdown
-from evalui.report.export.files import duel_lines, write
+from evalui.report.write.files import write
+from evalui.report.write.lines import duel_lines
 from evalui.runs.results import read_results
 from evalui.store.runs import read_cells
 
@@ -149,7 +150,7 @@ def test_exports_count_and_name_what_was_not_judged(desk: AppService, run_id: st
     (arena,) = json.loads(write(report, "json", "en"))["arenas"]
     kept = arena["reliability"]
     assert (kept["n"], kept["unreferenced"], kept["unreadable"]) == (32, 8, 0.0)
-    duels = [json.loads(line) for line in duel_lines(report)]
+    duels = [json.loads(line) for line in duel_lines(report.arenas)]
     bare = [duel for duel in duels if duel["rule"] == "no-reference"]
     assert len(bare) == 8
     assert {duel["winner"] for duel in bare} == {None}

@@ -19,8 +19,8 @@ from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.messages import LANGUAGES, messages
 from evalui.report.analyses.base import Report
-from evalui.report.export.files import write
 from evalui.report.render.page import render_blocks
+from evalui.report.write.files import write
 from evalui.scoring.metrics import METRICS, Metric
 from evalui.scoring.statistics.intervals import share_interval
 from evalui.types import Interval, Language, Trial

@@ -18,7 +18,7 @@ from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.modes import MODES, modes_for
 from evalui.registry import PLUGINS
-from evalui.report.export.files import write
+from evalui.report.write.files import write
 from evalui.store.runs import read_cells
 
 _TEXTS = """

@@ -11,7 +11,7 @@ from evalui.app.exports import ExportProgress
 from evalui.app.results import export_run, export_sizes, run_report
 from evalui.app.service import AppService
 from evalui.messages import messages
-from evalui.report.export.formats import ON_PAGE
+from evalui.report.write.formats import ON_PAGE
 
 
 def test_each_format_has_its_link_and_the_report_is_a_preview_at_its_own_address(
@@ -93,7 +93,7 @@ def test_a_format_whose_package_is_missing_has_a_reason_in_place_of_its_link(
     desk: AppService, finished: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ):
     run_id = finished()
-    monkeypatch.setattr("evalui.report.export.formats.find_spec", lambda _: None)
+    monkeypatch.setattr("evalui.report.write.formats.find_spec", lambda _: None)
     page = ResultsScreen(desk, messages("en")).render({"run": run_id, "sub": "report"})
     assert f"{run_id}.trials.parquet" not in page
     assert "evalui[parquet]" in page

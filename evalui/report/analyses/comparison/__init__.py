@@ -1,1 +1,0 @@
-"""Models of one or several runs on the same questions."""

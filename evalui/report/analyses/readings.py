@@ -1,0 +1,131 @@
+"""The same answers read by each rule: every reading of every mode side by side."""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from evalui.messages import localized, messages
+from evalui.report.analyses.metrics import share_cell
+from evalui.report.analyses.verdict import DatasetStanding
+from evalui.report.blocks import NONE, Block, Column, Paragraph, Table, TableCell, TextCell
+from evalui.report.numbers import fixed, format_value, percent
+from evalui.report.words import join_names, mode_name, of_real_models
+from evalui.scoring.cell_summary import Summary
+from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
+from evalui.scoring.statistics.intervals import beats_guessing
+from evalui.types import Language
+
+_ROUNDING = 1e-9  # below a point that is one only by the last digit of a difference
+
+
+def every_rule(standing: DatasetStanding, language: Language) -> tuple[str, list[Block]] | None:
+    """Every reading of every mode side by side, a row for each model; what the rules change.
+
+    None where no mode reads its answers by several rules.
+    """
+    modes = sorted(standing.modes, key=lambda label: label != standing.lead)
+    cells = {
+        label: [
+            summary
+            for model in standing.models
+            if (summary := standing.cells.get((label, model))) and summary.readings
+        ]
+        for label in modes
+    }
+    read = [summary for own in cells.values() for summary in own if len(summary.readings) > 1]
+    if not read:
+        return None
+    say = partial(_rules_finding, guessing=standing.guessing, language=language)
+    finding = of_real_models(read, lambda s: s.cell.model in standing.baselines, say, language)
+    caption = Paragraph(localized("rules.caption", language), small=True)
+    return finding, [_rules_table(standing, cells, language), caption]
+
+
+def _rules_table(
+    standing: DatasetStanding, cells: Mapping[str, Sequence[Summary]], language: Language
+) -> Table:
+    columns = [Column(localized("head-model", language))]
+    models = [model for model in standing.shown if any(_of(model, own) for own in cells.values())]
+    rows: list[list[TableCell]] = [[standing.model_cell(model)] for model in models]
+    for own in filter(None, cells.values()):
+        mode = mode_name(own[0].cell, language)
+        group = mode[:1].upper() + mode[1:]
+        summaries = [_of(model, own) for model in models]
+        for place, rule in enumerate(dict.fromkeys(rule for s in own for rule in s.readings)):
+            name = localized(f"reading.{rule}", language)
+            head = localized("rules.headline", language, rule=name) if place == 0 else name
+            columns.append(Column(head, group, right=True))
+            for row, summary in zip(rows, summaries, strict=True):
+                row.append(_accuracy(summary.readings.get(rule) if summary else None, language))
+        forms = [_form(summary.format if summary else None, language) for summary in summaries]
+        if any(form != NONE for form in forms):
+            columns.append(Column(localized("rules.form", language), group))
+            for row, form in zip(rows, forms, strict=True):
+                row.append(form)
+    return Table(tuple(columns), tuple(map(tuple, rows)))
+
+
+def _of(model: str, cells: Sequence[Summary]) -> Summary | None:
+    return next((summary for summary in cells if summary.cell.model == model), None)
+
+
+def _accuracy(reading: ReadingMetrics | None, language: Language) -> TableCell:
+    """The share of right answers by a rule; below it what the rule leaves open."""
+    if reading is None:
+        return NONE
+    t = messages(language)
+    left = [t.count("rules.ties", reading.tied)] if reading.tied else []
+    if reading.unreadable.value:
+        left.append(t("rules.unreadable", value=fixed(100 * reading.unreadable.value, 1)))
+    return share_cell(reading.accuracy, join_names(left, language))
+
+
+def _form(form: FormatMetrics | None, language: Language) -> TableCell:
+    """What is lost to the form of a reply, and how much of the probability letters hold."""
+    gap, mass = (form.format_gap, form.mass) if form else (None, None)
+    lost = localized("rules.gap", language, points=format_value(gap)) if gap else ""
+    held = localized("rules.mass", language, value=percent(mass)) if mass is not None else ""
+    return TextCell(lost, held) if lost and held else lost or held or NONE
+
+
+def _rules_finding(cells: Sequence[Summary], *, guessing: bool, language: Language) -> str:
+    """What the rules change, in whichever mode they change most."""
+    if guessing:
+        return _lifting(cells, language)
+    modes: dict[str, list[Summary]] = {}
+    for summary in cells:
+        modes.setdefault(summary.cell.label, []).append(summary)
+    moved, other = 0.0, ""
+    for own in modes.values():
+        first, *others = (rule for rule in own[0].readings if all(rule in s.readings for s in own))
+        headline = [s.readings[first].accuracy.value for s in own]
+        for rule in others:
+            values = [s.readings[rule].accuracy.value for s in own]
+            gaps = (abs(one - head) for head, one in zip(headline, values, strict=True))
+            moved = max(moved, *gaps)
+            if not other and _order(values) != _order(headline):
+                other = rule
+    points = math.ceil(100 * moved - _ROUNDING)
+    t = messages(language)
+    if max(map(len, modes.values())) == 1:
+        return t.count("rules.alone", points) if points else t("rules.alone-none")
+    if other:
+        return t.count("rules.other", points, rule=t(f"reading.{other}"))
+    if len(modes) > 1:
+        key = "same-modes" if points else "same-modes-none"
+        return t.count(f"rules.{key}", points, m=len(modes))
+    k = len(cells[0].readings)
+    return t.count(f"rules.{'same' if points else 'same-none'}", points, k=k)
+
+
+def _lifting(cells: Sequence[Summary], language: Language) -> str:
+    for summary in cells:
+        for rule, reading in summary.readings.items():
+            if beats_guessing(reading.accuracy, summary.chance or 0.0):
+                name = localized(f"reading.{rule}", language)
+                return localized("rules.lifts", language, rule=name, model=summary.cell.model)
+    return localized("rules.guessing", language)
+
+
+def _order(values: Sequence[float]) -> list[int]:
+    return sorted(range(len(values)), key=lambda place: -values[place])
