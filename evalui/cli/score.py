@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +48,9 @@ def add_score_command(commands: Any) -> None:
 
 
 def _score_choices(given: argparse.Namespace) -> int:
-    from evalui.report.export.json import all_metrics_object, metrics_object
+    from evalui.report.frames import choices
     from evalui.report.imports.predictions import read_choices
+    from evalui.report.write.json import json_text
     from evalui.scoring.cell_summary import summarise
     from evalui.scoring.choice.options import pattern_of
     from evalui.types import Sample
@@ -59,9 +60,30 @@ def _score_choices(given: argparse.Namespace) -> int:
     cell = Cell(given.file.stem, "", "predictions", "predictions", pattern, "")
     samples = {trial.sample_id: Sample(trial.sample_id, "") for trial in trials}
     summary = summarise(CellResult(cell, samples, trials, len(trials)), with_bias=given.all)
-    figures = (all_metrics_object if given.all else metrics_object)(summary)
-    print(json.dumps(figures, ensure_ascii=False, indent=2))
+    frames = {
+        "readings": choices.readings,
+        "rules": choices.rules,
+        "positions": choices.positions,
+        "confusion": choices.confusion,
+    }
+    if given.all:
+        frames |= {
+            "consistency": choices.consistency,
+            "priors": choices.priors,
+            "bias": choices.bias,
+            "calibration": choices.calibration,
+        }
+    own = {*choices.CELL, "signature", "error"}  # of a run; here there is one cell
+    (figures,) = choices.overview([summary])
+    rows = {name: [*make([summary])] for name, make in frames.items()}
+    whole = dict(summary.metrics) | _without(figures, own)
+    whole |= {name: [_without(row, own) for row in each] for name, each in rows.items()}
+    print(json_text(whole, indented=True))
     return 0
+
+
+def _without(row: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}
 
 
 def _score_replies(given: argparse.Namespace) -> int:

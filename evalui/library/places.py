@@ -12,6 +12,7 @@ from evalui.errors import SpecError, StoreError, UnknownRun
 from evalui.library.run import Run
 from evalui.library.sources import REPORT_FILE, FolderSource, ServerSource, StoreSource
 from evalui.local_runs import STORE_NAME, load_settings, read_model_entries
+from evalui.report.frames.base import Columns, FrameColumn, frame
 from evalui.store import queue
 from evalui.store.connection import Database
 from evalui.store.runs import WORKER_TIMEOUT_S, read_runs
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
 
 _SERVER = ("http://", "https://")
 _PERMALINK = "/r/"
+RUN_COLUMNS: Columns = {
+    "id": FrameColumn("str", "id of the run, which `open` takes"),
+    "name": FrameColumn("str", "its name"),
+    "state": FrameColumn("category", "queued, running, done, failed or cancelled"),
+    "done": FrameColumn("Int64", "trials that are done"),
+    "total": FrameColumn("Int64", "trials planned"),
+    "created": FrameColumn("datetime64[ms, UTC]", "when it was queued"),
+    "owner": FrameColumn("category", "whose it is"),
+}
 
 
 def open_run(
@@ -82,9 +92,6 @@ def list_runs(
         StoreError: the store cannot be read, or a place that was named has none.
         EvaluiError: the server cannot be reached, or refuses.
     """
-    from evalui.report.export.frame_columns import RUN_COLUMNS
-    from evalui.report.frames.base import frame
-
     return frame(_rows(place, token, insecure=insecure), RUN_COLUMNS)
 
 

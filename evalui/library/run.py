@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from evalui.errors import SpecError
+from evalui.errors import SpecError, UnknownName
 from evalui.report.write.archive import write_private
 from evalui.types import CellResult, Language
 
@@ -45,13 +45,24 @@ class Run:
     @property
     def spec(self) -> Mapping[str, Any] | None:
         """The run specification, with bare names of files; None where the run has none."""
-        return self._figures["spec"]
+        return self._source.spec
+
+    def frame(self, name: str) -> "pd.DataFrame":
+        """Any frame of the run, such as "bias", "groups" or "reliability": see docs/frames.md.
+
+        Raises:
+            UnknownName: there is none of that name; the message lists those there are.
+            SpecError: it is not among exported files, from which the run is read.
+        """
+        from evalui.report.frames.run import KINDS
+
+        if name not in KINDS:
+            raise UnknownName("unknown-name", kind="frame", name=name, known=", ".join(KINDS))
+        return self._source.frame(name)
 
     def cells(self) -> "pd.DataFrame":
         """A row per model or judge, dataset and mode with its state and, if it failed, why."""
-        from evalui.report.export.frames import cell_frame
-
-        return cell_frame(self._figures)
+        return self.frame("cells")
 
     def trials(self, columns: Sequence[str] | None = None) -> "pd.DataFrame":
         """A row per trial: a question in one order of its options, or a written answer.
@@ -79,41 +90,27 @@ class Run:
 
     def metrics(self) -> "pd.DataFrame":
         """A tidy row per dataset, group, model, mode and metric, as report.json has them."""
-        from evalui.report.export.frames import metric_frame
-
-        return metric_frame(self._figures)
+        return self.frame("metrics")
 
     def pairs(self) -> "pd.DataFrame":
         """A row per two models of a dataset and measure, tested question by question."""
-        from evalui.report.export.frames import pair_frame
-
-        return pair_frame(self._figures)
+        return self.frame("pairs")
 
     def positions(self) -> "pd.DataFrame":
         """A row per cell and slot: how often it is picked, and how often it is right."""
-        from evalui.report.export.frames import position_frame
-
-        return position_frame(self._figures)
+        return self.frame("positions")
 
     def standings(self) -> "pd.DataFrame":
         """A row per model of each judge: counts, ELO and Bradley-Terry with 95 % intervals."""
-        from evalui.report.export.frames import standing_frame
-
-        return standing_frame(self._figures)
+        return self.frame("standings")
 
     def verdicts(self) -> "pd.DataFrame":
         """A row per showing of two answers to a judge, readable or not."""
-        from evalui.report.export.frame_columns import VERDICT_COLUMNS
-        from evalui.report.frames.base import frame
-
-        return frame(self._source.lines("duels"), VERDICT_COLUMNS)
+        return self.frame("verdicts")
 
     def votes(self) -> "pd.DataFrame":
         """A row per readable vote of a person; none before the vote has ended."""
-        from evalui.report.export.frame_columns import VOTE_COLUMNS
-        from evalui.report.frames.base import frame
-
-        return frame(self._source.lines("votes"), VOTE_COLUMNS)
+        return self.frame("votes")
 
     def chart(self, name: str, **which: str) -> "Figure":
         """A Plotly figure: `bias.picks` or `arena.ratings`.
@@ -128,7 +125,7 @@ class Run:
         from evalui.report.figures import CHARTS
 
         chart = CHARTS[name]
-        shown = chart.frame(self._figures)
+        shown = self.frame(chart.frame)
         for column, value in which.items():
             if column not in shown:
                 raise SpecError("no-column", name=column, known=", ".join(map(str, shown.columns)))
@@ -147,10 +144,6 @@ class Run:
         target = Path(path)
         write_private(target, [self._source.page(language)])
         return target
-
-    @cached_property
-    def _figures(self) -> Mapping[str, Any]:
-        return self._source.figures()
 
     @cached_property
     def _results(self) -> Sequence[CellResult]:

@@ -5,7 +5,6 @@ are in per cent, intervals are at 95 %. docs/metrics.md and docs/metrics-bias.md
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import combinations
 from typing import Any, cast
 
@@ -15,21 +14,10 @@ from numpy.typing import NDArray
 
 from evalui.errors import DataError, SpecError
 from evalui.modes import MODES, ModeSettings, grader_of
-from evalui.report.export.frame_columns import (
-    METRIC_COLUMNS,
-    PAIR_COLUMNS,
-    POSITION_COLUMNS,
-    STANDING_COLUMNS,
-)
-from evalui.report.export.frames import metric_pair_row, pair_row, position_rows
-from evalui.report.export.json import cell_object, encode
-from evalui.report.export.metric_rows import (
-    Row,
-    answer_metrics,
-    choice_metrics,
-    opencompass_elo_columns,
-)
-from evalui.report.frames.base import FrameColumn, frame
+from evalui.report.frames.arena import STANDINGS, rating
+from evalui.report.frames.base import Columns, FrameColumn, Row, frame, interval
+from evalui.report.frames.choices import PAIRS, POSITIONS, pair_row, positions
+from evalui.report.frames.metrics import METRICS, answer_metrics, choice_metrics, metric_pair
 from evalui.report.imports.battles import OUTCOME_OF, battle_statistics, read_battle
 from evalui.report.imports.predictions import JsonlRow
 from evalui.scoring.answer_summary import summarise_answers
@@ -44,7 +32,7 @@ from evalui.scoring.comparisons import (
     main_measure,
     shared_measures,
 )
-from evalui.scoring.metrics import metric_named
+from evalui.scoring.metrics import metric_named, metrics_in
 from evalui.scoring.pairs import compare_metric
 from evalui.scoring.trial_columns import (
     FIXED_REASONS,
@@ -73,24 +61,19 @@ _SUBJECT = ("subject", "category")
 _SHARED = ("question", "options", "cluster")  # by which questions are known to be the same
 _SLOT_OF = {letter: slot for slot, letter in enumerate(LETTERS)}
 _SCORED = ("metric", "value", "low", "high", "n", "unit", "direction")
-SCORE_COLUMNS: Mapping[str, FrameColumn] = {
-    name: METRIC_COLUMNS[name] for name in ("group", *_SCORED, "kind", "mean")
-}
-BIAS_COLUMNS: Mapping[str, FrameColumn] = {
-    name: column
-    for name, column in POSITION_COLUMNS.items()
-    if name not in ("dataset", "model", "mode", "signature")
-}
-COMPARISON_COLUMNS: Mapping[str, FrameColumn] = {
-    name: column for name, column in PAIR_COLUMNS.items() if name not in ("dataset", "mode")
-}
-RATING_COLUMNS: Mapping[str, FrameColumn] = {
-    name: column
-    for name, column in STANDING_COLUMNS.items()
-    if name not in ("dataset", "judge", "signature") and not name.startswith("style_")
-}
-TEXT_COLUMNS: Mapping[str, FrameColumn] = {name: METRIC_COLUMNS[name] for name in _SCORED}
-AGREEMENT_COLUMNS: Mapping[str, FrameColumn] = {
+_RATED = (
+    *("place", "model", "n", "win", "tie", "lose", "score", "win_rate"),
+    *("elo", "elo_low", "elo_high", "opencompass_elo_mean", "opencompass_elo_std"),
+    *("bradley_terry", "bradley_terry_low", "bradley_terry_high"),
+    *("rank_low", "rank_high", "with_leader"),
+)
+_OF_RUNS = ("dataset", "model", "mode", "settings", "signature", "signature_second")
+SCORE_COLUMNS: Columns = {name: METRICS[name] for name in ("group", *_SCORED, "kind", "mean")}
+BIAS_COLUMNS: Columns = {name: POSITIONS[name] for name in POSITIONS if name not in _OF_RUNS}
+COMPARISON_COLUMNS: Columns = {name: PAIRS[name] for name in PAIRS if name not in _OF_RUNS}
+RATING_COLUMNS: Columns = {name: STANDINGS[name] for name in _RATED}
+TEXT_COLUMNS: Columns = {name: METRICS[name] for name in _SCORED}
+AGREEMENT_COLUMNS: Columns = {
     "statistic": FrameColumn("category", "cohen of two raters, fleiss of all"),
     "first": FrameColumn("category", "a rater; empty of all"),
     "second": FrameColumn("category", "another rater; empty of all"),
@@ -142,7 +125,7 @@ def position_bias(
     """
 
     def of_one(own: pd.DataFrame) -> Iterable[Row]:
-        return position_rows(cell_object(summarise(_choice_result(own, options=options))))
+        return positions([summarise(_choice_result(own, options=options))])
 
     return _apart(rows, by, BIAS_COLUMNS, of_one)
 
@@ -183,7 +166,7 @@ def compare(
         if not made.differences:
             raise DataError("frames-apart")
         raise DataError("frames-differ", parts=", ".join(made.differences))
-    return frame([pair_row(encode(made)) | {"measure": chosen}], COMPARISON_COLUMNS)
+    return frame([pair_row(made)], COMPARISON_COLUMNS)
 
 
 def _metric_pair(results: Sequence[CellResult], name: str, shared: Sequence[str]) -> Row:
@@ -194,7 +177,7 @@ def _metric_pair(results: Sequence[CellResult], name: str, shared: Sequence[str]
     pairs = compare_metric(results, metric)
     if not pairs:
         raise DataError("frames-apart")
-    return metric_pair_row(asdict(pairs[0]))
+    return metric_pair(pairs[0])
 
 
 def ratings(battles: pd.DataFrame, *, opencompass_elo: bool = False) -> pd.DataFrame:
@@ -263,7 +246,7 @@ def score_texts(rows: pd.DataFrame) -> pd.DataFrame:
             that is no whole number from 1, another reference of the same question.
     """
     result = _answers(rows)
-    figures = encode(summarise_answers(result))
+    figures = summarise_answers(result)
     kept = (row for row in answer_metrics(figures) if row["metric"] != "cut")  # unknown here
     return frame(kept, TEXT_COLUMNS)
 
@@ -310,7 +293,7 @@ def _read_repeats(rows: pd.DataFrame) -> list[int]:
 def _apart(
     rows: pd.DataFrame,
     by: str | Sequence[str],
-    columns: Mapping[str, FrameColumn],
+    columns: Columns,
     of_one: Callable[[pd.DataFrame], Iterable[Row]],
 ) -> pd.DataFrame:
     """The rows that `of_one` makes of each part, with the values of `by` in front."""
@@ -331,9 +314,9 @@ def _apart(
 
 
 def _choice_rows(rows: pd.DataFrame, options: int | None) -> Iterator[Row]:
-    cell = cell_object(summarise(_choice_result(rows, options=options), with_bias=False))
-    cell["figures"]["format"] = None  # rows do not hold the replies
-    return choice_metrics(cell)
+    summary = summarise(_choice_result(rows, options=options), with_bias=False)
+    unknown = {metric.name for metric in metrics_in("form")}  # rows do not hold the replies
+    return (row for row in choice_metrics(summary) if row["metric"] not in unknown)
 
 
 def _named_result(rows: pd.DataFrame, options: int | None, name: str) -> CellResult:
@@ -566,6 +549,7 @@ def _rating_rows(known: Mapping[str, Any]) -> Iterator[Row]:
     medians: Mapping[str, Any] = elo["opencompass"]["models"] or {}
     for model, counts in known["table"].items():
         low, high = elo["question_range"].get(model, (None, None))
+        median = medians.get(model)
         rating = fitted["ratings"][model] or {"rating": None, "low": None, "high": None}
         rank = fitted["ranks"][model] or {"low": None, "high": None, "with_leader": None}
         yield {
@@ -579,7 +563,8 @@ def _rating_rows(known: Mapping[str, Any]) -> Iterator[Row]:
             "elo": elo["permutations"]["median"][model],
             "elo_low": low,
             "elo_high": high,
-            **opencompass_elo_columns(medians.get(model)),
+            "opencompass_elo_mean": median and median["mean"],
+            "opencompass_elo_std": median and median["std"],
             "bradley_terry": rating["rating"],
             "bradley_terry_low": rating["low"],
             "bradley_terry_high": rating["high"],
@@ -605,18 +590,13 @@ def _verdicts(rows: pd.DataFrame, rater: str) -> Iterator[Verdict]:
 
 
 def _agreement_row(statistic: str, first: str, second: str, made: RaterAgreement) -> Row:
-    kappa = made.kappa
     return {
         "statistic": statistic,
         "first": first,
         "second": second,
         "n": made.n,
-        "agreement": 100 * made.raw.value,
-        "agreement_low": 100 * made.raw.low,
-        "agreement_high": 100 * made.raw.high,
-        "kappa": kappa and kappa.value,
-        "kappa_low": kappa and kappa.low,
-        "kappa_high": kappa and kappa.high,
+        **interval("agreement", made.raw),
+        **rating("kappa", made.kappa),
     }
 
 

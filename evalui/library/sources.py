@@ -3,13 +3,13 @@
 import json
 import shutil
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from evalui.errors import DataError
+from evalui.errors import DataError, SpecError
 from evalui.local_runs import report_of
 from evalui.report.analyses.base import Report
 from evalui.report.imports.predictions import read_rows
@@ -20,11 +20,11 @@ from evalui.store.runs import read_run
 from evalui.types import CellResult, Language
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evalui.client import Client
     from evalui.models.base import ModelEntry
 
-Figures = JsonObject  # report.json
-LinesName = Literal["duels", "votes"]
 REPORT_FILE = "report.json"
 
 
@@ -40,12 +40,13 @@ class RunSource(Protocol):
         """The cells with their trials, which may be read when they are looked at."""
         ...
 
-    def figures(self) -> Figures:
-        """What report.json holds."""
+    @property
+    def spec(self) -> Mapping[str, Any] | None:
+        """Its specification, with bare names of files."""
         ...
 
-    def lines(self, name: LinesName) -> Iterator[JsonObject]:
-        """The objects of a file of lines."""
+    def frame(self, name: str) -> "pd.DataFrame":
+        """One of the frames of a run."""
         ...
 
     def page(self, language: Language | None) -> bytes:
@@ -82,19 +83,16 @@ class StoreSource:
         """The cells; trials are read from the store when they are looked at."""
         return self.report.results
 
-    def figures(self) -> Figures:
-        """What report.json would hold."""
-        from evalui.report.write.files import write_json
+    @property
+    def spec(self) -> Mapping[str, Any] | None:
+        """The specification as report.json would have it."""
+        from evalui.report.write.records import portable_spec
 
-        return json.loads(write_json(self.report, "en"))
+        return portable_spec(self.report.spec) if self.report.spec else None
 
-    def lines(self, name: LinesName) -> Iterator[JsonObject]:
-        """The lines that the file would have."""
-        from evalui.report.write.lines import duel_lines, vote_lines
-
-        report = self.report
-        lines = duel_lines(report.arenas) if name == "duels" else vote_lines(report.votes)
-        return map(json.loads, lines)
+    def frame(self, name: str) -> "pd.DataFrame":
+        """The frame of the report, which a caller may change."""
+        return self.report.frames[name].copy(deep=False)
 
     def page(self, language: Language | None) -> bytes:
         """The page in a language, else in English."""
@@ -116,7 +114,12 @@ class FolderSource:
     @property
     def name(self) -> str:
         """The name that report.json has."""
-        return self.figures()["name"]
+        return self._whole["name"]
+
+    @property
+    def spec(self) -> Mapping[str, Any] | None:
+        """The specification that report.json has."""
+        return self._whole["spec"]
 
     def results(self) -> Sequence[CellResult]:
         """The cells that trials.jsonl has lines of."""
@@ -125,7 +128,12 @@ class FolderSource:
             return ()  # of a run without a trial
         return read_results(read_rows(path))
 
-    def figures(self) -> Figures:
+    def frame(self, name: str) -> "pd.DataFrame":
+        """The records of report.json, and what the files of lines hold beside it."""
+        return _exported_frame(self._whole, self.lines, name)
+
+    @cached_property
+    def _whole(self) -> JsonObject:
         """What report.json holds."""
         path = self._folder / REPORT_FILE
         try:
@@ -134,12 +142,12 @@ class FolderSource:
             raise DataError("file-unread", path=str(path), reason=str(error.strerror)) from error
         except ValueError as error:
             raise DataError("file-unread", path=str(path), reason=str(error)) from error
-        if not isinstance(whole, dict) or "cells" not in whole:
+        if not isinstance(whole, dict) or "spec" not in whole or "comparisons" in whole:
             raise DataError("no-report", path=str(path))
-        return cast("Figures", whole)
+        return cast("JsonObject", whole)
 
-    def lines(self, name: LinesName) -> Iterator[JsonObject]:
-        """The lines of the file; a run that has none has no file."""
+    def lines(self, name: str) -> Iterator[JsonObject]:
+        """The lines of a file; a run that has none has no file."""
         path = self._folder / f"{name}.jsonl"
         return (dict(row.values) for row in read_rows(path)) if path.exists() else iter(())
 
@@ -171,13 +179,18 @@ class ServerSource:
         """The cells that the server sends trials of."""
         return read_results(rows_of(self._client.url, self._client.trials(self._run_id)))
 
-    def figures(self) -> Figures:
-        """What the server answers to runs/{run}/figures."""
-        return self._client.call(Figures, "GET", f"runs/{self._run_id}/figures")
+    @property
+    def spec(self) -> Mapping[str, Any] | None:
+        """The specification that the server states."""
+        return self._whole["spec"]
 
-    def lines(self, name: LinesName) -> Iterator[JsonObject]:
-        """The lines of that file in the archive."""
-        return self._archive.lines(name)
+    def frame(self, name: str) -> "pd.DataFrame":
+        """What the server answers to runs/{run}/figures, and the lines of its archive."""
+        return _exported_frame(self._whole, lambda lines: self._archive.lines(lines), name)
+
+    @cached_property
+    def _whole(self) -> JsonObject:
+        return self._client.call(JsonObject, "GET", f"runs/{self._run_id}/figures")
 
     def page(self, language: Language | None) -> bytes:
         """The page in the archive."""
@@ -191,6 +204,29 @@ class ServerSource:
     def close(self) -> None:
         """Remove the files that were downloaded."""
         self._end()
+
+
+# The frames that files of lines hold.
+_LINES: Mapping[str, str] = {"verdicts": "duels", "votes": "votes"}
+
+
+def _exported_frame(
+    whole: JsonObject, lines: Callable[[str], Iterator[JsonObject]], name: str
+) -> "pd.DataFrame":
+    """A frame of exported files.
+
+    Raises:
+        SpecError: they do not hold it.
+    """
+    from evalui.report.frames.base import frame
+    from evalui.report.frames.run import KINDS, ROW_BY_ROW
+    from evalui.report.write.records import read_frame
+
+    if name in _LINES:
+        return frame(lines(_LINES[name]), KINDS[name].columns)
+    if name in ROW_BY_ROW:
+        raise SpecError("frame-not-exported", name=name)
+    return read_frame(whole, name)
 
 
 def _end(database: Database, temporary: Path | None) -> None:

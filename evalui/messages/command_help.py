@@ -16,8 +16,9 @@ Score multiple-choice answers collected elsewhere. FILE has one JSON object per 
 
 Rows of one model and mode of trials.jsonl fit. All rows have a reply, or all probabilities.
 
-Prints one JSON object: OpenCompass's figures in percent by their names, then ours. --all adds
-option bias with its tests, priors, agreement and calibration.
+Prints one JSON object: OpenCompass's figures in percent by their names, then ours, then the rows of
+the frames readings, rules, positions and confusion (docs/frames.md). --all adds option bias with
+its tests, priors, agreement and calibration.
 """
 REPLIES_HELP = """\
 Read the chosen letter out of written replies. FILE has one JSON object per line:

@@ -55,7 +55,7 @@ Needs = Literal[
     "repeats",
 ]
 # Where the metrics with a `key` stand, and in which order; all others stand in each of them.
-View = Literal["report", "files", "json", "json ranges", "json format"]
+View = Literal["report", "files", "metrics", "form"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -657,7 +657,7 @@ _VIEWS: Mapping[View, tuple[str, ...]] = {
         *("robust", "order_sensitivity", "readable"),
     ),
     "files": tuple(name for name, one in _BUILT_IN.items() if one.answers == "choices"),
-    "json": (
+    "metrics": (
         "robust",
         "order_sensitivity",
         "chance",
@@ -667,11 +667,7 @@ _VIEWS: Mapping[View, tuple[str, ...]] = {
         "tied",
         *_OF_REPEATS,
     ),
-    "json ranges": (
-        *("acc_origin", "robust", "mean_over_orders", "order_sensitivity", "readable"),
-        *_OF_REPEATS,
-    ),
-    "json format": _FORMAT,
+    "form": _FORMAT,
 }
-# An object of figures of one kind has no place for others.
-_CLOSED_VIEWS: frozenset[View] = frozenset({"json format"})
+# Figures of one kind have no place for others.
+_CLOSED_VIEWS: frozenset[View] = frozenset({"form"})

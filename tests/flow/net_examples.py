@@ -28,6 +28,7 @@ from starlette.testclient import TestClient
 from steady import steady
 
 from evalui.cli.main import main
+from evalui.report.frames.run import KINDS
 from evalui.server import create_app
 from evalui.settings import Settings
 
@@ -158,6 +159,12 @@ def sentences_apart(found: Any) -> tuple[Any, list[str]]:
     return without(found), told
 
 
+def report_json(whole: dict[str, Any]) -> dict[str, Any]:
+    """What report.json holds, its frames as tables, without its sentences."""
+    found, _ = sentences_apart(whole)
+    return {name: table_of(each) if name in KINDS else each for name, each in found.items()}
+
+
 def json_lines(text: str) -> dict[str, Any]:
     """Rows of JSON Lines as a table."""
     return table_of([json.loads(line) for line in text.splitlines()])
@@ -178,15 +185,10 @@ def csv_columns(content: bytes) -> dict[str, Any]:
 
 
 def xlsx_columns(content: bytes) -> dict[str, Any]:
-    """The cells of each sheet of a workbook by column; the first row has the signatures."""
+    """The cells of each sheet of a workbook by column; the first row has the heads."""
     book = openpyxl.load_workbook(io.BytesIO(content))
-    found = {}
-    for sheet in book:
-        signatures, head, *cells = [list(row) for row in sheet.iter_rows(values_only=True)]
-        assert set(signatures[1:]) <= {None}
-        found[sheet.title] = {"signatures": str(signatures[0]).count("\n") + 1}
-        found[sheet.title] |= _columns(head, cells)
-    return found
+    rows = {sheet.title: [list(row) for row in sheet.iter_rows(values_only=True)] for sheet in book}
+    return {title: _columns(head, cells) for title, (head, *cells) in rows.items()}
 
 
 def archive(content: bytes) -> dict[str, bytes]:

@@ -52,19 +52,19 @@ def test_both_kinds_of_a_configuration_are_evaluated_in_one_run(
     assert [
         {name: source[name] for name in ("path", "entry")} for source in found["spec"]["datasets"]
     ] == golden["datasets"]
-    cells = [*found["answers"], *found["cells"]]
+    cells = [*found["answers"], *found["overview"]]
     assert [
         {
             "dataset": cell["dataset"],
             "mode": cell["mode"],
             "state": cell["state"],
-            "n": cell["figures"]["n"],
+            "n": cell["n"],
             "digest": cell["signature"].partition("|")[0].partition("@")[2],
         }
         for cell in cells
     ] == golden["cells"]
-    assert found["answers"][0]["figures"]["means"]["rouge-l-f"] == pytest.approx(100)
-    assert found["cells"][0]["figures"]["acc_origin"] == 100
+    assert found["answers"][0]["rouge-l-f"] == pytest.approx(100)
+    assert found["overview"][0]["acc_origin"] == 100
     assert told == golden["left_out"]
     page = (desk / "out" / "report.md").read_text(encoding="utf-8").replace("\\_", "_")
     assert [
@@ -90,7 +90,7 @@ def test_a_dataset_that_no_mode_fits_is_said_and_the_other_is_evaluated(
         "custom_general_qa was not evaluated: its questions have no options, and no mode of this "
         "run is for answers in writing."
     ]
-    found = {cell["dataset"]: cell["state"] for cell in report(desk)["cells"]}
+    found = {cell["dataset"]: cell["state"] for cell in report(desk)["overview"]}
     assert found == {"custom_general_qa": "impossible", "custom_ceval": "done"}
 
 

@@ -38,7 +38,7 @@ def _run(folder: Path, dataset: Any, *, shots: int = 0) -> int:
 
 
 def _cells(folder: Path) -> list[dict[str, Any]]:
-    return json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))["cells"]
+    return json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))["overview"]
 
 
 def test_an_archive_laid_out_as_cmmlus_is_run_with_its_worked_examples(desk: Path):
@@ -50,7 +50,7 @@ def test_an_archive_laid_out_as_cmmlus_is_run_with_its_worked_examples(desk: Pat
             packed.writestr(f"test/{subject}.csv", _HEADER + test)
     assert _run(desk, "cmmlu.zip", shots=5) == 0
     perfect, always = _cells(desk)
-    assert (perfect["figures"]["acc_origin"], always["figures"]["acc_origin"]) == (100, 50)
+    assert (perfect["acc_origin"], always["acc_origin"]) == (100, 50)
     # Chinese questions in Chinese words; high_school_physics is not C-Eval's here.
     assert "|n:20|" in perfect["signature"]
     assert "|prompt:plain-zh.1|" in perfect["signature"]
@@ -60,15 +60,15 @@ def test_an_archive_laid_out_as_cmmlus_is_run_with_its_worked_examples(desk: Pat
 def test_mmlus_folders_without_headers_are_run_in_english(desk: Path):
     assert _run(desk, str(GOLDEN / "mmlu"), shots=5) == 0
     perfect, always = _cells(desk)
-    assert perfect["figures"]["acc_origin"] == 100
-    assert always["figures"]["acc_origin"] == pytest.approx(100 * 2 / 3)
+    assert perfect["acc_origin"] == 100
+    assert always["acc_origin"] == pytest.approx(100 * 2 / 3)
     assert "|n:3|" in perfect["signature"]
     assert "|prompt:plain-en.1|" in perfect["signature"]
 
 
 def test_five_options_of_commonsense_are_asked(desk: Path):
     assert _run(desk, str(GOLDEN / "csqa" / "dev_rand_split.jsonl")) == 0
-    assert [cell["figures"]["acc_origin"] for cell in _cells(desk)] == [100, 75]
+    assert [cell["acc_origin"] for cell in _cells(desk)] == [100, 75]
 
 
 def test_rows_with_pictures_stop_a_run_unless_they_are_left_out(
@@ -94,4 +94,4 @@ def test_what_is_assumed_of_a_file_is_said_before_the_figures(
     )
     assert _run(desk, {"path": "places.jsonl", "answer_key": "index1"}) == 0
     assert "taken to count" not in capsys.readouterr().err
-    assert [cell["figures"]["acc_origin"] for cell in _cells(desk)] == [100, 100]
+    assert [cell["acc_origin"] for cell in _cells(desk)] == [100, 100]

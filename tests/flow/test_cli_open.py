@@ -88,8 +88,7 @@ def test_a_run_leaves_a_report_for_people_and_one_for_machines(
     told = run()
     written = {path.name for path in (desk / "out").iterdir()}
     assert {"report.md", "report.html", "report.json", "by_capa.png", "by_lang.png"} <= written
-    (arena,) = told["arenas"]
-    assert [standing["model"] for standing in arena["standings"]] == ["right", "near", "wrong"]
+    assert [standing["model"] for standing in told["standings"]] == ["right", "near", "wrong"]
     page, *scripts = (desk / "out" / "report.html").read_text().split("<script>")
     assert len(scripts) == 2  # Plotly, and what draws with it
     assert "http://" not in page.replace("http://www.w3.org", "")
@@ -98,8 +97,7 @@ def test_a_run_leaves_a_report_for_people_and_one_for_machines(
 def test_a_consistent_judge_under_both_orders_gives_no_draw_of_wins_and_losses(
     run: Callable[..., dict[str, Any]],
 ):
-    (arena,) = run()["arenas"]
-    tallies = {standing["model"]: standing for standing in arena["standings"]}
+    tallies = {standing["model"]: standing for standing in run()["standings"]}
     assert tallies["right"]["win"] > tallies["right"]["lose"] == 0
     assert tallies["wrong"]["lose"] > tallies["wrong"]["win"] == 0
 
@@ -107,9 +105,9 @@ def test_a_consistent_judge_under_both_orders_gives_no_draw_of_wins_and_losses(
 def test_battles_of_a_run_score_alike_alone(
     desk: Path, run: Callable[..., dict[str, Any]], capsys: pytest.CaptureFixture[str]
 ):
-    (arena,) = run()["arenas"]
+    standings = run()["standings"]
     alone = _scored(capsys, "battles", str(desk / "out" / "battles.jsonl"))
-    for standing in arena["standings"]:
+    for standing in standings:
         name = standing["model"]
         table = alone["table"][name]
         counts = [standing[key] for key in ("win", "tie", "lose", "not_bad")]
@@ -135,35 +133,36 @@ def test_answers_of_a_run_score_alike_alone(
             )
         )
         alone = _scored(capsys, "texts", str(pairs))
-        assert alone["n"] == told[name]["figures"]["n"] == 5
+        assert alone["n"] == told[name]["n"] == 5
         for figure in ("rouge-1-r", "rouge-l-f", "bleu-1", "bleu-4", "token_f1"):
-            assert told[name]["figures"]["means"][figure] == pytest.approx(100 * alone[figure])
+            assert told[name][figure] == pytest.approx(100 * alone[figure])
 
 
 def test_an_order_biased_judge_is_exposed(run: Callable[..., dict[str, Any]]):
-    (arena,) = run(judging={"judges": ["first-biased-judge"]})["arenas"]
-    (honest,) = run()["arenas"]
-    flips = [found["reliability"]["changed_with_order"] for found in (arena, honest)]
+    (swayed,) = run(judging={"judges": ["first-biased-judge"]})["reliability"]
+    (honest,) = run()["reliability"]
+    flips = [found["changed_with_order"] for found in (swayed, honest)]
     assert flips[0] > 10
     assert flips[1] == 0
 
 
 def test_a_panel_of_judges_votes(run: Callable[..., dict[str, Any]]):
     judges = ["reference-judge", "first-biased-judge"]
-    arenas = run(judging={"judges": judges})["arenas"]
-    assert [arena["by"] for arena in arenas] == ["panel", *judges]
+    rows = run(judging={"judges": judges})["reliability"]
+    assert [row["judge"] for row in rows] == ["panel", *judges]
 
 
 def test_single_answers_are_rated(run: Callable[..., dict[str, Any]]):
     rating = {"judges": ["reference-judge"], "template": "score10-en.1"}
-    told = {answers["model"]: answers for answers in run(judging=rating)["answers"]}
-    means = {name: answers["figures"]["rated"][0]["mean"] for name, answers in told.items()}
+    means = {marks["model"]: marks["mark"] for marks in run(judging=rating)["marks"]}
     assert means["right"] > means["wrong"]
 
 
 def test_answers_of_a_run_can_be_brought_to_another(desk: Path, run: Callable[..., dict[str, Any]]):
-    first = {answers["model"]: answers["figures"] for answers in run()["answers"]}
+    first = {answers["model"]: answers for answers in run()["answers"]}
     (desk / "out" / "trials.jsonl").rename(desk / "earlier.jsonl")
     again = run(answers=[{"model": name, "path": "earlier.jsonl"} for name in ("right", "near")])
     for answers in again["answers"]:
-        assert answers["figures"]["means"] == first[answers["model"]]["means"]
+        figures = [name for name in answers if name.startswith(("rouge-", "bleu-"))]
+        assert figures
+        assert all(answers[name] == first[answers["model"]][name] for name in figures)

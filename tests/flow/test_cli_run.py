@@ -67,12 +67,12 @@ def _run(folder: Path, **change: Any) -> int:
 
 
 def _report(folder: Path) -> list[dict[str, Any]]:
-    return json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))["cells"]
+    return json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))["overview"]
 
 
 def test_a_run_writes_report_figures_and_trials(desk: Path):
     assert _run(desk, models=["perfect", "always"]) == 0
-    perfect, always = (cell["figures"] for cell in _report(desk))
+    perfect, always = _report(desk)
     assert (perfect["acc_origin"], perfect["perf_circular"]) == (100, 100)
     assert (always["acc_circular"], always["perf_circular"]) == (25, 0)
     assert "| perfect | sums |" in (desk / "out" / "report.md").read_text(encoding="utf-8")
@@ -89,7 +89,7 @@ def test_the_report_keeps_the_specification_to_repeat_it(desk: Path):
     told = json.loads((desk / "out" / "report.json").read_text())
     (desk / "again.json").write_text(json.dumps(told["spec"]))
     assert main(_arguments(desk, desk / "again.json")) == 0
-    assert _report(desk) == told["cells"]
+    assert _report(desk) == told["overview"]
 
 
 @pytest.mark.parametrize("mode", ["generation", "multiple_choice"])
@@ -102,7 +102,7 @@ def test_the_trials_scored_again_give_the_same_figures(
     again = json.loads(capsys.readouterr().out)
     (cell,) = _report(desk)
     for name in ("acc_origin", "acc_circular", "perf_circular", "order_sensitivity", "unreadable"):
-        assert again[name] == pytest.approx(cell["figures"][name]), name
+        assert again[name] == pytest.approx(cell[name]), name
     assert 0 < again["perf_circular"] < again["acc_circular"] < 100
 
 
@@ -150,7 +150,7 @@ def test_a_model_that_cannot_load_is_told_and_the_others_go_on(
     assert _run(desk, models=["gone", "perfect"]) == 1
     assert "evalui: left out: gone on sums, reply: " in capsys.readouterr().err
     gone, perfect = _report(desk)
-    assert (gone["state"], perfect["figures"]["acc_origin"]) == ("impossible", 100)
+    assert (gone["state"], perfect["acc_origin"]) == ("impossible", 100)
 
 
 def test_swifts_custom_config_is_a_dataset(desk: Path):
@@ -166,7 +166,7 @@ def test_swifts_custom_config_is_a_dataset(desk: Path):
     (desk / "custom_config.json").write_text(json.dumps([entry]))
     assert _run(desk, datasets=["custom_config.json"]) == 0
     (cell,) = _report(desk)
-    assert (cell["dataset"], cell["figures"]["n"]) == ("mine", 40)
+    assert (cell["dataset"], cell["n"]) == ("mine", 40)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_limit_counts_per_subject_from_version_2_on(
         (desk / "sets" / f"{subject}_val.csv").write_text((desk / "sums_val.csv").read_text())
     assert _run(desk, datasets=["sets"], pattern="origin", limit=2, **change) == 0
     (cell,) = _report(desk)
-    assert cell["figures"]["n"] == n
+    assert cell["n"] == n
     assert f"|limit:{limit}|" in cell["signature"]
 
 
@@ -239,7 +239,7 @@ def test_faulty_rows_stop_the_run_until_told_to_skip_them(
     assert _run(desk) == 2
     assert "line 42, column answer" in capsys.readouterr().err
     assert _run(desk, datasets=[{"path": "sums_val.csv", "skip_faulty": True}]) == 0
-    assert _report(desk)[0]["figures"]["n"] == 40
+    assert _report(desk)[0]["n"] == 40
 
 
 def test_an_output_folder_that_is_a_file_is_told(desk: Path, capsys: pytest.CaptureFixture[str]):
@@ -333,7 +333,7 @@ def test_replies_of_other_runs_are_used_again_unless_told_otherwise(
     assert asked("three", "--no-reuse") == 40
     capsys.readouterr()
     reports = [(desk / out / "report.json").read_text() for out in ("one", "two", "three")]
-    cells = [json.loads(text)["cells"][0]["figures"] for text in reports]
+    cells = [json.loads(text)["overview"][0] for text in reports]
     assert cells[0] == cells[1] == cells[2]
     assert main(["runs", "--database", str(desk / "two" / "evalui.sqlite")]) == 0
     (line,) = capsys.readouterr().out.splitlines()
@@ -391,7 +391,7 @@ def test_four_replies_to_each_question_by_specification_and_by_option(
 ):
     assert _run(desk, **_DRAWN | {"models": ["biased"], "repeats": 4}) == 0
     (by_spec,) = _report(desk)
-    figures = by_spec["figures"]
+    figures = by_spec
     assert (figures["n"], figures["trials"]) == (10, 40)
     assert figures["majority"] is not None
     assert figures["pass_at_4"] >= figures["pass_at_2"] >= figures["acc_origin"]
@@ -408,7 +408,7 @@ def test_four_replies_to_each_question_by_specification_and_by_option(
     plain = _spec(desk, models=["biased"], pattern="origin", limit=10)
     options = ["--temperature", "0.7", "--repeats", "4"]
     assert main([*_arguments(desk, plain), *options]) == 0
-    assert _report(desk)[0]["figures"] == figures
+    assert _report(desk)[0] == figures
 
 
 def test_eight_replies_after_four_ask_for_four_more(desk: Path):

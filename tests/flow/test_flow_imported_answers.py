@@ -50,8 +50,8 @@ def test_answers_that_were_imported_are_judged(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "spec.json").write_text(json.dumps(spec))
     assert main(["run", "spec.json", "--out", "out"]) == 0
     report = json.loads((tmp_path / "out" / "report.json").read_text())
-    (arena,) = report["arenas"]
-    assert {each["model"] for each in arena["standings"]} == {"late", "early"}
+    assert [each["judge"] for each in report["reliability"]] == ["referee"]
+    assert {each["model"] for each in report["standings"]} == {"late", "early"}
     (answers,) = {cell["dataset"] for cell in report["answers"]}
     assert answers == "written"
 

@@ -79,9 +79,9 @@ def test_a_run_uses_all_five_and_its_report_names_them(
     whole = json.loads((out / "report.json").read_text(encoding="utf-8"))
     ((made,),) = whole["analyses"].values()
     assert (made["type"], made["name"], made["finding"]) == ("details", section, finding)
-    (cell,) = whole["cells"]
+    (cell,) = whole["overview"]
     assert "|plugins:evalui-example 1.0|" in cell["signature"]
-    assert (cell["figures"]["n"], cell["figures"]["reply_length"]) == (3, 1.0)
+    assert (cell["n"], cell["reply_length"]) == (3, 1.0)
     trials = [json.loads(line) for line in (out / "trials.jsonl").read_text().splitlines()]
     assert [trial["reply"] for trial in trials] == ["B", "A", "A", "B", "A", "B"]
 
@@ -92,7 +92,7 @@ def test_a_setting_of_its_mode_is_an_option_and_stands_in_the_signature(
     options = ("--out", "own", "--models-file", "models.toml", "--instruction", "Just a letter.")
     done = evalui(folder, plugin, "run", "spec.json", *options)
     assert done.returncode == 0, done.stderr
-    (cell,) = json.loads((folder / "own" / "report.json").read_text(encoding="utf-8"))["cells"]
+    (cell,) = json.loads((folder / "own" / "report.json").read_text(encoding="utf-8"))["overview"]
     assert '|instruction:"Just a letter."|' in cell["signature"]
     other = ("run", "spec.json", *options, "--mode", "generation")
     refused = evalui(folder, plugin, *other)
@@ -127,7 +127,7 @@ def test_a_package_whose_format_alone_is_used_is_signed(folder: Path, plugin: Pa
     done = evalui(tmp_path, site, "run", "spec.json", *options)
     assert done.returncode == 0, done.stderr
     whole = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
-    assert "|plugins:evalui-example 1.0|" in whole["cells"][0]["signature"]
+    assert "|plugins:evalui-example 1.0|" in whole["overview"][0]["signature"]
 
 
 SURVEY = """id,question,A,B,C,votes
@@ -160,9 +160,11 @@ def test_an_answer_key_of_a_package_is_used_by_command_and_library_and_stands_in
     (tmp_path / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
     done = evalui(tmp_path, plugin, "run", "spec.json", *options)
     assert done.returncode == 0, done.stderr
-    (cell,) = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))["cells"]
+    (cell,) = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))[
+        "overview"
+    ]
     assert "|plugins:evalui-example 1.0|" in cell["signature"]
-    assert (cell["figures"]["n"], cell["figures"]["acc_origin"]) == (2, 100.0)
+    assert (cell["n"], cell["acc_origin"]) == (2, 100.0)
     trials = [
         json.loads(line) for line in (tmp_path / "report" / "trials.jsonl").read_text().splitlines()
     ]
@@ -211,9 +213,7 @@ def test_a_macro_average_of_one_file_is_shown_compared_and_exported_where_there_
     done = evalui(tmp_path, plugin, "run", "spec.json", *options)
     assert done.returncode == 0, done.stderr
     report = tmp_path / "report"
-    figures = json.loads((report / "report.json").read_text(encoding="utf-8"))["cells"][0][
-        "figures"
-    ]
+    (figures,) = json.loads((report / "report.json").read_text(encoding="utf-8"))["overview"]
     assert figures["acc_origin"] == 50
     assert figures["macro_accuracy"] == pytest.approx(100 * (2 / 3 + 0) / 2)
     text = (report / "report.md").read_text(encoding="utf-8")
@@ -283,7 +283,7 @@ def test_a_text_mode_of_one_file_stands_in_table_comparison_and_export(
     assert "is not shown" not in text
     assert "Pairs in exact\\_match" in text
     whole = json.loads((report / "report.json").read_text(encoding="utf-8"))
-    assert [cell["figures"]["means"]["exact_match"] for cell in whole["answers"]] == [100.0, 0.0]
+    assert [cell["exact_match"] for cell in whole["answers"]] == [100.0, 0.0]
     for cell in whole["answers"]:
         assert "|plugins:evalui-example 1.0|" in cell["signature"]
         assert "|max:128|" in cell["signature"]
@@ -291,8 +291,8 @@ def test_a_text_mode_of_one_file_stands_in_table_comparison_and_export(
     assert (name, section["name"]) == ("one_line.lengths", "Length of the lines")
     assert "Length of the lines" in (report / "report.html").read_text(encoding="utf-8")
     lines = [json.loads(line) for line in (report / "trials.jsonl").read_text().splitlines()]
-    paired = {pair["metric"] for pair in whole["chosen_metrics"]["pairs"]}
-    assert paired == {"exact_match", "edit_similarity"}
+    chosen = [pair["measure"] for pair in whole["pairs"] if pair["mode"]]
+    assert chosen == ["exact_match", "edit_similarity"]
     assert "edit_similarity" in exported(tmp_path, plugin, done)
     assert [line["reply"] for line in lines if line["model"] == "right"] == ["Paris", "4"]
     assert all("\n" not in line["reply"] for line in lines)

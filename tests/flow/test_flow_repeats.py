@@ -121,8 +121,8 @@ def test_four_replies_to_each_question(
     else:
         ways = {"specification": by_specification, "command": by_command, "library": by_library}
         ways[way](desk, model, out)
-    (cell,) = json.loads((out / "report.json").read_text())["cells"]
-    assert (cell["figures"]["n"], cell["figures"]["trials"]) == (_N, 4 * _N)
+    (cell,) = json.loads((out / "report.json").read_text())["overview"]
+    assert (cell["n"], cell["trials"]) == (_N, 4 * _N)
     assert "|temp:0.7|repeats:4|" in cell["signature"]
     trials = [json.loads(line) for line in (out / "trials.jsonl").read_text().splitlines()]
     assert [trial["repeat"] for trial in trials] == [1, 2, 3, 4] * _N
@@ -130,13 +130,13 @@ def test_four_replies_to_each_question(
     for trial in trials:
         shares[trial["id"]].append(trial["readings"]["tolerant"]["choice"] == "B")
     of_questions = [sum(each) / 4 for each in shares.values()]
-    assert cell["figures"]["acc_origin"] == pytest.approx(100 * sum(of_questions) / _N)
+    assert cell["acc_origin"] == pytest.approx(100 * sum(of_questions) / _N)
     solved = sum(any(each) for each in shares.values())
-    assert cell["figures"]["pass_at_4"] == pytest.approx(100 * solved / _N)
+    assert cell["pass_at_4"] == pytest.approx(100 * solved / _N)
     asked = asked_of(endpoint, before)
     if model == "demo":
         assert asked == {}
-        assert 0 < cell["figures"]["repeat_agreement"] < 100
+        assert 0 < cell["repeat_agreement"] < 100
         return
     assert len(asked) == _N
     for bodies in asked.values():
@@ -173,7 +173,7 @@ def test_written_answers_have_pass_at_k_majority_and_agreement(desk: Path, tmp_p
     for name in metrics.index[metrics.index.str.contains("_pass_at_|_majority|agreement|_spread")]:
         assert again[name] == pytest.approx(metrics[name]), name
     (cell,) = json.loads((tmp_path / "report.json").read_text())["answers"]
-    assert cell["figures"]["means"]["exact_match_pass_at_4"] == metrics["exact_match_pass_at_4"]
+    assert cell["exact_match_pass_at_4"] == metrics["exact_match_pass_at_4"]
     store = str(tmp_path / "evalui.sqlite")
     export = ["export", run_id, "csv", "--database", store, "--output", str(tmp_path / "run.csv")]
     assert main([*export, "--models-file", str(desk / "models.toml")]) == 0

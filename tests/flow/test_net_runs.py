@@ -24,6 +24,7 @@ import evalui
 from evalui.app.service import AppService
 from evalui.harnesses.importing import import_run
 from evalui.report.figures import CHARTS
+from evalui.report.frames.run import KINDS
 from evalui.store.connection import Database
 from evalui.types import Language
 
@@ -32,11 +33,13 @@ pytestmark = pytest.mark.slow
 # float32 products differ from one library to the next.
 TOLERANCE = {"letters": 1e-4}
 WITH_ARCHIVE = ("open", "voted")  # those without pictures
-FRAMES = (
-    *("cells", "trials", "questions", "metrics", "pairs"),
-    *("positions", "standings", "verdicts", "votes"),
-)
-OF_PEOPLE = {"standings", "votes"}  # a bundle has nothing of them
+FRAMES = (*KINDS, "trials", "questions")
+# A bundle has nothing of people, and what its models took and replied is that of its store.
+OF_PEOPLE = {
+    *("standings", "dimensions", "win_matrix", "reliability"),
+    *("people", "agreement", "powered", "disagreements", "votes"),
+}
+OF_STORES = {"expenses", "reply_counts"}
 ROUTES = ("", "/figures", "/voters", "/votes", "/disagreements", "/ballot")
 PASSING = ("created", "started", "finished", "last", "revision")  # fields of REST that hold a time
 
@@ -196,8 +199,8 @@ def test_its_bundle_says_the_same(name: str, recorded: Recorded, tmp_path: Path)
         recorded.runs.store, run=recorded.runs.ids[name], models_file=recorded.runs.models
     )
     with opened, first:
-        for frame in {*FRAMES} - OF_PEOPLE:
-            pd.testing.assert_frame_equal(getattr(opened, frame)(), getattr(first, frame)())
+        for frame in {*FRAMES} - OF_PEOPLE - OF_STORES:
+            pd.testing.assert_frame_equal(_own(opened, frame), _own(first, frame))
 
 
 def test_every_record_belongs_to_a_run():
@@ -218,13 +221,17 @@ def _library(recorded: Recorded, name: str) -> dict[str, Any]:
     """Every frame with the types of its columns, and every chart."""
     run_id, models = recorded.runs.ids[name], recorded.runs.models
     with evalui.open(recorded.runs.store, run=run_id, models_file=models) as run:
-        found = {frame: _frame(getattr(run, frame)()) for frame in FRAMES}
+        found = {frame: _frame(_own(run, frame)) for frame in FRAMES}
         charts = {
             chart: json.loads(run.chart(chart).to_json())["data"]
             for chart in CHARTS
-            if not CHARTS[chart].frame(run._figures).empty  # pyright: ignore[reportPrivateUsage]
+            if not run.frame(CHARTS[chart].frame).empty
         }
     return {**found, "charts": charts, "votes": _without(found["votes"], "created")}
+
+
+def _own(run: evalui.Run, name: str) -> pd.DataFrame:
+    return run.frame(name) if name in KINDS else getattr(run, name)()
 
 
 def _frame(frame: pd.DataFrame) -> dict[str, Any]:
@@ -239,10 +246,9 @@ def _frame(frame: pd.DataFrame) -> dict[str, Any]:
 
 def _exports(recorded: Recorded, name: str) -> dict[str, Any]:
     """Every format but those in words, which are compared as text."""
-    report, _ = net.sentences_apart(json.loads(recorded.export(name, "json")))
     parquet = pd.read_parquet(io.BytesIO(recorded.export(name, "trials.parquet")))
     found = {
-        "json": report,
+        "json": net.report_json(json.loads(recorded.export(name, "json"))),
         "csv": net.csv_columns(recorded.export(name, "csv")),
         "xlsx": net.xlsx_columns(recorded.export(name, "xlsx")),
         "trials.jsonl": net.json_lines(recorded.export(name, "trials.jsonl").decode()),
@@ -271,7 +277,11 @@ def _archive(content: bytes) -> dict[str, Any]:
     held = net.archive(content)
     kinds = {file: file.rpartition(".")[2] for file in held}
     return {
-        file: readers[kinds[file]](each) if kinds[file] in readers else None
+        file: net.report_json(json.loads(each))
+        if file == "report.json"
+        else readers[kinds[file]](each)
+        if kinds[file] in readers
+        else None
         for file, each in held.items()
     }
 
@@ -283,7 +293,7 @@ def _answers(recorded: Recorded, name: str) -> dict[str, Any]:
         answer = recorded.client.get(f"/api/v1/runs/{recorded.runs.ids[name]}{route}")
         is_lines = route == "/votes" and answer.status_code == 200
         body = net.json_lines(answer.text) if is_lines else answer.json()
-        body, _ = net.sentences_apart(body)
+        body = net.report_json(body) if route == "/figures" else net.sentences_apart(body)[0]
         found[route or "/"] = {"status": answer.status_code, "body": _steady(body)}
     return found
 

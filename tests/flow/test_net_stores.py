@@ -56,10 +56,9 @@ def test_its_figures_stay(data: Path, request: pytest.FixtureRequest):
     found: dict[str, object] = {}
     with net.served(data, MODELS) as client:
         for name, run_id in sorted(net.run_ids(data / "evalui.sqlite").items()):
-            report, _ = net.sentences_apart(json.loads(net.exported(client, run_id, "json")))
             votes = client.get(f"/votes/{run_id}.jsonl")
             found[name] = {
-                "report.json": report,
+                "report.json": net.report_json(json.loads(net.exported(client, run_id, "json"))),
                 "csv": net.csv_columns(net.exported(client, run_id, "csv")),
                 "votes": net.json_lines(votes.text),
             }
@@ -94,8 +93,8 @@ def test_its_answers_can_be_judged_again(data: Path, tmp_path: Path):
     }
     (tmp_path / "spec.json").write_text(json.dumps(spec))
     assert net.run(tmp_path / "spec.json", data, MODELS) == 0
-    (arena,) = json.loads((data / "report.json").read_text())["arenas"]
-    assert [standing["model"] for standing in arena["standings"]] == ["careful", "hasty"]
+    standings = json.loads((data / "report.json").read_text())["standings"]
+    assert [standing["model"] for standing in standings] == ["careful", "hasty"]
 
 
 # The schemas before had other digests of scripted models.
@@ -113,22 +112,23 @@ def test_what_its_models_answered_is_not_asked_again(data: Path, tmp_path: Path)
     (tmp_path / "spec.json").write_text(json.dumps(report["spec"]))
     assert net.run(tmp_path / "spec.json", data, slow) == 0
     again = json.loads((data / "report.json").read_text())
-    for cell, earlier in zip(again["cells"], report["cells"], strict=True):
-        figures = cell["figures"]
+    for figures, earlier in zip(again["overview"], report["overview"], strict=True):
         # Earlier runs asked the question whose options name others in its own order only.
         movable = {name for name in figures if name.endswith("_movable")}
         assert movable
         for name in movable:
-            assert figures.pop(name) == earlier["figures"].pop(name.removesuffix("_movable"))
+            assert figures.pop(name) == earlier.pop(name.removesuffix("_movable"))
             del figures[name.removesuffix("_movable")]
-        added = {name: figures.pop(name) - earlier["figures"].pop(name) for name in COUNTS}
+        added = {name: figures.pop(name) - earlier.pop(name) for name in COUNTS}
         assert added == dict.fromkeys(COUNTS, 3)
-        mass, earlier_mass = figures.pop("label_mass"), earlier["figures"].pop("label_mass")
-        assert mass == earlier_mass or mass["mean"] == pytest.approx(earlier_mass["mean"])
-        assert figures == earlier["figures"]
+        masses = [name for name in figures if name.startswith("label_mass")]
+        mass, earlier_mass = ({name: of.pop(name) for name in masses} for of in (figures, earlier))
+        assert mass["label_mass"] == pytest.approx(earlier_mass["label_mass"])
+        del figures["signature"], earlier["signature"]
+        assert figures == earlier
     requests = _rows(data, "SELECT hex(request) FROM response ORDER BY 1")
     assert set(asked) <= set(requests)
-    assert len(requests) - len(asked) == 3 * len(report["cells"])
+    assert len(requests) - len(asked) == 3 * len(report["overview"])
 
 
 @pytest.mark.parametrize("data", ["schema-8"], indirect=True)
@@ -136,7 +136,7 @@ def test_votes_brought_in_a_file_count_as_those_that_were_cast(data: Path, tmp_p
     run_id = net.run_ids(data / "evalui.sqlite")["Store: open"]
     _end_votes(data)
     with net.served(data, MODELS) as client:
-        cast = json.loads(net.exported(client, run_id, "json"))["people"]
+        cast = json.loads(net.exported(client, run_id, "json"))
         (tmp_path / "votes.jsonl").write_bytes(client.get(f"/votes/{run_id}.jsonl").content)
         _rows(data, "DELETE FROM vote")
         with closing(Database(data / "evalui.sqlite")) as database:
@@ -149,4 +149,4 @@ def test_votes_brought_in_a_file_count_as_those_that_were_cast(data: Path, tmp_p
                 )
                 == 34
             )
-        assert json.loads(net.exported(client, run_id, "json"))["people"] == cast
+        assert json.loads(net.exported(client, run_id, "json")) == cast

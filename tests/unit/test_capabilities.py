@@ -20,8 +20,8 @@ from evalui.harnesses import HARNESSES
 from evalui.models.base import BACKENDS
 from evalui.modes import MODES
 from evalui.registry import PLUGINS
-from evalui.report.export import frames
-from evalui.report.export.open_names import RELIABILITY
+from evalui.report.frames.arena import RELIABILITY_SHARES
+from evalui.report.frames.run import KINDS
 from evalui.report.write.formats import FORMATS
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec
@@ -54,7 +54,7 @@ WHOLE: Mapping[str, Sequence[str]] = {
     "figures of written answers": [
         _one_name(name) for name, one in known_metrics().items() if one.answers == "texts"
     ],
-    "trust in a judge": list(RELIABILITY),
+    "trust in a judge": list(RELIABILITY_SHARES),
     "formats of questions": list(get_args(DatasetKind)),
     "answer keys": [*ANSWER_KEYS, PLUGINS["answer key"].name],
     "backends": list(BACKENDS),
@@ -64,13 +64,8 @@ WHOLE: Mapping[str, Sequence[str]] = {
 }
 COLUMNS = {
     name
-    for table in (
-        frames.STANDING_COLUMNS,
-        frames.POSITION_COLUMNS,
-        frames.METRIC_COLUMNS,
-        frames.PAIR_COLUMNS,
-    )
-    for name in table
+    for table in ("standings", "positions", "metrics", "pairs")
+    for name in KINDS[table].columns
 }
 FIELDS = {
     name for spec in (RunSpec, ModeSpec, DatasetSpec, JudgingSpec) for name in spec.model_fields

@@ -6,9 +6,7 @@ row of zeros.
 
 import json
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from evalui.messages import Messages, add_messages, localized, messages
 from evalui.models.base import ModelUsage, ReplyCount
@@ -71,47 +69,6 @@ def _kept_text(kept: ReplyCount, t: Messages) -> str:
     return t.count(
         "expenses.replies-kept-of", kept.replies, model=kept.model, run=kept.run, made=made
     )
-
-
-def reply_objects(counts: Sequence[ReplyCount]) -> list[dict[str, Any]]:
-    """The same for report.json: `run` and `made` are null for what the run requested itself."""
-    return [
-        {
-            "model": each.model,
-            "replies": each.replies,
-            "kept": each.run != "",
-            "run": each.run or None,
-            "made": datetime.fromtimestamp(each.made, UTC).isoformat(timespec="seconds")
-            if each.run
-            else None,
-        }
-        for each in counts
-    ]
-
-
-def usage_objects(expenses: Sequence[ModelUsage]) -> list[dict[str, Any]]:
-    """The same for report.json; what nobody knows is null."""
-    return [
-        {
-            "model": each.model,
-            "requests": each.requests,
-            "input_tokens": each.read if _is_counted(each) else None,
-            "output_tokens": each.written if _is_counted(each) else None,
-            "input_price": each.prices[0] if each.prices else None,
-            "output_price": each.prices[1] if each.prices else None,
-            "dollars": each.dollars if _is_counted(each) else None,
-            "waits": each.why or None,
-        }
-        for each in expenses
-    ]
-
-
-def usage_rows(expenses: Sequence[ModelUsage]) -> Iterator[dict[str, Any]]:
-    """The same as the rows of a table, each with how its dollars were made."""
-    for usage in usage_objects([each for each in expenses if _is_counted(each)]):
-        prices = f"prices:{usage['input_price']}/{usage['output_price']}|per:1000000"
-        priced = prices if usage["dollars"] is not None else "prices:none"
-        yield usage | {"signature": f"{priced}|model:{usage['model']}"}
 
 
 def _is_counted(expense: ModelUsage) -> bool:

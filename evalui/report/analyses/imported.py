@@ -5,8 +5,6 @@ log gives the answers, and what evalui makes of the same answers.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
 
 from evalui.messages import localized, messages
 from evalui.report.analyses.base import Analysis, Report
@@ -55,16 +53,6 @@ def imported_blocks(
     if missing:
         blocks.append(Bullets(tuple(t(f"log.missing-{key}") for key in missing)))
     yield Details("imported", t("log.name"), finding if rows else t("log.none"), tuple(blocks))
-
-
-def imported_objects(results: Sequence[CellResult]) -> list[dict[str, Any]]:
-    """The same for report.json: each cell with its log, values as `PrintedFigure` has them."""
-    return [
-        {"dataset": one.cell.dataset, "model": one.cell.model, "label": one.cell.label}
-        | asdict(one.log)
-        for one in results
-        if one.log
-    ]
 
 
 def _source(log: LogSource, language: Language) -> str:

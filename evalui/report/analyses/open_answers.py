@@ -164,9 +164,14 @@ def open_blocks(report: Report, context: OpenContext) -> Iterator[Block]:
         else:
             judge = part.label(language, context.rules)
         yield Heading(2, localized(key, language, dataset=part.dataset, judge=judge))
-        yield from part_blocks(report, part, context, suffix="" if place == 1 else f"-{place}")
+        yield from part_blocks(report, part, context, suffix=picture_suffix(place))
     if problem:
         yield Notes((NoteLine("na", localized(problem, language)),))
+
+
+def picture_suffix(place: int) -> str:
+    """What ends the names of the pictures of a part, the first of which has the place 1."""
+    return "" if place == 1 else f"-{place}"
 
 
 def part_blocks(

@@ -19,7 +19,7 @@ _RATINGS = {"bradley_terry": ("Bradley-Terry", "circle"), "elo": ("ELO", "square
 def ratings(standings: pd.DataFrame) -> go.Figure:
     """The ratings of the models with their 95 % intervals, the best at the top.
 
-    `standings` has the rows of `frames.standing_frame`. Bradley-Terry's rating stands where it is
+    `standings` has the rows of the frame of that name. Bradley-Terry's rating stands where it is
     finite, and ELO's beside it. Several judges or datasets are told apart by the names of rows.
     """
     rows = [name for name in ("dataset", "judge") if standings[name].nunique() > 1]

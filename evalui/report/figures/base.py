@@ -7,7 +7,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from evalui.report.charts.theme import COLOURS, GRID, INK, SURFACE
-from evalui.report.export.metric_rows import Figures
 
 ROW_HEIGHT = 44  # pixels of a row of a chart with one row for each name
 MARGINS = 170  # pixels above and below the rows
@@ -15,9 +14,9 @@ MARGINS = 170  # pixels above and below the rows
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A figure `draw`n from the rows of the `frame` that it is about; at least one row."""
+    """A figure `draw`n from the rows of the `frame` of a run that it is about; at least one row."""
 
-    frame: Callable[[Figures], pd.DataFrame]
+    frame: str
     draw: Callable[[pd.DataFrame], go.Figure]
 
 

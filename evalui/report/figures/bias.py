@@ -17,7 +17,7 @@ _HOVER = (
 def picks(positions: pd.DataFrame) -> go.Figure:
     """How often each position is picked: bars with 95 % intervals beside what is fair.
 
-    `positions` has the rows of `frames.position_frame`. A group of bars stands for each dataset,
+    `positions` has the rows of the frame of that name. A group of bars stands for each dataset,
     model, mode and number of options.
     """
     named = positions.assign(**{name: positions[name].astype("str") for name in _NAMES})

@@ -10,19 +10,11 @@ from evalui.report.frames.choices import DATASET, ERROR, MODEL, SIGNATURE, STATE
 from evalui.scoring.arena.agreement import Kappa
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
-from evalui.scoring.arena.figures import Arena, Standing
+from evalui.scoring.arena.figures import PEOPLE, Arena, Standing
 from evalui.scoring.arena.people import JudgedDuel, judged_duels, outcome_for
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.types import Outcome, Verdict
+from evalui.types import WINNERS, Verdict
 
-SEPARATOR = "\n\n"  # between the turns of one answer, and between references
-# A winner as battles name it, see `imports.battles`.
-WINNERS: Mapping[Outcome, str] = {
-    "a": "model_a",
-    "b": "model_b",
-    "tie": "tie",
-    "neither": "neither",
-}
 # What a judge does, each a share of what it could have done it to, by the name of its field.
 RELIABILITY_SHARES: Mapping[str, str] = {
     "unreadable": "unreadable",
@@ -126,6 +118,9 @@ RELIABILITY: Columns = {
     "unbeaten": FrameColumn("str", "models that never lost a point"),
     "winless": FrameColumn("str", "models that never won one"),
     "verdicts": FrameColumn("Int64", "verdicts of the judge, readable or not"),
+    "strangers": FrameColumn(
+        "Int64", "votes of people on models or questions that the run does not have"
+    ),
     "injected": FrameColumn("Int64", "answers that speak to the judge"),
     "unreferenced": FrameColumn("Int64", "answers without a reference, which are not judged"),
     "retried": FrameColumn("Int64", "prompted twice"),
@@ -202,8 +197,8 @@ def standings(arenas: Iterable[Arena]) -> Iterator[Row]:
                 "elo": standing.elo,
                 "elo_low": standing.elo_low,
                 "elo_high": standing.elo_high,
-                **_rating("bradley_terry", standing.rating),
-                **_rating("style_controlled", standing.styled),
+                **rating("bradley_terry", standing.rating),
+                **rating("style_controlled", standing.styled),
                 "rank_low": standing.rank_low,
                 "rank_high": standing.rank_high,
                 "with_leader": standing.with_leader,
@@ -247,8 +242,11 @@ def win_matrix(arenas: Iterable[Arena]) -> Iterator[Row]:
             }
 
 
-def reliability(arenas: Iterable[Arena]) -> Iterator[Row]:
-    """A row per arena: what was judged, how the judge behaved, the leader's lead in points."""
+def reliability(arenas: Iterable[Arena], strangers: Mapping[str, int]) -> Iterator[Row]:
+    """A row per arena: what was judged, how the judge behaved, the leader's lead in points.
+
+    `strangers` counts the votes of people that make no figure, by dataset.
+    """
     for arena in arenas:
         counted, connected, agreed = arena.comparisons, arena.connection, arena.agreement
         behaved = arena.reliability
@@ -278,6 +276,7 @@ def reliability(arenas: Iterable[Arena]) -> Iterator[Row]:
             "unbeaten": connected and ", ".join(connected.unbeaten),
             "winless": connected and ", ".join(connected.winless),
             "verdicts": behaved.n,
+            "strangers": strangers.get(arena.dataset) if arena.by == PEOPLE else None,
             "injected": behaved.injected,
             "unreferenced": behaved.unreferenced,
             "retried": behaved.retried,
@@ -290,7 +289,7 @@ def reliability(arenas: Iterable[Arena]) -> Iterator[Row]:
                 for name, value in (*interval(share, of).items(), (f"{share}_n", of.n if of else 0))
             },
             **interval("agreement", agreed and agreed.raw),
-            **_rating("kappa", agreed and agreed.kappa),
+            **rating("kappa", agreed and agreed.kappa),
             "agreement_n": agreed and agreed.n,
             **dict(zip(("lead", "lead_low", "lead_high"), arena.lead or (), strict=False)),
             "error": arena.error,
@@ -311,15 +310,15 @@ def duels(arenas: Iterable[Arena]) -> Iterator[Row]:
                 "question": sample.question,
                 "language": sample.metadata.get("language", ""),
                 "capability": sample.metadata.get("capability", ""),
-                "references": SEPARATOR.join(sample.references),
+                "references": "\n\n".join(sample.references),
                 "model_a": first,
                 "model_b": second,
                 "a_first": _winner(item, item.original_order),
                 "b_first": _winner(item, item.swapped_order),
                 "counts_as": item.outcome and WINNERS[item.outcome],
                 "flipped": item.flipped,
-                "answer_a": SEPARATOR.join(answers[first].get(sample.id, ())),
-                "answer_b": SEPARATOR.join(answers[second].get(sample.id, ())),
+                "answer_a": "\n\n".join(answers[first].get(sample.id, ())),
+                "answer_b": "\n\n".join(answers[second].get(sample.id, ())),
                 "signature": arena.signature,
             }
 
@@ -329,11 +328,11 @@ def verdicts(arenas: Iterable[Arena]) -> Iterator[Row]:
     for arena in arenas:
         for verdict in arena.verdicts if arena.by != PANEL_NAME else ():
             yield {
-                "dataset": arena.dataset,
-                "question": verdict.duel.sample_id,
                 "model_a": verdict.duel.model_a,
                 "model_b": verdict.duel.model_b,
                 "winner": verdict.outcome and WINNERS[verdict.outcome],
+                "question": verdict.duel.sample_id,
+                "dataset": arena.dataset,
                 "judge": arena.by,
                 "rule": verdict.rule,
                 "strength": verdict.strength,
@@ -345,6 +344,15 @@ def verdicts(arenas: Iterable[Arena]) -> Iterator[Row]:
                 else None,
                 "signature": arena.signature,
             }
+
+
+def rating(name: str, of: Rating | Kappa | None) -> Row:
+    """The columns of what is no share, and of which an end may be unknown."""
+    return {
+        name: of and of.value,
+        f"{name}_low": of and of.low,
+        f"{name}_high": of and of.high,
+    }
 
 
 def _arena_names(arena: Arena) -> Row:
@@ -381,14 +389,6 @@ def _opencompass(standing: Standing) -> Row:
     return {f"opencompass_{name}": value for name, value in counted.items()} | {
         "opencompass_elo_mean": elo and elo.mean,
         "opencompass_elo_std": elo and elo.std,
-    }
-
-
-def _rating(name: str, of: Rating | Kappa | None) -> Row:
-    return {
-        name: of and of.value,
-        f"{name}_low": of and of.low,
-        f"{name}_high": of and of.high,
     }
 
 

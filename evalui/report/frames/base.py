@@ -1,15 +1,17 @@
 """What a frame is: declared columns, and the rows that fill them.
 
-A missing value is NaN, `pandas.NA` or NaT, by the dtype of its column.
+A missing value is NaN, `pandas.NA` or NaT, by the dtype of its column. Columns are declared without
+pandas, which takes half a second to import.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Literal
 
 from evalui.types import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Dtype = Literal["str", "category", "float64", "Int64", "boolean", "object", "datetime64[ms, UTC]"]
 Row = dict[str, Any]  # numbers and texts by column
@@ -35,20 +37,22 @@ class FrameParts:
     """
 
     columns: tuple[str, ...]
-    parts: Callable[[], Iterator[pd.DataFrame]]
+    parts: Callable[[], "Iterator[pd.DataFrame]"]
 
     @classmethod
-    def of(cls, whole: pd.DataFrame) -> "FrameParts":
+    def of(cls, whole: "pd.DataFrame") -> "FrameParts":
         """A frame that is held already."""
         return cls(tuple(whole.columns) if len(whole) else (), lambda: iter([whole]))
 
 
-def frame(rows: Iterable[Row], columns: Columns, *, more: bool = False) -> pd.DataFrame:
+def frame(rows: Iterable[Row], columns: Columns, *, more: bool = False) -> "pd.DataFrame":
     """The rows as a frame of exactly these columns; what a row lacks is missing.
 
     With `more`, what else the rows have stands behind the declared columns: whole numbers as such,
     other numbers as float64; `error` and `signature` stay the last.
     """
+    import pandas as pd
+
     every = list(rows)
     names = dict.fromkeys([*columns, *(name for row in every for name in row if more)])
     ordered = [name for name in names if name not in _LAST or not more]
@@ -62,8 +66,20 @@ def frame(rows: Iterable[Row], columns: Columns, *, more: bool = False) -> pd.Da
     )
 
 
-def series(values: Any, dtype: Dtype) -> pd.Series:
+def records(whole: "pd.DataFrame") -> Iterator[Row]:
+    """The rows of a frame, with None for what is missing: what `frame` makes the frame of."""
+    columns = [
+        [None if missing else value for value, missing in zip(of.tolist(), of.isna(), strict=True)]
+        for of in (whole[name] for name in whole)
+    ]
+    names = [str(name) for name in whole]
+    return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+
+
+def series(values: Any, dtype: Dtype) -> "pd.Series":
     """The values, of which any may be None, as a column."""
+    import pandas as pd
+
     if dtype == "category":
         known = dict[Any, int]()
         codes = [-1 if each is None else known.setdefault(each, len(known)) for each in values]

@@ -22,7 +22,7 @@ from evalui.report.frames.base import (
 from evalui.scoring.bias import StratumBias
 from evalui.scoring.bias.counts import PositionTable
 from evalui.scoring.cell_summary import SubjectGroup, Summary
-from evalui.scoring.comparisons import ComparisonSet
+from evalui.scoring.comparisons import CellComparison, ComparisonSet
 from evalui.scoring.metrics import Figure, Metric, metrics_in
 from evalui.scoring.statistics.intervals import wilson_interval as wilson_interval_of_groups
 from evalui.types import LETTERS, Cell, Interval
@@ -293,6 +293,7 @@ def overview(summaries: Iterable[Summary]) -> Iterator[Row]:
             "design_effect": mean and mean.design_effect,
             "n_effective": mean and mean.n_effective,
             "label_mass_trials": mass and mass.n,
+            **dict.fromkeys(_QUANTILES),
             **dict(zip(_QUANTILES, mass.quantiles if mass else (), strict=False)),
             **figure_columns(metrics_in("files"), summary.figures),
             # The accuracy as written stands among the metrics, with its range.
@@ -545,32 +546,35 @@ def pairs(compared: Iterable[ComparisonSet]) -> Iterator[Row]:
     """A row per pair of cells of one dataset and mode, tested question by question."""
     for one in compared:
         for pair in one.pairs:
-            paired, table = pair.paired, pair.mcnemar
-            yield {
-                "dataset": one.dataset,
-                "mode": one.label,
-                "measure": one.measure,
-                "first": pair.first.model,
-                "second": pair.second.model,
-                "n": pair.n,
-                "points": percent(paired.difference),
-                "points_low": percent(paired.low),
-                "points_high": percent(paired.high),
-                "se": percent(paired.se),
-                "p": paired.p,
-                "p_holm": pair.adjusted,
-                "identical": paired.all_equal,
-                "apart": pair.significant,
-                "finding": pair.finding,
-                "detectable": percent(pair.detectable),
-                "settings": pair.settings,
-                "mcnemar_first_only": table and table.first_only,
-                "mcnemar_second_only": table and table.second_only,
-                "mcnemar_exact_p": table and table.exact,
-                "mcnemar_mid_p": table and table.mid,
-                "signature_second": pair.second.signature,
-                "signature": pair.first.signature,
-            }
+            yield {"dataset": one.dataset, "mode": one.label, **pair_row(pair)}
+
+
+def pair_row(pair: CellComparison) -> Row:
+    """Two cells and their test."""
+    paired, table = pair.paired, pair.mcnemar
+    return {
+        "measure": pair.measure,
+        "first": pair.first.model,
+        "second": pair.second.model,
+        "n": pair.n,
+        "points": percent(paired.difference),
+        "points_low": percent(paired.low),
+        "points_high": percent(paired.high),
+        "se": percent(paired.se),
+        "p": paired.p,
+        "p_holm": pair.adjusted,
+        "identical": paired.all_equal,
+        "apart": pair.significant,
+        "finding": pair.finding,
+        "detectable": percent(pair.detectable),
+        "settings": pair.settings,
+        "mcnemar_first_only": table and table.first_only,
+        "mcnemar_second_only": table and table.second_only,
+        "mcnemar_exact_p": table and table.exact,
+        "mcnemar_mid_p": table and table.mid,
+        "signature_second": pair.second.signature,
+        "signature": pair.first.signature,
+    }
 
 
 def incomparable(compared: Iterable[ComparisonSet]) -> Iterator[Row]:

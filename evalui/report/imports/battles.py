@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +19,6 @@ from evalui.replies import (
     read_rating,
     read_verdict,
 )
-from evalui.report.export.json import encode
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
 from evalui.report.write.json import JsonObject
 from evalui.scoring.arena.battles import (
@@ -168,7 +167,7 @@ def battle_statistics(battles: Sequence[Battle], *, opencompass_elo: bool = Fals
         "battles": len(battles),
         "table": {name: _table_row(tally) for name, tally in counted.items()},
         "scores": {name: tally.score for name, tally in counted.items()},
-        "win_matrix": encode(win_matrix(coded)),
+        "win_matrix": asdict(win_matrix(coded)),
         "elo": {
             "finite": finite,
             "k32": sequential_elo(battles, K_OPENCOMPASS),
@@ -310,7 +309,9 @@ def _opencompass_elo(battles: Sequence[Battle], *, wanted: bool) -> JsonObject:
         "runs": MEDIAN_ELO_RUNS,
         "orders": N_ORDERS,
         "problem": None if computed else problem,
-        "models": encode(median_elos(counted)) if computed else None,
+        "models": {name: asdict(each) for name, each in median_elos(counted).items()}
+        if computed
+        else None,
     }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from evalui.report.blocks import (
     NONE,
     BarCell,
+    Column,
     ModelCell,
     PlotCell,
     StateCell,
@@ -39,8 +40,13 @@ def table_texts(table: Table) -> list[list[str]]:
     """The heads of a table and its rows; marks on an axis repeat figures of other columns."""
     kept = [place for place, column in enumerate(table.columns) if column.axis is None]
     columns = [table.columns[place] for place in kept]
-    heads = [" · ".join(filter(None, (each.group, each.head))) for each in columns]
+    heads = [*map(column_head, columns)]
     return [heads, *([cell_text(row[place]) for place in kept] for row in table.rows)]
+
+
+def column_head(column: Column) -> str:
+    """The head of a column with that of its group."""
+    return " · ".join(filter(None, (column.group, column.head)))
 
 
 def merged_signature(signatures: Sequence[str]) -> str:

@@ -86,7 +86,8 @@ _is_special = re.compile('[",\r\n]').search
 
 def _csv_cell(value: Any) -> str:  # a cell of any type
     """The cell as the `csv` module writes it, which looks at each of its characters alone."""
-    if is_missing(value):
-        return ""
-    text = escape_formula(value) if isinstance(value, str) else str(value)
+    if isinstance(value, str):
+        text = escape_formula(value)
+    else:
+        text = "" if is_missing(value) else str(value)
     return '"' + text.replace('"', '""') + '"' if _is_special(text) else text

@@ -13,15 +13,15 @@ from math import isfinite
 
 from evalui.modes import traits_of
 from evalui.report.analyses.base import Report
-from evalui.report.export.json import cell_object, encode
-from evalui.report.export.metric_rows import Row, answer_metrics, choice_metrics
+from evalui.report.frames.base import Row
+from evalui.report.frames.metrics import answer_metrics, choice_metrics
 from evalui.report.write.archive import zip_parts
 from evalui.report.write.json import JsonObject, json_text
 from evalui.report.write.lines import encoded, json_lines
 from evalui.scoring.choice.options import shown_options
 from evalui.scoring.metrics import Metric, metric_named
 from evalui.scoring.trial_columns import columns_of
-from evalui.types import LETTERS, CellResult, Language, Sample, Trial
+from evalui.types import LETTERS, Cell, CellResult, Language, Sample, Trial
 from evalui.version import __version__
 
 SCHEMA_VERSION = "0.3.0"
@@ -37,14 +37,14 @@ def eee_zip(report: Report, language: Language) -> Iterator[bytes]:
 
 def _files(report: Report, moment: str) -> Iterator[tuple[str, Iterable[bytes]]]:
     rows = {
-        **{_key(each): choice_metrics(each) for each in map(cell_object, report.summaries)},
-        **{_key(each): answer_metrics(each) for each in encode(report.answers)},
+        **{_key(one.cell): choice_metrics(one) for one in report.summaries},
+        **{_key(one.cell): answer_metrics(one) for one in report.answers},
     }
     for place, result in enumerate(report.results, start=1):
         cell = result.cell
         if cell.gives == "verdicts":
             continue
-        own = rows.get((cell.dataset, cell.model, cell.label), ())
+        own = rows.get(_key(cell), ())
         id_ = f"{cell.dataset}/{cell.model}/{moment}-{place}"
         name = re.sub(r"[^\w.+-]+", "_", f"{place:03}_{cell.dataset}_{cell.model}_{cell.label}")
         results = _results(result, own, id_)
@@ -75,8 +75,8 @@ def _files(report: Report, moment: str) -> Iterator[tuple[str, Iterable[bytes]]]
         yield f"{name}.jsonl", encoded(lines)
 
 
-def _key(figures: JsonObject) -> tuple[str, str, str]:
-    return str(figures["dataset"]), str(figures["model"]), str(figures["mode"])
+def _key(cell: Cell) -> tuple[str, str, str]:
+    return cell.dataset, cell.model, cell.label
 
 
 def _library(result: CellResult) -> JsonObject:

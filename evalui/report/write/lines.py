@@ -5,7 +5,6 @@ of a cell each distinct value is made and encoded once: a question has up to 24 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import repeat
 from typing import Any
 
@@ -13,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.modes.judge_outputs import CRITERION
+from evalui.report.frames.arena import verdicts
+from evalui.report.frames.people import votes
 from evalui.report.write.json import JsonObject, json_text
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.people import Votes
 from evalui.scoring.arena.verdicts import PANEL_NAME, rating_cells, retried_trials
 from evalui.scoring.choice.options import shown_options, variant_label
 from evalui.scoring.trial_columns import ABSENT, TrialColumns, columns_of
-from evalui.types import LETTERS, WINNERS, CastVote, CellResult, Outcome, Sample, Verdict
+from evalui.types import LETTERS, WINNERS, CellResult, Sample
 
 _PART = 4096  # trials, some four megabytes of lines
 _Columns = Mapping[str, Iterable[str]]  # a JSON text for each row, by name
@@ -42,18 +43,37 @@ def rating_lines(results: Sequence[CellResult]) -> Iterator[str]:
 
 
 def duel_lines(arenas: Iterable[Arena]) -> Iterator[str]:
-    """Every showing of two answers to a judge, readable or not; a panel's have no words."""
-    return (line for arena in _judges(arenas) for line in json_lines(duel_objects(arena)))
+    """Every showing of two answers to a judge, readable or not; a panel's have no words.
+
+    The winner of an unreadable one is null; probabilities are there where it was read off them.
+    """
+    return json_lines(
+        {name: value for name, value in row.items() if name != "probabilities" or value}
+        for row in verdicts(arenas)
+    )
 
 
 def battle_lines(arenas: Iterable[Arena]) -> Iterator[str]:
     """The battles that count for each judge, as `evalui score battles` reads them."""
-    return (line for arena in _judges(arenas) for line in json_lines(battle_objects(arena)))
+    return json_lines(
+        {
+            "model_a": battle.model_a,
+            "model_b": battle.model_b,
+            "winner": WINNERS[battle.outcome],
+            **({"judged": WINNERS[battle.judged]} if battle.judged else {}),
+            "question": battle.question,
+            "dataset": arena.dataset,
+            "judge": arena.by,
+        }
+        for arena in arenas
+        if arena.by != PANEL_NAME  # its verdicts are made of its judges'
+        for battle in arena.battles
+    )
 
 
-def vote_lines(votes: Votes) -> Iterator[str]:
+def vote_lines(cast: Votes) -> Iterator[str]:
     """The readable votes of people, in the form in which votes are read again."""
-    return json_lines(vote_objects(votes))
+    return json_lines(votes(cast))
 
 
 def encoded(lines: Iterable[str]) -> Iterator[bytes]:
@@ -61,98 +81,13 @@ def encoded(lines: Iterable[str]) -> Iterator[bytes]:
     return (each.encode(errors="backslashreplace") for each in lines)
 
 
-def duel_objects(arena: Arena) -> Iterator[JsonObject]:
-    """Every showing, one object each; the winner of an unreadable one is null."""
-    for verdict in arena.verdicts:
-        yield {
-            **_sides(verdict),
-            "question": verdict.duel.sample_id,
-            "dataset": arena.dataset,
-            "judge": arena.by,
-            "rule": verdict.rule,
-            "strength": verdict.strength,
-            "reply": verdict.reply,
-            "injected": verdict.injected,
-            "retried": verdict.retried,
-            # By the winner, of a verdict that was read off them.
-            **(
-                {"probabilities": dict(zip(WINNERS.values(), verdict.probabilities, strict=True))}
-                if verdict.probabilities
-                else {}
-            ),
-            "signature": arena.signature,
-        }
-
-
-def battle_objects(arena: Arena) -> Iterator[JsonObject]:
-    """The rows that count, in the form that `evalui score battles` reads."""
-    for battle in arena.battles:
-        yield {
-            "model_a": battle.model_a,
-            "model_b": battle.model_b,
-            "winner": _winner(battle.outcome),
-            **({"judged": WINNERS[battle.judged]} if battle.judged else {}),
-            "question": battle.question,
-            "dataset": arena.dataset,
-            "judge": arena.by,
-        }
-
-
-def vote_objects(votes: Votes) -> Iterator[JsonObject]:
-    """The readable votes as battles that name their dataset, one object each.
-
-    `created` is in UTC, and `adjudicated` what was decided on the pair, null if nothing was.
-    """
-    for dataset, cast in votes.items():
-        for vote in cast:
-            if vote.outcome is not None:
-                yield {
-                    **_sides(vote),
-                    "dataset": dataset,
-                    "question": vote.duel.sample_id,
-                    "by": vote.rater,
-                    "comment": vote.reply,
-                    **(_cast(vote) if isinstance(vote, CastVote) else {}),
-                }
-
-
 def json_lines(objects: Iterable[JsonObject]) -> Iterator[str]:
     """An object per line."""
     return (f"{json_text(each)}\n" for each in objects)
 
 
-# ---------------------------------------------------------------- verdicts
-
-
-def _judges(arenas: Iterable[Arena]) -> list[Arena]:
-    # The panel's verdicts are made of its judges'.
-    return [arena for arena in arenas if arena.by != PANEL_NAME]
-
-
-def _sides(verdict: Verdict) -> JsonObject:
-    duel = verdict.duel
-    return {
-        "model_a": duel.model_a,
-        "model_b": duel.model_b,
-        "winner": _winner(verdict.outcome),
-    }
-
-
-def _winner(outcome: Outcome | None) -> str | None:
-    return None if outcome is None else WINNERS[outcome]
-
-
-def _cast(vote: CastVote) -> JsonObject:
-    created = datetime.fromtimestamp(vote.created, UTC).isoformat(timespec="milliseconds")
-    return {
-        "created": created,
-        "seconds": vote.seconds,
-        "assigned": vote.assigned,
-        "adjudicated": _winner(vote.adjudicated),
-    }
-
-
 # ---------------------------------------------------------------- trials
+
 
 _Scores = Mapping[str, Sequence[float]]
 

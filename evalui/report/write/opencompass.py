@@ -13,6 +13,7 @@ from tabulate import tabulate
 
 from evalui.errors import UnknownName
 from evalui.report.analyses.base import Report
+from evalui.report.analyses.open_answers import open_parts, picture_suffix
 from evalui.report.blocks import ChartBlock
 from evalui.report.charts.arena import rates_chart
 from evalui.report.render.markdown import escaped
@@ -39,27 +40,32 @@ def opencompass_md(report: Report, language: Language) -> Iterable[bytes]:
         UnknownName: no answers were judged.
     """
     del language
-    arenas = _judged(report)
+    arenas = [*filter(_is_judged, report.arenas)]
     if not arenas:
         raise UnknownName("none-judged")
     # Of many battles its ELO takes minutes, which is not for every archive.
     return (opencompass_report(with_opencompass_elo(arena)).encode() for arena in arenas)
 
 
-def opencompass_files(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """The same with its two pictures, in a folder for each judge; nothing without one."""
-    arenas = _judged(report)
-    for arena in arenas:
+def opencompass_files(
+    report: Report, drawn: Mapping[str, bytes], language: Language
+) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """The same with its two pictures, in a folder for each judge; nothing without one.
+
+    `drawn` are the pictures of the report by name, which may have these two.
+    """
+    parts = [(part.arena, picture_suffix(n)) for n, part in enumerate(open_parts(report), start=1)]
+    judged = [(arena, suffix) for arena, suffix in parts if arena and _is_judged(arena)]
+    for arena, suffix in judged:
         folder = "opencompass"
-        if len(arenas) > 1:
+        if len(judged) > 1:
             folder += "/" + re.sub(r"[^\w.+-]+", "_", f"{arena.dataset}_{arena.by}")
         yield f"{folder}/report.md", (opencompass_report(arena).encode(),)
-        charts = (
-            ChartBlock(file, title, rates_chart(arena, grouping, language), "")
-            for grouping, (file, title) in _PICTURES.items()
-        )
-        for name, picture in pictures(charts):
-            yield f"{folder}/{name}", (picture,)
+        for grouping, (file, title) in _PICTURES.items():
+            own = drawn.get(file.replace(".png", f"{suffix}.png"))
+            chart = ChartBlock(file, title, rates_chart(arena, grouping, language))
+            for name, picture in [(file, own)] if own else pictures([chart]):
+                yield f"{folder}/{name}", (picture,)
 
 
 def opencompass_report(arena: Arena) -> str:
@@ -107,8 +113,8 @@ def opencompass_report(arena: Arena) -> str:
     )
 
 
-def _judged(report: Report) -> list[Arena]:
-    return [arena for arena in report.arenas if arena.comparisons and arena.standings]
+def _is_judged(arena: Arena) -> bool:
+    return bool(arena.comparisons and arena.standings)
 
 
 def _table(

@@ -41,13 +41,13 @@ def about_sizes(
 
     written = {name: write(report, name, language) for name in _WITHOUT_TRIALS}
     of_sample = replace(report, results=tuple(sample))
-    tables = [*tables_of(of_sample)]
+    tables = tables_of(of_sample)
     workbook = _length(xlsx_parts(tables, report.signatures)) + more(_workbook, _length)
     trial_files = {
         name: about(partial(trial_file, name)) for name in TRIAL_FORMATS if is_installed(name)
     }
     entries = [pieces for _, pieces in line_files(of_sample)]
-    entries += [csv_parts(table) for _, table in tables]
+    entries += [csv_parts(table) for table in tables.values()]
     entries += [(written[name],) for name in ("md", "html", "json")]
     packed = sum(map(_packed, entries)) + more(_lines, _packed) + more(_rows, _packed)
     pictures = written["md"].count(b".png") * (_PICTURE + _MARK * len(sample))
@@ -74,10 +74,10 @@ def _more(measure: Callable[[_Sample], int], sample: _Sample, totals: Sequence[i
     )
 
 
-def _tables(cells: _Sample) -> list[tuple[str, FrameParts]]:
+def _tables(cells: _Sample) -> dict[str, FrameParts]:
     """Those with a row for each trial."""
-    made = [("trials", trials(cells)), ("ratings", ratings(cells))]
-    return [(name, table) for name, table in made if table.columns]
+    made = {"trials": trials(cells), "ratings": ratings(cells)}
+    return {name: table for name, table in made.items() if table.columns}
 
 
 def _workbook(cells: _Sample) -> Iterable[bytes]:
@@ -85,7 +85,7 @@ def _workbook(cells: _Sample) -> Iterable[bytes]:
 
 
 def _rows(cells: _Sample) -> Iterable[bytes]:
-    return (piece for _, table in _tables(cells) for piece in csv_parts(table))
+    return (piece for table in _tables(cells).values() for piece in csv_parts(table))
 
 
 def _lines(cells: _Sample) -> Iterable[bytes]:

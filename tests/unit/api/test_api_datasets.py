@@ -223,9 +223,9 @@ def test_a_function_of_a_package_is_an_answer_key_of_an_upload(
     started = api.post("/runs", json=run)
     assert started.status_code == 201, started.text
     Worker(desk.database, desk.models.catalog).run_once()
-    (cell,) = api.get(f"/runs/{started.json()['id']}/figures").json()["cells"]
+    (cell,) = api.get(f"/runs/{started.json()['id']}/figures").json()["overview"]
     assert "|plugins:their-keys 2.1|" in cell["signature"]
-    assert cell["figures"]["n"] == 2
+    assert cell["n"] == 2
     unknown = api.post(f"/datasets/{upload}/columns", json={"answer_key": "last_vote"})
     assert unknown.status_code == 422
     assert "first_vote" in unknown.text

@@ -239,7 +239,7 @@ def test_the_report_and_its_figures_are_those_of_the_screen(
     figures = api.get(f"/runs/{finished}/figures")
     name, content = export_run(desk, finished, "json", "en")
     assert figures.content == b"".join(content)
-    assert figures.json()["cells"][0]["figures"]["acc_origin"] == 75.0
+    assert figures.json()["overview"][0]["acc_origin"] == 75.0
     packed = api.get(f"/runs/{finished}/report.zip")
     assert packed.content[:2] == b"PK"
     assert name.removesuffix("json") in packed.headers["content-disposition"]
@@ -397,8 +397,8 @@ def test_groups_are_declared_in_the_specification_that_is_sent(
     run = api.post("/runs", json={**spec, "summary_groups": groups}).json()["id"]
     Worker(desk.database, desk.models.catalog).run_once()
     made = api.get(f"/runs/{run}/report.json").json()
-    (group,) = made["summary_groups"]
-    (cell,) = made["cells"]
+    (group,) = (row for row in made["summary_groups"] if row["metric"] == "robust")
+    (cell,) = made["overview"]
     assert (group["group"], group["model"], group["mean"]) == ("Sets", "biased", "micro")
-    assert group["figures"]["robust"]["value"] == pytest.approx(cell["figures"]["robust"])
+    assert group["value"] == pytest.approx(cell["robust"])
     assert "Sets" in api.get(f"/runs/{run}/report.md").text

@@ -135,8 +135,8 @@ def test_an_option_names_a_set(tmp_path: Path):
     run = ["run", "--model", "always-A", "--dataset", "csqa", "--limit", "5", "--out", "out"]
     assert main(run) == 0
     report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
-    (cell,) = report["cells"]
-    assert (cell["dataset"], cell["figures"]["n"]) == ("commonsense_qa", 5)
+    (cell,) = report["overview"]
+    assert (cell["dataset"], cell["n"]) == ("commonsense_qa", 5)
 
 
 def test_a_folder_of_the_same_name_wins(tmp_path: Path):

@@ -56,8 +56,16 @@ def test_all_adds_to_the_figures_of_choices_and_changes_none(
         printed.append(json.loads(capsys.readouterr().out))
     short, full = printed
     assert short["positions"]
-    assert {name: full[name] for name in short} == short
-    assert full.keys() - short.keys() == {"bias", "clusters", "label_mass"}
+    assert full.keys() - short.keys() == {"bias", "calibration", "consistency", "priors"}
+    assert {name: full[name] for name in short if name != "positions"} == {
+        name: value for name, value in short.items() if name != "positions"
+    }
+    for slot, whole in zip(short["positions"], full["positions"], strict=True):
+        unknown = {name for name, value in slot.items() if value is None}
+        assert unknown == {"gold", "rstd_floor95", "permutation_p", "light"}
+        assert {name: whole[name] for name in slot if name not in unknown} == {
+            name: value for name, value in slot.items() if name not in unknown
+        }
 
 
 def test_replies_are_read_into_a_line_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

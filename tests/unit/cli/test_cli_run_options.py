@@ -67,10 +67,10 @@ def test_options_alone_are_a_run_and_the_questions_decide_the_mode(
     assert main([*run, "--pattern", "circular", "--name", "Sums"]) == 0
     assert "--mode multiple_choice" in capsys.readouterr().err
     report = _report()
-    (cell,) = report["cells"]
+    (cell,) = report["overview"]
     assert (report["name"], cell["mode"]) == ("Sums", "multiple_choice")
     assert "|orders:circular" in cell["signature"]
-    assert cell["figures"]["n"] == 3
+    assert cell["n"] == 3
     assert "limit:3/subject" in cell["signature"]
 
 
@@ -80,9 +80,9 @@ def test_options_stand_over_a_specification(place: Path):
     over = ["--model", "always-A", "--dataset", "sums.csv", "--limit", "2"]
     assert main(["run", "spec.json", "--out", "out", *over]) == 0
     report = _report()
-    (cell,) = report["cells"]
+    (cell,) = report["overview"]
     assert (report["name"], cell["model"], cell["mode"]) == ("Kept", "always-A", "generation")
-    assert cell["figures"]["n"] == 2
+    assert cell["n"] == 2
 
 
 def test_modes_of_a_specification_keep_their_settings_under_options(place: Path):
@@ -91,7 +91,7 @@ def test_modes_of_a_specification_keep_their_settings_under_options(place: Path)
     (place / "spec.json").write_text(json.dumps(spec))
     stated = ["--mode", "multiple_choice", "--pattern", "circular"]
     assert main(["run", "spec.json", "--out", "out", *stated]) == 0
-    (cell,) = _report()["cells"]
+    (cell,) = _report()["overview"]
     assert "|orders:circular" in cell["signature"]
     assert "prompt:plain-zh.1" in cell["signature"]
 
@@ -109,8 +109,8 @@ def test_a_model_of_an_endpoint_needs_no_catalog(
         run = ["run", *named, "--key-env", "TOY_API_KEY", "--dataset", "sums.csv"]
         assert main([*run, "--mode", "generation", "--out", "out"]) == 0
         assert len(_questions(server)) == 5
-    (cell,) = _report()["cells"]
-    assert (cell["model"], cell["figures"]["n"]) == (MODEL, 5)
+    (cell,) = _report()["overview"]
+    assert (cell["model"], cell["n"]) == (MODEL, 5)
     assert "sk-toy" not in (place / "out" / "report.json").read_text()
 
 
@@ -129,7 +129,7 @@ def test_the_replies_of_another_address_are_named_and_used_only_where_somebody_s
         chosen = told.partition("--replies-of ")[2].split()[0]
         assert main([*run, after.url, "--replies-of", chosen, "--out", "third"]) == 0
         assert len(_questions(after)) == 5
-    (count,) = _report(Path("third"))["replies"]
+    (count,) = _report(Path("third"))["reply_counts"]
     assert (count["replies"], count["kept"]) == (5, True)
 
 
@@ -139,7 +139,7 @@ def test_a_model_without_probabilities_replies_where_no_mode_is_named(place: Pat
         run = ["run", "--model", server.url, "--dataset", "sums.csv", "open.jsonl"]
         assert main([*run, "--out", "out"]) == 0
     report = _report()
-    assert [cell["mode"] for cell in report["cells"]] == ["generation"]
+    assert [cell["mode"] for cell in report["overview"]] == ["generation"]
     assert [cell["mode"] for cell in report["answers"]] == ["question_answer"]
 
 
@@ -150,7 +150,7 @@ def test_a_folder_with_an_adapter_is_another_model_than_its_base(place: Path):
     run = ["run", "--model", str(base), "--dataset", "sums.csv", "--mode", "multiple_choice"]
     assert main([*run, "--adapter", str(adapter), "--out", "tuned"]) == 0
     assert main([*run, "--out", "plain"]) == 0
-    (tuned,), (plain,) = (_report(Path(name))["cells"] for name in ("tuned", "plain"))
+    (tuned,), (plain,) = (_report(Path(name))["overview"] for name in ("tuned", "plain"))
     assert (tuned["model"], plain["model"]) == ("demo-late+lora", "demo-late")
     scored = [
         [json.loads(line)["probabilities"] for line in path.read_text().splitlines()]
@@ -248,7 +248,12 @@ def test_another_judge_asks_no_model_again(place: Path):
             (place / "spec.json").write_text(json.dumps(_judged(judge)))
             assert main(["run", "spec.json", "--out", "out"]) == 0
             assert len(_questions(server)) == 8  # four questions of each model
-    assert {arena["by"] for arena in _report()["arenas"]} == {"referee-too"}
+    assert {row["judge"] for row in _report()["reliability"]} == {"referee-too"}
+
+
+def _chosen(whole: dict[str, Any]) -> list[str]:
+    """The metrics that the specification chooses, in which pairs are tested."""
+    return [*dict.fromkeys(pair["measure"] for pair in whole["pairs"] if pair["mode"])]
 
 
 def test_other_metrics_ask_no_model_again(place: Path):
@@ -265,7 +270,8 @@ def test_other_metrics_ask_no_model_again(place: Path):
             assert len(_questions(server)) == 8  # four questions of each model
             assert _report(place / out)["spec"].get("metrics", []) == [*metrics]
     assert main(["report", "first", "--metrics", "rouge-1-f"]) == 0  # the endpoint is gone by now
-    assert _report(place / "first")["chosen_metrics"]["metrics"] == ["rouge-1-f"]
+    whole = _report(place / "first")
+    assert whole["spec"]["metrics"] == _chosen(whole) == ["rouge-1-f"]
 
 
 def test_answers_are_collected_then_scored_then_reported_without_asking_again(
@@ -280,8 +286,8 @@ def test_answers_are_collected_then_scored_then_reported_without_asking_again(
         assert main(["run", "spec.json", "--out", "out", "--only", "scores"]) == 0
         assert len(_questions(server)) == 8
     whole = _report()
-    assert [arena["by"] for arena in whole["arenas"]] == ["referee"]
-    assert all(cell["figures"] for cell in whole["cells"])
+    assert [row["judge"] for row in whole["reliability"]] == ["referee"]
+    assert len(whole["answers"]) == 2
     (place / "out" / "report.json").unlink()
     capsys.readouterr()
     assert main(["report", "out"]) == 0  # the endpoint is gone by now
@@ -314,21 +320,17 @@ def test_a_report_is_drawn_again_with_other_metrics(
     run = ["run", "--model", "always-A", "--dataset", "sums.csv", "--out", "out"]
     assert main([*run, "--mode", "multiple_choice", "--metrics", "acc_origin"]) == 0
     whole = _report(place / "out")
-    assert whole["spec"]["metrics"] == whole["chosen_metrics"]["metrics"] == ["acc_origin"]
+    assert whole["spec"]["metrics"] == ["acc_origin"]
     again = ["run", "--out", "out", "--only", "report", "--metrics"]
     assert main([*again, "readable", "n"]) == 0
     whole = _report(place / "out")
-    assert whole["spec"]["metrics"] == whole["chosen_metrics"]["metrics"] == ["readable", "n"]
+    assert whole["spec"]["metrics"] == ["readable", "n"]
     assert (
         main(["report", "out", "--out", "other", "--metrics", "mean_over_orders", "acc_origin"])
         == 0
     )
     whole = _report(place / "other")
-    assert (
-        whole["spec"]["metrics"]
-        == whole["chosen_metrics"]["metrics"]
-        == ["mean_over_orders", "acc_origin"]
-    )
+    assert whole["spec"]["metrics"] == ["mean_over_orders", "acc_origin"]
     assert _report(place / "out")["spec"]["metrics"] == ["readable", "n"]
     capsys.readouterr()
     assert main(["report", "out", "--metrics", "nicety"]) == 2
@@ -347,10 +349,10 @@ def test_published_groups_are_an_option_of_a_run_and_of_a_report(
     assert main([*run, "--out", "out", "--groups", "ceval"]) == 0
     whole = _report(place / "out")
     assert whole["spec"]["summary_groups"] == [{"published": "ceval"}]
-    figures = {each["group"]: each for each in whole["summary_groups"]}
-    assert len(figures["C-Eval Average"]["missing"]) == 50
-    assert figures["C-Eval Average"]["figures"]["n"]["value"] == 10
-    assert figures["C-Eval Hard"]["figures"]["n"]["value"] == 5
+    numbers = {each["group"]: each for each in whole["summary_groups"] if each["metric"] == "n"}
+    assert len(numbers["C-Eval Average"]["missing"].split(", ")) == 50
+    assert numbers["C-Eval Average"]["value"] == 10
+    assert numbers["C-Eval Hard"]["value"] == 5
 
     assert main([*run, "--out", "plain"]) == 0
     assert "summary_groups" not in _report(place / "plain")

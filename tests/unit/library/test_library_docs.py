@@ -17,31 +17,38 @@ import pytest
 
 import evalui
 from evalui.library import scores
-from evalui.report.export import frame_columns
+from evalui.library.places import RUN_COLUMNS
+from evalui.report.frames.base import Columns
+from evalui.report.frames.run import KINDS
 from evalui.report.frames.trials import QUESTION_COLUMNS, TRIAL_COLUMNS
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+FRAMES_PAGE = (ROOT / "docs" / "frames.md").read_text(encoding="utf-8")
 FRAMES = {
     "trials": TRIAL_COLUMNS,
     "questions": QUESTION_COLUMNS,
-    "cells": frame_columns.CELL_COLUMNS,
-    "metrics": frame_columns.METRIC_COLUMNS,
-    "pairs": frame_columns.PAIR_COLUMNS,
-    "positions": frame_columns.POSITION_COLUMNS,
-    "standings": frame_columns.STANDING_COLUMNS,
-    "verdicts": frame_columns.VERDICT_COLUMNS,
-    "votes": frame_columns.VOTE_COLUMNS,
-    "list_runs": frame_columns.RUN_COLUMNS,
+    "list_runs": RUN_COLUMNS,
     "agreement": scores.AGREEMENT_COLUMNS,
 }
 
 
+def _table(columns: Columns) -> str:
+    rows = [f"| `{n}` | {c.dtype} | {c.meaning} |" for n, c in columns.items()]
+    return "\n".join(["| column | dtype | meaning |", "|---|---|---|", *rows, ""])
+
+
 @pytest.mark.parametrize("name", FRAMES)
 def test_the_page_states_each_column_with_its_dtype_and_meaning(name: str):
-    rows = [f"| `{n}` | {c.dtype} | {c.meaning} |" for n, c in FRAMES[name].items()]
-    table = "\n".join(["| column | dtype | meaning |", "|---|---|---|", *rows, ""])
+    table = _table(FRAMES[name])
     assert table in PAGE, f"the table of {name} should be:\n{table}"
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_frame_has_its_section_with_its_columns(name: str):
+    section = FRAMES_PAGE.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    table = _table(KINDS[name].columns)
+    assert section.rstrip().endswith(table.rstrip()), f"the table of {name} should be:\n{table}"
 
 
 def test_the_page_names_every_public_call():

@@ -86,7 +86,7 @@ def test_results_go_to_a_folder_as_the_command_writes_them(
         written = {path.name for path in (desk / "out").iterdir()}
         assert {"evalui.sqlite", "report.json", "report.html", "trials.jsonl"} <= written
         report = json.loads((desk / "out/report.json").read_text())
-        assert [cell["figures"]["n"] for cell in report["cells"]] == [5, 5]
+        assert [cell["n"] for cell in report["overview"]] == [5, 5]
         with evalui.open("out") as opened:
             assert_frame_equal(opened.metrics(), run.metrics())
     assert capfd.readouterr().err == ""

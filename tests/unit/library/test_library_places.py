@@ -9,7 +9,7 @@ import pytest
 import evalui
 from evalui import client as client_module
 from evalui.errors import DataError, SpecError, StoreError, UnknownRun
-from evalui.report.export.frame_columns import RUN_COLUMNS
+from evalui.library.places import RUN_COLUMNS
 
 
 def test_a_run_is_opened_by_its_folder_its_store_and_its_id(

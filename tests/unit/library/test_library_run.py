@@ -9,8 +9,7 @@ import pytest
 
 import evalui
 from evalui.errors import DataError, SpecError, UnknownName
-from evalui.report.export import frame_columns
-from evalui.report.frames.base import FrameColumn
+from evalui.report.frames.run import KINDS
 from evalui.report.frames.trials import QUESTION_COLUMNS, TRIAL_COLUMNS
 
 
@@ -25,46 +24,47 @@ def _value(metrics: pd.DataFrame, **which: str) -> pd.Series:
     return row
 
 
+def _is_opencompass(column: str) -> bool:
+    return column.startswith(("acc_", "perf_", "more_")) and not column.endswith(("_low", "_high"))
+
+
 def test_metrics_equal_report_json_to_the_digit(choice: evalui.Run, choice_folder: Path):
     metrics, seen = choice.metrics(), 0
-    for cell in _report(choice_folder)["cells"]:
-        figures = cell["figures"]
+    report = _report(choice_folder)
+    for cell in report["overview"]:
         where = {name: cell[name] for name in ("dataset", "model", "mode")}
-        for name in [*(n for n in figures if n.startswith(("acc_", "perf_", "more_"))), "robust"]:
-            if figures.get(name) is None:
+        for name in [*filter(_is_opencompass, cell), "robust"]:
+            if cell.get(name) is None:
                 continue
             row = _value(metrics, **where, group="", metric=name)
-            assert row["value"] == figures[name]
-            assert [row["low"], row["high"]] == figures["ranges"].get(
-                name, [row["low"], row["high"]]
-            )
+            assert row["value"] == cell[name]
+            if f"{name}_low" in cell:
+                assert [row["low"], row["high"]] == [cell[f"{name}_low"], cell[f"{name}_high"]]
             assert row["settings"] == cell["signature"]
             seen += 1
-        for group in figures["groups"]:
-            for mean in ("micro", "macro"):
-                for name, value in group.get(mean, {}).items():
-                    place = {**where, "kind": group["kind"], "group": group["name"], "mean": mean}
-                    assert _value(metrics, **place, metric=name)["value"] == value
-                    seen += 1
+    for group in report["groups"]:
+        named = ("dataset", "model", "mode", "kind", "group", "mean")
+        place = {name: group[name] for name in named}
+        for name in filter(_is_opencompass, group if group["mean"] else ()):
+            if group[name] is not None:
+                assert _value(metrics, **place, metric=name)["value"] == group[name]
+                seen += 1
     assert seen > 100
 
 
 def test_text_metrics_and_ratings_equal_report_json(judged: evalui.Run, open_folder: Path):
     metrics, report = judged.metrics(), _report(open_folder)
     for cell in report["answers"]:
-        for name, value in cell["figures"]["means"].items():
+        for name in (name for name in cell if name.startswith("rouge-") and "_" not in name):
             row = _value(metrics, model=cell["model"], mode=cell["mode"], judge="", metric=name)
-            assert row["value"] == value
-            assert [row["low"], row["high"]] == cell["figures"]["ranges"][name]
-    for arena in report["arenas"]:
-        for standing in arena["standings"]:
-            place = {"model": standing["model"], "judge": arena["by"]}
-            row = _value(metrics, **place, metric="elo")
-            assert [row["value"], row["low"], row["high"]] == [
-                standing["elo"],
-                *standing["elo_range"],
-            ]
-    assert len(judged.standings()) == sum(len(arena["standings"]) for arena in report["arenas"])
+            ends = [cell[f"{name}_low"], cell[f"{name}_high"]]
+            assert [row["value"], row["low"], row["high"]] == [cell[name], *ends]
+    for standing in report["standings"]:
+        place = {"model": standing["model"], "judge": standing["judge"]}
+        row = _value(metrics, **place, metric="elo")
+        found = [standing[f"elo{end}"] for end in ("", "_low", "_high")]
+        assert [row["value"], row["low"], row["high"]] == found
+    assert len(judged.standings()) == len(report["standings"])
 
 
 def test_each_metric_states_its_unit_and_direction(choice: evalui.Run, judged: evalui.Run):
@@ -110,31 +110,46 @@ def test_neither_texts_nor_objects_are_made_where_columns_will_do(
         choice.trials(["reply"])
 
 
-@pytest.mark.parametrize(
-    ("name", "declared"),
-    [
-        ("cells", frame_columns.CELL_COLUMNS),
-        ("metrics", frame_columns.METRIC_COLUMNS),
-        ("pairs", frame_columns.PAIR_COLUMNS),
-        ("positions", frame_columns.POSITION_COLUMNS),
-        ("questions", QUESTION_COLUMNS),
-        ("standings", frame_columns.STANDING_COLUMNS),
-        ("verdicts", frame_columns.VERDICT_COLUMNS),
-        ("votes", frame_columns.VOTE_COLUMNS),
-    ],
-)
+@pytest.mark.parametrize("name", KINDS)
 def test_a_frame_has_the_declared_columns_and_dtypes_with_rows_and_without(
-    choice: evalui.Run,
-    judged: evalui.Run,
-    name: str,
-    declared: dict[str, FrameColumn],
+    choice: evalui.Run, judged: evalui.Run, name: str
+):
+    for run in (choice, judged):
+        made = run.frame(name)
+        declared = KINDS[name].columns
+        assert {column: str(made[column].dtype) for column in declared} == {
+            column: own.dtype for column, own in declared.items()
+        }
+        assert KINDS[name].more or list(made) == list(declared)
+
+
+@pytest.mark.parametrize(
+    "name", ["cells", "metrics", "pairs", "positions", "standings", "verdicts", "votes"]
+)
+def test_the_frames_that_are_wanted_most_have_methods(
+    choice: evalui.Run, judged: evalui.Run, name: str
 ):
     made = [getattr(run, name)() for run in (choice, judged)]
     assert name == "votes" or any(len(each) for each in made)
-    for each in made:
-        assert {column: str(each[column].dtype) for column in each} == {
-            column: own.dtype for column, own in declared.items()
-        }
+    for run, own in zip((choice, judged), made, strict=True):
+        pd.testing.assert_frame_equal(own, run.frame(name))
+
+
+def test_questions_have_the_declared_dtypes(choice: evalui.Run):
+    assert {name: str(own.dtype) for name, own in choice.questions().items()} == {
+        name: column.dtype for name, column in QUESTION_COLUMNS.items()
+    }
+
+
+def test_an_unknown_frame_is_refused_with_those_there_are(choice: evalui.Run):
+    with pytest.raises(UnknownName, match="Unknown frame 'shapes'"):
+        choice.frame("shapes")
+
+
+def test_a_frame_may_be_changed_by_who_has_it(choice: evalui.Run):
+    changed = choice.frame("overview")
+    changed.loc[:, "n"] = 0
+    assert choice.frame("overview")["n"].max() > 0
 
 
 def test_trials_have_the_declared_dtypes(choice: evalui.Run, judged: evalui.Run):
@@ -150,12 +165,8 @@ def test_pairs_are_those_of_report_json(
     choice: evalui.Run, judged: evalui.Run, choice_folder: Path
 ):
     pairs = choice.pairs()
-    expected = [
-        (compared["mode"], pair["first"], pair["points"], *pair["range"], pair["p_holm"])
-        for compared in _report(choice_folder)["comparisons"]
-        for pair in compared["pairs"]
-    ]
     names = ["mode", "first", "points", "points_low", "points_high", "p_holm"]
+    expected = [tuple(pair[n] for n in names) for pair in _report(choice_folder)["pairs"]]
     assert [tuple(row) for row in pairs[names].itertuples(index=False)] == expected
     assert "rouge-l-f" in set(judged.pairs()["measure"])
 
@@ -215,8 +226,12 @@ def test_exported_files_give_the_same_frames_as_the_store(
     run: evalui.Run = request.getfixturevalue(kind)
     folder: Path = request.getfixturevalue({"choice": "choice_folder"}.get(kind, "open_folder"))
     with evalui.open(_copied(folder, tmp_path / "files")) as exported:
-        for name in ("cells", "metrics", "pairs", "positions", "standings", "verdicts", "votes"):
-            pd.testing.assert_frame_equal(getattr(exported, name)(), getattr(run, name)())
+        for name in KINDS:
+            if name != "duels":  # no file has both answers of a pair
+                pd.testing.assert_frame_equal(exported.frame(name), run.frame(name))
+        with pytest.raises(SpecError, match="duels is not among exported files"):
+            exported.frame("duels")
+        assert exported.spec == run.spec
         mine, own = exported.trials(), run.trials()
         unknown = ["subject", "file", "line", "language", "capability"]
         pd.testing.assert_frame_equal(

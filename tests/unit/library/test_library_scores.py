@@ -116,15 +116,15 @@ def test_ratings_are_those_that_the_command_prints(name: str):
 
 def test_raters_agree_as_far_as_the_panel_of_the_report(judged: evalui.Run, open_folder: Path):
     report = json.loads((open_folder / "report.json").read_text(encoding="utf-8"))
-    panel = next(arena for arena in report["arenas"] if arena["by"] == "panel")["agreement"]
+    panel = next(row for row in report["reliability"] if row["judge"] == "panel")
     made = evalui.agreement(judged.verdicts(), rater="judge").set_index("statistic")
     fleiss = made.loc["fleiss"]
     assert [fleiss["n"], fleiss["agreement"], fleiss["kappa"]] == [
-        panel["n"],
-        panel["raw"],
+        panel["agreement_n"],
+        panel["agreement"],
         panel["kappa"],
     ]
-    assert [fleiss["kappa_low"], fleiss["kappa_high"]] == panel["kappa_range"]
+    assert [fleiss["kappa_low"], fleiss["kappa_high"]] == [panel["kappa_low"], panel["kappa_high"]]
     assert [made.loc["cohen", "first"], made.loc["cohen", "second"]] == ["by-order", "by-length"]
 
 

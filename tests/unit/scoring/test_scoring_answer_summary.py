@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 from open_examples import answer_trial, answered_result, answers_result, judge_result, rating_result
 
-from evalui.report.export.json import encode
-from evalui.report.export.metric_rows import answer_metrics
+from evalui.report.frames.metrics import answer_metrics
 from evalui.scoring.answer_summary import answers, summarise_answers
 from evalui.scoring.arena.verdicts import rating_cells
 from evalui.types import Sample, Variant
@@ -46,7 +45,7 @@ def test_replies_are_counted_under_their_own_name_where_questions_are_asked_seve
     assert (found.n, found.compared, found.replies) == (3, 3, 12)
     first = summarise_answers(once)
     assert found.containment == first.containment
-    rows = {row["metric"]: row for row in answer_metrics(encode(found))}
+    rows = {row["metric"]: row for row in answer_metrics(found)}
     assert (rows["rouge-1-f"]["n"], rows["replies"]["value"]) == (3, 12)
 
 

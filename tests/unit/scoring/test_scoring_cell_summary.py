@@ -5,7 +5,6 @@ from bias_examples import cell_result, fond, often_first, right, with_probabilit
 from scoring_examples import question_outcomes
 
 from evalui.report.analyses.warnings import evidence
-from evalui.report.export.json import metrics_object
 from evalui.scoring.cautions import cautions
 from evalui.scoring.cell_summary import adjust_lights, pair_summary, summarise
 from evalui.types import Trial
@@ -205,7 +204,6 @@ def test_options_of_one_text_are_listed(make_result):
     assert found.duplicates == ("q1",)
     assert found.robust
     assert (found.n, found.robust.n) == (2, 1)
-    assert metrics_object(found)["duplicate_options"] == ["q1"]
 
 
 def test_the_right_answers_of_a_fond_model_depend_on_the_position():

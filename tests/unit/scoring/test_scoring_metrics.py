@@ -140,7 +140,7 @@ def test_a_metric_of_another_package_comes_last_in_every_open_view(registered: M
     assert is_added(registered)
     assert metrics_in("report")[-1] is registered
     assert metrics_in("files")[-1] is registered
-    assert registered not in metrics_in("json format")
+    assert registered not in metrics_in("form")
     assert registered not in metrics_in("files", "texts")
     trials = [answered("q", (0, 1), 0, 0), answered("p", (0, 1), 0, 1)]
     assert compute_figures(trials, "origin")["first_slot"] == 0.5

@@ -8,9 +8,7 @@ from bias_examples import cell_result, halting, often_first, right
 from open_examples import answers_result
 
 from evalui.report.compile import compile_report, frozen_blocks, markdown
-from evalui.report.export.metric_rows import metric_rows
 from evalui.report.render.markdown import as_markdown
-from evalui.report.write.files import write_json
 from evalui.scoring.metrics import METRICS, Metric
 from evalui.types import CellResult
 
@@ -55,13 +53,13 @@ def test_the_names_of_readings_and_of_opencompass_may_be_chosen():
     assert [row[1].split()[-1] for row in (first, second)] == ["sure", "less"]
     by_model = {summary.cell.model: summary for summary in made.summaries}
     assert second[2].partition(" ")[0] == f"{by_model['less'].metrics['perf_circular']:.1f}"
-    whole = json.loads(write_json(made, "en"))
-    (robust, *_) = whole["chosen_metrics"]["pairs"]
-    assert robust["metric"] == "perf_circular"
+    pairs, metrics = made.frames["pairs"], made.frames["metrics"]
+    (robust,) = pairs[pairs["measure"] == "perf_circular"].to_dict("records")
     assert (robust["first"], robust["n"]) == ("less", 60)
-    shown = {(row["model"], row["metric"]): row["value"] for row in metric_rows(whole)}
+    places = zip(metrics["model"], metrics["metric"], strict=True)
+    shown = dict(zip(places, metrics["value"], strict=True))
     for name in names:
-        assert 100 * robust["value"] == pytest.approx(
+        assert robust["points"] == pytest.approx(
             shown["less", "perf_circular"] - shown["sure", "perf_circular"]
         )
         assert ("sure", name) in shown
@@ -104,15 +102,15 @@ def test_a_metric_that_is_not_installed_and_one_without_a_figure_are_named():
 
 def test_without_a_choice_nothing_is_added():
     assert "Chosen metrics" not in report(CHOICES)
-    whole = json.loads(write_json(compile_report("", CHOICES, spec=specification()), "en"))
-    assert "chosen_metrics" not in whole
+    pairs = compile_report("", CHOICES, spec=specification()).frames["pairs"]
+    assert pairs["measure"].tolist() == ["robust"]
 
 
 def test_every_pair_in_every_chosen_metric_is_exported():
     made = compile_report("", WRITTEN, spec=specification("bleu-1", "exact_match"))
-    chosen = json.loads(write_json(made, "en"))["chosen_metrics"]
-    assert chosen["metrics"] == ["bleu-1", "exact_match"]
-    assert [pair["metric"] for pair in chosen["pairs"]] == ["bleu-1"] * 3 + ["exact_match"] * 3
+    pairs = made.frames["pairs"]
+    chosen = pairs[pairs["mode"].notna()]  # the others are those of every run
+    assert chosen["measure"].tolist() == ["bleu-1"] * 3 + ["exact_match"] * 3
     assert "Chosen metrics" in as_markdown(frozen_blocks(made, "en"))
 
 

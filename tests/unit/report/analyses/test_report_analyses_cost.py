@@ -139,7 +139,7 @@ def test_a_report_states_whose_replies_it_rests_on(told_of):
     assert "本次任务得到 1,000 条回复。另有 31 条是以前的任务保存的。" in markdown(
         told_of(*COUNTS), "zh"
     )
-    own, kept, unknown = json.loads(write(told_of(*COUNTS), "json", "en"))["replies"]
+    own, kept, unknown = json.loads(write(told_of(*COUNTS), "json", "en"))["reply_counts"]
     assert (own["kept"], own["run"], own["made"]) == (False, None, None)
     assert (kept["replies"], kept["run"]) == (30, "aRun")
     assert kept["made"] == "2023-11-14T22:13:20+00:00"

@@ -82,8 +82,7 @@ def test_report_json_has_the_three_values_and_no_specification():
     whole = json.loads(write_json(report_of(SAME), "en"))
     ((first,),) = [whole["imported"]]
     assert (first["harness"], first["version"]) == ("lm-eval", "0.4.13")
-    (figure,) = first["figures"]
-    assert (figure["printed"], figure["marked"], figure["ours"]) == (0.5, 0.5, 0.5)
+    assert (first["printed"], first["marked"], first["ours"]) == (0.5, 0.5, 0.5)
     assert whole["spec"] is None  # it would ask nobody
 
 

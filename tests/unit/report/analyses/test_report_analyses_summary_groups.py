@@ -18,10 +18,10 @@ from evalui.report.compile import (
     with_groups,
     with_metrics,
 )
-from evalui.report.export.frame_columns import METRIC_COLUMNS
-from evalui.report.export.frames import metric_frame
+from evalui.report.frames.metrics import METRICS
 from evalui.report.render.markdown import as_markdown
-from evalui.report.write.files import parts, tables_of, write_html, write_json
+from evalui.report.write.files import parts, tables_of, write_html
+from evalui.report.write.records import write_json
 from evalui.scoring.cell_summary import summarise
 
 CELLS = [
@@ -76,28 +76,20 @@ def test_without_groups_nothing_is_added() -> None:
 
 
 def test_every_metric_of_a_group_is_in_the_json_in_the_unit_of_the_files() -> None:
-    made = json.loads(write_json(report(*GROUPS), "en"))
-    even, *_ = made["summary_groups"]
-    names = {name: even[name] for name in ("group", "of", "dataset", "model", "mean", "members")}
-    assert names == {
-        "group": "Even",
-        "of": "subjects",
-        "dataset": "d",
-        "model": "less",
-        "mean": "macro",
-        "members": ["s0", "s2"],
-    }
+    rows = json.loads(write_json(report(*GROUPS), "en"))["summary_groups"]
+    named = {"group": "Even", "of": "subjects", "dataset": "d", "model": "less", "mean": "macro"}
+    named |= {"members": "s0, s2"}
+    even = {row["metric"]: row for row in rows if named.items() <= row.items()}
     subjects = {group.name: group for group in summarise(CELLS[0]).groups}
     by_subject = [subjects[name].accuracy for name in ("s0", "s2")]
     expected = sum(100 * each.value for each in by_subject if each) / 2
-    accuracy = even["figures"]["acc_origin"]
+    accuracy = even["acc_origin"]
     assert accuracy["value"] == pytest.approx(expected)
     assert accuracy["low"] < accuracy["value"] < accuracy["high"]
-    assert (accuracy["n"], accuracy["missing"]) == (40, [])
+    assert (accuracy["n"], accuracy["missing"]) == (40, "")
     known = summarise(CELLS[0]).figures
-    assert {*even["figures"]} == {name for name, figure in known.items() if figure is not None}
-    sets = made["summary_groups"][-1]
-    assert (sets["group"], sets["missing"], sets["dataset"]) == ("Sets", ["e"], "")
+    assert {*even} == {name for name, figure in known.items() if figure is not None}
+    assert (rows[-1]["group"], rows[-1]["missing"], rows[-1]["dataset"]) == ("Sets", "e", "")
 
 
 def test_the_table_of_groups_is_exported() -> None:
@@ -116,12 +108,12 @@ def test_the_table_of_groups_is_exported() -> None:
 
 
 def test_the_frame_of_metrics_has_the_groups_in_its_columns() -> None:
-    whole = json.loads(write_json(report(*GROUPS), "en"))
-    frame = metric_frame(whole)
-    assert list(frame.columns) == list(METRIC_COLUMNS)
+    frames = report(*GROUPS).frames
+    frame = frames["metrics"]
+    assert list(frame.columns) == list(METRICS)
     even = frame[(frame.group == "Even") & (frame.metric == "acc_origin") & (frame.model == "less")]
     (row,) = even.to_dict("records")
-    figure = whole["summary_groups"][0]["figures"]["acc_origin"]
+    figure = frames["summary_groups"].set_index("metric").loc["acc_origin"].iloc[0]
     assert {name: row[name] for name in ("value", "low", "high", "n")} == {
         name: figure[name] for name in ("value", "low", "high", "n")
     }

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import pandas as pd
-
-from evalui.report.export.frame_columns import POSITION_COLUMNS, STANDING_COLUMNS
-from evalui.report.export.frames import frame
 from evalui.report.figures import CHARTS
 from evalui.report.figures.arena import ratings
 from evalui.report.figures.bias import picks
+from evalui.report.frames.arena import STANDINGS
+from evalui.report.frames.base import frame
+from evalui.report.frames.choices import POSITIONS
+from evalui.report.frames.run import KINDS
 
 
 def _positions(**more: Any) -> list[dict[str, Any]]:
@@ -22,7 +22,7 @@ def _positions(**more: Any) -> list[dict[str, Any]]:
 
 
 def test_picks_are_bars_with_their_intervals_beside_the_fair_share():
-    drawn = picks(frame(_positions(), POSITION_COLUMNS))
+    drawn = picks(frame(_positions(), POSITIONS))
     (bars,) = drawn.data
     assert (list(bars.x), list(bars.y)) == (["A", "B"], [60, 40])
     assert list(bars.error_y.array) == [6, 5]
@@ -35,7 +35,7 @@ def test_picks_are_bars_with_their_intervals_beside_the_fair_share():
 
 def test_each_cell_has_bars_of_its_own_named_by_what_differs():
     rows = [*_positions(), *_positions(model="n"), *_positions(model="n", mode="cloze")]
-    names = [bars.name for bars in picks(frame(rows, POSITION_COLUMNS)).data]
+    names = [bars.name for bars in picks(frame(rows, POSITIONS)).data]
     assert names == ["m · generation", "n · generation", "n · cloze"]
 
 
@@ -46,7 +46,7 @@ def _standing(model: str, **more: Any) -> dict[str, Any]:
 
 def test_ratings_are_marks_with_their_intervals_the_best_at_the_top():
     rated = {"bradley_terry": 1020.0, "bradley_terry_low": 1000.0, "bradley_terry_high": 1050.0}
-    drawn = ratings(frame([_standing("late", **rated), _standing("early")], STANDING_COLUMNS))
+    drawn = ratings(frame([_standing("late", **rated), _standing("early")], STANDINGS))
     fitted, elo = drawn.data
     assert (list(fitted.y), list(fitted.x)) == (["late"], [1020])  # the other has no finite rating
     assert (list(fitted.error_x.array), list(fitted.error_x.arrayminus)) == ([30], [20])
@@ -57,11 +57,10 @@ def test_ratings_are_marks_with_their_intervals_the_best_at_the_top():
 
 def test_judges_are_told_apart():
     rows = [_standing("late"), _standing("late", judge="k")]
-    (elo,) = ratings(frame(rows, STANDING_COLUMNS)).data
+    (elo,) = ratings(frame(rows, STANDINGS)).data
     assert list(elo.y) == ["late · j", "late · k"]
 
 
-def test_every_chart_can_be_drawn_from_an_empty_report():
-    empty = {"cells": [], "answers": [], "arenas": []}
+def test_every_chart_is_drawn_from_a_frame_of_runs():
     for name in CHARTS:
-        assert isinstance(CHARTS[name].frame(empty), pd.DataFrame)
+        assert CHARTS[name].frame in KINDS

@@ -26,7 +26,7 @@ def csv_bytes(frame: dict[str, list[Any]]) -> bytes:
 
 def xlsx_bytes(frames: dict[str, dict[str, list[Any]]], signatures: list[str]) -> bytes:
     tables = {name: _table(frame) for name, frame in frames.items()}
-    return b"".join(xlsx_parts(tables.items(), signatures))
+    return b"".join(xlsx_parts(tables, signatures))
 
 
 def _read_csv(data: bytes) -> list[list[str]]:
@@ -94,7 +94,7 @@ def test_csv_headers_cannot_start_a_formula():
 def test_negative_numbers_stay_numbers():
     frame = {"score": [-1.5]}
     assert _read_csv(csv_bytes(frame))[1] == ["-1.5"]
-    assert _sheet(xlsx_bytes({"t": frame}, ["s"]), "t")["A3"].value == -1.5
+    assert _sheet(xlsx_bytes({"t": frame}, ["s"]), "t")["A2"].value == -1.5
 
 
 def test_csv_begins_with_a_byte_order_mark():
@@ -103,42 +103,44 @@ def test_csv_begins_with_a_byte_order_mark():
 
 @pytest.mark.parametrize("text", _NASTY)
 def test_xlsx_cells_are_texts_and_never_formulas(text: str):
-    cell = _sheet(xlsx_bytes({"t": {"reply": [text]}}, ["s"]), "t")["A3"]
+    cell = _sheet(xlsx_bytes({"t": {"reply": [text]}}, ["s"]), "t")["A2"]
     assert cell.data_type == "s"
     assert str(cell.value).startswith("'")
 
 
 def test_xlsx_error_words_stay_texts():
-    cell = _sheet(xlsx_bytes({"t": {"reply": ["#N/A"]}}, ["s"]), "t")["A3"]
+    cell = _sheet(xlsx_bytes({"t": {"reply": ["#N/A"]}}, ["s"]), "t")["A2"]
     assert (cell.data_type, cell.value) == ("s", "#N/A")
 
 
-def test_xlsx_has_a_sheet_per_table_with_signature_and_frozen_header():
+def test_xlsx_has_a_sheet_per_table_with_a_frozen_header_and_one_of_signatures():
     frame = {"model": ["m"], "acc_origin": [50.0]}
     data = xlsx_bytes({"overview": frame, "groups": frame}, ["d@1|model:m", "d@1|model:n"])
-    assert openpyxl.load_workbook(io.BytesIO(data)).sheetnames == ["overview", "groups"]
+    names = ["overview", "groups", "signatures"]
+    assert openpyxl.load_workbook(io.BytesIO(data)).sheetnames == names
     sheet = _sheet(data, "overview")
-    assert sheet["A1"].value == "d@1|model:m\nd@1|model:n"
-    assert [cell.value for cell in sheet[2]] == ["model", "acc_origin"]
-    assert sheet.freeze_panes == "A3"
+    assert [cell.value for cell in sheet[1]] == ["model", "acc_origin"]
+    assert sheet.freeze_panes == "A2"
+    signed = [row[0].value for row in _sheet(data, "signatures").iter_rows()]
+    assert signed == ["signature", "d@1|model:m", "d@1|model:n"]
 
 
 def test_a_missing_value_is_an_empty_cell():
     frame = {"perf": [None, 1.5], "rule": ["x", None]}
     data = xlsx_bytes({"t": frame}, ["s"])
-    assert _sheet(data, "t")["A3"].value is None
-    assert _sheet(data, "t")["B4"].value is None
+    assert _sheet(data, "t")["A2"].value is None
+    assert _sheet(data, "t")["B3"].value is None
     assert _read_csv(csv_bytes(frame))[1] == ["", "x"]
 
 
 def test_control_characters_do_not_break_the_workbook():
     frame = {"reply": ["a\x00b\ud800"]}
-    assert _sheet(xlsx_bytes({"t": frame}, ["s"]), "t")["A3"].value == "a\ufffdb\ufffd"
+    assert _sheet(xlsx_bytes({"t": frame}, ["s"]), "t")["A2"].value == "a\ufffdb\ufffd"
     assert "\\ud800" in csv_bytes(frame).decode("utf-8-sig")
 
 
 def test_a_cell_longer_than_excel_allows_says_that_it_was_cut():
-    value = _sheet(xlsx_bytes({"t": {"reply": ["x" * 40000]}}, ["s"]), "t")["A3"].value
+    value = _sheet(xlsx_bytes({"t": {"reply": ["x" * 40000]}}, ["s"]), "t")["A2"].value
     assert len(value) == 32767
     assert value.endswith("40000 characters, all of them in the CSV file]")
 

@@ -18,7 +18,7 @@ from log_examples import HARNESSES, LOGS
 import evalui
 from evalui.cli.main import main
 from evalui.errors import DataError
-from evalui.report.export.metric_rows import metric_rows
+from evalui.report.frames import metrics as metric_frame
 from evalui.store.bundle import import_bundle
 from evalui.store.connection import Database
 
@@ -109,11 +109,11 @@ def test_every_eval_ever_is_valid_against_its_schema_and_has_our_figures(place: 
     assert better_lower == {"order_sensitivity"}
     report = _report(place)
     assert lines == 2 * (12 * 3 + 12 + 4)
-    for cell in report["cells"]:
+    for cell in report["overview"]:
         label = cell["mode"].replace(" ", "_").replace(",", "_")
         found = [key for key in scores if key.endswith(":acc_origin") and cell["model"] in key]
         assert found, label
-        assert cell["figures"]["acc_origin"] in [scores[key] for key in found]
+        assert cell["acc_origin"] in [scores[key] for key in found]
 
 
 @pytest.mark.slow
@@ -204,7 +204,7 @@ def test_the_metrics_leave_as_the_library_has_them(place: Path):
         assert as_csv[name].tolist() == pytest.approx(expected, nan_ok=True)
         found = [math.nan if row[name] is None else row[name] for row in as_json]
         assert found == pytest.approx(expected, nan_ok=True)
-    sheet = pd.read_excel(_export(place, "xlsx"), sheet_name="metrics", header=1, engine="openpyxl")
+    sheet = pd.read_excel(_export(place, "xlsx"), sheet_name="metrics", engine="openpyxl")
     assert [*sheet] == [*metrics]
     assert sheet["metric"].tolist() == metrics["metric"].tolist()
     assert sheet["value"].tolist() == pytest.approx(metrics["value"].tolist(), nan_ok=True)
@@ -213,10 +213,12 @@ def test_the_metrics_leave_as_the_library_has_them(place: Path):
 
 
 def test_a_name_in_the_metrics_is_no_formula(place: Path, monkeypatch: pytest.MonkeyPatch):
-    def hostile(figures: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        return ({**row, "model": "=1+1"} for row in metric_rows(figures))
+    known = metric_frame.metric_rows
 
-    monkeypatch.setattr("evalui.report.write.files.metric_rows", hostile)
+    def hostile(*figures: Any) -> Iterator[dict[str, Any]]:
+        return ({**row, "model": "=1+1"} for row in known(*figures))
+
+    monkeypatch.setattr("evalui.report.frames.metrics.metric_rows", hostile)
     content = _export(place, "metrics.csv").read_text(encoding="utf-8-sig")
     assert "'=1+1" in content
     assert ",=1+1" not in content

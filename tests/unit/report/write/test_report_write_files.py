@@ -16,7 +16,7 @@ from open_examples import DATASET, judged_run, rating_result, votes
 from evalui.datasets.external_answers import read_answers
 from evalui.errors import UnknownName
 from evalui.report.analyses.base import Report
-from evalui.report.compile import compile_report
+from evalui.report.compile import blocks, compile_report
 from evalui.report.imports.battles import read_battles, read_votes
 from evalui.report.render import pictures
 from evalui.report.write.files import (
@@ -25,7 +25,9 @@ from evalui.report.write.files import (
     write,
 )
 from evalui.report.write.formats import BUNDLE, EXCHANGED, FORMATS, ON_PAGE
+from evalui.report.write.lead_sheets import lead_sheets
 from evalui.report.write.lines import battle_lines, vote_lines
+from evalui.types import Language
 
 # The bundle is copied from a store and not written from a report, see `store.bundle`; the report
 # of OpenCompass is one of judged answers.
@@ -76,13 +78,17 @@ def test_the_markdown_links_the_pictures_beside_it(
     assert ({*linked}, bool(linked)) == (drawn, can_draw)
 
 
+def _book(data: bytes) -> openpyxl.Workbook:
+    return openpyxl.load_workbook(io.BytesIO(data))
+
+
 @pytest.mark.parametrize("extension", ON_PAGE)
 def test_every_file_carries_every_signature(report: Report, extension: str):
     data = write(report, extension, "en")
     texts = (
         [_zip(report).read("signatures.txt").decode()]
         if extension == "zip"
-        else [str(openpyxl.load_workbook(io.BytesIO(data))["overview"]["A1"].value)]
+        else [str(row[0]) for row in _book(data)["signatures"].values]
         if extension == "xlsx"
         else pyarrow.parquet.read_table(io.BytesIO(data))["signature"].to_pylist()
         if extension == "trials.parquet"
@@ -139,8 +145,24 @@ def test_the_same_report_gives_the_same_archive_names_and_trials(report: Report)
 def test_a_models_name_is_no_formula_in_csv_and_xlsx(report: Report):
     rows = list(csv.DictReader(io.StringIO(write(report, "csv", "en").decode("utf-8-sig"))))
     assert rows[0]["model"] == "'=cmd()"
-    sheet = openpyxl.load_workbook(io.BytesIO(write(report, "xlsx", "en")))["overview"]
-    assert sheet["B3"].value == "'=cmd()"
+    book = _book(write(report, "xlsx", "en"))
+    assert book["overview"]["B2"].value == "'=cmd()"
+    assert "'=cmd()" in [row[1] for row in book["Results"].values]
+
+
+@pytest.mark.parametrize(("language", "name"), [("en", "Results"), ("zh", "结果")])
+def test_the_first_sheet_is_the_table_that_the_page_leads_with(
+    report: Report, language: Language, name: str
+):
+    data = write(report, "xlsx", language)
+    book = _book(data)
+    assert (book.sheetnames[0], book.sheetnames[-1]) == (name, "signatures")
+    (lead,) = lead_sheets(blocks(report, language), language)
+    heads, first, *_ = book[name].values
+    assert [*heads] == [*lead.heads]
+    assert all(sheet.freeze_panes == "A2" for sheet in book)
+    assert any(isinstance(cell, int) for cell in first[2:])
+    assert write(report, "xlsx", language) == data
 
 
 def test_the_json_has_the_spec_and_every_cell(report: Report):
@@ -149,8 +171,8 @@ def test_the_json_has_the_spec_and_every_cell(report: Report):
         "datasets": [{"path": "a_val.csv"}, {"path": ["b_dev.csv", "b_val.csv"]}],
         "models": ["m"],
     }
-    assert [cell["model"] for cell in told["cells"]] == ["=cmd()", "n"]
-    assert told["cells"][0]["figures"]["acc_origin"] == 50
+    assert [cell["model"] for cell in told["overview"]] == ["=cmd()", "n"]
+    assert told["overview"][0]["acc_origin"] == 50
 
 
 def test_no_export_tells_a_folder_of_the_server(report: Report):
@@ -220,7 +242,7 @@ def test_an_archive_of_open_questions_has_their_tables_and_lines():
         "win_matrix.csv",
         "reliability.csv",
         "answers.csv",
-        "answer_pairs.csv",
+        "pairs.csv",
         "duels.csv",
         "verdicts.csv",
         "ratings.csv",
@@ -250,8 +272,10 @@ def test_the_votes_are_read_again(voted: Report, tmp_path: Path):
 
 
 def test_the_json_has_people_only_where_they_voted(voted: Report, open_report: Report):
-    (people,) = json.loads(write(voted, "json", "en"))["people"]
-    assert (people["judge"], people["votes"]) == ("judge-local", 9)
+    told = json.loads(write(voted, "json", "en"))
+    (row,) = (row for row in told["reliability"] if row["judge"] == "people")
+    assert (row["showings"], row["strangers"]) == (9, 0)
+    assert {row["person"] for row in told["people"]}
     assert "people" not in json.loads(write(open_report, "json", "en"))
 
 
@@ -279,10 +303,10 @@ def test_a_mixed_run_has_the_tables_of_both_kinds(make_result):
 
 def test_the_json_has_answers_arenas_and_pairs(open_report: Report):
     told = json.loads(write(open_report, "json", "en"))
-    assert told["cells"] == []
+    assert "overview" not in told
     assert [one["model"] for one in told["answers"]] == ["late", "early", "weak"]
-    assert [one["by"] for one in told["arenas"]] == ["panel", "one", "two"]
-    assert len(told["answer_pairs"]) == 3 * 6
+    assert [one["judge"] for one in told["reliability"]] == ["panel", "one", "two"]
+    assert len(told["pairs"]) == 3 * 6
     assert told["spec"]["answers"] == [{"path": "a.jsonl"}]
 
 

@@ -69,6 +69,8 @@ def test_each_judge_and_the_panel_have_a_report_and_their_pictures_in_the_archiv
         assert all(
             archive.read(each).startswith(b"\x89PNG") for each in names if each.endswith(".png")
         )
+        drawn = [archive.read(f"by_capa{suffix}.png") for suffix in ("", "-2", "-3")]
+        assert [archive.read(each) for each in names if each.endswith("by_capa.png")] == drawn
 
 
 def test_a_run_without_a_judge_has_no_such_report():

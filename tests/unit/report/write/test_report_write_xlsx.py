@@ -30,11 +30,11 @@ def _table(rows: Sequence[Any], per_part: int = 4) -> FrameParts:
 
 def _book(*tables: FrameParts) -> openpyxl.Workbook:
     named = {f"t{place}": table for place, table in enumerate(tables)}
-    return openpyxl.load_workbook(io.BytesIO(b"".join(xlsx_parts(named.items(), ["s"]))))
+    return openpyxl.load_workbook(io.BytesIO(b"".join(xlsx_parts(named, ()))))
 
 
 def _values(sheet: Any) -> list[Any]:
-    return [row[0].value for row in sheet.iter_rows(min_row=3)]
+    return [row[0].value for row in sheet.iter_rows(min_row=2)]
 
 
 @pytest.mark.parametrize("per_part", [1, 4, 100])
@@ -42,21 +42,21 @@ def test_a_table_longer_than_a_sheet_goes_on_in_the_next(
     monkeypatch: pytest.MonkeyPatch, per_part: int
 ):
     monkeypatch.setattr("evalui.report.write.xlsx._ROW_LIMIT", 10)
-    book = _book(_table(range(17), per_part), _table(range(7), per_part))
+    book = _book(_table(range(19), per_part), _table(range(8), per_part))
     assert book.sheetnames == ["t0", "t0-2", "t0-3", "t1"]
-    assert _values(book["t0"]) == [*range(7), "More rows are in the sheet t0-2."]
-    assert _values(book["t0-2"]) == [*range(7, 14), "More rows are in the sheet t0-3."]
-    assert _values(book["t0-3"]) == [14, 15, 16]
-    assert _values(book["t1"]) == [*range(7)]
+    assert _values(book["t0"]) == [*range(8), "More rows are in the sheet t0-2."]
+    assert _values(book["t0-2"]) == [*range(8, 16), "More rows are in the sheet t0-3."]
+    assert _values(book["t0-3"]) == [16, 17, 18]
+    assert _values(book["t1"]) == [*range(8)]
     assert all(sheet.max_row <= 10 for sheet in book)
-    assert all([cell.value for cell in sheet[2]] == ["value", "signature"] for sheet in book)
+    assert all([cell.value for cell in sheet[1]] == ["value", "signature"] for sheet in book)
 
 
 def test_a_sheet_states_in_the_language_of_the_reader_where_its_table_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr("evalui.report.write.xlsx._ROW_LIMIT", 10)
-    made = b"".join(xlsx_parts([("t", _table(range(8)))], ["s"], "zh"))
+    made = b"".join(xlsx_parts({"t": _table(range(9))}, ["s"], "zh"))
     assert _values(openpyxl.load_workbook(io.BytesIO(made))["t"])[-1] == "其余各行见工作表 t-2。"
 
 
@@ -85,7 +85,7 @@ def test_the_marks_around_cells_count_for_the_size_of_a_sheet(
 ):
     limit = 20_000
     monkeypatch.setattr("evalui.report.write.xlsx._SHEET_BYTES", limit)
-    made = b"".join(xlsx_parts([("t", _table([value] * 2000, 500))], ["s"]))
+    made = b"".join(xlsx_parts({"t": _table([value] * 2000, 500)}, ()))
     with zipfile.ZipFile(io.BytesIO(made)) as archive:
         sheets = [one for one in archive.infolist() if "worksheets/sheet" in one.filename]
     assert len(sheets) > 1
@@ -105,7 +105,7 @@ def test_the_markup_of_the_writer_is_text_where_a_model_wrote_it():
 
 
 def test_the_same_tables_make_the_same_workbook():
-    first, second = (b"".join(xlsx_parts([("t", _table([1, "a"]))], ["s"])) for _ in range(2))
+    first, second = (b"".join(xlsx_parts({"t": _table([1, "a"])}, ["s"])) for _ in range(2))
     assert first == second
 
 
@@ -119,5 +119,5 @@ def test_nothing_is_left_of_a_workbook_that_could_not_be_made(
         raise StoreError("trials-gone", cell=1)
 
     with pytest.raises(StoreError):
-        b"".join(xlsx_parts([("t", FrameParts(("value",), parts))], ["s"]))
+        b"".join(xlsx_parts({"t": FrameParts(("value",), parts)}, ["s"]))
     assert [*tmp_path.iterdir()] == []

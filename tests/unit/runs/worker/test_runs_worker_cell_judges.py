@@ -12,8 +12,7 @@ from open_run_examples import CATALOG, RIGHT, WRONG, capitals, do_run, open_spec
 from evalui.models import ModelEntry
 from evalui.models.base import BACKENDS, Backend, Model
 from evalui.report.compile import compile_report, markdown
-from evalui.report.export.json import encode
-from evalui.report.write.lines import duel_objects, rating_lines
+from evalui.report.write.lines import duel_lines, rating_lines
 from evalui.runs.plan import plan_run
 from evalui.runs.results import read_results
 from evalui.runs.submit import create_run
@@ -153,9 +152,9 @@ def test_a_run_is_judged_in_what_the_judge_can_do_and_says_so_everywhere(
     assert arena.output == output
     assert f"output:{output}" in arena.signature
     assert said in markdown(report, "en").replace("\\", "")
-    told = encode(arena)
-    assert (told["output"], told["reliability"]["as_text"]) == (output, 8 * (output == "text"))
-    lines = list(duel_objects(arena))
+    (row,) = report.frames["reliability"].to_dict("records")
+    assert (row["output"], row["as_text"]) == (output, 8 * (output == "text"))
+    lines = [json.loads(line) for line in duel_lines([arena])]
     assert {line["rule"] for line in lines} == {
         {"schema": "schema", "probabilities": "probabilities", "text": lines[0]["rule"]}[output]
     }

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from export_examples import as_frame
 from open_examples import (
     MODELS,
     answers_result,
@@ -24,8 +23,7 @@ from evalui.report.analyses.arena import standings_card
 from evalui.report.analyses.base import OpenContext
 from evalui.report.blocks import Table
 from evalui.report.charts.arena import win_matrix
-from evalui.report.export.json import encode
-from evalui.report.export.open_tables import standings
+from evalui.report.frames.arena import standings
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.figures import Arena, arena, arenas, best_first, human_arena
@@ -427,10 +425,9 @@ def test_every_list_of_models_has_the_order_of_the_standings():
     assert found.headline == "bradley_terry"
     ratings = [one.rating.value for one in found.standings if one.rating]
     assert ratings == sorted(ratings, reverse=True)
-    told = encode(found)
-    assert told["ordered_by"] == "bradley_terry"
-    assert told["win_matrix"]["models"] == order
-    assert [row[0] for row in as_frame(standings([found]))[["model"]].to_numpy()] == order
+    assert found.matrix
+    assert list(found.matrix.models) == order
+    assert [row["model"] for row in standings([found])] == order
     (lead,) = standings_card(found, OpenContext("en", order)).blocks
     assert isinstance(lead, Table)
     assert [getattr(row[1], "name", "") for row in lead.rows] == order

@@ -13,8 +13,7 @@ from evalui.report.analyses.position_bias.findings import (
     recall_text,
 )
 from evalui.report.analyses.position_bias.verdict import verdict
-from evalui.report.export.choice_names import PublicBias
-from evalui.report.export.json import encode
+from evalui.report.frames.choices import bias
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.cell_summary import summarise
 
@@ -57,7 +56,7 @@ def test_the_first_page_and_the_files_claim_none_either(muted, loud):
     text = as_markdown(overview_blocks([muted, loud], "en"))
     assert "Not by letters: letters hold 2 %" in text
     assert text.count("Clear: picks A 63 %, fair is 25") == 2
-    assert encode(PublicBias(muted.main_bias))["light"] == "mass"
+    assert [row["light"] for row in bias([muted])] == ["mass"]
 
 
 def test_what_is_preferred_whatever_stands_there_is_not_said_of_it(muted, loud):

@@ -147,9 +147,8 @@ def test_the_duels_have_a_filter_for_each_of_the_two(desk: AppService, run_id: s
 
 def test_exports_count_and_name_what_was_not_judged(desk: AppService, run_id: str):
     report = compile_report("Capitals", read_results(desk.database, run_id))
-    (arena,) = json.loads(write(report, "json", "en"))["arenas"]
-    kept = arena["reliability"]
-    assert (kept["n"], kept["unreferenced"], kept["unreadable"]) == (32, 8, 0.0)
+    (kept,) = json.loads(write(report, "json", "en"))["reliability"]
+    assert (kept["verdicts"], kept["unreferenced"], kept["unreadable"]) == (32, 8, 0.0)
     duels = [json.loads(line) for line in duel_lines(report.arenas)]
     bare = [duel for duel in duels if duel["rule"] == "no-reference"]
     assert len(bare) == 8

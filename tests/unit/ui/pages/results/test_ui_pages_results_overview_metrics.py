@@ -56,7 +56,7 @@ def _csv(report: Report) -> list[dict[str, str]]:
 
 def _sheet(report: Report, name: str) -> list[tuple[object, ...]]:
     book = openpyxl.load_workbook(io.BytesIO(write(report, "xlsx", "en")))
-    return [tuple(row) for row in book[name].values][1:]  # below the signatures
+    return [tuple(row) for row in book[name].values]
 
 
 def test_a_registered_metric_of_choices_stands_on_the_page_and_in_every_file(tmp_path: Path):
@@ -73,9 +73,9 @@ def test_a_registered_metric_of_choices_stands_on_the_page_and_in_every_file(tmp
             text = write(report, extension, language).decode()
             assert LABELS[language] in text
             assert DOCS[language] in text
-    (cell,) = json.loads(write(report, "json", "en"))["cells"]
-    assert cell["figures"]["first_slot"] == 100
-    low, high = cell["figures"]["ranges"]["first_slot"]
+    (cell,) = json.loads(write(report, "json", "en"))["overview"]
+    assert cell["first_slot"] == 100
+    low, high = cell["first_slot_low"], cell["first_slot_high"]
     assert 0 < low < high == pytest.approx(100)
     (row,) = _csv(report)
     assert (float(row["first_slot"]), float(row["first_slot_low"])) == (100, pytest.approx(low))
@@ -95,7 +95,7 @@ def test_a_registered_metric_of_texts_stands_on_the_page_and_in_every_file(tmp_p
     for extension in ("html", "md"):
         assert "mean" in write(report, extension, "zh").decode()
     answers = json.loads(write(report, "json", "en"))["answers"]
-    assert [one["figures"]["means"]["mean_length"] for one in answers] == wanted
+    assert [one["mean_length"] for one in answers] == wanted
     assert [float(row["mean_length"]) for row in _csv(report)] == pytest.approx(wanted)
     head, *rows = _sheet(report, "answers")
     assert [row[head.index("mean_length")] for row in rows] == pytest.approx(wanted)
