@@ -1,6 +1,6 @@
 """Models that a judge, a panel or people compared: who wins, the standings, pairs, groups."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, groupby, pairwise
 from math import ceil, floor
 from pathlib import Path
@@ -253,8 +253,7 @@ def rank_band(standing: Standing) -> str:
 
 def _columns(arena: Arena, language: Language) -> tuple[Column, ...]:
     start = localized("standings.start", language, value=count(round(INITIAL_RATING)))
-    values = (value for one in arena.standings for value in _headline_value(one, arena))
-    ends = [value for value in values if value is not None]
+    ends = (end for one in arena.standings for end in _headline_value(one, arena))
     by_rating = arena.headline == "bradley_terry"
     head = {
         key: localized(f"standings.{key}", language)
@@ -313,10 +312,11 @@ def rating_range(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{rating_text(low)}–{rating_text(high)}"
 
 
-def rating_axis(ends: Sequence[float]) -> Axis:
+def rating_axis(ends: Iterable[float | None]) -> Axis:
     """Round ratings that hold all `ends` and the start with 100 points on both of its sides."""
-    low = min((INITIAL_RATING - _LEAST_REACH, *ends))
-    high = max((INITIAL_RATING + _LEAST_REACH, *ends))
+    reach = (INITIAL_RATING - _LEAST_REACH, INITIAL_RATING + _LEAST_REACH)
+    held = [*reach, *(end for end in ends if end is not None)]
+    low, high = min(held), max(held)
     step = next((step for step in _STEPS if (high - low) / step < _TICKS), _STEPS[-1])
     ticks = list(range(step * floor(low / step), step * ceil(high / step) + 1, step))
     return Axis(ticks[0], ticks[-1], ticks, [count(tick) for tick in ticks])

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 
-from evalui.messages import localized
+from evalui.messages import add_messages, localized
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.analyses.metrics import figure_of, has_figure, hidden_notes, metric_head
 from evalui.report.blocks import (
@@ -26,6 +27,8 @@ from evalui.scoring.cell_summary import Summary
 from evalui.scoring.metrics import Metric, metric_named
 from evalui.scoring.pairs import MetricPair, compare_metric, decided_pairs
 from evalui.types import Interval, Language, is_unfinished
+
+add_messages(Path(__file__).with_suffix(".toml"))
 
 _ACCURACIES = frozenset({"acc_origin", "robust", "mean_over_orders"})
 _PLACES = 4
@@ -80,7 +83,7 @@ def _group_blocks(
     fitting, shown = _fitting(report, summaries), _shown(report, summaries)
     hidden = [metric for metric in fitting if not has_figure(metric, summaries)]
     notes = (Bullets(hidden_notes(hidden, language)),) if hidden else ()
-    title = localized("chosen-metrics", language, name=name)
+    title = localized("chosen.metrics", language, name=name)
     if not shown:
         if notes:
             yield Card(notes, title=title)
@@ -92,9 +95,9 @@ def _group_blocks(
         metric = metric_name(first, language)
         yield Details(
             "chosen-pairs",
-            localized("chosen-pairs", language, metric=metric),
-            localized("chosen-told-apart", language, **_counts_of_pairs(pairs, first)),
-            (_pair_table(pairs, language), Paragraph(localized("chosen-tests", language))),
+            localized("chosen.pairs", language, metric=metric),
+            localized("chosen.told-apart", language, **_counts_of_pairs(pairs, first)),
+            (_pair_table(pairs, language), Paragraph(localized("chosen.tests", language))),
         )
 
 
@@ -129,7 +132,7 @@ def _table(
     bands = _bands(report, summaries, first, pairs)
     context = report.open_context(language)
     columns = (
-        Column(localized("lead.rank", language)),
+        Column(localized("metrics.rank", language)),
         Column(localized("head-model", language)),
         *(
             Column(metric_name(metric, language), right=True, lead=metric is first)

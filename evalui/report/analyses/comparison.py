@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import fmean
 
-from evalui.messages import Messages
+from evalui.messages import Messages, add_messages
 from evalui.report.analyses.open_answers import recall_reason
 from evalui.report.analyses.statistics import finding_text, mcnemar_cell, pair_plot
 from evalui.report.analyses.verdict import (
@@ -59,6 +60,8 @@ from evalui.scoring.metrics import Metric, is_added, metric_named, metrics_in, q
 from evalui.scoring.pairs import MetricPair, compare_answers, compare_metric, incompatibilities
 from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.types import Cell, CellResult, Sample
+
+add_messages(Path(__file__).with_suffix(".toml"))
 
 # What written answers are compared by, and the text figure that it is.
 FIGURES = {"rouge": MAIN, "recall": RECALL}
@@ -420,7 +423,7 @@ def sureness(t: Messages, compared: Comparison) -> str:
     """How far the verdict can be trusted, in a line."""
     pairs = compared.pairs
     if len(pairs) > 1:
-        return t("compare.sure.several", k=count(sum(map(_won, pairs))), n=count(len(pairs)))
+        return t("statistics.told-apart", k=count(sum(map(_won, pairs))), n=count(len(pairs)))
     pair = next(iter(pairs))
     result = pair.result
     if isinstance(result, MetricPair):
@@ -604,9 +607,9 @@ def comparison_blocks(
 def _caption(t: Messages, compared: Comparison) -> str:
     if compared.measure in FIGURES:
         reason = recall_reason(ranking_metric(compared.answers), t.language)
-        return reason or t("compare.caption")
+        return reason or t("statistics.caption")
     grey = any(_undetected(each) is not None for each in compared.rows)
-    return t("compare.caption_grey") if grey else t("compare.caption")
+    return t("statistics.caption_grey") if grey else t("statistics.caption")
 
 
 def _more_rows(t: Messages, compared: Comparison, address: PairAddress | None) -> Iterator[Details]:
@@ -625,7 +628,7 @@ def _marks(
 ) -> Table:
     """A row for each pair, or for each measure of the only pair."""
     axis = _axis(compared)
-    marks = Column("", axis=axis, rule=(0.0, t("compare.equal")))
+    marks = Column("", axis=axis, rule=(0.0, t("statistics.equal")))
     difference = Column(t("compare.head.difference"), right=True, lead=True, width=_FIGURE_WIDTH)
     if len(compared.pairs) == 1:
         (pair,) = compared.pairs

@@ -1,8 +1,9 @@
 """Subjects of a data set, and the groups of subjects or data sets that a specification declares."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from evalui.messages import localized, messages
+from evalui.messages import add_messages, localized, messages
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.analyses.metrics import metric_head, share_cell
 from evalui.report.analyses.verdict import DatasetStanding, winner
@@ -27,6 +28,8 @@ from evalui.scoring.groups import GroupFigure, GroupSummary
 from evalui.scoring.metrics import Metric
 from evalui.types import Interval, Language
 
+add_messages(Path(__file__).with_suffix(".toml"))
+
 _OF_CHOICES = ("acc_origin", "robust")  # where the specification chooses no metric
 _OF_DRAWN = ("acc_origin", "mean_over_orders")  # the same of replies above temperature 0
 _OF_TEXTS = ("exact_match", "rouge-l-f", "bleu-4")
@@ -47,15 +50,15 @@ def group_blocks(report: Report, language: Language) -> Iterator[Block]:
         if lines := _missing(groups, metrics, language):
             blocks.append(Bullets(lines))
     if blocks:
-        blocks.append(Paragraph(localized("groups-are", language), small=True))
-        name, finding = localized("groups-title", language), _finding(report.groups, language)
+        blocks.append(Paragraph(localized("groups.are", language), small=True))
+        name, finding = localized("groups.title", language), _finding(report.groups, language)
         yield Details("summary-groups", name, finding, tuple(blocks), open=True)
 
 
 def _finding(groups: Sequence[GroupSummary], language: Language) -> str:
     names = {group.group.name for group in groups}
     lacking = {group.group.name for group in groups if group.missing}
-    key = "groups-lacking" if lacking else "groups-whole"
+    key = "groups.lacking" if lacking else "groups.whole"
     return localized(key, language, n=count(len(names)), k=count(len(lacking)))
 
 
@@ -77,7 +80,7 @@ def _table(
     counted = any(metric.name == "n" for metric in metrics)
     several = len({group.dataset for group in groups}) > 1
     columns = (
-        Column(localized("groups-head", language)),
+        Column(localized("groups.head", language)),
         *([Column(localized("head-dataset", language))] if several else []),
         Column(localized("head-model", language)),
         *(Column(_head(metric, language), right=True) for metric in metrics),
@@ -103,7 +106,7 @@ def _head(metric: Metric, language: Language) -> str:
 def _kind(group: GroupSummary, language: Language) -> str:
     declared = group.group
     return localized(
-        f"groups-{'weighted' if declared.weights else declared.mean}-{declared.of}",
+        f"groups.{'weighted' if declared.weights else declared.mean}-{declared.of}",
         language,
         n=count(len(declared.members) - len(group.missing)),
         of=count(len(declared.members)),
@@ -114,7 +117,7 @@ def _cell(metric: Metric, figure: GroupFigure | None, language: Language) -> Tab
     if figure is None:
         return NONE
     if isinstance(figure.figure, Interval) and metric.unit == "share":
-        missing = localized("groups-lacks", language, n=count(len(figure.missing)))
+        missing = localized("groups.lacks", language, n=count(len(figure.missing)))
         below = missing if figure.missing else ""
         return ValueCell(format_value(figure.figure), "%", format_range(figure.figure), below)
     return format_figure(metric, figure.figure)
@@ -141,7 +144,7 @@ def _missing(
             lacking.setdefault(key, []).append(group.model)
     return tuple(
         localized(
-            "groups-missing",
+            "groups.missing",
             language,
             group=comma.join(part for part in (name, dataset) if part),
             models=comma.join(models),
@@ -165,8 +168,8 @@ def by_subject(standing: DatasetStanding, language: Language) -> tuple[str, list
         return None
     measure: Measure = "accuracy" if standing.guessing else standing.measure
     finding = _subject_finding(standing, cells, measure, language)
-    name = localized(f"lead.{'origin' if measure == 'accuracy' else measure}", language)
-    caption = localized("subjects.caption", language, measure=name)
+    name = localized(f"verdict.column.{'origin' if measure == 'accuracy' else measure}", language)
+    caption = localized("groups.subjects.caption", language, measure=name)
     table = _subject_table(standing.listed(cells), measure, language)
     return finding, [table, Paragraph(caption, small=True)]
 
@@ -175,8 +178,8 @@ def _subject_table(cells: Sequence[Summary], measure: Measure, language: Languag
     keys = dict.fromkeys((group.kind, group.name) for s in cells for group in s.groups)
     order = sorted(keys, key=lambda key: key[0] == "subject")  # groups first
     columns = [
-        Column(localized("subjects.head", language)),
-        Column(localized("subjects.n", language), right=True),
+        Column(localized("groups.subjects.head", language)),
+        Column(localized("groups.subjects.n", language), right=True),
         *(Column(s.cell.model, right=True) for s in cells),
     ]
     by_cell = [{(group.kind, group.name): group for group in s.groups} for s in cells]
@@ -199,7 +202,9 @@ def _subject_row(
             continue
         macro = group.macro_share(measure) if group.kind != "subject" else None
         mean = fixed(macro, 1) if macro is not None else ""
-        yield share_cell(share, localized("subjects.macro", language, value=mean) if mean else "")
+        yield share_cell(
+            share, localized("groups.subjects.macro", language, value=mean) if mean else ""
+        )
 
 
 def _subject_finding(
@@ -214,9 +219,9 @@ def _subject_finding(
         (worst, low), (best, high) = (end(known, key=_value) for end in (min, max))
         if low.value == high.value:
             n = count(len({group.name for group, _ in known}))
-            return localized("subjects.equal", language, value=format_value(low), of=n)
+            return localized("groups.subjects.equal", language, value=format_value(low), of=n)
         return localized(
-            "subjects.between",
+            "groups.subjects.between",
             language,
             low=format_value(low),
             worst=group_name(worst, language),
@@ -251,7 +256,7 @@ def _ahead(
     sizes = [own[name][1].n for name in shared]
     fields = {"model": model, "k": count(won), "of": count(len(shared))}
     if not sizes or min(sizes) >= EXPLORATORY_BELOW:
-        return localized("subjects.ahead-many", language, **fields)
+        return localized("groups.subjects.ahead-many", language, **fields)
     n = count(sizes[0]) if len(set(sizes)) == 1 else f"{min(sizes)}–{max(sizes)}"
     key = "ahead-all" if won == len(shared) else "ahead"
-    return localized(f"subjects.{key}", language, **fields, n=n)
+    return localized(f"groups.subjects.{key}", language, **fields, n=n)

@@ -1,9 +1,10 @@
 """Dataset health as blocks: what the questions give away, with and without a model."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from evalui.datasets.health import ChoiceHealth, LengthStatistics, check_choices
-from evalui.messages import localized, messages
+from evalui.messages import add_messages, localized, messages
 from evalui.modes import traits_of, whole_of
 from evalui.report.analyses.verdict import format_points_range
 from evalui.report.analyses.warnings import CHOICES_ONLY_RULE, notes
@@ -41,6 +42,8 @@ from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.statistics.tests import PairedTTest, paired_t_test
 from evalui.types import LETTERS, Interval, Language, Sample
+
+add_messages(Path(__file__).with_suffix(".toml"))
 
 _UNEVEN = 0.05  # the p-value under which the letters of the right answers are not balanced
 _MAX_FINDINGS = 2

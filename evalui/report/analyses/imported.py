@@ -5,8 +5,9 @@ log gives the answers, and what evalui makes of the same answers.
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from evalui.messages import localized, messages
+from evalui.messages import add_messages, localized, messages
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.blocks import (
     NONE,
@@ -21,6 +22,8 @@ from evalui.report.blocks import (
 )
 from evalui.report.numbers import count, fixed
 from evalui.types import CellResult, Language, LogSource, PrintedFigure
+
+add_messages(Path(__file__).with_suffix(".toml"))
 
 _DECIMALS = 4  # as lm-eval and EvalScope print shares
 
@@ -42,25 +45,29 @@ def imported_blocks(
         (one, log, each, _our_value(each, own)) for one, log, own in first for each in log.figures
     ]
     away = sum(ours is not None and not _same(each, ours) for _, _, each, ours in rows)
-    finding = t.count("log.differ", away, total=count(len(rows))) if away else t("log.same")
+    finding = (
+        t.count("imported.differ", away, total=count(len(rows))) if away else t("imported.same")
+    )
     sources = dict.fromkeys(_source(log, language) for _, log, _ in first)
     blocks: list[Block] = [Paragraph(text) for text in sources]
     if rows:
-        blocks += [_table(rows, language), Paragraph(t("log.caption"), small=True)]
+        blocks += [_table(rows, language), Paragraph(t("imported.caption"), small=True)]
     missing = dict.fromkeys(key for _, log, _ in logged for key in log.missing)
     if any(log.repeat > 1 for _, log, _ in logged):
-        blocks.append(Paragraph(t("log.repeats")))
+        blocks.append(Paragraph(t("imported.repeats")))
     if missing:
         blocks.append(Bullets(tuple(t(f"log.missing-{key}") for key in missing)))
-    yield Details("imported", t("log.name"), finding if rows else t("log.none"), tuple(blocks))
+    yield Details(
+        "imported", t("imported.name"), finding if rows else t("imported.none"), tuple(blocks)
+    )
 
 
 def _source(log: LogSource, language: Language) -> str:
     """Whose log it is, of which version."""
     t = messages(language)
     version = f" {log.version}" if log.version else ""
-    text = t("log.source", harness=t(f"harness.{log.harness}"), version=version)
-    return text if log.version else f"{text} {t('log.no-version')}"
+    text = t("imported.source", harness=t(f"harness.{log.harness}"), version=version)
+    return text if log.version else f"{text} {t('imported.no-version')}"
 
 
 def _our_value(figure: PrintedFigure, metrics: dict[str, float]) -> float | None:
@@ -79,10 +86,11 @@ def _same(figure: PrintedFigure, ours: float) -> bool:
 def _table(
     rows: Sequence[tuple[CellResult, LogSource, PrintedFigure, float | None]], language: Language
 ) -> Table:
-    keys = ("model", "dataset", "figure", "printed", "marked", "ours", "why")
+    keys = ("head-model", "head-dataset", "imported.figure")
+    values = ("imported.printed", "imported.marked", "imported.ours")
     heads = (
-        Column(localized(f"log.{key}", language), right=key in ("printed", "marked", "ours"))
-        for key in keys
+        Column(localized(key, language), right=key in values)
+        for key in (*keys, *values, "imported.why")
     )
     return Table(tuple(heads), tuple(_row(*row, language) for row in rows))
 
@@ -118,23 +126,23 @@ def _reasons(
 ) -> Iterator[str]:
     t = messages(language)
     if figure.printed is None:
-        yield t("log.why-unprinted")
+        yield t("imported.why-unprinted")
     elif figure.marked is not None and not figure.confirmed:
-        yield t("log.why-mean", n=count(figure.n))
+        yield t("imported.why-mean", n=count(figure.n))
     if log.left_out:
-        yield t.count("log.why-left-out", log.left_out)
+        yield t.count("imported.why-left-out", log.left_out)
     if ours is None:
-        yield t("log.why-no-counterpart")
+        yield t("imported.why-no-counterpart")
     elif figure.differing:
-        yield t.count("log.why-reading", figure.differing, total=count(figure.n))
+        yield t.count("imported.why-reading", figure.differing, total=count(figure.n))
         if figure.tied:
-            yield t.count("log.why-tied", figure.tied)
+            yield t.count("imported.why-tied", figure.tied)
         if figure.unread:
-            yield t.count("log.why-unread", figure.unread)
+            yield t.count("imported.why-unread", figure.unread)
     elif _same(figure, ours):
-        yield t("log.why-equal")
+        yield t("imported.why-equal")
     elif figure.marked is None:
-        yield t("log.why-unmarked")
+        yield t("imported.why-unmarked")
 
 
 def _in_report(report: Report, language: Language) -> Iterator[Block]:

@@ -119,7 +119,7 @@ def judged_headline(
 ) -> Headline:
     """The verdict with the one thing that changes how it must be read, else how steady it is."""
     if arena.state == "failed":
-        reason = localized("failed", language, reason=arena.error)
+        reason = localized("warnings.failed", language, reason=arena.error)
         return Headline(verdict, reason, kind="bad")
     if rule_based.intersection(_judges(arena)):
         lead, said = localized("trust.rule-lead", language), localized("trust.rule-said", language)

@@ -1,12 +1,15 @@
 """What a run was given and does not evaluate, a sentence each."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from evalui.messages import localized, messages
+from evalui.messages import add_messages, localized, messages
 from evalui.report.analyses.base import Analysis
 from evalui.report.blocks import Block, Bullets, Heading
 from evalui.report.numbers import count
 from evalui.types import Language, LeftOut
+
+add_messages(Path(__file__).with_suffix(".toml"))
 
 
 def left_out_sentences(left_out: Sequence[LeftOut], language: Language) -> tuple[str, ...]:
@@ -14,7 +17,7 @@ def left_out_sentences(left_out: Sequence[LeftOut], language: Language) -> tuple
     t = messages(language)
     sentences = (
         t(
-            f"left-{each.rule}",
+            f"left-out.{each.rule}",
             dataset=each.dataset,
             what=each.what,
             mode=_modes(each.mode, language),
@@ -36,7 +39,7 @@ def _modes(names: str, language: Language) -> str:
 def left_out_blocks(left_out: Sequence[LeftOut], language: Language) -> Iterator[Block]:
     """The part of a report that lists what was left out; nothing if all was evaluated."""
     if sentences := left_out_sentences(left_out, language):
-        yield Heading(2, localized("left-title", language))
+        yield Heading(2, localized("left-out.title", language))
         yield Bullets(sentences)
 
 

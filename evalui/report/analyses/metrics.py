@@ -3,8 +3,9 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from evalui.messages import localized, messages
+from evalui.messages import add_messages, localized, messages
 from evalui.report.analyses.verdict import DatasetStanding
 from evalui.report.blocks import (
     NONE,
@@ -32,6 +33,8 @@ from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.metrics import Figure, Metric, is_added, metrics_having, metrics_in
 from evalui.types import LETTERS, Interval, Language
+
+add_messages(Path(__file__).with_suffix(".toml"))
 
 BIAS_KINDS: Mapping[BiasLevel, Kind] = {
     "green": "ok",
@@ -63,7 +66,7 @@ def every_figure(
     table = figures_table(_sorted(summaries, sort), standings, language)
     metrics, hidden = _shown_and_hidden(summaries)
     blocks: list[Block] = [_sortable(table, metrics, places, sort) if places else table]
-    blocks.append(Paragraph(localized("ranges-are", language), small=True))
+    blocks.append(Paragraph(localized("metrics.ranges", language), small=True))
     if docs := (*metric_notes(metrics, language), *hidden_notes(hidden, language)):
         blocks.append(Bullets(docs))
     if places:
@@ -72,7 +75,9 @@ def every_figure(
             for extension, name in _FILES.items()
         )
         blocks.append(Links(tuple(files)))
-    finding = localized("every.finding" if places else "every.finding-file", language)
+    finding = localized(
+        "metrics.every.finding" if places else "metrics.every.finding-file", language
+    )
     return Details("every-figure", localized("every.name", language), finding, tuple(blocks))
 
 
@@ -90,8 +95,8 @@ def figures_table(
     heads = (
         *(localized(f"head-{key}", language) for key in _NAMES),
         *(metric_head(metric, language) for metric in before),
-        localized("lead.rank", language),
-        localized("lead.bias", language),
+        localized("metrics.rank", language),
+        localized("metrics.bias", language),
         *(metric_head(metric, language) for metric in after),
     )
     rows = [
@@ -130,9 +135,9 @@ def hidden_notes(metrics: Sequence[Metric], language: Language) -> tuple[str, ..
     t = messages(language)
     return tuple(
         t(
-            "metric-hidden",
+            "metrics.hidden",
             metric=metric.own_label(language),
-            why=t(f"metric-lacks-{_lack(metric)}", fields=", ".join(metric.metadata)),
+            why=t(f"metrics.lacks-{_lack(metric)}", fields=", ".join(metric.metadata)),
         )
         for metric in metrics
     )
@@ -229,7 +234,7 @@ def _rank(summary: Summary, standings: Sequence[DatasetStanding], language: Lang
         if standing.dataset != summary.cell.dataset or compared is None:
             continue
         if why := compared.unranked.get(summary.cell):
-            return TextCell(NONE, localized(f"rank-none-{why}", language))
+            return TextCell(NONE, localized(f"verdict.unranked-{why}", language))
         if place := compared.rank_of(summary.cell.model):
             return band_text(place.low, place.high)
     return NONE
@@ -254,29 +259,31 @@ def bias_state(bias: StratumBias, language: Language) -> tuple[Kind, str]:
     slots = bias.position.slot_counts
     alone = bias.level == "red" and max(slots) == sum(slots) > 0
     return BIAS_KINDS[bias.level], localized(
-        f"lead.bias-{'one' if alone else bias.level}", language
+        f"metrics.bias-{'one' if alone else bias.level}", language
     )
 
 
 def picks(bias: StratumBias, language: Language) -> str:
     """Which position is picked most, in up to six words."""
     if bias.level == "mass":
-        return localized("lead.picks-mass", language, value=percent(bias.mass or 0.0))
+        return localized("metrics.picks-mass", language, value=percent(bias.mass or 0.0))
     table: PositionTable = bias.position
     total, best = sum(table.slot_counts), max(table.slot_counts)
     if total == 0:
         return ""
     if table.slot_counts.count(best) > 1:
-        return localized("lead.picks-tied", language)
+        return localized("metrics.picks-tied", language)
     slot = table.slot_counts.index(best)
     letter = LETTERS[slot]
     if best == total:
-        return localized("lead.picks-only", language, letter=letter)
+        return localized("metrics.picks-only", language, letter=letter)
     if bias.n < HIDDEN_BELOW:
-        return localized("lead.picks-count", language, letter=letter, k=count(best), n=count(total))
+        return localized(
+            "metrics.picks-count", language, letter=letter, k=count(best), n=count(total)
+        )
     fields = {"letter": letter, "value": fixed(100 * best / total, 0)}
     golds = [table.answers_at(gold) for gold in range(table.n_options)]
     if len(set(golds)) == 1:
-        return localized("lead.picks", language, **fields, fair=percent(table.chance))
+        return localized("metrics.picks", language, **fields, fair=percent(table.chance))
     gold = fixed(100 * golds[slot] / sum(golds), 0)
-    return localized("lead.picks-uneven", language, **fields, gold=gold)
+    return localized("metrics.picks-uneven", language, **fields, gold=gold)

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 
-from evalui.messages import localized
+from evalui.messages import add_messages, localized, messages
 from evalui.modes import MODES
 from evalui.report.analyses.base import Analysis
 from evalui.report.analyses.groups import by_subject
@@ -56,8 +57,10 @@ from evalui.report.numbers import (
 from evalui.report.words import band_text, join_sentences, mode_name, mode_word
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Measure, Summary
-from evalui.scoring.comparisons import CellComparison
+from evalui.scoring.comparisons import MEASURES, CellComparison
 from evalui.types import Interval, Language, LeftOut, is_unfinished, signature_parts
+
+add_messages(Path(__file__).with_suffix(".toml"))
 
 _MOST_ROWS = 8  # of a page, before one wants to see all
 _AXIS = Axis(0.0, 1.0, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), ("0", "20", "40", "60", "80", "100 %"))
@@ -135,7 +138,7 @@ def _way_to_all(
 ) -> Iterator[Block]:
     """A link to the same with every model, opened at a section, where some are left out."""
     if places and len(standing.shown) < len(standing.models):
-        word = localized("lead.show-all", language, n=count(len(standing.models)))
+        word = localized("overview.lead.show-all", language, n=count(len(standing.models)))
         address = places.view("overview", mode=standing.lead, all="1")
         yield Links((Link(word, f"{address}#{section}" if section else address),))
 
@@ -154,9 +157,9 @@ def _sections(
     if guessing:
         yield why_guessing(datasets[0], language, places)
     for name, kind, part in (
-        ("how-sure", "sure", how_sure),
-        ("by-subject", "subjects", by_subject),
-        ("every-rule", "rules", every_rule),
+        ("how-sure", "overview.sure", how_sure),
+        ("by-subject", "groups.subjects", by_subject),
+        ("every-rule", "readings", every_rule),
     ):
         more = partial(_way_to_all, language=language, places=places, section=name)
         if made := section(name, part, datasets, language, kind=kind, more=more):
@@ -190,7 +193,7 @@ def section(
 ) -> Details | None:
     """A section of all datasets that have something to say, each followed by `more` of it.
 
-    None if none has.
+    None if none has. The keys of its words begin with `kind`.
     """
     made = [
         (standing.dataset, parts[0], (*parts[1], *more(standing)))
@@ -203,8 +206,9 @@ def section(
         _, finding, blocks = made[0]
         return Details(name, localized(f"{kind}.name", language), finding, tuple(blocks))
     won = sum(winner(standing) is not None for standing in standings)
-    key = f"{kind}.several-none" if kind == "sure" and not won else f"{kind}.several"
-    finding = localized(key, language, k=won, of=len(standings))
+    t, several = messages(language), f"{kind}.several"
+    key = f"{several}-none" if not won and f"{several}-none" in t else several
+    finding = t(key, k=won, of=len(standings))
     every = [block for dataset, _, own in made for block in (Heading(3, dataset), *own)]
     return Details(name, localized(f"{kind}.name", language), finding, tuple(every))
 
@@ -261,10 +265,10 @@ def _title(standing: DatasetStanding, language: Language) -> str:
     answered = [s for s in standing.leading if s.accuracy]
     own = [s for s in answered if s.cell.model not in standing.baselines]
     if standing.guessing and not any(s.above_chance for s in answered):
-        return localized("lead.guessing", language)
+        return localized("overview.lead.guessing", language)
     known = bool(own) and not standing.unfinished and not standing.guessing
     lost = order_loss_title(own, language) if known else ""
-    return lost or localized("lead.neutral", language)
+    return lost or localized("overview.lead.neutral", language)
 
 
 def _caption(standing: DatasetStanding, language: Language) -> str:
@@ -273,14 +277,14 @@ def _caption(standing: DatasetStanding, language: Language) -> str:
         return ""
     low, high = min(sizes), max(sizes)
     n = (
-        localized("lead.n-same", language, n=count(low))
+        localized("overview.lead.n-same", language, n=count(low))
         if low == high
-        else localized("lead.n-range", language, low=count(low), high=count(high))
+        else localized("overview.lead.n-range", language, low=count(low), high=count(high))
     )
-    caption = localized(f"lead.caption-{_measures(standing)[0]}", language, n=n)
+    caption = localized(f"overview.lead.caption-{_measures(standing)[0]}", language, n=n)
     in_one_order = all(s.cell.pattern == "origin" and s.main_bias for s in standing.leading)
     return join_sentences(
-        caption, localized("lead.caption-blind", language) if in_one_order else ""
+        caption, localized("overview.lead.caption-blind", language) if in_one_order else ""
     )
 
 
@@ -293,7 +297,7 @@ def order_loss_title(summaries: Sequence[Summary], language: Language) -> str:
     if not knowing:
         return ""
     if len(moved) > 1 and all((_order_loss(s) or 0) <= _SMALL_LOSS for s in moved):
-        return localized("loses-few", language)
+        return localized("overview.loses-few", language)
     most = max(knowing, key=lambda s: _order_loss(s) or 0)
     return _loss_sentence(_order_loss(most) or 0, most.cell.model, language)
 
@@ -307,9 +311,9 @@ def _sampled_loss_title(summaries: Sequence[Summary], language: Language) -> str
         return ""
     most, loss = max(known, key=lambda each: each[1].value)
     if loss.low <= 0:
-        return localized("order-loss-none", language)
+        return localized("overview.order-loss-none", language)
     points = fixed(100 * loss.value, decimal_places(loss))
-    return localized("order-loss", language, model=most.cell.model, points=points)
+    return localized("overview.order-loss", language, model=most.cell.model, points=points)
 
 
 def _order_loss(summary: Summary) -> float | None:
@@ -318,14 +322,16 @@ def _order_loss(summary: Summary) -> float | None:
 
 def _loss_sentence(share: float, model: str, language: Language) -> str:
     if share <= _SMALL_LOSS:
-        return localized("keeps", language, model=model)
+        return localized("overview.keeps", language, model=model)
     tenths = round(10 * share)
     if share == 1:
-        return localized("loses-all", language, model=model)
+        return localized("overview.loses-all", language, model=model)
     if tenths == 10:
-        return localized("loses-nearly-all", language, model=model)
+        return localized("overview.loses-nearly-all", language, model=model)
     tenths = max(tenths, 1)
-    return localized("loses", language, model=model, tenths=tenths, chengs=_CHINESE_TENTHS[tenths])
+    return localized(
+        "overview.loses", language, model=model, tenths=tenths, chengs=_CHINESE_TENTHS[tenths]
+    )
 
 
 # ---------------------------------------------------------------- columns
@@ -333,18 +339,16 @@ def _loss_sentence(share: float, model: str, language: Language) -> str:
 
 def _columns(standing: DatasetStanding, language: Language) -> list[Column]:
     def word(key: str) -> str:
-        return localized(f"lead.{key}", language)
+        return localized(f"overview.lead.{key}", language)
 
     group = _group(standing, language)
     moved = any(s.robust for s in standing.leading)
     first, second = _measures(standing)
-    heads: dict[str, str] = {
-        "robust": word("robust"),
-        "mean_over_orders": word("mean_over_orders"),
-        "accuracy": word("origin" if moved else "accuracy"),
-    }
+    heads = {measure: localized(f"verdict.column.{measure}", language) for measure in MEASURES}
+    if moved:
+        heads["accuracy"] = localized("verdict.column.origin", language)
     columns = [
-        Column(word("rank"), rank=True, width=_WIDTHS["rank"]),
+        Column(localized("metrics.rank", language), rank=True, width=_WIDTHS["rank"]),
         Column(word("model"), width=_WIDTHS["model"]),
         Column(word("plot"), axis=_AXIS, rule=_rule(standing, language)),
         Column(heads[first], group, lead=True, width=_WIDTHS["lead"]),
@@ -352,9 +356,9 @@ def _columns(standing: DatasetStanding, language: Language) -> list[Column]:
     if second:
         columns.append(Column(heads[second], group, width=_WIDTHS["figure"]))
     if _has_bias(standing):
-        columns.append(Column(word("bias"), group, width=_WIDTHS["bias"]))
+        columns.append(Column(localized("metrics.bias", language), group, width=_WIDTHS["bias"]))
     for label in other_modes(standing):
-        head = word(_measure_of(standing, label))
+        head = localized(f"verdict.column.{_measure_of(standing, label)}", language)
         columns.append(Column(head, _mode(standing, label, language), width=_WIDTHS["figure"]))
     return columns
 
@@ -389,7 +393,7 @@ def _group(standing: DatasetStanding, language: Language) -> str:
     mode = _mode(standing, standing.lead, language)
     biases = [s.main_bias for s in standing.leading if s.main_bias]
     orders = next((b.consistency.n_orders for b in biases if b.consistency), 0)
-    return localized("lead.orders", language, mode=mode, n=orders) if orders > 1 else mode
+    return localized("overview.lead.orders", language, mode=mode, n=orders) if orders > 1 else mode
 
 
 def _rule(standing: DatasetStanding, language: Language) -> tuple[float, str] | None:
@@ -402,8 +406,10 @@ def _rule(standing: DatasetStanding, language: Language) -> tuple[float, str] | 
     value = percent(chance)
     robust = next((s.chance_robust for s in answered if s.chance_robust is not None), None)
     if robust is None or _measures(standing)[0] != "robust":
-        return chance, localized("lead.rule", language, value=value)
-    return chance, localized("lead.rule-both", language, value=value, robust=percent(robust))
+        return chance, localized("overview.lead.rule", language, value=value)
+    return chance, localized(
+        "overview.lead.rule-both", language, value=value, robust=percent(robust)
+    )
 
 
 # ---------------------------------------------------------------- rows
@@ -436,20 +442,21 @@ def _row(standing: DatasetStanding, model: str, language: Language) -> list[Tabl
 def _below(standing: DatasetStanding, summary: Summary | None, language: Language) -> str:
     """Why a model has no rank, or how far it is."""
     if summary is None or summary.state == "impossible":
-        return localized("lead.not-run", language)
+        return localized("overview.lead.not-run", language)
     if is_unfinished(summary):
         done, total = count(summary.done), count(summary.total)
-        return localized("lead.progress", language, done=done, total=total)
+        return localized("overview.lead.progress", language, done=done, total=total)
     if summary.accuracy is None:
         return localized(
-            "lead.failed" if summary.state == "failed" else "lead.no-answers", language
+            "overview.lead.failed" if summary.state == "failed" else "overview.lead.no-answers",
+            language,
         )
     why = standing.comparison.unranked.get(summary.cell) if standing.comparison else None
     if why == "baseline" and not summary.above_chance:
         why = "guessing"
     if standing.guessing and why == "guessing":
         return ""  # the headline says so of all
-    return localized(f"rank-none-{why}", language) if why else ""
+    return localized(f"verdict.unranked-{why}", language) if why else ""
 
 
 def _plot(
@@ -468,10 +475,12 @@ def _plot(
     written = PlotMark(origin.value, origin.low, origin.high, hollow=moved)
     fields = {"value": format_value(origin), "span": format_range(origin)}
     if share is None or measure == "accuracy":
-        return PlotCell((written,), place, baseline, localized("lead.told", language, **fields))
+        return PlotCell(
+            (written,), place, baseline, localized("overview.lead.told", language, **fields)
+        )
     marks = (PlotMark(share.value, share.low, share.high), written)
     text = localized(
-        f"lead.told-{measure}",
+        f"overview.lead.told-{measure}",
         language,
         value=format_value(share),
         span=format_range(share),
@@ -499,11 +508,11 @@ def _figure(
         return TextCell(NONE, missing)
     size = "lead" if lead else "large"
     if share.n < HIDDEN_BELOW:
-        of = localized("lead.of", language, n=count(share.n))
+        of = localized("overview.lead.of", language, n=count(share.n))
         return ValueCell(_right(share), of, format_range(share) + " %", size=size)
     below = ""
     if several and len({s.n for s in several.leading if s.accuracy}) > 1:
-        below = localized("lead.n", language, n=count(share.n))
+        below = localized("overview.lead.n", language, n=count(share.n))
     return ValueCell(format_value(share), "%", format_range(share), below, size)
 
 
@@ -515,8 +524,8 @@ def _right(share: Interval) -> str:
 
 def _missing(summary: Summary | None, language: Language) -> str:
     if summary is None or summary.state == "impossible":
-        return localized("lead.not-run", language)
-    return "" if summary.accuracy else localized("lead.no-answers", language)
+        return localized("overview.lead.not-run", language)
+    return "" if summary.accuracy else localized("overview.lead.no-answers", language)
 
 
 # ---------------------------------------------------------------- why no model may beat guessing
@@ -527,17 +536,17 @@ def why_guessing(standing: DatasetStanding, language: Language, places: Places |
     shots = _shots(standing.leading[0])
     kind = f"examples-{'some' if shots else 'none'}"
     written = [s.cell for s in (*standing.leading, *standing.cells.values()) if _has_replies(s)]
-    texts = {"examples": localized(f"why.{kind}", language, n=shots)}
+    texts = {"examples": localized(f"overview.why.{kind}", language, n=shots)}
     if written:
-        texts["replies"] = localized("why.replies-text", language)
-    texts["difficulty"] = localized("why.difficulty-text", language)
+        texts["replies"] = localized("overview.why.replies-text", language)
+    texts["difficulty"] = localized("overview.why.difficulty-text", language)
     rows: list[tuple[TableCell, ...]] = []
     for key, text in texts.items():
-        row = TextCell(localized(f"why.{key}", language), strong=True), text
+        row = TextCell(localized(f"overview.why.{key}", language), strong=True), text
         if places is None:
             rows.append(row)
             continue
-        step = localized(f"why.{kind if key == 'examples' else key}-do", language)
+        step = localized(f"overview.why.{kind if key == 'examples' else key}-do", language)
         href = {
             "examples": places.repeat if shots else places.examples,
             "replies": places.samples(written[0], outcome="wrong") if written else "",
@@ -547,8 +556,8 @@ def why_guessing(standing: DatasetStanding, language: Language, places: Places |
     columns = tuple(Column("", width=width) for width in (200, 0, 0)[: len(rows[0])])
     return Details(
         "why",
-        localized("why.name", language),
-        localized("why.finding", language),
+        localized("overview.why.name", language),
+        localized("overview.why.finding", language),
         (Table(columns, tuple(rows)),),
         open=True,
     )
@@ -580,7 +589,7 @@ def how_sure(standing: DatasetStanding, language: Language) -> tuple[str, list[B
     blocks: list[Block] = [pairs_table(pairs, language)]
     if len(pairs) < len(comparison.pairs):
         n, total = count(len(pairs)), count(len(comparison.pairs))
-        more = localized("statistics.first_pairs", language, n=n, total=total)
+        more = localized("verdict.first-pairs", language, n=n, total=total)
         blocks.append(Notes((NoteLine("na", more),)))
     return finding, [*blocks, _pairs_caption(standing, language)]
 
@@ -588,7 +597,7 @@ def how_sure(standing: DatasetStanding, language: Language) -> tuple[str, list[B
 def pairs_table(pairs: Sequence[CellComparison], language: Language) -> Table:
     """Every pair, the widest difference first, with its range and its corrected p-value."""
     keys = ("pair", "difference", "range", "p", "words")
-    heads = [localized(f"sure.{key}", language) for key in keys]
+    heads = [localized(f"overview.sure.{key}", language) for key in keys]
     widest = sorted(pairs, key=lambda pair: -pair.paired.difference)
     columns = tuple(Column(head, right=place in (1, 2, 3)) for place, head in enumerate(heads))
     return Table(columns, tuple(_pair(pair, language) for pair in widest))
@@ -599,20 +608,20 @@ def _pair(pair: CellComparison, language: Language) -> tuple[TableCell, ...]:
     gap = format_points(pair)
     sign = "+" if pair.paired.difference > 0 else ""
     return (
-        localized("sure.over", language, first=pair.first.model, second=pair.second.model),
-        ValueCell(f"{sign}{gap}", localized("sure.points", language)),
+        localized("overview.sure.over", language, first=pair.first.model, second=pair.second.model),
+        ValueCell(f"{sign}{gap}", localized("overview.sure.points", language)),
         format_points_range(pair.paired),
         p_column(pair.adjusted) if tested else NONE,
-        localized(f"sure.word-{pair.finding}", language),
+        localized(f"overview.sure.word-{pair.finding}", language),
     )
 
 
 def _pairs_caption(standing: DatasetStanding, language: Language) -> Paragraph:
     comparison = standing.comparison
     assert comparison is not None, "there are pairs"
-    measure = localized(f"measure-{comparison.measure}", language)
+    measure = localized(f"verdict.measure-{comparison.measure}", language)
     text = localized(
-        "sure.caption",
+        "overview.sure.caption",
         language,
         measure=measure[:1].upper() + measure[1:],
         n=count(comparison.n),
@@ -620,7 +629,9 @@ def _pairs_caption(standing: DatasetStanding, language: Language) -> Paragraph:
     )
     if not comparison_method(comparison, language):
         return Paragraph("", small=True)
-    return Paragraph(join_sentences(text, localized("sure.all-tests", language)), small=True)
+    return Paragraph(
+        join_sentences(text, localized("overview.sure.all-tests", language)), small=True
+    )
 
 
 OVERVIEW = Analysis(

@@ -1,7 +1,7 @@
 """Votes of people: their ratings beside those of judges, who agrees, where opinions part."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -55,11 +55,12 @@ def people_blocks(
         named = {
             _judge(figures, language, rule_based): figures for figures in own if figures.has_judge
         }
+        markers = contestant_markers(own[0], rule_based)
         yield Heading(2, localized("people.part", language, dataset=dataset))
-        yield _standings(own[0], named, language, rule_based)
+        yield _standings(own[0], named, markers, language)
         ending = f"-{place}" if place > 1 else ""
         folded = (
-            *_each_judge(own[0], named, language, rule_based),
+            *_each_judge(own[0], named, markers, language),
             *_agreement(own[0], named, language),
             *_prediction_powered(named, language),
             *_disagreements(own[0], named, language),
@@ -69,10 +70,38 @@ def people_blocks(
             yield replace(section, key=f"{section.key}{ending}")
 
 
+def contestant_markers(figures: PeopleFigures, rule_based: frozenset[str]) -> Markers:
+    """The markers of the contestants; scripts are grey and take no colour."""
+    return Markers([one.name for one in figures.judged.contestants], rule_based)
+
+
 def _judge(figures: PeopleFigures, language: Language, rule_based: frozenset[str]) -> str:
     if figures.judged.by == PANEL_NAME:
         return localized("people.the-panel", language)
     return judge_name(figures.judged.by, language, rule_based=rule_based)
+
+
+# ---------------------------------------------------------------- standings
+
+
+def _standings(first: PeopleFigures, judges: Judges, markers: Markers, language: Language) -> Card:
+    below: list[Block] = []
+    title = _title(first, judges, language)
+    ranking = standings_title(_human_arena(first), language)
+    if judges:
+        below += [Paragraph(f"{ranking}.")] if title != ranking else []
+        below.append(Paragraph(localized("people.marks", language), small=True))
+    if first.adjudicated:
+        fields = {"k": count(first.adjudicated)}
+        below.append(Paragraph(localized("people.adjudicated", language, **fields)))
+    if first.unmatched_votes:
+        fields = {"k": count(first.unmatched_votes)}
+        below.append(Paragraph(localized("people.strangers", language, **fields)))
+    return Card(
+        (_standings_table(first, judges, markers, language), *below),
+        title=title,
+        caption=_counts(first, language),
+    )
 
 
 def _title(first: PeopleFigures, judges: Judges, language: Language) -> str:
@@ -87,11 +116,6 @@ def _title(first: PeopleFigures, judges: Judges, language: Language) -> str:
     return standings_title(_human_arena(first), language)
 
 
-def _human_arena(figures: PeopleFigures) -> Arena:
-    assert figures.human_arena is not None, "there are votes"
-    return figures.human_arena
-
-
 def _counts(figures: PeopleFigures, language: Language) -> str:
     fields = {
         "votes": count(figures.votes),
@@ -101,51 +125,23 @@ def _counts(figures: PeopleFigures, language: Language) -> str:
     return localized("people.counts", language, **fields)
 
 
-# ---------------------------------------------------------------- standings
-
-
-def _standings(
-    first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
-) -> Card:
-    below: list[Block] = []
-    title = _title(first, judges, language)
-    ranking = standings_title(_human_arena(first), language)
-    if judges:
-        below += [Paragraph(f"{ranking}.")] if title != ranking else []
-        below.append(Paragraph(localized("people.marks", language), small=True))
-    if first.adjudicated:
-        fields = {"k": count(first.adjudicated)}
-        below.append(Paragraph(localized("people.adjudicated", language, **fields)))
-    if first.unmatched_votes:
-        fields = {"k": count(first.unmatched_votes)}
-        below.append(Paragraph(localized("people.strangers", language, **fields)))
-    return Card(
-        (_standings_table(first, judges, language, rule_based), *below),
-        title=title,
-        caption=_counts(first, language),
-    )
-
-
-def _each_judge(
-    first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
-) -> Iterator[Details]:
-    """The ratings by each judge of a panel."""
-    if len(judges) > 1:
-        finding = localized("people.judges-is", language, k=count(len(judges) - 1))
-        table = _judges_table(first, judges, language, rule_based)
-        yield Details("judges", localized("people.judges", language), finding, (table,))
+def _human_arena(figures: PeopleFigures) -> Arena:
+    assert figures.human_arena is not None, "there are votes"
+    return figures.human_arena
 
 
 def _standings_table(
-    first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
+    first: PeopleFigures, judges: Judges, markers: Markers, language: Language
 ) -> Table:
     """People's ratings with their ranges, beside those of the first judge."""
     standings = _human_arena(first).standings
     panel = [*judges.items()][:1]  # or the one judge
     beside = {one.model: one for _, each in panel for one in each.judged.standings}
+    shown = (*standings, *beside.values())
+    ends = (end for one in shown for end in (one.elo, one.elo_low, one.elo_high))
     columns = (
         Column(localized("head-model", language), width=200),
-        Column("", axis=rating_axis(_ends([*standings, *beside.values()]))),
+        Column("", axis=rating_axis(ends)),
         Column(localized("people.head-elo", language), right=True, lead=True, width=128),
         *(
             Column(localized("people.head-judge-elo", language, judge=name), right=True, width=144)
@@ -154,35 +150,11 @@ def _standings_table(
         Column(localized("people.head-counts", language), right=True, width=128),
         Column(localized("standings.rating-score", language), right=True, width=80),
     )
-    markers = contestant_markers(first, rule_based)
     rows = (
         _standing_row(one, [beside.get(one.model) for _ in panel], markers.cell(one.model))
         for one in standings
     )
     return Table(columns, tuple(rows), lead=True)
-
-
-def _judges_table(
-    first: PeopleFigures, judges: Judges, language: Language, rule_based: frozenset[str]
-) -> Table:
-    """People's ratings beside those of every judge."""
-    beside = [{one.model: one for one in each.judged.standings} for each in judges.values()]
-    markers = contestant_markers(first, rule_based)
-    heads = [localized(key, language) for key in ("head-model", "people.head-elo")]
-    heads += [localized("people.head-judge-elo", language, judge=judge) for judge in judges]
-    rows = [
-        (
-            markers.cell(one.model),
-            *(_elo(each, "row") for each in (one, *(o.get(one.model) for o in beside))),
-        )
-        for one in _human_arena(first).standings
-    ]
-    return text_table(heads, rows)
-
-
-def contestant_markers(figures: PeopleFigures, rule_based: frozenset[str]) -> Markers:
-    """The markers of the contestants; scripts are grey and take no colour."""
-    return Markers([one.name for one in figures.judged.contestants], rule_based)
 
 
 def _standing_row(
@@ -203,11 +175,6 @@ def _elo_mark(one: Standing, *, hollow: bool = False) -> PlotMark:
     return PlotMark(one.elo, one.elo_low, one.elo_high, hollow=hollow)
 
 
-def _ends(standings: Iterable[Standing]) -> list[float]:
-    ends = (end for one in standings for end in (one.elo, one.elo_low, one.elo_high))
-    return [end for end in ends if end is not None]
-
-
 def _tally_text(standing: Standing) -> str:
     tally = standing.tally
     counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
@@ -219,6 +186,27 @@ def _elo(standing: Standing | None, size: Literal["lead", "large", "row"] = "lar
         return NONE
     ends = rating_range(standing.elo_low, standing.elo_high)
     return ValueCell(rating_text(standing.elo), range=ends, size=size)
+
+
+def _each_judge(
+    first: PeopleFigures, judges: Judges, markers: Markers, language: Language
+) -> Iterator[Details]:
+    """People's ratings beside those of each judge of a panel."""
+    if len(judges) < 2:
+        return
+    beside = [{one.model: one for one in each.judged.standings} for each in judges.values()]
+    heads = [localized(key, language) for key in ("head-model", "people.head-elo")]
+    heads += [localized("people.head-judge-elo", language, judge=judge) for judge in judges]
+    rows = [
+        (
+            markers.cell(one.model),
+            *(_elo(each, "row") for each in (one, *(o.get(one.model) for o in beside))),
+        )
+        for one in _human_arena(first).standings
+    ]
+    finding = localized("people.judges-is", language, k=count(len(judges) - 1))
+    name = localized("people.judges", language)
+    yield Details("judges", name, finding, (text_table(heads, rows),))
 
 
 # ---------------------------------------------------------------- agreement

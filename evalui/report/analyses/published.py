@@ -4,13 +4,16 @@ A set that is taken by its name keeps that name among the datasets of the run.
 """
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from evalui.benchmarks.published import PublishedFigure, figures_of
-from evalui.messages import localized, messages
+from evalui.messages import add_messages, localized, messages
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.blocks import Block, Column, Details, Paragraph, Table
 from evalui.report.numbers import count, fixed
 from evalui.types import Language
+
+add_messages(Path(__file__).with_suffix(".toml"))
 
 
 def published_blocks(datasets: Iterable[str], language: Language) -> Iterator[Block]:

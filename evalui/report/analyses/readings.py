@@ -3,8 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
-from evalui.messages import localized, messages
+from evalui.messages import add_messages, localized, messages
 from evalui.report.analyses.metrics import share_cell
 from evalui.report.analyses.verdict import DatasetStanding
 from evalui.report.blocks import NONE, Block, Column, Paragraph, Table, TableCell, TextCell
@@ -14,6 +15,8 @@ from evalui.scoring.cell_summary import Summary
 from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
 from evalui.scoring.statistics.intervals import beats_guessing
 from evalui.types import Language
+
+add_messages(Path(__file__).with_suffix(".toml"))
 
 _ROUNDING = 1e-9  # below a point that is one only by the last digit of a difference
 
@@ -37,7 +40,7 @@ def every_rule(standing: DatasetStanding, language: Language) -> tuple[str, list
         return None
     say = partial(_rules_finding, guessing=standing.guessing, language=language)
     finding = of_real_models(read, lambda s: s.cell.model in standing.baselines, say, language)
-    caption = Paragraph(localized("rules.caption", language), small=True)
+    caption = Paragraph(localized("readings.caption", language), small=True)
     return finding, [_rules_table(standing, cells, language), caption]
 
 
@@ -53,13 +56,13 @@ def _rules_table(
         summaries = [_of(model, own) for model in models]
         for place, rule in enumerate(dict.fromkeys(rule for s in own for rule in s.readings)):
             name = localized(f"reading.{rule}", language)
-            head = localized("rules.headline", language, rule=name) if place == 0 else name
+            head = localized("readings.headline", language, rule=name) if place == 0 else name
             columns.append(Column(head, group, right=True))
             for row, summary in zip(rows, summaries, strict=True):
                 row.append(_accuracy(summary.readings.get(rule) if summary else None, language))
         forms = [_form(summary.format if summary else None, language) for summary in summaries]
         if any(form != NONE for form in forms):
-            columns.append(Column(localized("rules.form", language), group))
+            columns.append(Column(localized("readings.form", language), group))
             for row, form in zip(rows, forms, strict=True):
                 row.append(form)
     return Table(tuple(columns), tuple(map(tuple, rows)))
@@ -74,17 +77,17 @@ def _accuracy(reading: ReadingMetrics | None, language: Language) -> TableCell:
     if reading is None:
         return NONE
     t = messages(language)
-    left = [t.count("rules.ties", reading.tied)] if reading.tied else []
+    left = [t.count("readings.ties", reading.tied)] if reading.tied else []
     if reading.unreadable.value:
-        left.append(t("rules.unreadable", value=fixed(100 * reading.unreadable.value, 1)))
+        left.append(t("readings.unreadable", value=fixed(100 * reading.unreadable.value, 1)))
     return share_cell(reading.accuracy, join_names(left, language))
 
 
 def _form(form: FormatMetrics | None, language: Language) -> TableCell:
     """What is lost to the form of a reply, and how much of the probability letters hold."""
     gap, mass = (form.format_gap, form.mass) if form else (None, None)
-    lost = localized("rules.gap", language, points=format_value(gap)) if gap else ""
-    held = localized("rules.mass", language, value=percent(mass)) if mass is not None else ""
+    lost = localized("readings.gap", language, points=format_value(gap)) if gap else ""
+    held = localized("readings.mass", language, value=percent(mass)) if mass is not None else ""
     return TextCell(lost, held) if lost and held else lost or held or NONE
 
 
@@ -108,14 +111,14 @@ def _rules_finding(cells: Sequence[Summary], *, guessing: bool, language: Langua
     points = math.ceil(100 * moved - _ROUNDING)
     t = messages(language)
     if max(map(len, modes.values())) == 1:
-        return t.count("rules.alone", points) if points else t("rules.alone-none")
+        return t.count("readings.alone", points) if points else t("readings.alone-none")
     if other:
-        return t.count("rules.other", points, rule=t(f"reading.{other}"))
+        return t.count("readings.other", points, rule=t(f"reading.{other}"))
     if len(modes) > 1:
         key = "same-modes" if points else "same-modes-none"
-        return t.count(f"rules.{key}", points, m=len(modes))
+        return t.count(f"readings.{key}", points, m=len(modes))
     k = len(cells[0].readings)
-    return t.count(f"rules.{'same' if points else 'same-none'}", points, k=k)
+    return t.count(f"readings.{'same' if points else 'same-none'}", points, k=k)
 
 
 def _lifting(cells: Sequence[Summary], language: Language) -> str:
@@ -123,8 +126,8 @@ def _lifting(cells: Sequence[Summary], language: Language) -> str:
         for rule, reading in summary.readings.items():
             if beats_guessing(reading.accuracy, summary.chance or 0.0):
                 name = localized(f"reading.{rule}", language)
-                return localized("rules.lifts", language, rule=name, model=summary.cell.model)
-    return localized("rules.guessing", language)
+                return localized("readings.lifts", language, rule=name, model=summary.cell.model)
+    return localized("readings.guessing", language)
 
 
 def _order(values: Sequence[float]) -> list[int]:

@@ -3,8 +3,9 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from math import sqrt
+from pathlib import Path
 
-from evalui.messages import localized, messages
+from evalui.messages import add_messages, localized, messages
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.analyses.verdict import (
     DatasetStanding,
@@ -60,6 +61,8 @@ from evalui.scoring.cell_summary import Summary
 from evalui.scoring.comparisons import CellComparison, ComparisonSet, comparisons
 from evalui.scoring.statistics.tests import minimum_detectable_difference, questions_needed
 from evalui.types import Language
+
+add_messages(Path(__file__).with_suffix(".toml"))
 
 # Even steps would spend most of their way on sizes that add no information.
 SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10_000)
@@ -168,12 +171,12 @@ def _pairs_card(
         blocks.append(_pair_table(pairs, _markers(summaries, baselines), language, suffix))
     if len(pairs) < len(comparison.pairs):
         total = count(len(comparison.pairs))
-        more = localized("statistics.first_pairs", language, n=count(len(pairs)), total=total)
+        more = localized("verdict.first-pairs", language, n=count(len(pairs)), total=total)
         blocks.append(Notes((NoteLine("na", more),)))
     refused = [refusal_sentence(each, language) for each in comparison.incomparable]
     if refused:
         blocks.append(Notes(tuple(NoteLine("na", text) for text in refused)))
-    measure = localized(f"measure-{comparison.measure}", language)
+    measure = localized(f"verdict.measure-{comparison.measure}", language)
     title, caption = localized("statistics.pairs", language), pairs_caption(pairs, language)
     return Card(tuple(blocks), title, caption if pairs else "", measure)
 
@@ -182,7 +185,7 @@ def _pairs_link(comparison: ComparisonSet, language: Language, address: str) -> 
     """Where every two are compared, how many of them are told apart, and which cannot be."""
     pairs = comparison.pairs
     apart = sum(pair.has_winner for pair in pairs)
-    told = localized("compare.sure.several", language, k=count(apart), n=count(len(pairs)))
+    told = localized("statistics.told-apart", language, k=count(apart), n=count(len(pairs)))
     about = localized("statistics.pairs_about", language)
     refused = [refusal_sentence(each, language) for each in comparison.incomparable]
     return Card(
@@ -192,14 +195,14 @@ def _pairs_link(comparison: ComparisonSet, language: Language, address: str) -> 
             Links((Link(localized("statistics.compare", language), address),)),
         ),
         localized("statistics.pairs", language),
-        aside=localized(f"measure-{comparison.measure}", language),
+        aside=localized(f"verdict.measure-{comparison.measure}", language),
     )
 
 
 def pairs_caption(pairs: Sequence[CellComparison], language: Language) -> str:
     """How to read the marks of differences; grey is explained where there is any."""
     grey = any(pair.undetected_difference is not None for pair in pairs)
-    return localized("compare.caption_grey" if grey else "compare.caption", language)
+    return localized("statistics.caption_grey" if grey else "statistics.caption", language)
 
 
 def _markers(summaries: Sequence[Summary], baselines: Collection[str]) -> Markers:
@@ -217,7 +220,7 @@ def _pair_table(
     axis = points_axis(100 * end for pair in pairs for end in pair.ends)
     columns = (
         Column(known("statistics.pair"), width=_NAME_WIDTH),
-        Column("", axis=axis, rule=(0.0, known("compare.equal"))),
+        Column("", axis=axis, rule=(0.0, known("statistics.equal"))),
         *(Column(known(f"statistics.{key}"), right=True, width=w) for key, w in _WIDTHS.items()),
         Column(known("statistics.finding"), width=_FINDING_WIDTH),
     )
@@ -303,7 +306,7 @@ def _ranks(
         for each in comparison.ranks
     ]
     rows += [
-        (NONE, markers.cell(cell.model), NONE, localized(f"rank-none-{why}", language))
+        (NONE, markers.cell(cell.model), NONE, localized(f"verdict.unranked-{why}", language))
         for cell, why in comparison.unranked.items()
     ]
     keys = ("statistics.band", "column.model", "statistics.figure", "statistics.ranks")
@@ -441,7 +444,7 @@ def statistics_document(report: Report, language: Language) -> Iterator[Block]:
     for number, comparison in enumerate(made, start=1):
         kind = (comparison.dataset, comparison.label)
         own = [s for s in shown if (s.cell.dataset, s.cell.label) == kind]
-        parts = [localized("pairs-title", language)]
+        parts = [localized("statistics.pairs-title", language)]
         if len(made) > 1:
             parts.append(called[own[0].cell][1])
         yield Heading(2, " · ".join(parts))

@@ -6,8 +6,9 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from pathlib import Path
 
-from evalui.messages import localized, messages
+from evalui.messages import add_messages, localized, messages
 from evalui.modes import traits_of
 from evalui.report.blocks import Headline, ModelCell
 from evalui.report.numbers import (
@@ -35,6 +36,8 @@ from evalui.scoring.pairs import differing_settings
 from evalui.scoring.statistics.intervals import beats_guessing, share_interval
 from evalui.scoring.statistics.tests import PairedTTest, RankBand
 from evalui.types import Cell, Language, is_unfinished
+
+add_messages(Path(__file__).with_suffix(".toml"))
 
 MOST_MODES = 3  # beside each other; of more, one is shown at a time
 _MOST_PAIRS = 200  # of a page
@@ -233,7 +236,8 @@ def headline(standings: Sequence[DatasetStanding], language: Language) -> Headli
     k = len(standings)
     if standings and all(standing.guessing for standing in standings):
         return Headline(
-            localized("verdict.none-of", language, k=k), localized("support.no-rank", language)
+            localized("verdict.none-of", language, k=k),
+            localized("verdict.support.no-rank", language),
         )
     if not any(s.accuracy for each in standings for s in each.leading):
         return Headline(localized("verdict.nothing", language))
@@ -300,7 +304,7 @@ def _unfinished(cells: Sequence[Summary], language: Language) -> Headline:
         sum(numbers) for numbers in zip(*((s.done, s.total) for s in cells), strict=True)
     )
     text = localized("verdict.unfinished", language, done=count(done), total=count(total))
-    return Headline(text, localized("support.so-far", language) if done else "")
+    return Headline(text, localized("verdict.support.so-far", language) if done else "")
 
 
 def _all_guessing(answered: Sequence[Summary], language: Language) -> Headline:
@@ -308,7 +312,7 @@ def _all_guessing(answered: Sequence[Summary], language: Language) -> Headline:
     key = "best" if len(answered) > 1 else "alone"
     support = localized(f"verdict.{key}", language, **_right(best))
     if key == "best":
-        support = join_sentences(support, localized("support.no-rank", language))
+        support = join_sentences(support, localized("verdict.support.no-rank", language))
     return Headline(localized("verdict.nobody", language), support)
 
 
@@ -347,7 +351,7 @@ def _alone(summary: Summary, language: Language) -> Headline:
     if measure == "accuracy" or share is None:
         return Headline(text)
     value, span = format_value(share), format_range(share)
-    return Headline(text, localized(f"support.{measure}", language, value=value, span=span))
+    return Headline(text, localized(f"verdict.support.{measure}", language, value=value, span=span))
 
 
 def _won(
@@ -366,7 +370,7 @@ def _won(
     )
     key = "plenty" if is_plenty(pair) else "enough"
     sure = localized(
-        f"support.{key}", language, n=count(pair.n), span=format_points_range(pair.paired)
+        f"verdict.support.{key}", language, n=count(pair.n), span=format_points_range(pair.paired)
     )
     return Headline(text, _with_modes(sure, standing, language))
 
@@ -392,7 +396,7 @@ def _tied(standing: DatasetStanding, level: Sequence[str], language: Language) -
     sure = ""
     if pair and pair.detectable is not None:
         least = format_least_difference(pair.detectable)
-        sure = localized("support.level", language, n=count(pair.n), least=least)
+        sure = localized("verdict.support.level", language, n=count(pair.n), least=least)
     return Headline(text, _with_modes(sure, standing, language))
 
 
@@ -405,7 +409,7 @@ def _span(values: Sequence[str]) -> str:
 def _refused(comparison: ComparisonSet, language: Language) -> Headline:
     parts = dict.fromkeys(part for pair in comparison.incomparable for part in pair.differences)
     named = [localized(f"part-{part}", language) for part in parts]
-    support = localized("support.settings", language, parts=join_names(named, language))
+    support = localized("verdict.support.settings", language, parts=join_names(named, language))
     return Headline(localized("verdict.differ", language), support if named else "", kind="warn")
 
 
@@ -417,7 +421,7 @@ def _warned(standing: DatasetStanding, made: Headline, language: Language) -> He
     worst = max(standing.real, key=_unreadable)
     if _unreadable(worst) <= _MOST_UNREADABLE or made.kind:
         return made
-    warning = localized("support.unreadable", language, model=worst.cell.model)
+    warning = localized("verdict.support.unreadable", language, model=worst.cell.model)
     return Headline(made.text, warning, kind="warn")
 
 
@@ -438,11 +442,12 @@ def _with_modes(support: str, standing: DatasetStanding, language: Language) -> 
         return support
     if len(able) > 1:
         k = len(able)
-        more = localized("support.same-all", language, k=k) if len(agreeing) == k else ""
+        more = localized("verdict.support.same-all", language, k=k) if len(agreeing) == k else ""
     else:
         mode = next(s.cell.mode for (label, _), s in standing.cells.items() if label == able[0])
         key = "same" if agreeing else "unsure"
-        more = localized(f"support.{key}", language, mode=mode_word(able[0], mode, language))
+        word = mode_word(able[0], mode, language)
+        more = localized(f"verdict.support.{key}", language, mode=word)
     return join_sentences(support, more)
 
 
@@ -453,7 +458,7 @@ def _other_order(
     second = pair.opponent_of(first)
     key = "reversed" if len(standing.real) == 2 else "reversed-pair"
     return localized(
-        f"support.{key}",
+        f"verdict.support.{key}",
         language,
         mode=mode_word(label, pair.first.mode, language),
         first=first,
@@ -496,23 +501,23 @@ def sureness(standing: DatasetStanding, language: Language) -> str:
     fewest = min(answered, key=lambda s: s.n)
     if standing.guessing:
         needed = needed_share(fewest)
-        return localized("sure.guessing", language, n=count(fewest.n), needed=needed)
+        return localized("verdict.sure.guessing", language, n=count(fewest.n), needed=needed)
     if won := winner(standing):
         return _gap(won[1], language)
     level = tied(standing.comparison) if standing.comparison else ()
     pair = standing.pair(level[0], level[1]) if len(level) > 1 else None
     if pair and pair.detectable is not None:
         least = format_least_difference(pair.detectable)
-        return localized("sure.level", language, n=count(pair.n), least=least)
+        return localized("verdict.sure.level", language, n=count(pair.n), least=least)
     if pair:
         key = "equal" if pair.finding == "same" else "untold"
-        return localized(f"sure.{key}", language, n=count(pair.n))
+        return localized(f"verdict.sure.{key}", language, n=count(pair.n))
     if len(answered) > 1 and standing.comparison and standing.comparison.incomparable:
         return ""
     share = answered[0].accuracy
     assert share is not None, "it has answers"
     width = fixed(100 * (share.high - share.low), 0)
-    return localized("sure.alone", language, n=count(share.n), width=width)
+    return localized("verdict.sure.alone", language, n=count(share.n), width=width)
 
 
 def needed_share(summary: Summary) -> str:
@@ -527,7 +532,7 @@ def needed_share(summary: Summary) -> str:
 
 def _gap(pair: CellComparison, language: Language) -> str:
     if pair.paired.all_equal:
-        return localized("sure.steady", language, n=count(pair.n))
+        return localized("verdict.sure.steady", language, n=count(pair.n))
     fields = {
         "gap": format_points(pair).lstrip("−"),
         "span": format_points_range(pair.paired),
@@ -535,8 +540,8 @@ def _gap(pair: CellComparison, language: Language) -> str:
     }
     if pair.detectable is not None and is_plenty(pair):
         least = format_least_difference(pair.detectable)
-        return localized("sure.very", language, **fields, least=least)
-    return localized("sure.fairly", language, **fields, p=p_value(pair.adjusted))
+        return localized("verdict.sure.very", language, **fields, least=least)
+    return localized("verdict.sure.fairly", language, **fields, p=p_value(pair.adjusted))
 
 
 # ---------------------------------------------------------------- two models beside each other
@@ -546,9 +551,9 @@ def refusal_sentence(refusal: IncomparablePair, language: Language) -> str:
     """Why two cells are not compared."""
     who = {"first": refusal.first.model, "second": refusal.second.model}
     if not refusal.differences:
-        return localized("pair-strangers", language, **who)
+        return localized("verdict.pair-strangers", language, **who)
     parts = [localized(f"part-{part}", language) for part in refusal.differences]
-    return localized("pair-refused", language, **who, parts=join_names(parts, language))
+    return localized("verdict.pair-refused", language, **who, parts=join_names(parts, language))
 
 
 def other_settings(cells: Sequence[Cell], language: Language) -> dict[str, list[str]]:
@@ -559,7 +564,7 @@ def other_settings(cells: Sequence[Cell], language: Language) -> dict[str, list[
     asked: dict[str, list[str]] = {}
     for each in cells[1:]:
         if parts := differing_settings(cells[0], each):
-            text = localized("pair-settings", language, first=cells[0].model, parts=parts)
+            text = localized("verdict.pair-settings", language, first=cells[0].model, parts=parts)
             asked.setdefault(text, []).append(each.model)
     return asked
 
@@ -570,7 +575,7 @@ def comparison_method(comparison: ComparisonSet, language: Language) -> str:
     if not tested:
         return ""
     values = [pair.adjusted for pair in tested]
-    key = "pairs-about" if len(comparison.pairs) > 1 else "pairs-about-one"
+    key = "verdict.pairs-about" if len(comparison.pairs) > 1 else "verdict.pairs-about-one"
     return localized(key, language, k=count(len(comparison.pairs)), p=_p_values(values, language))
 
 
@@ -581,10 +586,10 @@ def mcnemar_sentence(pair: CellComparison, language: Language) -> str:
         return ""
     who = {"first": pair.first.model, "second": pair.second.model}
     if table.mid is None:
-        return localized("pair-mcnemar-none", language, **who)
+        return localized("verdict.pair-mcnemar-none", language, **who)
     b, c = table.first_only, table.second_only
     fields = {"k": count(b + c), "b": count(b), "c": count(c), "p": p_value(table.mid)}
-    return localized("pair-mcnemar", language, **who, **fields)
+    return localized("verdict.pair-mcnemar", language, **who, **fields)
 
 
 def format_points(pair: CellComparison) -> str:
@@ -610,9 +615,9 @@ def format_least_difference(difference: float) -> str:
 
 def _p_values(values: Sequence[float], language: Language) -> str:
     if all(p < 0.001 for p in values):
-        return localized("pairs-each", language) if len(values) > 1 else "p < .001"
+        return localized("verdict.pairs-each", language) if len(values) > 1 else "p < .001"
     low, high = p_value(min(values)), p_value(max(values))
     if low == high:
-        return localized("pairs-p", language, p=low)
+        return localized("verdict.pairs-p", language, p=low)
     bare = [text.removeprefix("= ") for text in (low, high)]
-    return localized("pairs-up-to", language, low=bare[0], high=bare[1])
+    return localized("verdict.pairs-up-to", language, low=bare[0], high=bare[1])

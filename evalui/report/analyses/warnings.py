@@ -5,9 +5,10 @@ Which rules fire is decided by `scoring.cautions`; here they get their weight an
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from evalui.messages import localized, messages
+from evalui.messages import add_messages, localized, messages
 from evalui.modes import traits_of
 from evalui.report.analyses.verdict import above_chance, other_settings
 from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes, Places
@@ -27,6 +28,8 @@ from evalui.scoring.choice.answer_format import FormatMetrics
 from evalui.scoring.comparisons import comparable_cells
 from evalui.scoring.statistics.intervals import n_independent
 from evalui.types import LETTERS, Cell, Interval, Language, is_unfinished, signature_parts
+
+add_messages(Path(__file__).with_suffix(".toml"))
 
 Level = Literal["bad", "warn", "info"]
 
@@ -48,7 +51,7 @@ _OF_FILE = (
 _NEAR_TIES = 0.02  # of all trials
 CHOICES_ONLY_RULE = "choices-only"  # the note on answers that need no question
 _RULES: Mapping[str, tuple[Level, str]] = {
-    # What fired: how serious it is, and the key of its sentence
+    # What fired: how serious it is, and the name of its note
     "too-few": ("warn", "fewer-than-30"),
     "exploratory": ("info", "fewer-than-100"),
     "guessing": ("warn", "chance"),
@@ -70,7 +73,7 @@ _RULES: Mapping[str, tuple[Level, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ReportNote:
-    """One thing to know about a cell. `rule` is the key of its sentence."""
+    """One thing to know about a cell; `rule` names it, in reports as well."""
 
     level: Level
     rule: str
@@ -80,15 +83,17 @@ class ReportNote:
 def state_notes(
     state: str, error: str, done: int, total: int, language: Language, *, partial: str
 ) -> list[ReportNote]:
-    """That a cell cannot run, failed, or lacks some of its results: `partial` is that sentence.
+    """That a cell cannot run, failed, or lacks some of its results: `partial` is the key of that.
 
     It is another where no more will come.
     """
     made: list[ReportNote] = []
     if state == "impossible":
-        made.append(ReportNote("info", "not-run", localized("not-run", language, reason=error)))
+        text = localized("warnings.not-run", language, reason=error)
+        made.append(ReportNote("info", "not-run", text))
     if state == "failed":
-        made.append(ReportNote("bad", "failed", localized("failed", language, reason=error)))
+        text = localized("warnings.failed", language, reason=error)
+        made.append(ReportNote("bad", "failed", text))
     if done < total:
         key = partial if state in ("waiting", "running") else f"{partial}-ended"
         text = localized(key, language, done=count(done), total=count(total))
@@ -99,7 +104,7 @@ def state_notes(
 def notes(summary: Summary, language: Language) -> tuple[ReportNote, ...]:
     """What a reader must know before believing the figures, most serious first."""
     s = summary
-    made = state_notes(s.state, s.error, s.done, s.total, language, partial="partial")
+    made = state_notes(s.state, s.error, s.done, s.total, language, partial="warnings.partial")
     if s.state == "impossible":
         return tuple(made[:1])
     if summary.accuracy and summary.chance and summary.format:
@@ -121,9 +126,9 @@ def cluster_notes(
     column = signature_parts(cell.signature).get("cluster")
     fields = {"k": count(n - groups), "n": count(n), "groups": count(groups)}
     if column is not None:
-        text = localized("clustered", language, column=column, **fields)
+        text = localized("warnings.clustered", language, column=column, **fields)
         return [ReportNote("info", "clustered", text)]
-    text = localized("repeated-questions", language, **fields)
+    text = localized("warnings.repeated-questions", language, **fields)
     return [ReportNote("warn", "repeated-questions", text)]
 
 
@@ -134,7 +139,7 @@ def _sampling(summary: Summary, language: Language) -> list[ReportNote]:
     figures = summary.figures
     same, lost = figures.get("same_order"), figures.get("order_loss")
     if not isinstance(same, Interval) or not isinstance(lost, Interval):
-        return [ReportNote("warn", "sampled", localized("sampled", language))]
+        return [ReportNote("warn", "sampled", localized("warnings.sampled", language))]
     shares = {
         part: percent(share)
         for part in ("questions", "sampling", "order")
@@ -143,7 +148,7 @@ def _sampling(summary: Summary, language: Language) -> list[ReportNote]:
     if not shares:  # every reply is right, or every one wrong
         return []
     fields = {"same": percent(same.value), "moved": percent(same.value - lost.value)}
-    text = localized("sampled-parts", language, **shares, **fields)
+    text = localized("warnings.sampled-parts", language, **shares, **fields)
     return [ReportNote("info", "sampled-parts", text)]
 
 
@@ -181,7 +186,7 @@ def _note(summary: Summary, accuracy: Interval, fired: Caution, language: Langua
     level, rule = _RULES[fired.rule]
     fields = _VALUES[fired.rule](summary, accuracy, fired)
     rule = _rule_variant(rule, summary, accuracy, fields)
-    return ReportNote(level, rule, localized(rule, language, **fields))
+    return ReportNote(level, rule, localized(f"warnings.{rule}", language, **fields))
 
 
 def _rule_variant(
@@ -296,7 +301,7 @@ def _prompts(summary: Summary, language: Language) -> list[ReportNote]:
         "truncated": ("warn", form.truncated),
     }
     return [
-        ReportNote(level, rule, localized(rule, language, k=count(k)))
+        ReportNote(level, rule, localized(f"warnings.{rule}", language, k=count(k)))
         for rule, (level, k) in counts.items()
         if k
     ] + _near_ties(form, language)
@@ -307,7 +312,7 @@ def _near_ties(form: FormatMetrics, language: Language) -> list[ReportNote]:
     if not form.near_ties or form.near_ties < _NEAR_TIES * form.n_trials:
         return []
     k, n = count(form.near_ties), count(form.n_trials)
-    return [ReportNote("info", "near-ties", localized("near-ties", language, k=k, n=n))]
+    return [ReportNote("info", "near-ties", localized("warnings.near-ties", language, k=k, n=n))]
 
 
 def best_case_accuracy(summary: Summary, accuracy: Interval) -> str:
@@ -390,25 +395,25 @@ def what_to_know(
     page.
     """
     known = _known(summaries, language, baselines, unless)
-    run = localized("know.run", language)
+    run = localized("warnings.know.run", language)
     lines = [NoteLine("warn", sentence, run) for sentence in changes]
     lines += [_line(one, summaries, language, places) for one in known]
     lines += _settings_lines(summaries, language, baselines)
     lines += [NoteLine("na", sentence, run) for sentence in left_out]
     blocks: list[Block] = [Notes(tuple(lines))] if lines else []
     if places:
-        health = Link(localized("know.health", language), places.view("health"))
+        health = Link(localized("warnings.know.health", language), places.view("health"))
         blocks.append(Links((health,)))
     if not lines and not any(summary.done for summary in summaries):
         return None
     if not lines:
-        well = localized("know.well", language)
-        name = localized("know.name-none", language)
+        well = localized("warnings.know.well", language)
+        name = localized("warnings.know.name-none", language)
         return Details("what-to-know", name, well, tuple(blocks), kind="ok")
     first = lines[0]
     return Details(
         "what-to-know",
-        localized("know.name", language, n=len(lines)),
+        localized("warnings.know.name", language, n=len(lines)),
         _finding(first, language),
         tuple(blocks),
         kind=first.kind if first.kind in ("bad", "warn") else None,
@@ -421,7 +426,9 @@ def _settings_lines(
     """That models which are compared were not all asked with the same settings."""
     for group in comparable_cells([s for s in summaries if s.cell.model not in baselines]):
         for text, (first, *others) in other_settings([s.cell for s in group], language).items():
-            also = localized("know.also", language, names=join_names_shortened(others, language))
+            also = localized(
+                "warnings.know.also", language, names=join_names_shortened(others, language)
+            )
             yield NoteLine("na", join_sentences(text, also if others else ""), first)
 
 
@@ -477,12 +484,12 @@ def _line(
     if one.note.rule in _OF_FILE:
         subject, *others = dict.fromkeys(cell.dataset for cell in one.cells)
         if others:
-            also = messages(language).count("know.also-datasets", len(others))
+            also = messages(language).count("warnings.know.also-datasets", len(others))
             text = join_sentences(text, also)
     elif len(names) > 1:
         subject = names[0]
         also = join_names_shortened(names[1:], language)
-        text = join_sentences(text, localized("know.also", language, names=also))
+        text = join_sentences(text, localized("warnings.know.also", language, names=also))
     else:
         subject = names[0]
     return NoteLine(NOTE_KINDS[one.note.level], text, subject, _link(one, language, places))
@@ -493,7 +500,7 @@ def _link(one: _Known, language: Language, places: Places | None) -> Link | None
     if places is None or not outcome:
         return None
     href = places.samples(one.cells[0], outcome=outcome)
-    return Link(localized("know.read", language), href)
+    return Link(localized("warnings.know.read", language), href)
 
 
 def _name(cell: Cell, summaries: Sequence[Summary], language: Language) -> str:

@@ -1,4 +1,4 @@
-"""The groups of a specification in the report, its files and its frame."""
+"""Groups that a specification declares, and each subject."""
 
 import json
 from typing import Any
@@ -6,10 +6,15 @@ from typing import Any
 import pytest
 from bias_examples import cell_result, halting, right
 from open_examples import DATASET, answers_result
+from overview_examples import BASE, EARLY, LATE, RUNS, summary
 
 from evalui.benchmarks.groups import SummaryGroup, published_groups
 from evalui.errors import SpecError
 from evalui.report.analyses.base import Report
+from evalui.report.analyses.groups import by_subject
+from evalui.report.analyses.overview import section
+from evalui.report.analyses.verdict import DatasetStanding, standings
+from evalui.report.blocks import Paragraph, Table, ValueCell
 from evalui.report.compile import (
     blocks,
     compile_report,
@@ -148,3 +153,63 @@ def test_a_report_takes_other_groups_and_refuses_those_of_other_subjects() -> No
     assert {group.group.name for group in made.groups} == {"One"}
     with pytest.raises(SpecError, match="'C-Eval STEM' has no figures"):
         with_groups(report(), published_groups(["ceval"]))
+
+
+def standing(name: str) -> DatasetStanding:
+    return standings(RUNS[name], baselines={BASE})[0]
+
+
+def test_subjects_are_counted_by_the_figure_that_ranks():
+    made = by_subject(standing("winner"), "en")
+    assert made is not None
+    finding, (table, caption) = made
+    assert finding == f"{LATE} is ahead in 2 of 4; 60 questions each cannot rank one."
+    assert isinstance(table, Table)
+    assert isinstance(caption, Paragraph)
+    assert table.head == ("Subject", "n", LATE, EARLY, BASE)
+    assert [row[0] for row in table.rows] == [
+        "STEM",
+        "Other",
+        "All subjects",
+        "s0",
+        "s1",
+        "s2",
+        "s3",
+    ]
+    # The even subjects are those that are lost with the order.
+    assert [row[3].value for row in table.rows[3:]] == ["0.0", "100.0", "0.0", "100.0"]
+    assert table.rows[2][3] == ValueCell("50", "%", "44–56", "mean over subjects 50.0")
+    assert caption.text == "Right in every order, with its plausible range."
+
+
+def test_one_model_that_is_alike_in_all_subjects_has_one_figure():
+    cells = [summary(halting(5), LATE, subjects=3, pattern="origin")]
+    made = by_subject(standings(cells)[0], "en")
+    assert made is not None
+    assert made[0] == "80 % in each of 3 subjects."
+    assert by_subject(standing("tie"), "en") is None
+
+
+def test_what_has_nothing_to_say_is_no_section():
+    assert (
+        section("by-subject", by_subject, [standing("tie")], "en", kind="groups.subjects") is None
+    )
+
+
+def test_one_model_has_its_best_and_its_worst_subject():
+    cells = [summary(halting(7), LATE, subjects=3, pattern="origin")]
+    made = by_subject(standings(cells)[0], "en")
+    assert made is not None
+    assert made[0].startswith("From ")
+
+
+def test_a_finding_on_subjects_looks_at_every_model():
+    def weak(question: int, order: int, target: int) -> int:
+        del order
+        lost = question % 3 == 0 and question // 3 % 5 < 3
+        return (target + lost) % 4
+
+    cells = [summary(pick, m, subjects=3) for pick, m in ((halting(5), LATE), (weak, EARLY))]
+    made = by_subject(standings(cells)[0], "en")
+    assert made is not None
+    assert made[0].startswith("From 40 % (s0) to 100")

@@ -1,4 +1,4 @@
-"""The sentence on top of a run, and what supports it."""
+"""The one sentence on top of a run follows from the tests."""
 
 import pytest
 from bias_examples import cell_result, often_first

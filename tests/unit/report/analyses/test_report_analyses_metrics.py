@@ -1,4 +1,4 @@
-"""The table of every figure: metrics of other packages, and why one is not shown."""
+"""Every figure of a run in a table."""
 
 from dataclasses import replace
 
