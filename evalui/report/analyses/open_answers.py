@@ -53,7 +53,7 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.arena import picture_problem
+from evalui.report.figures.theme import drawing_problem
 from evalui.report.numbers import (
     count,
     fixed,
@@ -153,7 +153,7 @@ def open_parts(report: Report, arenas: Sequence[Arena] | None = None) -> tuple[O
 def open_blocks(report: Report, context: OpenContext) -> Iterator[Block]:
     """All parts for a file, each under a heading that names dataset and judge."""
     language = context.language
-    problem = picture_problem(report.arenas, language)
+    problem = _picture_problem(report.arenas, language)
     if problem:
         context = context.without_pictures()
     for place, part in enumerate(open_parts(report), start=1):
@@ -163,6 +163,16 @@ def open_blocks(report: Report, context: OpenContext) -> Iterator[Block]:
         yield from part_blocks(report, part, context, suffix=picture_suffix(place))
     if problem:
         yield Notes((NoteLine("na", localized(problem, language)),))
+
+
+def _picture_problem(arenas: Sequence[Arena], language: Language) -> str:
+    """The key of the sentence on why no picture can be drawn, "" if all can."""
+    texts = [localized("matrix", language)]
+    for arena in arenas:
+        texts += [arena.by, *arena.judges]
+        texts += [standing.model for standing in arena.standings]
+        texts += [dimension.name for dimension in arena.dimensions]
+    return drawing_problem(texts)
 
 
 def picture_suffix(place: int) -> str:

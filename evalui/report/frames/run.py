@@ -215,6 +215,7 @@ KINDS: Mapping[str, FrameKind] = {
     "standings": FrameKind(arena.STANDINGS, lambda report: arena.standings(_arenas(report))),
     "dimensions": FrameKind(arena.DIMENSIONS, lambda report: arena.dimensions(_arenas(report))),
     "win_matrix": FrameKind(arena.WIN_MATRIX, lambda report: arena.win_matrix(_arenas(report))),
+    "win_rates": FrameKind(arena.WIN_RATES, lambda report: arena.win_rates(_arenas(report))),
     "reliability": FrameKind(arena.RELIABILITY, _reliability),
     "answers": FrameKind(texts.ANSWERS, lambda report: texts.answers(report.answers), more=True),
     "marks": FrameKind(texts.MARKS, lambda report: texts.marks(report.answers)),
