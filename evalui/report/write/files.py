@@ -53,64 +53,6 @@ def write(report: Report, extension: str, language: Language) -> bytes:
     return b"".join(parts(report, extension, language))
 
 
-def csv_file(report: Report, language: Language) -> Iterator[bytes]:
-    """The table of main figures; its names are technical in every language."""
-    del language
-    main = [report.frames[name] for name in ("overview", "standings", "answers")]
-    return csv_parts(FrameParts.of(next((each for each in main if len(each)), main[0])))
-
-
-def xlsx_file(report: Report, language: Language) -> Iterator[bytes]:
-    """What the report leads with, then all tables, a sheet each."""
-    return _workbook(report, blocks(report, language), tables_of(report), language)
-
-
-def _workbook(
-    report: Report,
-    shown: Iterable[Block],
-    named: Mapping[str, FrameParts],
-    language: Language,
-) -> Iterator[bytes]:
-    leads = lead_sheets(shown, language, others=(*named, SIGNATURES))
-    return xlsx_parts(named, report.signatures, language, leads=leads)
-
-
-def metrics_csv(report: Report, language: Language) -> Iterator[bytes]:
-    """The metrics of `run.metrics()`, one in a row."""
-    del language
-    return csv_parts(FrameParts.of(report.frames["metrics"]))
-
-
-def metrics_json(report: Report, language: Language) -> bytes:
-    """The same as a JSON array of objects; what is missing is null."""
-    del language
-    return (json_text([*records(report.frames["metrics"])], indented=True) + "\n").encode()
-
-
-def write_markdown(report: Report, language: Language) -> bytes:
-    """The report for people."""
-    return markdown(report, language).encode()
-
-
-def write_tex(report: Report, language: Language) -> bytes:
-    """The lead tables, groups, and every figure, for a paper."""
-    text = as_latex(
-        tuple(blocks(report, language)), ("summary-groups", "every-figure", "all-figures")
-    )
-    signed = "".join(f"% {line}\n" for line in report.signatures)
-    return (signed + text).encode(errors="backslashreplace")
-
-
-def write_html(report: Report, language: Language) -> bytes:
-    """The report as one page with its pictures inside."""
-    return as_page(tuple(blocks(report, language)), language)
-
-
-def zip_file(report: Report, language: Language) -> Iterator[bytes]:
-    """All of it, and each table as CSV of its own; what is quick to make first."""
-    return zip_parts(_archived(report, language))
-
-
 def files(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
     """What a run leaves in a folder, in pieces: the report with its pictures, what it rests on."""
     made = tuple(blocks(report, language))
@@ -153,15 +95,6 @@ def tables_of(report: Report) -> dict[str, FrameParts]:
     return {name: table for name, table in tables.items() if table.columns}
 
 
-def _documents(
-    report: Report, made: Sequence[Block], drawn: Mapping[str, bytes], language: Language
-) -> Iterator[tuple[str, Iterable[bytes]]]:
-    yield "report.html", (as_page(made, language),)
-    yield from ((name, (picture,)) for name, picture in drawn.items())
-    yield "report.md", (as_markdown(made, drawn).encode(),)
-    yield "report.json", (write_json(report, language),)
-
-
 def line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The files of JSON Lines; but for the trials, which every run has, those that hold any."""
     yield "trials.jsonl", encoded(trial_lines(report.results))
@@ -177,6 +110,87 @@ def line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
             yield f"{name}.jsonl", chain([first], pieces)
 
 
+# ---------------------------------------------------------------- formats
+
+
+@_EXPORTERS.register("csv")
+def _csv(report: Report, _: Language) -> Iterator[bytes]:
+    """The table of main figures; its names are technical in every language."""
+    main = [report.frames[name] for name in ("overview", "standings", "answers")]
+    return csv_parts(FrameParts.of(next((each for each in main if len(each)), main[0])))
+
+
+@_EXPORTERS.register("metrics.csv")
+def _metrics_csv(report: Report, _: Language) -> Iterator[bytes]:
+    return csv_parts(FrameParts.of(report.frames["metrics"]))
+
+
+@_EXPORTERS.register("metrics.json")
+def _metrics_json(report: Report, _: Language) -> Iterator[bytes]:
+    yield (json_text([*records(report.frames["metrics"])], indented=True) + "\n").encode()
+
+
+@_EXPORTERS.register("xlsx")
+def _xlsx(report: Report, language: Language) -> Iterator[bytes]:
+    return _workbook(report, blocks(report, language), tables_of(report), language)
+
+
+@_EXPORTERS.register("json")
+def _json(report: Report, language: Language) -> Iterator[bytes]:
+    yield write_json(report, language)
+
+
+@_EXPORTERS.register("md")
+def _markdown(report: Report, language: Language) -> Iterator[bytes]:
+    yield markdown(report, language).encode()
+
+
+@_EXPORTERS.register("tex")
+def _tex(report: Report, language: Language) -> Iterator[bytes]:
+    """The lead tables, groups, and every figure, for a paper."""
+    shown = tuple(blocks(report, language))
+    signed = "".join(f"% {line}\n" for line in report.signatures)
+    text = signed + as_latex(shown, ("summary-groups", "every-rule", "every-figure", "all-figures"))
+    yield text.encode(errors="backslashreplace")
+
+
+@_EXPORTERS.register("html")
+def _html(report: Report, language: Language) -> Iterator[bytes]:
+    """The report as one page with its pictures inside."""
+    yield as_page(tuple(blocks(report, language)), language)
+
+
+@_EXPORTERS.register("zip")
+def _zip(report: Report, language: Language) -> Iterator[bytes]:
+    """All of it, and each table as CSV of its own; what is quick to make first."""
+    return zip_parts(_archived(report, language))
+
+
+_EXPORTERS.register("opencompass.md")(opencompass_md)
+_EXPORTERS.register("eee.zip")(eee_zip)
+for _name in TRIAL_FORMATS:
+    _EXPORTERS.register(_name)(lambda report, _, name=_name: trial_file(name, report.results))
+
+
+def _workbook(
+    report: Report,
+    shown: Iterable[Block],
+    named: Mapping[str, FrameParts],
+    language: Language,
+) -> Iterator[bytes]:
+    leads = lead_sheets(shown, language, others=(*named, SIGNATURES))
+    return xlsx_parts(named, report.signatures, language, leads=leads)
+
+
+def _documents(
+    report: Report, made: Sequence[Block], drawn: Mapping[str, bytes], language: Language
+) -> Iterator[tuple[str, Iterable[bytes]]]:
+    yield "report.html", (as_page(made, language),)
+    yield from ((name, (picture,)) for name, picture in drawn.items())
+    yield "report.md", (as_markdown(made, drawn).encode(),)
+    yield "report.json", (write_json(report, language),)
+
+
 def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Each file of the archive in pieces; lines first, for most need no figures."""
     yield from line_files(report)
@@ -189,28 +203,3 @@ def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterabl
         yield f"{name}.csv", csv_parts(table)
     yield "report.xlsx", _workbook(report, made, named, language)
     yield "signatures.txt", ("".join(f"{line}\n" for line in report.signatures).encode(),)
-
-
-def _whole(
-    make: Callable[[Report, Language], bytes],
-) -> Callable[[Report, Language], Iterable[bytes]]:
-    return lambda report, language: (make(report, language),)
-
-
-def _of_trials(extension: str) -> Callable[[Report, Language], Iterable[bytes]]:
-    return lambda report, _: trial_file(extension, report.results)
-
-
-_EXPORTERS.register("csv")(csv_file)
-_EXPORTERS.register("xlsx")(xlsx_file)
-_EXPORTERS.register("json")(_whole(write_json))
-_EXPORTERS.register("md")(_whole(write_markdown))
-_EXPORTERS.register("tex")(_whole(write_tex))
-_EXPORTERS.register("html")(_whole(write_html))
-_EXPORTERS.register("zip")(zip_file)
-_EXPORTERS.register("metrics.csv")(metrics_csv)
-_EXPORTERS.register("metrics.json")(_whole(metrics_json))
-_EXPORTERS.register("opencompass.md")(opencompass_md)
-_EXPORTERS.register("eee.zip")(eee_zip)
-for _name in TRIAL_FORMATS:
-    _EXPORTERS.register(_name)(_of_trials(_name))
