@@ -18,9 +18,8 @@ from evalui.report.blocks import (
     Table,
     TableCell,
     TextCell,
-    ValueCell,
 )
-from evalui.report.numbers import count, fixed, format_figure, format_range, format_value
+from evalui.report.numbers import count, fixed, format_figure, format_value
 from evalui.report.words import group_name, of_real_models
 from evalui.scoring.cautions import EXPLORATORY_BELOW
 from evalui.scoring.cell_summary import Measure, SubjectGroup, Summary
@@ -114,8 +113,7 @@ def _cell(metric: Metric, figure: GroupFigure | None, language: Language) -> Tab
         return NONE
     if isinstance(figure.figure, Interval) and metric.unit == "share":
         missing = localized("groups.lacks", language, n=count(len(figure.missing)))
-        below = missing if figure.missing else ""
-        return ValueCell(format_value(figure.figure), "%", format_range(figure.figure), below)
+        return share_cell(figure.figure, missing if figure.missing else "")
     return format_figure(metric, figure.figure)
 
 
@@ -148,9 +146,6 @@ def _missing(
         )
         for (name, dataset, members), models in lacking.items()
     )
-
-
-SUMMARY_GROUPS = Analysis(lambda report: bool(report.declared_groups), group_blocks)
 
 
 # ---------------------------------------------------------------- each subject
@@ -256,3 +251,6 @@ def _ahead(
     n = count(sizes[0]) if len(set(sizes)) == 1 else f"{min(sizes)}–{max(sizes)}"
     key = "ahead-all" if won == len(shared) else "ahead"
     return localized(f"groups.subjects.{key}", language, **fields, n=n)
+
+
+SUMMARY_GROUPS = Analysis(lambda report: bool(report.declared_groups), group_blocks)
