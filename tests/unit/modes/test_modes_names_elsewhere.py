@@ -34,7 +34,6 @@ _EXEMPT: tuple[tuple[str, str, str], ...] = (
     ("report/analyses/arena/", "judge", "the ending of a sentence's key: who judged"),
     ("report/analyses/people/blocks.py", "judge", "a field of a sentence"),
     ("report/frames/", "judge", "a column: who judged"),
-    ("report/frames/", "judge", "a column: who judged"),
     ("report/write/", "judge", "a column: who judged"),
     ("report/figures/arena.py", "judge", "a column: who judged"),
     ("library/scores.py", "judge", "a column: who judged"),
