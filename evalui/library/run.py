@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from evalui.errors import SpecError, UnknownName
+from evalui.messages import messages
 from evalui.report.write.archive import write_private
 from evalui.types import CellResult, Language
 
@@ -112,27 +113,35 @@ class Run:
         """A row per readable vote of a person; none before the vote has ended."""
         return self.frame("votes")
 
-    def chart(self, name: str, **which: str) -> "Figure":
-        """A Plotly figure: `bias.picks` or `arena.ratings`.
+    def chart(self, name: str, **which: str | int) -> "Figure":
+        """A Plotly figure of the page or of all cells at once: docs/python.md lists the charts.
 
-        `which` chooses among what the frame of the chart holds by its columns, such as `model`,
-        `dataset`, `mode` or `judge`; see `positions` and `standings`.
+        `which` chooses among the rows of its frame by their columns, such as `model`, `dataset`,
+        `mode`, `options` or `judge`. Some charts show one of these at a time.
 
         Raises:
-            UnknownName: there is no such chart.
-            SpecError: nothing is left to draw, or the frame has no such column.
+            UnknownName: there is no such chart; the message lists those there are.
+            SpecError: nothing is left to draw, or more than the chart can show, or the frame has no
+                such column.
         """
+        from evalui.report.compile import ANALYSES
         from evalui.report.figures import CHARTS
+        from evalui.report.figures.base import on_paper
 
+        list(ANALYSES)  # those of plug-ins may bring charts
         chart = CHARTS[name]
-        shown = self.frame(chart.frame)
+        shown = chart.frame(self.frame)
         for column, value in which.items():
             if column not in shown:
                 raise SpecError("no-column", name=column, known=", ".join(map(str, shown.columns)))
             shown = shown[shown[column] == value]
         if shown.empty:
             raise SpecError("chart-empty", chart=name, which=_stated(which))
-        return chart.draw(shown)
+        for column in chart.one:
+            if len(known := shown[column].unique()) > 1:
+                values = ", ".join(map(str, known))
+                raise SpecError("chart-several", chart=name, column=column, known=values)
+        return on_paper(chart.draw(shown, messages("en")))
 
     def report(self, path: str | Path, language: Language | None = None) -> Path:
         """Write the report as one HTML page that its owner alone can read; the path.
@@ -150,5 +159,5 @@ class Run:
         return self._source.results()
 
 
-def _stated(which: Mapping[str, str]) -> str:
+def _stated(which: Mapping[str, str | int]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in which.items())

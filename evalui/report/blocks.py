@@ -5,14 +5,16 @@ links are those of the page, "?run=..."; files have no links.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlencode
 
 from evalui.report.axes import Axis
-from evalui.report.charts.kinds import Chart
 from evalui.types import Cell, Language
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 NONE = "–"  # a table's cell that has nothing to say
 
@@ -291,16 +293,15 @@ class Notes:
 class ChartBlock:
     """A chart under its title; `file` names its picture among the files of a report, "" if none.
 
-    `caption` says how to read it. `alt` is for who cannot see it, else the title is. `links` are
-    the addresses of what cells and marks count, by their keys, "0,2".
+    The figure is drawn when it is wanted: a file of words needs none. `caption` says how to read
+    it. `alt` is for who cannot see it, else the title is.
     """
 
     file: str
     title: str
-    chart: Chart
+    draw: "Callable[[], Figure]" = field(repr=False, compare=False)
     caption: str = ""
     alt: str = ""
-    links: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from evalui.report.analyses.left_out import LEFT_OUT
 from evalui.report.analyses.open_answers import OPEN_ANSWERS
 from evalui.report.analyses.overview import OVERVIEW
 from evalui.report.analyses.people import PEOPLE
-from evalui.report.analyses.position_bias.document import POSITION_BIAS
+from evalui.report.analyses.position_bias import POSITION_BIAS
 from evalui.report.analyses.published import PUBLISHED
 from evalui.report.analyses.statistics import STATISTICS
 from evalui.report.blocks import Block, Bullets, Heading, Headline, Paragraph

@@ -4,26 +4,39 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+import pandas as pd
 from open_examples import judge_result
 
 import evalui
 from evalui.datasets import load
+from evalui.messages import messages
 from evalui.models import ModelEntry, NeedsAnswerKey, open_model
 from evalui.modes import MODES, ModeSettings
 from evalui.report.analyses.arena import standings_card
 from evalui.report.analyses.base import OpenContext
-from evalui.report.charts.bias import agreement_map
+from evalui.report.figures.bias import consistency
+from evalui.report.frames import choices
 from evalui.scoring.arena.figures import arena
-from evalui.scoring.bias import measure_bias
+from evalui.scoring.bias import CellBias, measure_bias
 from evalui.scoring.choice.options import variants
+from evalui.types import Cell
 
 ROOT = Path(evalui.__file__).parent
 # The nouns, the registry and the catalogue of sentences, which any stage may name.
 COMMON = {"types.py", "registry.py", "messages/__init__.py"}
 CSV = "id,question,A,B,C,D,answer\n0,Which number is even?,1,2,3,5,B\n"
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """As much of a summary as the grid needs."""
+
+    bias: CellBias
+    cell: Cell
 
 
 class Trace:
@@ -75,8 +88,10 @@ def from_file_to_heat_map(path: Path) -> Trace:
             trials.append(mode.grade(sample, variant, answers, settings))
     with trace.stage("Trial -> metrics"):
         bias = measure_bias(trials, "circular")
+    cell = Cell("law", "first", "generation", "generation", "circular", "")
     with trace.stage("metrics -> picture"):
-        agreement_map(bias.strata[0].consistency, "en")
+        rows = pd.DataFrame(choices.consistency([_Measured(bias, cell)]))  # pyright: ignore[reportArgumentType]
+        consistency(rows, messages("en"))
     return trace
 
 

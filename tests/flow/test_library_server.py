@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from api_server_examples import api_server
+from library_charts import charts_of
 
 import evalui
 from evalui.errors import EvaluiError
@@ -62,6 +63,7 @@ def test_a_run_of_a_server_is_the_run_of_its_store(folder: Path, tmp_path: Path)
                 assert far.name == here.name
                 for name in ("cells", "metrics", "pairs", "standings", "verdicts", "votes"):
                     pd.testing.assert_frame_equal(getattr(far, name)(), getattr(here, name)())
+                assert charts_of(far) == charts_of(here)
                 same = ["dataset", "model", "mode", "id", "choice", "correct", "reply", "signature"]
                 pd.testing.assert_frame_equal(far.trials(same), here.trials(same))
                 pages = [

@@ -16,6 +16,7 @@ import net_examples as net
 import net_pages as pages
 import pandas as pd
 import pytest
+from library_charts import charts_of
 from net_pages import Document
 from recorded_runs import NAMES, RecordedRuns, settings_of
 from starlette.testclient import TestClient
@@ -23,7 +24,6 @@ from starlette.testclient import TestClient
 import evalui
 from evalui.app.service import AppService
 from evalui.harnesses.importing import import_run
-from evalui.report.figures import CHARTS
 from evalui.report.frames.run import KINDS
 from evalui.store.connection import Database
 from evalui.types import Language
@@ -222,11 +222,7 @@ def _library(recorded: Recorded, name: str) -> dict[str, Any]:
     run_id, models = recorded.runs.ids[name], recorded.runs.models
     with evalui.open(recorded.runs.store, run=run_id, models_file=models) as run:
         found = {frame: _frame(_own(run, frame)) for frame in FRAMES}
-        charts = {
-            chart: json.loads(run.chart(chart).to_json())["data"]
-            for chart in CHARTS
-            if not run.frame(CHARTS[chart].frame).empty
-        }
+        charts = charts_of(run)
     return {**found, "charts": charts, "votes": _without(found["votes"], "created")}
 
 

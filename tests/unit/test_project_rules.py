@@ -120,7 +120,7 @@ def test_what_the_page_on_extensions_names_exists():
 
 
 # Plotly has a few elements of its own in texts of charts; a workbook is XML.
-_OTHER_MARKUP = ("report/charts/", "report/figures/", "report/write/")
+_OTHER_MARKUP = ("report/figures/", "report/write/")
 _ELEMENT = re.compile(r"(?<!\?P)</?[a-z][a-z0-9-]*(?:\s[^<>]*)?/?>|<!doctype", re.IGNORECASE)
 
 

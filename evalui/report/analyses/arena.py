@@ -1,11 +1,12 @@
 """Models that a judge, a panel or people compared: who wins, the standings, pairs, groups."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations, groupby, pairwise
 from math import ceil, floor
 from pathlib import Path
 
-from evalui.messages import add_messages, localized
+from evalui.messages import add_messages, localized, messages
 from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.judge import battles_by, judged_by
 from evalui.report.axes import Axis
@@ -25,7 +26,7 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.arena import dimension_name, rates_chart, win_matrix
+from evalui.report.figures.arena import dimension_name, win_matrix_of, win_rates_of
 from evalui.report.numbers import count, fixed, format_range, format_value, signed
 from evalui.report.words import band_text, join_clauses, join_names_shortened, join_sentences
 from evalui.scoring.arena.battles import BattleTally
@@ -178,7 +179,7 @@ def standings_card(arena: Arena, context: OpenContext, suffix: str = "") -> Card
 def _caption(arena: Arena, context: OpenContext) -> str:
     fields = {
         "battles": count(len(arena.battles)),
-        "judge": judged_by(arena, context.language, rule_based=context.rules),
+        "judge": judged_by(arena, context),
         "start": count(round(INITIAL_RATING)),
         "n": count(arena.questions),
     }
@@ -332,8 +333,8 @@ def standing_details(arena: Arena, context: OpenContext, suffix: str = "") -> It
     chart = ChartBlock(
         context.file(f"win_matrix{suffix}.png"),
         matrix_title(arena, language),
-        win_matrix(arena, language),
-        join_sentences(about, battles_by(arena, language, rule_based=context.rules)),
+        partial(win_matrix_of, arena, messages(language)),
+        join_sentences(about, battles_by(arena, context)),
     )
     yield Details(
         "who-beats-whom",
@@ -448,7 +449,7 @@ def _groups(arena: Arena, context: OpenContext, suffix: str) -> Iterator[Block]:
             yield ChartBlock(
                 context.file(file),
                 localized(f"standings.rates-{grouping}", language),
-                rates_chart(arena, grouping, language),
+                partial(win_rates_of, arena, grouping, messages(language)),
                 _rates_note(arena, grouping, context),
             )
 
@@ -457,7 +458,7 @@ def _rates_note(arena: Arena, grouping: Grouping, context: OpenContext) -> str:
     """How to read the win rates, who judged, and how many groups are left out."""
     return join_sentences(
         localized("standings.rates-about", context.language),
-        battles_by(arena, context.language, rule_based=context.rules),
+        battles_by(arena, context),
         _left_out(len(battles_by_group(arena, grouping)), context.language),
     )
 
@@ -531,7 +532,7 @@ def group_table(arena: Arena, grouping: Grouping, context: OpenContext) -> Table
     heads = (localized(f"standings.head-{grouping}", language), localized("head-n", language))
     rows = tuple(
         (
-            dimension_name(group.name, language),
+            dimension_name(group.name, messages(language)),
             count(group.questions),
             *(
                 _share_cell(group.shares.get(model), faint=group.too_few_questions)

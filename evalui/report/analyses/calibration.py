@@ -2,8 +2,14 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import sqrt
+from pathlib import Path
 
-from evalui.messages import localized
+import pandas as pd
+import plotly.graph_objects as go
+
+from evalui.messages import Messages, add_messages, messages
 from evalui.report.analyses.base import Analysis, Report
 from evalui.report.analyses.verdict import with_question
 from evalui.report.blocks import (
@@ -22,15 +28,17 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.calibration import reliability, reliability_subtitle, reliability_title
-from evalui.report.charts.theme import series_styles
+from evalui.report.figures.calibration import reliability
+from evalui.report.figures.theme import MIN_QUESTIONS, series_styles
+from evalui.report.frames import choices
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
-from evalui.report.words import names
+from evalui.report.words import join_names, names
 from evalui.scoring.bias import StratumBias
 from evalui.scoring.bias.probabilities import Calibration, LabelMass
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Cell, Language
 
+add_messages(Path(__file__).with_suffix(".toml"))
 _BAD_BELOW, _WARN_BELOW = 0.5, 0.9  # label mass under which the figures are about a part only
 _KEY = "calibration"
 
@@ -74,7 +82,7 @@ def calibration_blocks(
     `chosen` is that cell and its number of options, else the first. `address` leads to the page
     with the diagram of another; a file has none, and a diagram of each cell.
     """
-    offered = calibrated_cells(summaries)
+    t, offered = messages(language), calibrated_cells(summaries)
     if not offered:
         return []
     shown = [each for each in offered if (each.summary.cell, each.bias.n_options) == chosen]
@@ -83,37 +91,46 @@ def calibration_blocks(
     blocks: list[Block] = []
     for each in drawn:
         colour = colours[each.summary.cell.model].colour
-        blocks += _diagram(each, offered.index(each), language, colour)
-    blocks.append(_figures(offered, summaries, language, address))
-    sizes = {each.bias.n_options for each in offered}
-    notes = [
-        "figures_about",
-        *["averages"] * (len(sizes) > 1),
-        "ece_about",
-        "brier_about",
-        "mass_about",
-    ]
-    blocks.append(Bullets(tuple(localized(f"calibration.{each}", language) for each in notes)))
-    blocks += _without(summaries, offered, language)
-    title = localized("calibration.title", language)
-    finding = reliability_title(drawn[0].calibration, drawn[0].summary.cell.model, language)
-    finding = localized("sentence", language, said=finding)
+        blocks += _diagram(each, offered.index(each), t, colour)
+    blocks.append(_figures(offered, summaries, t, address))
+    several = len({each.bias.n_options for each in offered}) > 1
+    notes = ("figures", *["averages"] * several, "ece", "brier", "mass")
+    blocks.append(Bullets(tuple(t(f"calibration.about-{each}") for each in notes)))
+    blocks += _without(summaries, offered, t)
+    finding = reliability_title(drawn[0].calibration, drawn[0].summary.cell.model, t)
+    title, finding = t("calibration.title"), t("sentence", said=finding)
     return [Details(_KEY, title, finding, tuple(blocks), open=bool(shown))]
 
 
-def _diagram(each: CalibratedCell, number: int, language: Language, colour: str) -> list[Block]:
+def reliability_title(calibration: Calibration, model: str, t: Messages) -> str:
+    """Whether the model is surer than it is right, in one sentence."""
+    if calibration.n < MIN_QUESTIONS:
+        return t("calibration.few", n=count(calibration.n))
+    known = [(e.accuracy, e.confidence) for e in calibration.bins if e.accuracy and e.confidence]
+    apart = sum(a.n * (sure - a.value) for a, sure in known) / calibration.n
+    # Within two standard errors of a share, sureness and rightness agree as far as one can see.
+    right = sum(a.n * a.value for a, _ in known) / calibration.n
+    if abs(apart) <= 2 * sqrt(max(right * (1 - right), 0.0) / calibration.n):
+        return t("calibration.even", model=model)
+    key = "calibration.over-sure" if apart > 0 else "calibration.under-sure"
+    return t(key, model=model, gap=fixed(100 * abs(apart), 0))
+
+
+def _diagram(each: CalibratedCell, number: int, t: Messages, colour: str) -> list[Block]:
     """Sureness against rightness, with its bins as a table."""
-    mean = each.mass.mean if each.mass else None
-    chart = ChartBlock(
-        f"calibration-{number + 1}.png",
-        reliability_title(each.calibration, each.summary.cell.model, language),
-        reliability(each.calibration, language, colour=colour),
-        reliability_subtitle(each.calibration, mean, language),
+    fit, mean = each.calibration, each.mass.mean if each.mass else None
+    about = t(
+        "calibration.about",
+        ece=fixed(100 * fit.ece, 1),
+        brier=fixed(fit.brier, 2),
+        mass=NONE if mean is None else percent(mean),
+        n=count(fit.n),
     )
-    blocks: list[Block] = [chart]
+    title = reliability_title(fit, each.summary.cell.model, t)
+    chart = partial(_reliability, each, t, colour)
+    blocks: list[Block] = [ChartBlock(f"calibration-{number + 1}.png", title, chart, about)]
     if mean is not None and mean < _WARN_BELOW:
-        text = localized("calibration.mass_low", language, value=percent(mean))
-        blocks.append(Notes((NoteLine("warn", text),)))
+        blocks.append(Notes((NoteLine("warn", t("calibration.mass-low", value=percent(mean))),)))
     rows = [
         (
             f"{percent(bin_.low)}–{percent(bin_.high)} %",
@@ -121,27 +138,32 @@ def _diagram(each: CalibratedCell, number: int, language: Language, colour: str)
             ValueCell(format_value(bin_.accuracy), "%", format_range(bin_.accuracy)),
             count(bin_.accuracy.n),
         )
-        for bin_ in each.calibration.bins
+        for bin_ in fit.bins
         if bin_.accuracy and bin_.confidence is not None
     ]
-    keys = ("bin", "mean", "accuracy", "n")
-    blocks.append(text_table([localized(f"calibration.{key}", language) for key in keys], rows))
-    return blocks
+    heads = [t(f"calibration.{key}") for key in ("bin", "mean", "accuracy", "n")]
+    return [*blocks, text_table(heads, rows)]
+
+
+def _reliability(each: CalibratedCell, t: Messages, colour: str) -> go.Figure:
+    bins = choices.calibration([each.summary])
+    own = [row for row in bins if row["options"] == each.bias.n_options]
+    return reliability(pd.DataFrame(own), t, colour=colour)
 
 
 def _figures(
     offered: Sequence[CalibratedCell],
     summaries: Sequence[Summary],
-    language: Language,
+    t: Messages,
     address: Address | None,
 ) -> Table:
     """Both errors and the letter mass of every cell; its name leads to its diagram."""
-    called = names(summaries, language)
+    called = names(summaries, t.language)
     several = len({each.bias.n_options for each in offered}) > 1
     rows: list[tuple[TableCell, ...]] = []
     for each in offered:
         cell, size = each.summary.cell, each.bias.n_options
-        below = localized("file.options", language, n=size) if several else ""
+        below = t("file.options", n=size) if several else ""
         href = address(cell, size) if address and len(offered) > 1 else ""
         name = " · ".join(filter(None, called[cell]))
         ece = fixed(100 * each.calibration.ece, 1)
@@ -150,39 +172,36 @@ def _figures(
             (
                 TextCell(name, below, strong=True, href=href),
                 count(each.calibration.n),
-                ValueCell(ece, below=_over(each.bias.ece, 100, 1, language)),
-                ValueCell(brier, below=_over(each.bias.brier, 1, 3, language)),
-                _mass(each.mass, language),
+                ValueCell(ece, below=_over_all_orders(each.bias.ece, 100, 1, t)),
+                ValueCell(brier, below=_over_all_orders(each.bias.brier, 1, 3, t)),
+                _mass(each.mass, t),
             )
         )
-    heads = [localized(f"calibration.{key}", language) for key in ("cell", "n", "ece", "brier")]
+    heads = [t(f"calibration.{key}") for key in ("cell", "n", "ece", "brier")]
     columns = [Column(head, right=place > 0) for place, head in enumerate(heads)]
-    return Table((*columns, Column(localized("calibration.mass", language))), tuple(rows))
+    return Table((*columns, Column(t("calibration.mass"))), tuple(rows))
 
 
-def _over(value: float | None, scale: int, places: int, language: Language) -> str:
+def _over_all_orders(value: float | None, scale: int, places: int, t: Messages) -> str:
     """The same figure over all orders; "" in one order only."""
-    if value is None:
-        return ""
-    return localized("calibration.over", language, value=fixed(scale * value, places))
+    return "" if value is None else t("calibration.over", value=fixed(scale * value, places))
 
 
-def _mass(mass: LabelMass | None, language: Language) -> TableCell:
+def _mass(mass: LabelMass | None, t: Messages) -> TableCell:
     if mass is None:
         return NONE
     least, low, _, high, _ = mass.quantiles
     fields = {"low": percent(low), "high": percent(high), "least": percent(least)}
-    below = localized("calibration.quantiles", language, **fields)
     kind = "bad" if mass.mean < _BAD_BELOW else "warn" if mass.mean < _WARN_BELOW else "ok"
-    return StateCell(kind, f"{percent(mass.mean)} %", below)
+    return StateCell(kind, f"{percent(mass.mean)} %", t("calibration.quantiles", **fields))
 
 
 def _without(
-    summaries: Sequence[Summary], offered: Sequence[CalibratedCell], language: Language
+    summaries: Sequence[Summary], offered: Sequence[CalibratedCell], t: Messages
 ) -> list[Block]:
     """The cells without probabilities, with the reason."""
     able = {each.summary.cell for each in offered}
-    called = names(summaries, language)
+    called = names(summaries, t.language)
     missing = [
         " · ".join(filter(None, called[summary.cell]))
         for summary in summaries
@@ -190,8 +209,7 @@ def _without(
     ]
     if not missing:
         return []
-    cells = localized("list.comma", language).join(missing)
-    text = localized("calibration.reason", language, cells=cells)
+    text = t("calibration.reason", cells=join_names(missing, t.language))
     return [Notes((NoteLine("na", text),))]
 
 

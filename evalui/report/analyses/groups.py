@@ -83,7 +83,7 @@ def _table(
         Column(localized("groups.head", language)),
         *([Column(localized("head-dataset", language))] if several else []),
         Column(localized("head-model", language)),
-        *(Column(_head(metric, language), right=True) for metric in metrics),
+        *(Column(metric_head(metric, language), right=True) for metric in metrics),
         *([] if counted else [Column(localized("head-n", language), right=True)]),
     )
     rows = tuple(
@@ -97,10 +97,6 @@ def _table(
         for group in groups
     )
     return Table(columns, rows)
-
-
-def _head(metric: Metric, language: Language) -> str:
-    return metric_head(metric, language) if metric.key else metric.own_label(language)
 
 
 def _kind(group: GroupSummary, language: Language) -> str:

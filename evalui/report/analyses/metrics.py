@@ -115,8 +115,8 @@ def figures_table(
 
 
 def metric_head(metric: Metric, language: Language) -> str:
-    """The head of a metric's column."""
-    if is_added(metric):
+    """The head of a metric's column, and what it is called elsewhere."""
+    if is_added(metric) or not metric.key:
         return metric.own_label(language)
     return localized(f"head-{metric.key}", language)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from math import sqrt
 from pathlib import Path
 
@@ -46,7 +47,7 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.calibration import sample_size_lines
+from evalui.report.figures.statistics import questions_of
 from evalui.report.numbers import (
     count,
     fixed,
@@ -412,8 +413,7 @@ def _power(comparison: ComparisonSet, language: Language, size: int, suffix: str
         )
         for pair in planned[:_MOST_PAIRS]
     ]
-    closest = min(missed, key=lambda pair: pair.paired.omega, default=None)
-    chart = sample_size_lines(size, language, omega=closest.paired.omega if closest else None)
+    chart = partial(questions_of, comparison, known, size=size)
     table = text_table(heads, rows) if rows else Paragraph(known("statistics.no_power"))
     widest = max((p.undetected_difference or 0.0 for p in missed), default=0.0)
     finding = known("statistics.nothing_missed" if rows else "statistics.nothing_known")

@@ -1,13 +1,10 @@
-"""CHARTS: the Plotly figures of a run by name, each drawn from one frame.
+"""CHARTS: the charts of a run by name, each a function from a frame to a Plotly figure.
 
-CHARTS.register("bias.picks")(Chart("positions", picks))
+What they look like stands in `base` and `theme`, what they are drawn on in `plots`; `tables` says
+in words what a figure shows, `browser` and `paper` make pictures of it.
 """
 
-from evalui.registry import Registry
-from evalui.report.figures.arena import ratings
-from evalui.report.figures.base import Chart
-from evalui.report.figures.bias import picks
+from evalui.report.figures import arena, bias, calibration, statistics
+from evalui.report.figures.base import CHARTS
 
-CHARTS: Registry[Chart] = Registry("chart")
-CHARTS.register("bias.picks")(Chart("positions", picks))
-CHARTS.register("arena.ratings")(Chart("standings", ratings))
+__all__ = ["CHARTS", "arena", "bias", "calibration", "statistics"]

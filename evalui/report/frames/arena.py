@@ -3,15 +3,19 @@
 Counts and ratings are of one arena: a dataset as one judge, a panel or people saw it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import permutations
+from typing import get_args
 
 from evalui.report.frames.base import Columns, FrameColumn, Row, interval, percent, ranged
 from evalui.report.frames.choices import DATASET, ERROR, MODEL, SIGNATURE, STATE
 from evalui.scoring.arena.agreement import Kappa
-from evalui.scoring.arena.battles import BattleTally
+from evalui.scoring.arena.battles import Battle, BattleTally
+from evalui.scoring.arena.battles import win_matrix as count_wins
 from evalui.scoring.arena.bradley_terry import Rating
 from evalui.scoring.arena.figures import PEOPLE, Arena, Standing
 from evalui.scoring.arena.people import JudgedDuel, judged_duels, outcome_for
+from evalui.scoring.arena.question_groups import Grouping, battles_by_group
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import WINNERS, Verdict
 
@@ -90,6 +94,18 @@ WIN_MATRIX: Columns = {
     "ties": FrameColumn("Int64", "battles without a winner"),
     **ranged("share_of_points", "wins and half of the ties of the model"),
     "questions": FrameColumn("Int64", "questions that the share rests on"),
+    "signature": SIGNATURE,
+}
+WIN_RATES: Columns = {
+    **ARENA,
+    "kind": FrameColumn("category", "overall, language or capability"),
+    "dimension": FrameColumn("category", "which of them"),
+    "questions": FrameColumn("Int64", "its questions that were judged"),
+    "model": MODEL,
+    "against": FrameColumn("category", "the other model"),
+    "battles": FrameColumn("Int64", "battles of the two about these questions"),
+    "wins": FrameColumn("Int64", "battles that the model won"),
+    "win_rate": FrameColumn("float64", "the same as a share, ties count as none"),
     "signature": SIGNATURE,
 }
 RELIABILITY: Columns = {
@@ -240,6 +256,33 @@ def win_matrix(arenas: Iterable[Arena]) -> Iterator[Row]:
                 "questions": share.n,
                 "signature": arena.signature,
             }
+
+
+def win_rates(arenas: Iterable[Arena]) -> Iterator[Row]:
+    """A row per dimension and ordered pair of models that met there, the best models first."""
+    for arena in arenas:
+        models = [standing.model for standing in arena.standings]
+        whole = [("overall", "overall", arena.battles)] if arena.battles else []
+        dimensions: list[tuple[str, str, Sequence[Battle]]] = whole
+        for kind in get_args(Grouping):
+            dimensions += [(kind, *group) for group in battles_by_group(arena, kind).items()]
+        for kind, dimension, fought in dimensions:
+            met = count_wins(fought)
+            for row, column in permutations([name for name in models if name in met.models], 2):
+                at = met.models.index(row), met.models.index(column)
+                if (share := met.win_share(*at)) is not None:
+                    yield {
+                        **_arena_names(arena),
+                        "kind": kind,
+                        "dimension": dimension,
+                        "questions": len({battle.question for battle in fought}),
+                        "model": row,
+                        "against": column,
+                        "battles": met.battles[at[0]][at[1]],
+                        "wins": met.wins[at[0]][at[1]],
+                        "win_rate": percent(share),
+                        "signature": arena.signature,
+                    }
 
 
 def reliability(arenas: Iterable[Arena], strangers: Mapping[str, int]) -> Iterator[Row]:

@@ -29,8 +29,8 @@ from evalui.report.blocks import (
     Paragraph,
     Table,
 )
-from evalui.report.charts.figures import PAGE_COLOURS, plotly_figure
-from evalui.report.charts.values import chart_tables
+from evalui.report.figures.plots import WIDE
+from evalui.report.figures.tables import figure_tables
 from evalui.report.html import Html
 from evalui.report.markup import fill, macro
 from evalui.report.render.tables import render_table
@@ -40,6 +40,7 @@ from evalui.types import Language
 
 # Plotly for heat maps, lines and bars, and what draws charts with it.
 CHART_SCRIPTS = ("js/plotly-cartesian.min.js", "js/charts.js")
+_HEIGHT = 400  # pixels of a chart that states none
 # The style sheets that the screen has too, then that of a page for itself.
 _SHEETS = ("css/tokens.css", "css/parts.css", "css/blocks.css", "css/page.css")
 
@@ -169,7 +170,7 @@ def render_block(
         case Table():
             return render_table(block, linked=not filed)
         case ChartBlock():
-            return _chart(block, {} if filed else block.links)
+            return _chart(block, linked=not filed)
 
 
 def render_headline(block: Headline, level: str = "h1") -> Html:
@@ -182,11 +183,11 @@ def render_card_head(block: Card) -> Html:
     return _made("card_head", block)
 
 
-def _chart(block: ChartBlock, links: Mapping[str, str]) -> Html:
-    drawn = plotly_figure(block.chart, links=links, colours=PAGE_COLOURS)
-    layout = cast("dict[str, Any]", drawn.to_dict()["layout"])
-    size = layout["width"], layout["height"]
-    return _made("chart", block, drawn.to_json(), *size, [*chart_tables(block.chart)], links)
+def _chart(block: ChartBlock, *, linked: bool) -> Html:
+    drawn = block.draw()
+    layout = cast("Any", drawn).layout
+    size = layout.width or WIDE, layout.height or _HEIGHT
+    return _made("chart", block, drawn.to_json(), *size, figure_tables(drawn), linked)
 
 
 def _made(name: str, *values: Any) -> Html:

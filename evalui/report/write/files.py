@@ -150,7 +150,7 @@ def _tex(report: Report, language: Language) -> Iterator[bytes]:
     """The lead tables, groups, and every figure, for a paper."""
     shown = tuple(blocks(report, language))
     signed = "".join(f"% {line}\n" for line in report.signatures)
-    text = signed + as_latex(shown, ("summary-groups", "every-figure", "all-figures"))
+    text = signed + as_latex(shown, ("summary-groups", "every-rule", "every-figure", "all-figures"))
     yield text.encode(errors="backslashreplace")
 
 

@@ -8,14 +8,16 @@ in the order in which its files name them, and three of them make a table.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from tabulate import tabulate
 
 from evalui.errors import UnknownName
+from evalui.messages import messages
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.open_answers import open_parts, picture_suffix
 from evalui.report.blocks import ChartBlock
-from evalui.report.charts.arena import rates_chart
+from evalui.report.figures.arena import win_rates_of
 from evalui.report.render.markdown import escaped
 from evalui.report.render.pictures import pictures
 from evalui.scoring.arena.battles import BattleTally, in_folder_order
@@ -63,7 +65,8 @@ def opencompass_files(
         yield f"{folder}/report.md", (opencompass_report(arena).encode(),)
         for grouping, (file, title) in _PICTURES.items():
             own = drawn.get(file.replace(".png", f"{suffix}.png"))
-            chart = ChartBlock(file, title, rates_chart(arena, grouping, language))
+            drawing = partial(win_rates_of, arena, grouping, messages(language))
+            chart = ChartBlock(file, title, drawing)
             for name, picture in [(file, own)] if own else pictures([chart]):
                 yield f"{folder}/{name}", (picture,)
 

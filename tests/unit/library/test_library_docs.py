@@ -18,6 +18,7 @@ import pytest
 import evalui
 from evalui.library import scores
 from evalui.library.places import RUN_COLUMNS
+from evalui.report.figures import CHARTS
 from evalui.report.frames.base import Columns
 from evalui.report.frames.run import KINDS
 from evalui.report.frames.trials import QUESTION_COLUMNS, TRIAL_COLUMNS
@@ -49,6 +50,11 @@ def test_each_frame_has_its_section_with_its_columns(name: str):
     section = FRAMES_PAGE.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
     table = _table(KINDS[name].columns)
     assert section.rstrip().endswith(table.rstrip()), f"the table of {name} should be:\n{table}"
+
+
+def test_the_page_lists_every_chart():
+    section = PAGE.partition("## Charts and pages")[2].partition("\n## ")[0]
+    assert sorted(name for name in CHARTS if f"`{name}`" not in section) == []
 
 
 def test_the_page_names_every_public_call():

@@ -6,9 +6,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from library_charts import charts_of
 
 import evalui
 from evalui.errors import DataError, SpecError, UnknownName
+from evalui.report.figures import CHARTS
 from evalui.report.frames.run import KINDS
 from evalui.report.frames.trials import QUESTION_COLUMNS, TRIAL_COLUMNS
 
@@ -193,6 +195,7 @@ def test_charts_draw_what_the_frames_hold(choice: evalui.Run, judged: evalui.Run
     drawn = {mark.name: list(mark.x) for mark in ratings.data}
     assert drawn["ELO"] == own["elo"].tolist()
     assert json.loads(figure.to_json())["data"]  # as a notebook shows it
+    assert {*charts_of(choice), *charts_of(judged)} == {*CHARTS}
 
 
 def test_a_chart_says_what_it_lacks(choice: evalui.Run):
@@ -202,6 +205,8 @@ def test_a_chart_says_what_it_lacks(choice: evalui.Run):
         choice.chart("bias.picks", model="nobody")
     with pytest.raises(SpecError, match="no column 'player'"):
         choice.chart("bias.picks", player="leans")
+    with pytest.raises(SpecError, match=r"'bias\.answers' shows one model at a time"):
+        choice.chart("bias.answers")
 
 
 def test_the_page_is_the_one_of_the_folder(choice: evalui.Run, choice_folder: Path, tmp_path: Path):
@@ -231,6 +236,7 @@ def test_exported_files_give_the_same_frames_as_the_store(
                 pd.testing.assert_frame_equal(exported.frame(name), run.frame(name))
         with pytest.raises(SpecError, match="duels is not among exported files"):
             exported.frame("duels")
+        assert charts_of(exported) == charts_of(run)
         assert exported.spec == run.spec
         mine, own = exported.trials(), run.trials()
         unknown = ["subject", "file", "line", "language", "capability"]

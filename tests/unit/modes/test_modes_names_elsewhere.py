@@ -36,7 +36,6 @@ _EXEMPT: tuple[tuple[str, str, str], ...] = (
     ("report/frames/", "judge", "a column: who judged"),
     ("report/write/", "judge", "a column: who judged"),
     ("report/figures/arena.py", "judge", "a column: who judged"),
-    ("library/scores.py", "judge", "a column: who judged"),
     ("runs/signature.py", "judge", "a part of a signature: who judged"),
     ("ui/pages/evaluate/spec.py", "cloze", "the part of a prompt template"),
     ("ui/pages/evaluate/form.py", "cloze", "the part of a prompt template"),

@@ -7,14 +7,14 @@ from bias_examples import cell_result, fond, halting, right, with_probabilities
 
 from evalui.report.analyses.calibration import calibration_blocks
 from evalui.report.analyses.health import choices_only_blocks, health_blocks
-from evalui.report.analyses.position_bias.blocks import (
+from evalui.report.analyses.position_bias import (
     BiasChoice,
     BiasLinks,
     BiasSubject,
+    GridCell,
     bias_page,
+    model_maps,
 )
-from evalui.report.analyses.position_bias.figures import GridCell
-from evalui.report.analyses.position_bias.maps import model_maps
 from evalui.report.blocks import Block, Markers, Places
 from evalui.scoring.cell_summary import summarise
 from evalui.types import CellResult, Language

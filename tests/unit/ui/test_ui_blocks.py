@@ -1,5 +1,6 @@
 """Blocks of documents as components: which one each becomes, and that foreign text stays text."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -31,7 +32,7 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.charts.kinds import Cells, HeatMap, Label
+from evalui.report.figures.plots import Cells, heat_map
 from evalui.ui.blocks import show
 from evalui.ui.components.data_table import plain_value
 
@@ -156,9 +157,9 @@ def test_a_section_is_an_accordion_whose_label_states_its_finding():
 
 
 def test_a_chart_has_its_figure_and_the_same_cells_as_links():
-    cells = Cells([[0.5]], "share", text=[[Label("50 %")]], hover=[["half"]], keys=[[[0, 1]]])
-    chart = HeatMap([Label("A")], [Label("B")], [cells], 40)
-    shown = markup(ChartBlock("", "Picks", chart, "How to read it", links={"0,1": "?q=1"}))
+    cells = Cells([[0.5]], "share", texts=[["50 %"]], told=[["half"]], hrefs=[["?q=1"]])
+    draw = partial(heat_map, [cells], ["A"], ["B"], row_height=40)
+    shown = markup(ChartBlock("", "Picks", draw, "How to read it"))
     assert "data-figure=" in shown
     assert '<a href="?q=1">half</a>' in shown
     assert 'aria-label="Picks"' in shown
@@ -172,6 +173,7 @@ def test_what_is_drawn_anew_takes_the_place_of_what_was():
 
 
 def test_foreign_text_stays_text():
+    draw = partial(heat_map, (), [HOSTILE], [HOSTILE], row_height=40)
     blocks = (
         Headline(HOSTILE, HOSTILE, lead=HOSTILE),
         Paragraph(HOSTILE),
@@ -179,7 +181,7 @@ def test_foreign_text_stays_text():
         Notes((NoteLine("na", HOSTILE, HOSTILE),)),
         Card((rows(2, HOSTILE),), HOSTILE, HOSTILE, HOSTILE),
         rows(9, TextCell(HOSTILE, HOSTILE), ModelCell(HOSTILE), StateCell("ok", HOSTILE)),
-        ChartBlock("", HOSTILE, HeatMap([Label(HOSTILE)], [Label(HOSTILE)], (), 40), HOSTILE),
+        ChartBlock("", HOSTILE, draw, HOSTILE),
         Details("key", HOSTILE, HOSTILE, (Paragraph(HOSTILE),)),
     )
     for each in components(*blocks):

@@ -7,14 +7,16 @@ from evalui.app.results import cell_result
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.messages import Messages
-from evalui.report.analyses.position_bias.blocks import (
+from evalui.report.analyses.position_bias import (
     BiasChoice,
     BiasLinks,
     BiasSubject,
+    GridCell,
     bias_page,
+    grid_places,
+    model_maps,
+    questions_in,
 )
-from evalui.report.analyses.position_bias.figures import GridCell, grid_places, questions_in
-from evalui.report.analyses.position_bias.maps import model_maps
 from evalui.report.blocks import Block
 from evalui.report.words import names
 from evalui.scoring.bias import StratumBias

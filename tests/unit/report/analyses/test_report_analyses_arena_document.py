@@ -8,8 +8,8 @@ from open_examples import judge_result, judged_run, rating_result
 
 from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.open_answers import open_blocks
-from evalui.report.charts import theme
 from evalui.report.compile import compile_report, markdown
+from evalui.report.figures import theme
 from evalui.report.numbers import signed
 from evalui.report.render.markdown import as_markdown
 from evalui.scoring.arena.battles import tallies

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bias_examples import cell_result, fond, right, with_probabilities
+from chart_examples import traces_of
 from overview_examples import (
     BASE,
     EARLY,
@@ -30,19 +31,20 @@ from evalui.report.analyses.overview import (
     overview_blocks,
     section,
 )
-from evalui.report.analyses.position_bias.figures import prior_rows
-from evalui.report.analyses.position_bias.findings import (
+from evalui.report.analyses.position_bias import (
+    BiasSubject,
+    bias_document,
     findings,
-    picks_text,
-    recall_text,
+    model_maps,
+    verdict,
 )
-from evalui.report.analyses.position_bias.verdict import verdict
 from evalui.report.analyses.verdict import DatasetStanding, standings
 from evalui.report.axes import Axis
 from evalui.report.blocks import (
     Block,
     Bullets,
     Card,
+    ChartBlock,
     Details,
     Heading,
     Headline,
@@ -381,18 +383,24 @@ LITTLE = {
 }
 
 
+def _title_of_picks(of, language: Language) -> str:
+    sections = (each for each in bias_document([of], language) if isinstance(each, Details))
+    (chart,) = next(each for each in sections if each.key.startswith("by-answer")).blocks
+    assert isinstance(chart, ChartBlock)
+    return chart.title
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_sentence_claims_a_bias_of_letters_that_hold_too_little(muted, loud, language):
     bias, little = muted.main_bias, LITTLE[language]
     headline = verdict("muted", bias, language)
     assert ("2 %" in headline.text, headline.lead, headline.support) == (True, "", "")
-    assert picks_text(bias, language) == little
-    assert recall_text(bias, language).endswith(little[0].lower() + little[1:])
+    assert _title_of_picks(muted, language) == little
     told = {each.rule: each for each in findings(muted, bias, language)}
     for rule in ("picks", "recalls"):
         assert told[rule].finding.startswith(little)
         assert told[rule].p == ""
-    assert picks_text(loud.main_bias, language) != little
+    assert _title_of_picks(loud, language) != little
 
 
 def test_the_first_page_and_the_files_claim_none_either(muted, loud):
@@ -403,7 +411,10 @@ def test_the_first_page_and_the_files_claim_none_either(muted, loud):
 
 
 def test_what_is_preferred_whatever_stands_there_is_not_said_of_it(muted, loud):
-    assert [row.name for row in prior_rows([muted, loud], 4, "en")] == ["loud"]
+    others = [muted, loud, replace(loud, cell=replace(loud.cell, model="third"))]
+    section, *_ = model_maps(BiasSubject(muted, muted.main_bias), others, "en")
+    (cells,) = traces_of(section.blocks[0].draw())
+    assert [row[0].partition(":")[0] for row in cells["hovertext"]] == ["loud", "third"]
 
 
 def test_replies_have_no_letter_mass_to_doubt():

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from chart_examples import layout_of, traces_of
 
 from evalui.report.axes import Axis
 from evalui.report.blocks import (
@@ -27,7 +28,7 @@ from evalui.report.blocks import (
 from evalui.report.render.json import as_json
 from evalui.report.render.markdown import as_markdown
 from evalui.report.render.page import render_blocks
-from evalui.report.render.pictures import pictures, table_chart
+from evalui.report.render.pictures import pictures, table_figure
 
 _PLOT = Table(
     (
@@ -121,11 +122,11 @@ def test_json_says_all_that_the_screen_says():
 
 
 def test_the_plot_of_a_table_is_a_chart_of_its_own():
-    chart = table_chart(_PLOT)
-    (series,) = chart.series
-    assert [(mark.value, mark.hollow) for mark in series.marks] == [(66, True), (58, False)]
-    assert chart.rule is not None
-    assert chart.rule[0] == 25
+    figure = table_figure(_PLOT)
+    traces = [each for each in traces_of(figure) if each["mode"] == "markers"]
+    marks = [(each["x"], each["marker"]["line"]["width"]) for each in traces]
+    assert marks == [([66], 2), ([58], 0)]  # the hollow one lies below
+    assert layout_of(figure)["shapes"][-1]["x0"] == 25
 
 
 def test_pictures_are_named_as_in_markdown(text):

@@ -11,8 +11,8 @@ from open_examples import judge_result, judged_run
 from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.open_answers import open_blocks
 from evalui.report.blocks import Bullets, Heading
-from evalui.report.charts import theme
 from evalui.report.compile import compile_report
+from evalui.report.figures import theme
 from evalui.report.render.page import CHART_SCRIPTS, as_page, render_blocks
 from evalui.report.write.files import files, write
 from evalui.scoring.arena.figures import arena

@@ -19,10 +19,11 @@ from open_examples import (
     votes,
 )
 
+from evalui.messages import messages
 from evalui.report.analyses.arena import standings_card
 from evalui.report.analyses.base import OpenContext
 from evalui.report.blocks import Table
-from evalui.report.charts.arena import win_matrix
+from evalui.report.figures.arena import win_matrix_of
 from evalui.report.frames.arena import standings
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Rating
@@ -431,7 +432,8 @@ def test_every_list_of_models_has_the_order_of_the_standings():
     (lead,) = standings_card(found, OpenContext("en", order)).blocks
     assert isinstance(lead, Table)
     assert [getattr(row[1], "name", "") for row in lead.rows] == order
-    assert [label.strong for label in win_matrix(found, "en").columns] == order
+    columns = win_matrix_of(found, messages("en")).to_dict()["layout"]["xaxis"]["ticktext"]
+    assert columns == [f"<b>{name}</b>" for name in order]
 
 
 def test_what_is_made_of_an_arena_is_made_once_and_anew_for_a_changed_one():

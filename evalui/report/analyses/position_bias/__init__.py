@@ -1,1 +1,0 @@
-"""Position bias: does a model prefer a position, whatever is shown there?"""

@@ -1,1 +1,0 @@
-"""Charts from plain metrics."""
