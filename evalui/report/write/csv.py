@@ -62,21 +62,30 @@ def _tables(shown: Iterable[Block], title: str = "") -> Iterator[tuple[str, Tabl
 
 
 def cells(column: "pd.Series", write: Callable[[Any], T]) -> Sequence[T]:
-    """Each cell as it is written, once for each category; what is missing as None is.
+    """Each cell as it is written, once for each distinct value; what is missing as None is.
 
     A time is a text, in UTC.
     """
-    if column.dtype == "category":
-        written = [*map(write, column.cat.categories), write(None)]
-        return [written[code] for code in column.cat.codes.tolist()]  # -1 is missing, and the last
-    if column.dtype == np.float64:
-        return [*map(write, column.tolist())]
-    plain: Any = column.astype("object")
-    plain = plain.where(column.notna(), None)
-    values: list[Any] = plain.tolist()
+    if column.dtype == "object":  # of any kind: True is no 1
+        whole: Any = column.where(column.notna(), None)
+        return [*map(write, whole.tolist())]
+    codes, distinct = _distinct(column)
     if column.dtype.kind == "M":
-        values = [each and each.isoformat(timespec="milliseconds") for each in values]
-    return [*map(write, values)]
+        distinct = [each.isoformat(timespec="milliseconds") for each in distinct]
+    written: list[T] = [*map(write, distinct), write(None)]
+    places: list[int] = codes.tolist()
+    return [written[place] for place in places]  # -1 is missing, and the last
+
+
+def _distinct(column: "pd.Series") -> tuple[Any, list[Any]]:
+    """The places of the values of a column in their list, -1 of what is missing."""
+    if column.dtype == "category":
+        return column.cat.codes, column.cat.categories.tolist()
+    if column.dtype == np.float64:  # by their bits: 0.0 is no -0.0
+        bits, codes = np.unique(column.to_numpy().view(np.int64), return_inverse=True)
+        return codes, bits.view(np.float64).tolist()
+    codes, values = column.factorize()
+    return codes, values.tolist()
 
 
 def is_missing(value: Any) -> bool:

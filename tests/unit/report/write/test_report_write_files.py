@@ -246,6 +246,7 @@ def test_an_archive_of_open_questions_has_their_tables_and_lines():
         "standings.csv",
         "dimensions.csv",
         "win_matrix.csv",
+        "win_rates.csv",
         "reliability.csv",
         "answers.csv",
         "marks.csv",
