@@ -103,7 +103,7 @@ class OpenRunView:
 
     def _label(self, part: OpenPart) -> str:
         datasets = {one.dataset for one in self.parts}
-        judge = part.label(self.t.language, self.context.rules)
+        judge = part.label(self.context)
         return " · ".join(filter(None, (part.dataset if len(datasets) > 1 else "", judge)))
 
 

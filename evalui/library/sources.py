@@ -96,9 +96,9 @@ class StoreSource:
 
     def page(self, language: Language | None) -> bytes:
         """The page in a language, else in English."""
-        from evalui.report.write.files import write_html
+        from evalui.report.write.files import write
 
-        return write_html(self.report, language or "en")
+        return write(self.report, "html", language or "en")
 
     def close(self) -> None:
         """Close the store, and remove it if it is temporary."""

@@ -213,7 +213,7 @@ def test_a_macro_average_of_one_file_is_shown_compared_and_exported_where_there_
     done = evalui(tmp_path, plugin, "run", "spec.json", *options)
     assert done.returncode == 0, done.stderr
     report = tmp_path / "report"
-    (figures,) = json.loads((report / "report.json").read_text(encoding="utf-8"))["overview"]
+    figures, *_ = json.loads((report / "report.json").read_text(encoding="utf-8"))["overview"]
     assert figures["acc_origin"] == 50
     assert figures["macro_accuracy"] == pytest.approx(100 * (2 / 3 + 0) / 2)
     text = (report / "report.md").read_text(encoding="utf-8")

@@ -179,7 +179,7 @@ def standings_card(arena: Arena, context: OpenContext, suffix: str = "") -> Card
 def _caption(arena: Arena, context: OpenContext) -> str:
     fields = {
         "battles": count(len(arena.battles)),
-        "judge": judged_by(arena, context.language, rule_based=context.rules),
+        "judge": judged_by(arena, context),
         "start": count(round(INITIAL_RATING)),
         "n": count(arena.questions),
     }
@@ -334,7 +334,7 @@ def standing_details(arena: Arena, context: OpenContext, suffix: str = "") -> It
         context.file(f"win_matrix{suffix}.png"),
         matrix_title(arena, language),
         partial(win_matrix_of, arena, messages(language)),
-        join_sentences(about, battles_by(arena, language, rule_based=context.rules)),
+        join_sentences(about, battles_by(arena, context)),
     )
     yield Details(
         "who-beats-whom",
@@ -458,7 +458,7 @@ def _rates_note(arena: Arena, grouping: Grouping, context: OpenContext) -> str:
     """How to read the win rates, who judged, and how many groups are left out."""
     return join_sentences(
         localized("standings.rates-about", context.language),
-        battles_by(arena, context.language, rule_based=context.rules),
+        battles_by(arena, context),
         _left_out(len(battles_by_group(arena, grouping)), context.language),
     )
 

@@ -92,22 +92,14 @@ def _group_blocks(
     pairs = _pairs(report, summaries, first)
     yield Card((_table(report, summaries, shown, pairs, language), *notes), title=title)
     if pairs:
-        metric = metric_name(first, language)
+        metric = metric_head(first, language)
+        told_apart = len([*decided_pairs(pairs, first)])
         yield Details(
             "chosen-pairs",
             localized("chosen.pairs", language, metric=metric),
-            localized("chosen.told-apart", language, **_counts_of_pairs(pairs, first)),
+            localized("chosen.told-apart", language, k=count(told_apart), n=count(len(pairs))),
             (_pair_table(pairs, language), Paragraph(localized("chosen.tests", language))),
         )
-
-
-def metric_name(metric: Metric, language: Language) -> str:
-    """What a metric is called where any may stand."""
-    return metric_head(metric, language) if metric.key else metric.own_label(language)
-
-
-def _counts_of_pairs(pairs: Sequence[MetricPair], metric: Metric) -> Mapping[str, str]:
-    return {"k": count(len([*decided_pairs(pairs, metric)])), "n": count(len(pairs))}
 
 
 def _pairs(
@@ -135,7 +127,7 @@ def _table(
         Column(localized("metrics.rank", language)),
         Column(localized("head-model", language)),
         *(
-            Column(metric_name(metric, language), right=True, lead=metric is first)
+            Column(metric_head(metric, language), right=True, lead=metric is first)
             for metric in metrics
         ),
     )

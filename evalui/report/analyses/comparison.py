@@ -6,8 +6,14 @@ from pathlib import Path
 from statistics import fmean
 
 from evalui.messages import Messages, add_messages
+from evalui.report.analyses.metrics import metric_head
 from evalui.report.analyses.open_answers import recall_reason
-from evalui.report.analyses.statistics import finding_text, mcnemar_cell, pair_plot
+from evalui.report.analyses.statistics import (
+    finding_text,
+    mcnemar_cell,
+    pair_plot,
+    pairs_caption,
+)
 from evalui.report.analyses.verdict import (
     format_least_difference,
     format_points,
@@ -62,6 +68,10 @@ from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.types import Cell, CellResult, Sample
 
 add_messages(Path(__file__).with_suffix(".toml"))
+
+_DRAWN = 8  # rows of marks, before the others fold
+_NAME_WIDTH = 248
+_FIGURE_WIDTH = 128
 
 # What written answers are compared by, and the text figure that it is.
 FIGURES = {"rouge": MAIN, "recall": RECALL}
@@ -380,7 +390,8 @@ def verdict(t: Messages, compared: Comparison) -> str:
     if len(pairs) == 1:
         return _of_two(t, compared, next(iter(pairs)))
     if not any(map(_won, pairs)):
-        guessing = all(_finding(each) == "guessing" for each in pairs)
+        tests = (each.result for each in pairs)
+        guessing = all(isinstance(e, CellComparison) and e.finding == "guessing" for e in tests)
         key = "nobody" if guessing else "nothing"
         return t(f"compare.verdict.{key}", n=count(len(compared.contenders)))
     leaders = _unbeaten(compared)
@@ -395,9 +406,7 @@ def measure_words(t: Messages, key: str, measure: str) -> str:
     if key in t:
         return t(key)
     metric = metric_named(measure)
-    label = measure
-    if metric:
-        label = t(f"head-{metric.key}") if metric.key else metric.own_label(t.language)
+    label = metric_head(metric, t.language) if metric else measure
     common = key.removesuffix(measure) + "metric"
     return t(common, metric=label) if common in t else label
 
@@ -518,10 +527,6 @@ def _won(pair: PairComparison) -> bool:
     return pair.result.is_significant
 
 
-def _finding(pair: PairComparison) -> str:
-    return pair.result.finding if isinstance(pair.result, CellComparison) else ""
-
-
 def _unbeaten(compared: Comparison) -> list[Contender]:
     """Those of whom the tests do not say that another is better, the best first."""
     lost = {each.second for each in compared.pairs if _won(each)}
@@ -558,10 +563,6 @@ def _least(pair: CellComparison) -> str:
 
 # ---------------------------------------------------------------- as blocks
 
-
-_DRAWN = 8  # rows of marks, before the others fold
-_NAME_WIDTH = 248
-_FIGURE_WIDTH = 128
 
 PairAddress = Callable[[PairComparison], str]
 
@@ -608,8 +609,8 @@ def _caption(t: Messages, compared: Comparison) -> str:
     if compared.measure in FIGURES:
         reason = recall_reason(ranking_metric(compared.answers), t.language)
         return reason or t("statistics.caption")
-    grey = any(_undetected(each) is not None for each in compared.rows)
-    return t("statistics.caption_grey") if grey else t("statistics.caption")
+    tested = [each.result for each in compared.rows if isinstance(each.result, CellComparison)]
+    return pairs_caption(tested, t.language)
 
 
 def _more_rows(t: Messages, compared: Comparison, address: PairAddress | None) -> Iterator[Details]:
@@ -627,15 +628,15 @@ def _marks(
     address: PairAddress | None,
 ) -> Table:
     """A row for each pair, or for each measure of the only pair."""
-    axis = _axis(compared)
-    marks = Column("", axis=axis, rule=(0.0, t("statistics.equal")))
+    marks = Column("", axis=_axis(compared), rule=(0.0, t("statistics.equal")))
     difference = Column(t("compare.head.difference"), right=True, lead=True, width=_FIGURE_WIDTH)
     if len(compared.pairs) == 1:
         (pair,) = compared.pairs
         names = (Column(each.name, right=True, width=112) for each in (pair.first, pair.second))
         head = Column(t("compare.measure"), width=_NAME_WIDTH)
+        only = Column(t("compare.table.only"), right=True, width=128)
         return Table(
-            (head, marks, difference, *names, _only_column(t)),
+            (head, marks, difference, *names, only),
             tuple(_measure_row(t, compared, each) for each in rows),
             lead=True,
         )
@@ -648,10 +649,6 @@ def _marks(
         tuple(_pair_row(t, compared, each, address) for each in rows),
         lead=True,
     )
-
-
-def _only_column(t: Messages) -> Column:
-    return Column(t("compare.table.only"), right=True, width=128)
 
 
 def _measure_row(t: Messages, compared: Comparison, pair: PairComparison) -> tuple[TableCell, ...]:
@@ -715,24 +712,19 @@ def _difference(t: Messages, pair: PairComparison, *, lead: bool) -> ValueCell:
     )
 
 
-def _undetected(pair: PairComparison) -> float | None:
-    return None if isinstance(pair.result, MetricPair) else pair.result.undetected_difference
-
-
 def _axis(compared: Comparison) -> Axis:
     """In hundredths, as fractions for written answers."""
-    ends = (100 * end for each in compared.rows for end in _ends(each))
+    results = [each.result for each in compared.rows]
+    ends = [
+        100 * end
+        for each in results
+        for end in ((each.low, each.high) if isinstance(each, MetricPair) else each.ends)
+    ]
     return (
         points_axis(ends, lambda tick: f"{tick / 100:+.2f}")
         if compared.scored
         else points_axis(ends)
     )
-
-
-def _ends(pair: PairComparison) -> tuple[float, ...]:
-    if isinstance(pair.result, MetricPair):
-        return (pair.result.low, pair.result.high)
-    return pair.result.ends
 
 
 # ---------------------------------------------------------------- what folds

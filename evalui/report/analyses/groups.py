@@ -18,9 +18,8 @@ from evalui.report.blocks import (
     Table,
     TableCell,
     TextCell,
-    ValueCell,
 )
-from evalui.report.numbers import count, fixed, format_figure, format_range, format_value
+from evalui.report.numbers import count, fixed, format_figure, format_value
 from evalui.report.words import group_name, of_real_models
 from evalui.scoring.cautions import EXPLORATORY_BELOW
 from evalui.scoring.cell_summary import Measure, SubjectGroup, Summary
@@ -83,7 +82,7 @@ def _table(
         Column(localized("groups.head", language)),
         *([Column(localized("head-dataset", language))] if several else []),
         Column(localized("head-model", language)),
-        *(Column(_head(metric, language), right=True) for metric in metrics),
+        *(Column(metric_head(metric, language), right=True) for metric in metrics),
         *([] if counted else [Column(localized("head-n", language), right=True)]),
     )
     rows = tuple(
@@ -97,10 +96,6 @@ def _table(
         for group in groups
     )
     return Table(columns, rows)
-
-
-def _head(metric: Metric, language: Language) -> str:
-    return metric_head(metric, language) if metric.key else metric.own_label(language)
 
 
 def _kind(group: GroupSummary, language: Language) -> str:
@@ -118,8 +113,7 @@ def _cell(metric: Metric, figure: GroupFigure | None, language: Language) -> Tab
         return NONE
     if isinstance(figure.figure, Interval) and metric.unit == "share":
         missing = localized("groups.lacks", language, n=count(len(figure.missing)))
-        below = missing if figure.missing else ""
-        return ValueCell(format_value(figure.figure), "%", format_range(figure.figure), below)
+        return share_cell(figure.figure, missing if figure.missing else "")
     return format_figure(metric, figure.figure)
 
 
@@ -152,9 +146,6 @@ def _missing(
         )
         for (name, dataset, members), models in lacking.items()
     )
-
-
-SUMMARY_GROUPS = Analysis(lambda report: bool(report.declared_groups), group_blocks)
 
 
 # ---------------------------------------------------------------- each subject
@@ -260,3 +251,6 @@ def _ahead(
     n = count(sizes[0]) if len(set(sizes)) == 1 else f"{min(sizes)}–{max(sizes)}"
     key = "ahead-all" if won == len(shared) else "ahead"
     return localized(f"groups.subjects.{key}", language, **fields, n=n)
+
+
+SUMMARY_GROUPS = Analysis(lambda report: bool(report.declared_groups), group_blocks)

@@ -31,7 +31,6 @@ add_messages(Path(__file__).with_suffix(".toml"))
 _FAIR, _UNSTEADY = 0.10, 0.20  # of verdicts that change with the order
 _UNREADABLE = 0.02  # of verdicts
 _HALF = 0.5
-_NO_RULES: frozenset[str] = frozenset()
 _HEADS = ("trust.head-measure", "trust.head-value", "head-range", "trust.head-count")
 
 ConsistencyLevel = Literal["steady", "fair", "unsteady"]
@@ -40,17 +39,20 @@ ConsistencyLevel = Literal["steady", "fair", "unsteady"]
 # ---------------------------------------------------------------- who judged
 
 
-def judge_name(name: str, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
+def judge_name(name: str, context: OpenContext) -> str:
     """A judge's name, with a word if it is a rule and no model."""
-    return localized("trust.rule-based", language, name=name) if name in rule_based else name
+    if name not in context.rules:
+        return name
+    return localized("trust.rule-based", context.language, name=name)
 
 
-def judged_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
+def judged_by(arena: Arena, context: OpenContext) -> str:
     """The judge, the panel or the people; a rule is called one."""
+    language = context.language
     if arena.by == PEOPLE:
         return localized("trust.by-people", language)
     if arena.by == PANEL_NAME:
-        named = [judge_name(judge, language, rule_based=rule_based) for judge in arena.judges]
+        named = [judge_name(judge, context) for judge in arena.judges]
         return localized(
             "trust.by-panel", language, k=len(named), names=join_names(named, language)
         )
@@ -58,17 +60,18 @@ def judged_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = 
         named = [
             localized("trust.name-people", language)
             if judge == PEOPLE
-            else judge_name(judge, language, rule_based=rule_based)
+            else judge_name(judge, context)
             for judge in arena.judges
         ]
         return localized("trust.by-pooled", language, names=join_names(named, language))
-    name = judge_name(arena.by, language, rule_based=rule_based)
+    name = judge_name(arena.by, context)
     return localized("trust.by-judge", language, name=name)
 
 
-def battles_by(arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES) -> str:
+def battles_by(arena: Arena, context: OpenContext) -> str:
     """How many battles, and who judged them."""
-    judge = judged_by(arena, language, rule_based=rule_based)
+    language = context.language
+    judge = judged_by(arena, context)
     return localized("trust.battles-by", language, battles=count(len(arena.battles)), judge=judge)
 
 
@@ -114,14 +117,13 @@ def consistency_level(flips: Interval) -> ConsistencyLevel:
 # ---------------------------------------------------------------- beside the verdict
 
 
-def judged_headline(
-    arena: Arena, verdict: str, language: Language, *, rule_based: frozenset[str] = _NO_RULES
-) -> Headline:
+def judged_headline(arena: Arena, verdict: str, context: OpenContext) -> Headline:
     """The verdict with the one thing that changes how it must be read, else how steady it is."""
+    language = context.language
     if arena.state == "failed":
         reason = localized("warnings.failed", language, reason=arena.error)
         return Headline(verdict, reason, kind="bad")
-    if rule_based.intersection(_judges(arena)):
+    if context.rules.intersection(_judges(arena)):
         lead, said = localized("trust.rule-lead", language), localized("trust.rule-said", language)
         return Headline(verdict, said, lead, "warn")
     lost = arena.reliability.unreadable
@@ -158,7 +160,7 @@ def trust_details(arena: Arena, people: RaterAgreement | None, context: OpenCont
         _trust_finding(arena, people, context),
         (
             *map(Paragraph, _compared(arena, language)),
-            _trust_table(arena, people, language),
+            _trust_table(arena, people, context),
             Paragraph(localized("trust.about", language), small=True),
         ),
     )
@@ -216,10 +218,11 @@ def output_sentence(output: JudgeOutput, as_text: int, n: int, language: Languag
     return localized(f"trust.output-{output}", language, k=count(as_text), n=count(n))
 
 
-def _trust_table(arena: Arena, people: RaterAgreement | None, language: Language) -> Table:
+def _trust_table(arena: Arena, people: RaterAgreement | None, context: OpenContext) -> Table:
+    language = context.language
     kept = arena.reliability
     panel = arena.by == PANEL_NAME
-    warned = {note.rule for note in judge_notes(arena, language) if note.level == "warn"}
+    warned = {note.rule for note in judge_notes(arena, context) if note.level == "warn"}
     shares = {
         "first": (kept.first_wins, {"prefers-first", "prefers-second"}),
         "longer": (kept.longer_wins, {"prefers-longer"}),
@@ -329,17 +332,16 @@ def _kappa_range(agreed: RaterAgreement) -> str:
 # ---------------------------------------------------------------- what to know of its verdicts
 
 
-def judge_notes(
-    arena: Arena, language: Language, *, rule_based: frozenset[str] = _NO_RULES
-) -> tuple[ReportNote, ...]:
+def judge_notes(arena: Arena, context: OpenContext) -> tuple[ReportNote, ...]:
     """What a reader must know before believing the verdicts, most serious first."""
+    language = context.language
     done = arena.planned if arena.by == PEOPLE else arena.done
     made = (
         *state_notes(
             arena.state, arena.error, done, arena.planned, language, partial="trust.partial"
         ),
-        *_choice_notes(arena, language, rule_based),
-        *_reading_notes(arena, language, rule_based),
+        *_choice_notes(arena, context),
+        *_reading_notes(arena, context),
         *_verdict_notes(arena, language),
     )
     return tuple(sorted(made, key=lambda note: LEVELS.index(note.level)))
@@ -351,23 +353,21 @@ def _judges(arena: Arena) -> Collection[str]:
     return arena.judges or (arena.by,)
 
 
-def _choice_notes(
-    arena: Arena, language: Language, rule_based: frozenset[str]
-) -> Iterator[ReportNote]:
+def _choice_notes(arena: Arena, context: OpenContext) -> Iterator[ReportNote]:
     """Judges that are candidates, too, and those that follow a rule."""
+    language = context.language
     candidates, judges = {contestant.name for contestant in arena.contestants}, _judges(arena)
     if own := [judge for judge in judges if judge in candidates]:
-        names = join_names([judge_name(j, language, rule_based=rule_based) for j in own], language)
+        names = join_names([judge_name(j, context) for j in own], language)
         yield ReportNote("warn", "self-judge", localized("trust.self-judge", language, names=names))
-    if rules := [judge for judge in judges if judge in rule_based]:
+    if rules := [judge for judge in judges if judge in context.rules]:
         text = localized("trust.rule-judge", language, names=join_names(rules, language))
         yield ReportNote("warn", "rule-judge", text)
 
 
-def _reading_notes(
-    arena: Arena, language: Language, rule_based: frozenset[str]
-) -> Iterator[ReportNote]:
+def _reading_notes(arena: Arena, context: OpenContext) -> Iterator[ReportNote]:
     """Verdicts that change with the order, and those that count for no model."""
+    language = context.language
     steady = order_consistency(arena, language)
     if steady and steady.level != "steady":
         text = join_sentences(steady.headline, steady.explanation)
@@ -383,7 +383,7 @@ def _reading_notes(
     if lost and lost.value > _UNREADABLE:
         rule = "no-majority" if arena.by == PANEL_NAME else "judge-unreadable"
         # Only a rule is known to need a reference.
-        k = unreferenced_verdicts(arena) if rule_based.intersection(_judges(arena)) else 0
+        k = unreferenced_verdicts(arena) if context.rules.intersection(_judges(arena)) else 0
         why = localized("trust.judge-bare", language, k=count(k)) if k else ""
         yield ReportNote("warn", rule, join_sentences(_share_text(rule, lost, language), why))
     swayed = [

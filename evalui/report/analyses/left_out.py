@@ -7,6 +7,7 @@ from evalui.messages import add_messages, localized, messages
 from evalui.report.analyses.base import Analysis
 from evalui.report.blocks import Block, Bullets, Heading
 from evalui.report.numbers import count
+from evalui.report.words import join_names
 from evalui.types import Language, LeftOut
 
 add_messages(Path(__file__).with_suffix(".toml"))
@@ -33,7 +34,7 @@ def _modes(names: str, language: Language) -> str:
     """Modes in words, not by the names under which they are registered."""
     t = messages(language)
     words = (t(key) if (key := f"mode.{name}_short") in t else name for name in names.split(", "))
-    return t("list.comma").join(words) if names else ""
+    return join_names(words, language) if names else ""
 
 
 def left_out_blocks(left_out: Sequence[LeftOut], language: Language) -> Iterator[Block]:

@@ -38,12 +38,12 @@ _AXES: Mapping[str, Axis] = {
 }
 
 
-def rating_title(result: CellResult, language: Language, *, rule_based: frozenset[str]) -> str:
+def rating_title(result: CellResult, context: OpenContext) -> str:
     """Whose marks are highest in one judge's cell, or whose do not differ; "" without marks.
 
     Two models are compared on the questions on which both have marks, by the paired t test.
     """
-    judge = judge_name(result.cell.model, language, rule_based=rule_based)
+    language, judge = context.language, judge_name(result.cell.model, context)
     ratings = _ratings(result)
     means = {name: _mean(marks).value for name, marks in ratings.items()}
     if not means:
@@ -67,7 +67,7 @@ def rated_blocks(result: CellResult, context: OpenContext, suffix: str = "") -> 
     `suffix` ends the name of its picture.
     """
     language = context.language
-    title = rating_title(result, language, rule_based=context.rules)
+    title = rating_title(result, context)
     ruled = result.cell.model in context.rules
     yield Headline(
         localized("sentence", language, said=title) if title else localized("marks.none", language),

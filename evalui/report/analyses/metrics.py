@@ -36,7 +36,7 @@ from evalui.types import LETTERS, Interval, Language
 
 add_messages(Path(__file__).with_suffix(".toml"))
 
-BIAS_KINDS: Mapping[BiasLevel, Kind] = {
+_BIAS_KINDS: Mapping[BiasLevel, Kind] = {
     "green": "ok",
     "amber": "warn",
     "red": "bad",
@@ -44,8 +44,6 @@ BIAS_KINDS: Mapping[BiasLevel, Kind] = {
     "few": "na",
     "na": "na",
 }
-
-
 _FILES = {"csv": "CSV", "xlsx": "XLSX", "tex": "LaTeX"}
 _NAMES: Mapping[str, Callable[[Summary], str]] = {
     "model": lambda s: s.cell.model,
@@ -115,8 +113,8 @@ def figures_table(
 
 
 def metric_head(metric: Metric, language: Language) -> str:
-    """The head of a metric's column."""
-    if is_added(metric):
+    """The head of a metric's column, and what it is called elsewhere."""
+    if is_added(metric) or not metric.key:
         return metric.own_label(language)
     return localized(f"head-{metric.key}", language)
 
@@ -258,7 +256,7 @@ def bias_state(bias: StratumBias, language: Language) -> tuple[Kind, str]:
     """The level of the position bias as an icon and a word."""
     slots = bias.position.slot_counts
     alone = bias.level == "red" and max(slots) == sum(slots) > 0
-    return BIAS_KINDS[bias.level], localized(
+    return _BIAS_KINDS[bias.level], localized(
         f"metrics.bias-{'one' if alone else bias.level}", language
     )
 

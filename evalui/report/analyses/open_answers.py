@@ -110,7 +110,6 @@ _STATED_ABOVE = frozenset({"fair", "unsteady", "rule-judge"})
 _ORDER: Sequence[Kind] = [NOTE_KINDS[level] for level in LEVELS]
 _BEFORE_COLON = re.compile(r"[^:：]+")
 _MAX_WORDS = 13  # of a sentence beside a folded section, beyond which its figures are left out
-_NO_RULES: frozenset[str] = frozenset()
 
 # ---------------------------------------------------------------- the parts of a run
 
@@ -130,11 +129,11 @@ class OpenPart:
             return self.arena.by
         return self.rated.cell.model if self.rated else ""
 
-    def label(self, language: Language, rules: frozenset[str]) -> str:
+    def label(self, context: OpenContext) -> str:
         """Who judged, as a heading and a switch name it."""
         if self.judge in (PANEL_NAME, PEOPLE):
-            return localized(f"trust.name-{self.judge}", language)
-        return judge_name(self.judge, language, rule_based=rules)
+            return localized(f"trust.name-{self.judge}", context.language)
+        return judge_name(self.judge, context)
 
 
 def open_parts(report: Report, arenas: Sequence[Arena] | None = None) -> tuple[OpenPart, ...]:
@@ -159,10 +158,7 @@ def open_blocks(report: Report, context: OpenContext) -> Iterator[Block]:
         context = context.without_pictures()
     for place, part in enumerate(open_parts(report), start=1):
         key = "texts.part-judged" if part.judge else "texts.part"
-        if part.arena:
-            judge = judged_by(part.arena, language, rule_based=context.rules)
-        else:
-            judge = part.label(language, context.rules)
+        judge = judged_by(part.arena, context) if part.arena else part.label(context)
         yield Heading(2, localized(key, language, dataset=part.dataset, judge=judge))
         yield from part_blocks(report, part, context, suffix=picture_suffix(place))
     if problem:
@@ -221,7 +217,7 @@ def judged_blocks(
     """
     language = context.language
     verdict = arena_verdict(arena, language)
-    yield judged_headline(arena, verdict, language, rule_based=context.rules)
+    yield judged_headline(arena, verdict, context)
     if arena.standings:
         yield standings_card(arena, context, suffix)
     measured = any(summary.means for summary in answers)
@@ -237,8 +233,7 @@ def judged_blocks(
             )
         texts = _text_figures(answers, pairs, context) if answers else ()
         yield _every_figure(said, (*figure_blocks(arena, context), *texts), language)
-    notes = judge_notes(arena, language, rule_based=context.rules)
-    yield from _know_details(notes, answers, context)
+    yield from _know_details(judge_notes(arena, context), answers, context)
 
 
 def _rated(
@@ -271,7 +266,7 @@ def _text_blocks(
     """
     language, leading = context.language, ranking_metric(summaries)
     reason = recall_reason(leading, language)
-    title = text_title(summaries, language, pairs=pairs, rule_based=context.baselines)
+    title = text_title(summaries, context, pairs)
     verdict = localized("sentence", language, said=title)
     done = sum(summary.replies for summary in summaries)
     total = sum(summary.questions * summary.n_repeats for summary in summaries)
@@ -308,19 +303,15 @@ def _every_figure(finding: str, blocks: Iterable[Block], language: Language) -> 
 
 
 def text_title(
-    summaries: Sequence[AnswerSummary],
-    language: Language,
-    *,
-    pairs: Sequence[AnswerPair] = (),
-    rule_based: Collection[str] = (),
+    summaries: Sequence[AnswerSummary], context: OpenContext, pairs: Sequence[AnswerPair] = ()
 ) -> str:
     """Whose answers are closest to the references, if all were compared on the same questions.
 
     `pairs` compare the models of the dataset in the figure that leads: who is not behind the best
     by its test is named beside it. Scripted models are named only where there is nothing else.
     """
-    figure = ranking_metric(summaries).figure
-    own = [s for s in summaries if s.cell.model not in rule_based] or summaries
+    language, figure = context.language, ranking_metric(summaries).figure
+    own = [s for s in summaries if s.cell.model not in context.baselines] or summaries
     measured = [(s.means[figure], s) for s in own if figure in s.means]
     if not measured:
         return localized("texts.closest-none", language)
@@ -425,7 +416,7 @@ def _text_card(
             *((Notes((NoteLine("na", reason),)),) if reason else ()),
             _plain_table(shown, leading.figure, context),
         ),
-        title=text_title(shown, language, pairs=pairs, rule_based=context.baselines),
+        title=text_title(shown, context, pairs),
         aside=_referenced(shown, language),
     )
 
@@ -616,7 +607,7 @@ def _counts(summaries: Sequence[AnswerSummary], context: OpenContext) -> Table:
         *(localized(f"texts.head-{key}", language) for key in keys),
     ]
     for judge, scale in judges:
-        name = judge_name(judge, language, rule_based=context.rules)
+        name = judge_name(judge, context)
         heads.append(localized(f"texts.head-{scale}-by", language, judge=name))
     rows = tuple(
         (
@@ -733,7 +724,7 @@ def _answer_lines(answers: Sequence[AnswerSummary], context: OpenContext) -> lis
     """What holds of several models is told once, what holds of all without their names."""
     models: dict[ReportNote, list[str]] = {}
     for summary in answers:
-        for note in answer_notes(summary, context.language, rule_based=context.rules):
+        for note in answer_notes(summary, context):
             models.setdefault(note, []).append(summary.cell.model)
     by_dataset: dict[tuple[str, str], list[Cell]] = {}
     for summary in answers:
@@ -762,11 +753,9 @@ def _first_sentence(line: NoteLine, language: Language) -> str:
     return localized("of-model", language, model=line.subject, said=first)
 
 
-def answer_notes(
-    summary: AnswerSummary, language: Language, *, rule_based: frozenset[str] = _NO_RULES
-) -> tuple[ReportNote, ...]:
+def answer_notes(summary: AnswerSummary, context: OpenContext) -> tuple[ReportNote, ...]:
     """What a reader must know before believing the text figures, most serious first."""
-    s = summary
+    s, language = summary, context.language
     if is_unfinished(s):
         done, total = s.replies, s.questions * s.n_repeats
     else:
@@ -786,7 +775,7 @@ def answer_notes(
             text = localized(f"texts.{rule}", language, k=count(k), n=count(n))
             made.append(ReportNote("info" if rule == "bare" else "warn", rule, text))
     for rated in summary.ratings:
-        judge = judge_name(rated.judge, language, rule_based=rule_based)
+        judge = judge_name(rated.judge, context)
         if rated.unreferenced:
             k = count(rated.unreferenced)
             fields = {"k": k, "n": count(rated.n + rated.unscored + rated.unreferenced)}

@@ -1,14 +1,14 @@
 """Votes of people: their ratings beside those of judges, who agrees, where opinions part."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from evalui.messages import add_messages, localized
 from evalui.report.analyses.arena import rating_axis, rating_range, rating_text, standings_title
-from evalui.report.analyses.base import Analysis
+from evalui.report.analyses.base import Analysis, OpenContext
 from evalui.report.analyses.judge import judge_name, kappa_text
 from evalui.report.blocks import (
     NONE,
@@ -42,20 +42,17 @@ _QUESTION_LENGTH = 80
 Judges = Mapping[str, PeopleFigures]  # the figures beside each judge, by its name
 
 
-def people_blocks(
-    people: Sequence[PeopleFigures], language: Language, *, rule_based: frozenset[str]
-) -> Iterator[Block]:
+def people_blocks(people: Sequence[PeopleFigures], context: OpenContext) -> Iterator[Block]:
     """Each dataset that people voted on: sentence, standings, and what folds below them.
 
     The figures of a dataset stand together, those beside the panel first.
     """
+    language = context.language
     datasets = dict.fromkeys(figures.judged.dataset for figures in people)
     for place, dataset in enumerate(datasets, 1):
         own = [figures for figures in people if figures.judged.dataset == dataset]
-        named = {
-            _judge(figures, language, rule_based): figures for figures in own if figures.has_judge
-        }
-        markers = contestant_markers(own[0], rule_based)
+        named = {_judge(figures, context): figures for figures in own if figures.has_judge}
+        markers = contestant_markers(own[0], context.baselines)
         yield Heading(2, localized("people.part", language, dataset=dataset))
         yield _standings(own[0], named, markers, language)
         ending = f"-{place}" if place > 1 else ""
@@ -70,15 +67,15 @@ def people_blocks(
             yield replace(section, key=f"{section.key}{ending}")
 
 
-def contestant_markers(figures: PeopleFigures, rule_based: frozenset[str]) -> Markers:
+def contestant_markers(figures: PeopleFigures, baselines: Collection[str]) -> Markers:
     """The markers of the contestants; scripts are grey and take no colour."""
-    return Markers([one.name for one in figures.judged.contestants], rule_based)
+    return Markers([one.name for one in figures.judged.contestants], baselines)
 
 
-def _judge(figures: PeopleFigures, language: Language, rule_based: frozenset[str]) -> str:
+def _judge(figures: PeopleFigures, context: OpenContext) -> str:
     if figures.judged.by == PANEL_NAME:
-        return localized("people.the-panel", language)
-    return judge_name(figures.judged.by, language, rule_based=rule_based)
+        return localized("people.the-panel", context.language)
+    return judge_name(figures.judged.by, context)
 
 
 # ---------------------------------------------------------------- standings
@@ -398,5 +395,5 @@ def _voters(figures: PeopleFigures, language: Language) -> Iterator[Details]:
 
 PEOPLE = Analysis(
     lambda report: bool(report.people),
-    lambda report, language: people_blocks(report.people, language, rule_based=report.baselines),
+    lambda report, language: people_blocks(report.people, report.open_context(language)),
 )

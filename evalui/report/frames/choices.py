@@ -24,7 +24,6 @@ from evalui.scoring.bias.counts import PositionTable
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.scoring.comparisons import CellComparison, ComparisonSet
 from evalui.scoring.metrics import Figure, Metric, metrics_in
-from evalui.scoring.statistics.intervals import wilson_interval as wilson_interval_of_groups
 from evalui.types import LETTERS, Cell, Interval
 
 Part = TypeVar("Part")
@@ -400,13 +399,13 @@ def _squares(table: PositionTable) -> Iterator[Row]:
         # With many orders a question stands in the row several times.
         questions = min(answers, table.n_questions)
         for name, trials in picked.items():
-            of = answers and wilson_interval_of_groups(trials / answers * questions, questions)
+            share = wilson_interval(trials / answers * questions, questions) if answers else None
             yield {
                 "options": table.n_options,
                 "gold": LETTERS[gold],
                 "picked": name,
                 "trials": trials,
-                **interval("share", of or None),
+                **interval("share", share),
                 "answers": answers,
                 "questions": questions,
             }

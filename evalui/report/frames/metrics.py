@@ -109,24 +109,54 @@ def metric_rows(
     groups: Iterable[GroupSummary] = (),
 ) -> Iterator[Row]:
     """A row per cell, group and metric that has a value, as `METRICS` declares it."""
-    return chain(
-        (row for one in summaries for row in (*choice_metrics(one), *reading_metrics(one))),
-        (row for one in answers for row in answer_metrics(one)),
-        (row for one in arenas for row in _arena_metrics(one)),
-        _summary_metrics(groups),
+    return _with_units(
+        chain(
+            (row for one in summaries for row in (*_of_choices(one), *_of_readings(one))),
+            (row for one in answers for row in _of_answers(one)),
+            (row for one in arenas for row in _of_arena(one)),
+            _of_groups(groups),
+        )
     )
+
+
+def choice_metrics(summary: Summary) -> Iterator[Row]:
+    """The metrics of a cell of options, then those of its groups."""
+    return _with_units(_of_choices(summary))
+
+
+def answer_metrics(summary: AnswerSummary) -> Iterator[Row]:
+    """The metrics of a cell of written answers."""
+    return _with_units(_of_answers(summary))
+
+
+def metric_unit(name: str) -> tuple[str | None, str | None]:
+    """Unit and direction of a metric; unknown of a plug-in's that is not installed here."""
+    if metric := metric_named(name):
+        return "percent" if metric.unit == "share" else metric.unit, metric.direction
+    return _UNITS.get(name, (None, None))
+
+
+def _with_units(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows with what the metrics are; each is looked up once, a run has thousands of rows."""
+    known: dict[str, Row] = {}
+    for row in rows:
+        name = row["metric"]
+        if name not in known:
+            known[name] = dict(zip(("unit", "direction"), metric_unit(name), strict=True))
+        yield known[name] | row
 
 
 # ---------------------------------------------------------------- multiple choice
 
 
-def choice_metrics(summary: Summary) -> Iterator[Row]:
-    """The metrics of a cell of options, then those of its groups."""
+def _of_choices(summary: Summary) -> Iterator[Row]:
     own, row = _cell_columns(summary.cell), figure_columns(metrics_in("files"), summary.figures)
+    placed = metrics_in("metrics")
+    repeated = {metric.name for metric in placed if metric.needs == "repeats"}
     names = (
         *summary.metrics,
         "n",
-        *(metric.name for metric in metrics_in("metrics")),
+        *(metric.name for metric in placed),
         "mean_over_orders",
         *(metric.name for metric in metrics_in("form")),
     )
@@ -140,12 +170,13 @@ def choice_metrics(summary: Summary) -> Iterator[Row]:
     for name, value in values.items():
         if value is not None:
             ends = (row.get(f"{name}_low"), row.get(f"{name}_high"))
-            yield own | _metric(name, value, ends, _questions_of(name, summary))
+            n = _questions_of(name, summary, repeated=name in repeated)
+            yield own | _metric(name, value, ends, n)
     for group in summary.groups:
         yield from (own | each for each in _group_metrics(group))
 
 
-def reading_metrics(summary: Summary) -> Iterator[Row]:
+def _of_readings(summary: Summary) -> Iterator[Row]:
     """The accuracy of a cell of options under each rule that read its answers."""
     own = _cell_columns(summary.cell)
     for name, reading in summary.readings.items():
@@ -154,11 +185,11 @@ def reading_metrics(summary: Summary) -> Iterator[Row]:
             yield own | _metric(name, 100 * right.value, _ends(right), summary.n)
 
 
-def _questions_of(name: str, summary: Summary) -> int | None:
+def _questions_of(name: str, summary: Summary, *, repeated: bool) -> int | None:
     """How many questions a metric rests on, where that is known."""
     if name in _AS_WRITTEN:
         return summary.n
-    if name in _OF_ALL or ((one := metric_named(name)) and one.needs == "repeats"):
+    if name in _OF_ALL or repeated:
         # Of a cell at work, and of one that failed, some questions lack a reply.
         return summary.n if summary.done == summary.total else None
     fixed = summary.naming or summary.duplicates
@@ -186,8 +217,7 @@ def _group_metrics(group: SubjectGroup) -> Iterator[Row]:
 # ---------------------------------------------------------------- written answers
 
 
-def answer_metrics(summary: AnswerSummary) -> Iterator[Row]:
-    """The metrics of a cell of written answers."""
+def _of_answers(summary: AnswerSummary) -> Iterator[Row]:
     own, n = _cell_columns(summary.cell), summary.compared
     counts: Mapping[str, float] = {
         "n": summary.n,
@@ -222,7 +252,7 @@ def _mark_metrics(rated: JudgeRating) -> Iterator[Row]:
 # ---------------------------------------------------------------- judges
 
 
-def _arena_metrics(arena: Arena) -> Iterator[Row]:
+def _of_arena(arena: Arena) -> Iterator[Row]:
     """The ratings of each model by a judge, then how the judge behaved."""
     own = {**_NOWHERE, "dataset": arena.dataset, "mode": usual_mode("verdicts")}
     own |= {"judge": arena.by, "settings": arena.signature}
@@ -275,17 +305,10 @@ def summary_groups(groups: Iterable[GroupSummary]) -> Iterator[Row]:
             }
 
 
-def _summary_metrics(groups: Iterable[GroupSummary]) -> Iterator[Row]:
+def _of_groups(groups: Iterable[GroupSummary]) -> Iterator[Row]:
     """The same rows as metrics."""
     for row in summary_groups(groups):
-        unit, direction = metric_unit(row["metric"])
-        yield row | {
-            "kind": row["of"],
-            "settings": row["signature"],
-            "judge": "",
-            "unit": unit,
-            "direction": direction,
-        }
+        yield row | {"kind": row["of"], "settings": row["signature"], "judge": ""}
 
 
 # ---------------------------------------------------------------- pairs
@@ -328,13 +351,6 @@ def _pair(pair: MetricPair, *, scale: float) -> Row:
 # ---------------------------------------------------------------- parts of rows
 
 
-def metric_unit(name: str) -> tuple[str | None, str | None]:
-    """Unit and direction of a metric; unknown of a plug-in's that is not installed here."""
-    if metric := metric_named(name):
-        return "percent" if metric.unit == "share" else metric.unit, metric.direction
-    return _UNITS.get(name, (None, None))
-
-
 def _cell_columns(cell: Cell) -> Row:
     return {
         **_NOWHERE,
@@ -346,16 +362,7 @@ def _cell_columns(cell: Cell) -> Row:
 
 
 def _metric(name: str, value: float, ends: _Ends, n: int | None) -> Row:
-    unit, direction = metric_unit(name)
-    return {
-        "metric": name,
-        "value": value,
-        "low": ends[0],
-        "high": ends[1],
-        "n": n,
-        "unit": unit,
-        "direction": direction,
-    }
+    return {"metric": name, "value": value, "low": ends[0], "high": ends[1], "n": n}
 
 
 def _ends(of: Interval | None, *, scale: float = 100) -> _Ends:

@@ -87,94 +87,6 @@ class FrameKind:
     more: bool = False
 
 
-# In the order of a reader's interest.
-KINDS: Mapping[str, FrameKind] = {
-    "overview": FrameKind(
-        choices.OVERVIEW, lambda report: choices.overview(report.summaries), more=True
-    ),
-    "readings": FrameKind(choices.READINGS, lambda report: choices.readings(report.summaries)),
-    "rules": FrameKind(choices.RULES, lambda report: choices.rules(report.summaries)),
-    "groups": FrameKind(choices.GROUPS, lambda report: choices.groups(report.summaries), more=True),
-    "positions": FrameKind(choices.POSITIONS, lambda report: choices.positions(report.summaries)),
-    "confusion": FrameKind(choices.CONFUSION, lambda report: choices.confusion(report.summaries)),
-    "consistency": FrameKind(
-        choices.CONSISTENCY, lambda report: choices.consistency(report.summaries)
-    ),
-    "priors": FrameKind(choices.PRIORS, lambda report: choices.priors(report.summaries)),
-    "bias": FrameKind(choices.BIAS, lambda report: choices.bias(report.summaries)),
-    "calibration": FrameKind(
-        choices.CALIBRATION, lambda report: choices.calibration(report.summaries)
-    ),
-    "pairs": FrameKind(choices.PAIRS, lambda report: _pairs(report)),
-    "incomparable": FrameKind(
-        choices.INCOMPARABLE, lambda report: choices.incomparable(report.comparisons)
-    ),
-    "ranks": FrameKind(
-        choices.RANKS, lambda report: choices.ranks(report.comparisons, report.summaries)
-    ),
-    "summary_groups": FrameKind(
-        metrics.SUMMARY_GROUPS, lambda report: metrics.summary_groups(report.groups)
-    ),
-    "standings": FrameKind(arena.STANDINGS, lambda report: arena.standings(_arenas(report))),
-    "dimensions": FrameKind(arena.DIMENSIONS, lambda report: arena.dimensions(_arenas(report))),
-    "win_matrix": FrameKind(arena.WIN_MATRIX, lambda report: arena.win_matrix(_arenas(report))),
-    "win_rates": FrameKind(arena.WIN_RATES, lambda report: arena.win_rates(_arenas(report))),
-    "reliability": FrameKind(arena.RELIABILITY, lambda report: _reliability(report)),
-    "answers": FrameKind(texts.ANSWERS, lambda report: texts.answers(report.answers), more=True),
-    "marks": FrameKind(texts.MARKS, lambda report: texts.marks(report.answers)),
-    "duels": FrameKind(arena.DUELS, lambda report: arena.duels(report.arenas)),
-    "verdicts": FrameKind(arena.VERDICTS, lambda report: arena.verdicts(report.arenas)),
-    "people": FrameKind(people.PEOPLE, lambda report: people.people(report.people)),
-    "agreement": FrameKind(people.AGREEMENT, lambda report: people.agreement(report.people)),
-    "powered": FrameKind(people.POWERED, lambda report: people.powered(report.people)),
-    "disagreements": FrameKind(
-        people.DISAGREEMENTS, lambda report: people.disagreements(report.people)
-    ),
-    "votes": FrameKind(people.VOTES, lambda report: people.votes(report.votes)),
-    "metrics": FrameKind(
-        metrics.METRICS,
-        lambda report: metrics.metric_rows(
-            report.summaries, report.answers, report.arenas, report.groups
-        ),
-    ),
-    "cells": FrameKind(CELLS, lambda report: _cells(report)),
-    "left_out": FrameKind(LEFT_OUT, lambda report: map(asdict, report.left_out)),
-    "imported": FrameKind(IMPORTED, lambda report: _imported(report)),
-    "expenses": FrameKind(EXPENSES, lambda report: _expenses(report)),
-    "reply_counts": FrameKind(REPLY_COUNTS, lambda report: _reply_counts(report)),
-}
-# Those with a row for each judgement or answer, which files of lines hold.
-ROW_BY_ROW = frozenset({"duels", "verdicts", "votes"})
-
-
-class Frames(Mapping[str, "pd.DataFrame"]):
-    """The frames of a report by name; nobody may change one that is handed out.
-
-    Safe to share between threads.
-    """
-
-    def __init__(self, report: Report) -> None:
-        self._report = report
-        self._made: dict[str, pd.DataFrame] = {}
-        self._lock = RLock()  # over `_made`: a frame is made by one thread only
-
-    def __getitem__(self, name: str) -> "pd.DataFrame":
-        """The frame of a name; raises `KeyError` if there is none."""
-        kind = KINDS[name]
-        with self._lock:
-            if name not in self._made:
-                self._made[name] = frame(kind.rows(self._report), kind.columns, more=kind.more)
-            return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        """The names, in the order of a reader's interest."""
-        return iter(KINDS)
-
-    def __len__(self) -> int:
-        """How many frames there are, empty ones too."""
-        return len(KINDS)
-
-
 def _arenas(report: Report) -> tuple[Arena, ...]:
     """Those of the judges, then those of the people who voted."""
     return (*report.arenas, *human_arenas(report.people))
@@ -270,3 +182,91 @@ def _reply_counts(report: Report) -> Iterator[Row]:
             "run": each.run or None,
             "made": made if each.run else None,
         }
+
+
+# In the order of a reader's interest.
+KINDS: Mapping[str, FrameKind] = {
+    "overview": FrameKind(
+        choices.OVERVIEW, lambda report: choices.overview(report.summaries), more=True
+    ),
+    "readings": FrameKind(choices.READINGS, lambda report: choices.readings(report.summaries)),
+    "rules": FrameKind(choices.RULES, lambda report: choices.rules(report.summaries)),
+    "groups": FrameKind(choices.GROUPS, lambda report: choices.groups(report.summaries), more=True),
+    "positions": FrameKind(choices.POSITIONS, lambda report: choices.positions(report.summaries)),
+    "confusion": FrameKind(choices.CONFUSION, lambda report: choices.confusion(report.summaries)),
+    "consistency": FrameKind(
+        choices.CONSISTENCY, lambda report: choices.consistency(report.summaries)
+    ),
+    "priors": FrameKind(choices.PRIORS, lambda report: choices.priors(report.summaries)),
+    "bias": FrameKind(choices.BIAS, lambda report: choices.bias(report.summaries)),
+    "calibration": FrameKind(
+        choices.CALIBRATION, lambda report: choices.calibration(report.summaries)
+    ),
+    "pairs": FrameKind(choices.PAIRS, _pairs),
+    "incomparable": FrameKind(
+        choices.INCOMPARABLE, lambda report: choices.incomparable(report.comparisons)
+    ),
+    "ranks": FrameKind(
+        choices.RANKS, lambda report: choices.ranks(report.comparisons, report.summaries)
+    ),
+    "summary_groups": FrameKind(
+        metrics.SUMMARY_GROUPS, lambda report: metrics.summary_groups(report.groups)
+    ),
+    "standings": FrameKind(arena.STANDINGS, lambda report: arena.standings(_arenas(report))),
+    "dimensions": FrameKind(arena.DIMENSIONS, lambda report: arena.dimensions(_arenas(report))),
+    "win_matrix": FrameKind(arena.WIN_MATRIX, lambda report: arena.win_matrix(_arenas(report))),
+    "win_rates": FrameKind(arena.WIN_RATES, lambda report: arena.win_rates(_arenas(report))),
+    "reliability": FrameKind(arena.RELIABILITY, _reliability),
+    "answers": FrameKind(texts.ANSWERS, lambda report: texts.answers(report.answers), more=True),
+    "marks": FrameKind(texts.MARKS, lambda report: texts.marks(report.answers)),
+    "duels": FrameKind(arena.DUELS, lambda report: arena.duels(report.arenas)),
+    "verdicts": FrameKind(arena.VERDICTS, lambda report: arena.verdicts(report.arenas)),
+    "people": FrameKind(people.PEOPLE, lambda report: people.people(report.people)),
+    "agreement": FrameKind(people.AGREEMENT, lambda report: people.agreement(report.people)),
+    "powered": FrameKind(people.POWERED, lambda report: people.powered(report.people)),
+    "disagreements": FrameKind(
+        people.DISAGREEMENTS, lambda report: people.disagreements(report.people)
+    ),
+    "votes": FrameKind(people.VOTES, lambda report: people.votes(report.votes)),
+    "metrics": FrameKind(
+        metrics.METRICS,
+        lambda report: metrics.metric_rows(
+            report.summaries, report.answers, report.arenas, report.groups
+        ),
+    ),
+    "cells": FrameKind(CELLS, _cells),
+    "left_out": FrameKind(LEFT_OUT, lambda report: map(asdict, report.left_out)),
+    "imported": FrameKind(IMPORTED, _imported),
+    "expenses": FrameKind(EXPENSES, _expenses),
+    "reply_counts": FrameKind(REPLY_COUNTS, _reply_counts),
+}
+# Those with a row for each judgement or answer, which files of lines hold.
+ROW_BY_ROW = frozenset({"duels", "verdicts", "votes"})
+
+
+class Frames(Mapping[str, "pd.DataFrame"]):
+    """The frames of a report by name; nobody may change one that is handed out.
+
+    Safe to share between threads.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._made: dict[str, pd.DataFrame] = {}
+        self._lock = RLock()  # over `_made`: a frame is made by one thread only
+
+    def __getitem__(self, name: str) -> "pd.DataFrame":
+        """The frame of a name; raises `KeyError` if there is none."""
+        kind = KINDS[name]
+        with self._lock:
+            if name not in self._made:
+                self._made[name] = frame(kind.rows(self._report), kind.columns, more=kind.more)
+            return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names, in the order of a reader's interest."""
+        return iter(KINDS)
+
+    def __len__(self) -> int:
+        """How many frames there are, empty ones too."""
+        return len(KINDS)

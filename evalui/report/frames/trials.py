@@ -20,7 +20,7 @@ from evalui.scoring.trial_columns import ABSENT, FIXED_REASONS, Ragged, TrialCol
 from evalui.types import LETTERS, CellResult, Sample
 
 PART = 16_384  # rows of a part, at most
-SEPARATOR = "\n\n"  # between the turns of one answer, and between references
+_SEPARATOR = "\n\n"  # between the turns of one answer, and between references
 _DATASET = FrameColumn("category", "name of the dataset")
 _REPLY = FrameColumn("str", "what the model wrote")
 _RULE = FrameColumn("category", "the rule that read the answer")
@@ -210,10 +210,10 @@ def _of_trials(result: CellResult, trials: TrialColumns) -> Makers:
         return {
             **shared,
             **{name: metadata(name) for name in ("language", "capability", "file", "line")},
-            "question": of_question(lambda one: SEPARATOR.join((one.question, *one.follow_ups))),
-            "references": of_question(lambda one: SEPARATOR.join(one.references)),
+            "question": of_question(lambda one: _SEPARATOR.join((one.question, *one.follow_ups))),
+            "references": of_question(lambda one: _SEPARATOR.join(one.references)),
             "reply": lambda: _texts(
-                [SEPARATOR.join(turns or (reply or "",)) for reply, turns in _replies(trials)]
+                [_SEPARATOR.join(turns or (reply or "",)) for reply, turns in _replies(trials)]
             ),
             "rule": partial(_rules, trials),
             **repeat,

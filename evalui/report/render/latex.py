@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from evalui.report.blocks import Block, Card, Details, Table
+from evalui.report.blocks import Block, Card, Details, Heading, Table
 from evalui.report.render.text import table_texts
 
 # What has a meaning of its own in LaTeX.
@@ -20,7 +20,10 @@ _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 
 
 def as_latex(blocks: Sequence[Block], keys: Sequence[str] = ()) -> str:
-    """Each lead table, and the tables of the sections with these `keys`, below each other."""
+    """Each lead table, and the tables of the sections with these `keys`, below each other.
+
+    Of a section with several tables each is named after the heading above it, too.
+    """
     return "\n".join(_environment(title, table) for title, table in _tables(blocks, keys))
 
 
@@ -32,14 +35,17 @@ def escape_latex(text: str) -> str:
 def _tables(
     blocks: Iterable[Block], keys: Sequence[str], title: str = "", *, every: bool = False
 ) -> Iterator[tuple[str, Table]]:
+    caption = title
     for block in blocks:
         match block:
+            case Heading() if every:
+                caption = f"{title}: {block.text}"
             case Card():
                 yield from _tables(block.blocks, keys, block.title, every=every)
             case Details() if block.key in keys:
                 yield from _tables(block.blocks, keys, block.name, every=True)
             case Table() if block.lead or every:
-                yield title, block
+                yield caption, block
             case _:
                 pass
 

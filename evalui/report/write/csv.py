@@ -62,14 +62,21 @@ def _tables(shown: Iterable[Block], title: str = "") -> Iterator[tuple[str, Tabl
 
 
 def cells(column: "pd.Series", write: Callable[[Any], T]) -> Sequence[T]:
-    """Each cell as it is written, once for each category; what is missing as None is."""
+    """Each cell as it is written, once for each category; what is missing as None is.
+
+    A time is a text, in UTC.
+    """
     if column.dtype == "category":
         written = [*map(write, column.cat.categories), write(None)]
         return [written[code] for code in column.cat.codes.tolist()]  # -1 is missing, and the last
     if column.dtype == np.float64:
         return [*map(write, column.tolist())]
     plain: Any = column.astype("object")
-    return [*map(write, plain.where(column.notna(), None).tolist())]
+    plain = plain.where(column.notna(), None)
+    values: list[Any] = plain.tolist()
+    if column.dtype.kind == "M":
+        values = [each and each.isoformat(timespec="milliseconds") for each in values]
+    return [*map(write, values)]
 
 
 def is_missing(value: Any) -> bool:

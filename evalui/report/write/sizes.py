@@ -42,7 +42,7 @@ def about_sizes(
     written = {name: write(report, name, language) for name in _WITHOUT_TRIALS}
     of_sample = replace(report, results=tuple(sample))
     tables = tables_of(of_sample)
-    workbook = _length(xlsx_parts(tables, report.signatures)) + more(_workbook, _length)
+    book = b"".join(xlsx_parts(tables, report.signatures))
     trial_files = {
         name: about(partial(trial_file, name)) for name in TRIAL_FORMATS if is_installed(name)
     }
@@ -53,7 +53,8 @@ def about_sizes(
     pictures = written["md"].count(b".png") * (_PICTURE + _MARK * len(sample))
     sizes = {name: len(content) for name, content in written.items()}
     # A workbook with much the same in its rows is packed once more in an archive.
-    packed += _packed(xlsx_parts(tables, report.signatures)) + more(_workbook, _packed)
+    packed += _packed([book]) + more(_workbook, _packed)
+    workbook = len(book) + more(_workbook, _length)
     return sizes | trial_files | {"xlsx": workbook, "zip": packed + pictures}
 
 

@@ -145,9 +145,7 @@ def _offered(
 ) -> Mapping[str, Words]:
     words: Mapping[str, Mapping[str, str]] = {
         "judge": {
-            name: t("arena.board.people")
-            if name == PEOPLE
-            else judge_name(name, t.language, rule_based=context.rules)
+            name: t("arena.board.people") if name == PEOPLE else judge_name(name, context)
             for name in board.choices.judges
         },
         "language": {name: _language(t, name) for name in board.choices.languages},

@@ -6,6 +6,7 @@ from bias_examples import Pick, cell_result, fond, halting, right
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
 from evalui.messages import messages
+from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.comparison import Comparison, Contender, compare, comparison_blocks
 from evalui.report.analyses.people import people_blocks
 from evalui.report.blocks import Block
@@ -75,4 +76,4 @@ def voted_page(language: Language) -> tuple[Block, ...]:
     """What people said of a run that a panel judged."""
     cast = (*votes("ann"), *votes("eve", n=6))
     report = compile_report("", judged_run(judges=("one", "two")), votes={DATASET: cast})
-    return tuple(people_blocks(report.people, language, rule_based=frozenset()))
+    return tuple(people_blocks(report.people, OpenContext(language)))

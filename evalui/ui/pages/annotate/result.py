@@ -9,6 +9,7 @@ from gradio.blocks import Block as Component
 from evalui.app.ballots import VoterState, own_verdicts
 from evalui.app.results import run_report
 from evalui.messages import Messages
+from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.people import contestant_markers, people_blocks
 from evalui.report.blocks import Block, Card, Details, Headline, Markers, TableCell, text_table
 from evalui.report.numbers import fixed
@@ -94,7 +95,7 @@ def result_blocks(t: Messages, visit: Visit, run: RunRow, state: VoterState) -> 
         if own := _cast_by(figures, visit.voter.name):
             dataset = figures.judged.dataset if len(figures_of_each) > 1 else ""
             yield _tally_card(t, dataset, own, contestant_markers(figures, baselines))
-    yield from people_blocks(people, t.language, rule_based=baselines)
+    yield from people_blocks(people, OpenContext(t.language, (), baselines, baselines))
 
 
 def _is_whole(visit: Visit, state: VoterState) -> bool:

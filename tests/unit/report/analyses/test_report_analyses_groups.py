@@ -25,7 +25,7 @@ from evalui.report.compile import (
 )
 from evalui.report.frames.metrics import METRICS
 from evalui.report.render.markdown import as_markdown
-from evalui.report.write.files import parts, tables_of, write_html
+from evalui.report.write.files import parts, tables_of, write
 from evalui.report.write.records import write_json
 from evalui.scoring.cell_summary import summarise
 
@@ -66,7 +66,7 @@ def test_the_groups_stand_in_the_report_with_what_they_lack() -> None:
         assert "mean of 2 of 2 subjects" in text
         assert "questions of 1 of 1 subject" in text
         assert "Sets (less, sure): without e." in text
-    assert "Sets" in write_html(made, "en").decode()
+    assert "Sets" in write(made, "html", "en").decode()
     assert "# 分组" in markdown(made, "zh")
     assert "3 groups, of which 1 lacks members." in markdown(made, "en")
     assert "2 groups, each with all its members." in markdown(report(*GROUPS[:2]), "en")

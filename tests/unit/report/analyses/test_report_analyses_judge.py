@@ -20,7 +20,7 @@ from evalui.report.analyses.judge import (
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.figures import arena, human_arena, panel_arena
 from evalui.scoring.arena.verdicts import PANEL_NAME, JudgeReliability
-from evalui.types import Interval
+from evalui.types import Interval, Language
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,12 @@ def _share(value: float, low: float | None = None, high: float | None = None, n:
     return Interval(value, value if low is None else low, value if high is None else high, n)
 
 
-def _rules(found, language="en", **given):
-    return [note.rule for note in judge_notes(found, language, **given)]
+def _ruled(*rules: str, language: Language = "en") -> OpenContext:
+    return OpenContext(language, rules=frozenset(rules))
+
+
+def _rules(found, *rules):
+    return [note.rule for note in judge_notes(found, _ruled(*rules))]
 
 
 def _behaving(found, **changes):
@@ -69,7 +73,7 @@ def test_the_sentence_on_a_fair_judge(calm):
 
 def test_one_thing_stands_beside_the_verdict(calm):
     def support(found, *rules):
-        shown = judged_headline(found, "Verdict.", "en", rule_based=frozenset(rules))
+        shown = judged_headline(found, "Verdict.", _ruled(*rules))
         return shown.kind, f"{shown.lead} {shown.support}".strip()
 
     steady = _behaving(calm, flip_rate=_share(0.0, 0.0, 0.016))
@@ -157,16 +161,15 @@ def test_a_judge_that_is_a_candidate_is_told(calm):
 
 
 def test_a_rule_that_judges_is_called_one(calm):
-    rules = frozenset({"judge-local"})
-    assert _rules(calm, rule_based=rules) == ["rule-judge"]
-    assert judge_name("judge-local", "zh", rule_based=rules) == "judge-local（规则）"
-    assert judge_name("other", "en", rule_based=rules) == "other"
+    assert _rules(calm, "judge-local") == ["rule-judge"]
+    assert judge_name("judge-local", _ruled("judge-local", language="zh")) == "judge-local（规则）"
+    assert judge_name("other", _ruled("judge-local")) == "other"
 
 
 def test_a_half_judged_cell_and_a_failed_one_are_told(calm):
     assert _rules(replace(calm, done=10)) == ["partial"]
     assert _rules(replace(calm, state="failed", error="Out of memory.")) == ["failed"]
-    (note,) = judge_notes(replace(calm, done=10), "en")
+    (note,) = judge_notes(replace(calm, done=10), _ruled())
     assert note.text.endswith("verdicts are in, and no more will come.")
     assert _rules(replace(calm, state="impossible", error="No answers.")) == ["not-run"]
 
@@ -174,12 +177,10 @@ def test_a_half_judged_cell_and_a_failed_one_are_told(calm):
 def test_a_panel_and_people_are_named():
     cells = [judge_result(judge=judge) for judge in ("one", "two")]
     panel = panel_arena(cells)
-    assert judged_by(panel, "en", rule_based=frozenset({"two"})) == (
-        "panel of 2 judges: one, two (rule-based)"
-    )
+    assert judged_by(panel, _ruled("two")) == ("panel of 2 judges: one, two (rule-based)")
     persons = human_arena(votes("ann"), arena(cells[0]))
-    assert judged_by(persons, "zh") == "由人评判"
-    assert "rule-judge" not in _rules(persons, rule_based=frozenset({"ann"}))
+    assert judged_by(persons, _ruled(language="zh")) == "由人评判"
+    assert "rule-judge" not in _rules(persons, "ann")
 
 
 def test_a_panel_is_not_called_steady_for_what_its_judges_change(calm):
@@ -187,7 +188,7 @@ def test_a_panel_is_not_called_steady_for_what_its_judges_change(calm):
     panel = replace(calm, by=PANEL_NAME, judges=tuple(swayed), judge_flip_rates=swayed)
     panel = _behaving(panel, flip_rate=_share(0.0), unreadable=_share(0.4, 0.3, 0.5))
     assert order_consistency(panel, "en") is None
-    assert [note.text for note in judge_notes(panel, "en")] == [
+    assert [note.text for note in judge_notes(panel, _ruled())] == [
         "Showings without a majority of the judges: 40 % (30–50) of 240. They count for nobody.",
         "Judges whose verdicts change when the two answers swap places: "
         "unsteady 44.6 % (40.0–50.0).",
@@ -214,13 +215,11 @@ def test_verdicts_a_rule_could_not_give_for_want_of_a_reference_are_counted():
     k = sum(v.outcome is None and not bare[v.duel.sample_id].references for v in found.verdicts)
     assert 0 < k == unreferenced_verdicts(found) < sum(v.outcome is None for v in found.verdicts)
     rules = frozenset({found.by})
-    told = next(
-        n for n in judge_notes(found, "en", rule_based=rules) if n.rule == "judge-unreadable"
-    )
+    told = next(n for n in judge_notes(found, _ruled(*rules)) if n.rule == "judge-unreadable")
     assert f"{k} of them are on questions without a reference" in told.text
-    assert "reference" not in " ".join(note.text for note in judge_notes(found, "en"))
+    assert "reference" not in " ".join(note.text for note in judge_notes(found, _ruled()))
 
 
 def test_verdicts_are_counted_with_their_judge(calm):
-    said = battles_by(calm, "en", rule_based=frozenset({"judge-local"}))
+    said = battles_by(calm, _ruled("judge-local"))
     assert said == "240 verdicts, judge: judge-local (rule-based)."

@@ -14,22 +14,21 @@ from evalui.scoring.arena.verdicts import rating_cells
 
 _HIGH, _LOW = [9.0, 8.0, 9.0, 8.0] * 3, [3.0, 4.0, 3.0, 4.0] * 3
 _RULES = frozenset({"judge-local"})
-_NOBODY: frozenset[str] = frozenset()
 
 
 def test_the_model_that_is_marked_highest_is_named():
     found = rating_result({"early": _LOW, "late": _HIGH})
-    told = rating_title(found, "en", rule_based=_NOBODY)
+    told = rating_title(found, OpenContext("en"))
     assert told.startswith("judge-local marks late highest: 8.5 of 10 (8.")
     assert told.endswith(", n = 12)")
-    assert rating_title(found, "zh", rule_based=_NOBODY).startswith(
+    assert rating_title(found, OpenContext("zh")).startswith(
         "judge-local 给 late 的评分最高：8.5 分（满分 10）（8."
     )
 
 
 def test_models_that_the_test_cannot_tell_apart_are_said_to_be_so():
     found = rating_result({"early": _HIGH[::-1], "late": [*_HIGH[:11], 9.0], "weak": _LOW})
-    told = rating_title(found, "en", rule_based=_NOBODY)
+    told = rating_title(found, OpenContext("en"))
     assert told == (
         "By the marks of judge-local, late and early cannot be told apart: 8.6 to 8.5 of 10"
     )
@@ -37,13 +36,13 @@ def test_models_that_the_test_cannot_tell_apart_are_said_to_be_so():
 
 def test_one_model_alone_has_its_mark_and_a_rule_is_called_one():
     found = rating_result({"late": [1.0, 0.0, 1.0, 1.0]}, scale="correct")
-    told = rating_title(found, "en", rule_based=_RULES)
+    told = rating_title(found, OpenContext("en", rules=_RULES))
     assert told.startswith("judge-local (rule-based) marks late 75 % right")
 
 
 def test_without_a_mark_nothing_is_said():
     silent = rating_result({"late": [None, None]})
-    assert rating_title(silent, "en", rule_based=_NOBODY) == ""
+    assert rating_title(silent, OpenContext("en")) == ""
     (headline,) = rated_blocks(silent, OpenContext("en", ["late"]))
     assert isinstance(headline, Headline)
     assert headline.text == "No marks yet."

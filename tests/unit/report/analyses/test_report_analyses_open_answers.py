@@ -106,7 +106,7 @@ def test_a_dataset_has_a_part_for_each_judge_its_panel_first_and_people_last():
     )
     shown = open_parts(report, (*report.arenas, *human_arenas(report.people)))
     assert [part.judge for part in shown] == ["panel", "one", "two", "people"]
-    assert [part.label("en", frozenset({"two"})) for part in shown] == [
+    assert [part.label(OpenContext("en", rules=frozenset({"two"}))) for part in shown] == [
         "all judges together",
         "one",
         "two (rule-based)",
@@ -210,21 +210,30 @@ def _models(value: object) -> Iterator[JsonBlock]:
 
 def test_the_model_closest_to_the_references_is_named():
     found = answers([answers_result(model) for model in ("late", "early")])
-    assert text_title(found, "en").startswith("late is closest to the references: ROUGE-L 0.90")
-    assert text_title(found[:1], "en") == "late reaches ROUGE-L 0.90 (0.56–0.98) on 8 questions"
-    assert text_title([replace(found[0], means={})], "en").startswith("No answer has a reference")
-    level = [found[0], replace(found[1], means=found[0].means)]
-    assert text_title(level, "en") == "late and early are equally close to the references: " + (
-        "ROUGE-L 0.90"
+    assert text_title(found, OpenContext("en")).startswith(
+        "late is closest to the references: ROUGE-L 0.90"
     )
+    assert (
+        text_title(found[:1], OpenContext("en"))
+        == "late reaches ROUGE-L 0.90 (0.56–0.98) on 8 questions"
+    )
+    assert text_title([replace(found[0], means={})], OpenContext("en")).startswith(
+        "No answer has a reference"
+    )
+    level = [found[0], replace(found[1], means=found[0].means)]
+    assert text_title(
+        level, OpenContext("en")
+    ) == "late and early are equally close to the references: " + ("ROUGE-L 0.90")
 
 
 def test_means_over_different_questions_name_no_closest_model():
     found = answers([answers_result("weak", done=2), answers_result("late")])
-    assert text_title(found, "en").startswith("The models were compared on different questions")
-    assert text_title(found[:1], "en").startswith("weak reaches")
+    assert text_title(found, OpenContext("en")).startswith(
+        "The models were compared on different questions"
+    )
+    assert text_title(found[:1], OpenContext("en")).startswith("weak reaches")
     silent = replace(found[0], means={}, question_ids=frozenset())
-    assert text_title([silent, found[1]], "en").startswith("late reaches")
+    assert text_title([silent, found[1]], OpenContext("en")).startswith("late reaches")
 
 
 @pytest.mark.parametrize(
@@ -237,21 +246,24 @@ def test_means_over_different_questions_name_no_closest_model():
 )
 def test_answers_that_are_missing_may_come_only_while_the_cell_is_open(state, told):
     (late,) = answers([answers_result("late", done=4)])
-    assert told in [note.text for note in answer_notes(replace(late, state=state), "en")]
+    assert told in [
+        note.text for note in answer_notes(replace(late, state=state), OpenContext("en"))
+    ]
 
 
 def test_answers_left_without_a_rating_are_counted():
     cells = [answers_result("late"), rating_result({"late": [7.0, None, 8.0]})]
     (late,) = answers(cells)
-    texts = [note.text for note in answer_notes(late, "en", rule_based=frozenset({"judge-local"}))]
+    judged = OpenContext("en", rules=frozenset({"judge-local"}))
+    texts = [note.text for note in answer_notes(late, judged)]
     assert texts[-1] == ("Answers without a readable rating from judge-local (rule-based): 1 of 3.")
     (rated,) = answers([cells[0], rating_result({"late": [7.0, 8.0]})])
-    assert [note.rule for note in answer_notes(rated, "en")] == ["bare"]
+    assert [note.rule for note in answer_notes(rated, OpenContext("en"))] == ["bare"]
 
 
 def test_a_cell_that_cannot_run_says_only_why():
     (late,) = answers(judged_run()[:1])
-    notes = answer_notes(replace(late, state="impossible", error="No text."), "en")
+    notes = answer_notes(replace(late, state="impossible", error="No text."), OpenContext("en"))
     assert [note.text for note in notes] == ["Cannot run. No text."]
 
 
@@ -270,15 +282,16 @@ def _cell(model: str, length: int, *, recall: float, f: float, reference: str = 
 
 def _told(*cells: CellResult) -> str:
     figure = ranking_metric(answers(cells)).figure
-    return text_title(answers(cells), "en", pairs=compare_answers(cells, figure))
+    return text_title(answers(cells), OpenContext("en"), compare_answers(cells, figure))
 
 
 def test_scripted_models_are_no_peers_of_real_ones():
     cells = [_cell("real", 3, recall=0.5, f=0.4), _cell("script", 3, recall=1.0, f=1.0)]
-    title = text_title(answers(cells), "en", rule_based={"script"})
+    context = OpenContext("en", baselines={"script"})
+    title = text_title(answers(cells), context)
     assert "real" in title
     assert "script" not in title
-    assert "script" in text_title(answers(cells[1:]), "en", rule_based={"script"})
+    assert "script" in text_title(answers(cells[1:]), context)
 
 
 def test_answers_over_five_times_as_long_as_the_references_lead_with_recall():
@@ -329,7 +342,7 @@ def test_the_reason_is_given_in_both_languages():
 def test_the_longer_answer_that_holds_more_of_the_reference_is_named_first():
     brief, long = _cell("brief", 100, recall=0.4, f=0.3), _cell("long", 160, recall=0.6, f=0.1)
     assert _told(brief, long).startswith("long covers the references best: recall (ROUGE-L) 0.60")
-    assert "long" in text_title(answers([brief, long]), "zh")
+    assert "long" in text_title(answers([brief, long]), OpenContext("zh"))
 
 
 def test_the_title_names_no_winner_where_the_pair_has_none():
@@ -338,9 +351,11 @@ def test_the_title_names_no_winner_where_the_pair_has_none():
     )
     cells = [_cell("a", 99, recall=0.50, f=0.1), _cell("b", 99, recall=0.49, f=0.1)]
     (pair,) = compare_answers(cells, RECALL)
-    told = text_title([first, second], "en", pairs=[replace(pair, p=0.2)])
+    told = text_title([first, second], OpenContext("en"), [replace(pair, p=0.2)])
     assert told == "Against the references, a and b cannot be told apart"
-    assert text_title([first, second], "en", pairs=[replace(pair, p=0.01)]).startswith("a covers")
+    assert text_title([first, second], OpenContext("en"), [replace(pair, p=0.01)]).startswith(
+        "a covers"
+    )
     other = [replace(pair, p=0.01, metric=MAIN)]
     with pytest.raises(AssertionError, match="the figure that leads"):
-        text_title([first, second], "en", pairs=other)
+        text_title([first, second], OpenContext("en"), other)

@@ -7,7 +7,7 @@ import pytest
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
 
 from evalui.report.analyses.arena import standings_title
-from evalui.report.analyses.base import Report
+from evalui.report.analyses.base import OpenContext, Report
 from evalui.report.analyses.people import people_blocks
 from evalui.report.blocks import Card, Details, ModelCell, PlotCell, Table
 from evalui.report.compile import compile_report, markdown
@@ -42,11 +42,9 @@ def text(report: Report) -> str:
     return _people(report)
 
 
-def _people(report: Report, language: str = "en", rule_based: Sequence[str] = ()) -> str:
-    tongue = "zh" if language == "zh" else "en"
-    return as_markdown(
-        tuple(people_blocks(report.people, tongue, rule_based=frozenset(rule_based)))
-    )
+def _people(report: Report, language: Language = "en", rules: Sequence[str] = ()) -> str:
+    context = OpenContext(language, baselines=rules, rules=frozenset(rules))
+    return as_markdown(tuple(people_blocks(report.people, context)))
 
 
 def _rows(text: str, head: str) -> Mapping[str, list[str]]:
@@ -133,7 +131,7 @@ def test_a_title_is_not_repeated_below_the_table(report: Report, text: str):
     found = compile_report("", judged_run(), votes={DATASET: votes("ann")[:1]})
     (alone,) = (replace(one, agreement=None) for one in found.people)
     assert alone.human_arena is not None
-    said = as_markdown(tuple(people_blocks((alone,), "en", rule_based=frozenset())))
+    said = as_markdown(tuple(people_blocks((alone,), OpenContext("en"))))
     assert said.count(standings_title(alone.human_arena, "en")) == 1
 
 
@@ -202,7 +200,7 @@ def test_people_who_part_without_a_judge_are_listed():
 
 def test_each_judge_of_a_panel_is_held_against_people(said: Sequence[Verdict]):
     found = compile_report("", judged_run(judges=("one", "two")), votes={DATASET: said})
-    text = _people(found, rule_based=("two",))
+    text = _people(found, rules=("two",))
     assert "ELO by people | ELO by the panel | ELO by one | ELO by two (rule-based) |" in text
     section = text.partition("### Win rates, the judge corrected by people")[2]
     for judge in ("the panel", "one", "two (rule-based)"):
@@ -235,7 +233,7 @@ def test_the_figures_of_people_are_signed(report: Report):
 def test_the_standings_are_drawn_with_people_solid_and_the_judge_hollow(report: Report):
     card = next(
         block
-        for block in people_blocks(report.people, "en", rule_based=frozenset())
+        for block in people_blocks(report.people, OpenContext("en"))
         if isinstance(block, Card)
     )
     table = next(block for block in card.blocks if isinstance(block, Table))
@@ -254,7 +252,7 @@ def test_the_standings_are_drawn_with_people_solid_and_the_judge_hollow(report: 
 def test_what_folds_has_its_finding_and_a_place_of_its_own(report: Report):
     folded = [
         block
-        for block in people_blocks((*report.people, *_second(report)), "en", rule_based=frozenset())
+        for block in people_blocks((*report.people, *_second(report)), OpenContext("en"))
         if isinstance(block, Details)
     ]
     assert all(block.finding for block in folded)

@@ -1,6 +1,8 @@
 """Frames of whole runs: cells, metrics, what was left out, imported, spent and kept."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from time import sleep
 
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from evalui.models.base import ModelUsage, ReplyCount
 from evalui.report.compile import compile_report
 from evalui.report.frames.base import FrameColumn, frame, records
 from evalui.report.frames.metrics import metric_unit
+from evalui.report.frames.run import KINDS, FrameKind
 from evalui.types import LeftOut, LogSource, PrintedFigure
 
 
@@ -107,6 +110,22 @@ def test_replies_say_which_run_requested_them():
     assert made["kept"].tolist() == [False, True, True]
     assert made["run"].isna().tolist() == [True, False, True]
     assert made["made"].dropna().tolist() == ["2001-09-09T01:46:40+00:00"]
+
+
+def test_a_frame_is_made_by_one_thread_alone(monkeypatch: pytest.MonkeyPatch):
+    made: list[int] = []
+
+    def rows(_: object):
+        made.append(1)
+        sleep(0.05)
+        yield {"n": 1}
+
+    monkeypatch.setitem(KINDS, "cells", FrameKind({"n": FrameColumn("Int64", "a number")}, rows))
+    frames = compile_report("Run", ()).frames
+    with ThreadPoolExecutor(4) as pool:
+        got = list(pool.map(lambda _: frames["cells"], range(8)))
+    assert len(made) == 1
+    assert all(one is got[0] for one in got)
 
 
 # ------------------------------------------------------------ what a frame is

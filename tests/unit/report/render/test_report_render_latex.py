@@ -1,7 +1,16 @@
 """Lead tables for a paper; nothing of a file becomes a command."""
 
 from evalui.report.axes import Axis
-from evalui.report.blocks import Card, Column, Details, ModelCell, Paragraph, Table, ValueCell
+from evalui.report.blocks import (
+    Card,
+    Column,
+    Details,
+    Heading,
+    ModelCell,
+    Paragraph,
+    Table,
+    ValueCell,
+)
 from evalui.report.render.latex import as_latex, escape_latex
 
 COLUMNS = (
@@ -32,6 +41,13 @@ def test_other_tables_are_taken_from_the_sections_that_are_named():
     blocks = [Table(COLUMNS, ROWS), Details("every-figure", "Every", "", (Table(COLUMNS, ROWS),))]
     assert as_latex(blocks) == ""
     assert as_latex(blocks, ["every-figure"]).count(r"\begin{table}") == 1
+
+
+def test_tables_of_a_section_with_headings_are_named_after_them():
+    tables = (Heading(3, "law"), Table(COLUMNS, ROWS), Heading(3, "arts"), Table(COLUMNS, ROWS))
+    text = as_latex([Details("every-rule", "Rules", "", tables)], ["every-rule"])
+    captions = [line.strip() for line in text.splitlines() if "caption" in line]
+    assert captions == [r"\caption{Rules: law}", r"\caption{Rules: arts}"]
 
 
 def test_signs_of_latex_stay_text():
