@@ -148,7 +148,7 @@ def _diagram(each: CalibratedCell, number: int, t: Messages, colour: str) -> lis
 def _reliability(each: CalibratedCell, t: Messages, colour: str) -> go.Figure:
     bins = choices.calibration([each.summary])
     own = [row for row in bins if row["options"] == each.bias.n_options]
-    return reliability(pd.DataFrame(own), t, colour=colour)
+    return reliability(pd.DataFrame(own, dtype=object), t, colour=colour)
 
 
 def _figures(

@@ -543,7 +543,10 @@ def _answers(subject: BiasSubject, t: Messages, links: BiasLinks | None) -> Deta
         if links:
             squares = [row | {"href": leads_to(row)} for row in squares]
         slots = subject.rows(choices.positions([subject.summary]))
-        made = {"confusion": pd.DataFrame(squares), "positions": pd.DataFrame(slots)}
+        made = {
+            "confusion": pd.DataFrame(squares, dtype=object),
+            "positions": pd.DataFrame(slots, dtype=object),
+        }
         rows = charts.answered(made.__getitem__)
         return charts.answers(rows, t, colour=subject.colour)
 
@@ -589,7 +592,7 @@ def _consistency(
         for row in rows:
             where = {"slots": row["same_position"], "options": row["same_option"]}
             row["href"] = links.here(_GRID, **where) if row["questions"] else ""
-        return charts.consistency(pd.DataFrame(rows), t)
+        return charts.consistency(pd.DataFrame(rows, dtype=object), t)
 
     about = t("bias.steady-about", n=steady.n, orders=steady.n_orders)
     title = t("bias.steady-title")
@@ -748,7 +751,7 @@ def _named(
 
 def _drawn(draw: Draw, rows: Sequence[Row], t: Messages) -> go.Figure:
     """The figure, made when it is wanted."""
-    return draw(pd.DataFrame(rows), t)
+    return draw(pd.DataFrame(rows, dtype=object), t)
 
 
 def _most(

@@ -201,7 +201,8 @@ def note(text: str, *, faint: bool = True, **place: Any) -> Part:
 
 def records(rows: pd.DataFrame) -> list[Part]:
     """The rows, each by column."""
-    return cast("list[Part]", rows.to_dict("records"))
+    names, columns = list(rows.columns), [rows[name].tolist() for name in rows.columns]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def percent_interval(row: Part, name: str) -> Interval:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -38,6 +39,7 @@ _OUTCOME_GAP = 0.25  # columns between the letters and what is no letter
 _PICKS_ROW, _ROW, _SMALL_ROW, _ORDERS_ROW = 48, 46, 30, 16  # pixels
 _PRINTED = 6  # orders, or columns, up to which a cell has room for its number
 _FALSE_STARS = 0.05
+_ENDS = ("", "_low", "_high")  # of a value and its range
 _CELL_AND_SIZE = (*CELL, "options")
 _HOVER = (
     "<b>%{fullData.name}</b><br>position %{x}: %{y:.1f} % of the readable trials<br>"
@@ -48,15 +50,18 @@ _HOVER = (
 
 def answered(of: FrameOf) -> pd.DataFrame:
     """The squares of picks, each with the share that its picked slot has of all picks."""
-    shares = [f"share_of_picks{end}" for end in ("", "_low", "_high")]
-    slots = of("positions").rename(columns={"slot": "picked"}).astype({"picked": "str"})
-    return (
-        of("confusion")
-        .astype({"picked": "str"})
-        .merge(
-            slots[[*_CELL_AND_SIZE, "picked", *shares]], how="left", on=[*_CELL_AND_SIZE, "picked"]
-        )
-    )
+    squares, slots = of("confusion"), of("positions")
+    places = {key: place for place, key in enumerate(_keys(slots, "slot"))}
+    found = [places.get(key, -1) for key in _keys(squares, "picked")]
+    known = {f"share_of_picks{end}": [*slots[f"share_of_picks{end}"], None] for end in _ENDS}
+    # Of no letter, -1, there is none.
+    shares = {name: pd.Series([each[at] for at in found]) for name, each in known.items()}
+    return squares.reset_index(drop=True).assign(**shares)
+
+
+def _keys(rows: pd.DataFrame, slot: str) -> list[tuple[Any, ...]]:
+    """Which cell, number of options and slot each row is of."""
+    return list(zip(*(rows[name].tolist() for name in (*_CELL_AND_SIZE, slot)), strict=True))
 
 
 @chart("bias.answers", answered, one=_CELL_AND_SIZE)

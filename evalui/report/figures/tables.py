@@ -2,9 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
-
-import plotly.graph_objects as go
 
 from evalui.report.figures.base import Part, words
 
@@ -26,13 +23,12 @@ class FigureTable:
     title: str = ""
 
 
-def figure_tables(drawn: go.Figure) -> list[FigureTable]:
-    """One table of all marks, or one for each of several heat maps.
+def figure_tables(figure: Part) -> list[FigureTable]:
+    """One table of all marks of a figure as JSON has it, or one for each of several heat maps.
 
     A heat map has a row for each of its own, anything else one for each mark; bars below a heat
     map are one row more.
     """
-    figure = cast("Part", drawn.to_dict())
     layout: Part = figure["layout"]
     notes: Sequence[Part] = layout.get("annotations") or ()
     maps: dict[str, list[Part]] = {}

@@ -15,6 +15,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
 
+from plotly.io.json import to_json_plotly  # pyright: ignore[reportUnknownVariableType]
+
 from evalui.messages import Messages, messages
 from evalui.report.blocks import (
     Block,
@@ -184,10 +186,9 @@ def render_card_head(block: Card) -> Html:
 
 
 def _chart(block: ChartBlock, *, linked: bool) -> Html:
-    drawn = block.draw()
-    layout = cast("Any", drawn).layout
-    size = layout.width or WIDE, layout.height or _HEIGHT
-    return _made("chart", block, drawn.to_json(), *size, figure_tables(drawn), linked)
+    figure = cast("dict[str, Any]", block.draw().to_dict())
+    size = (figure["layout"].get("width", WIDE), figure["layout"].get("height", _HEIGHT))
+    return _made("chart", block, to_json_plotly(figure), *size, figure_tables(figure), linked)
 
 
 def _made(name: str, *values: Any) -> Html:

@@ -115,12 +115,12 @@ def test_a_figure_has_the_colours_of_a_page_or_of_paper():
 
 
 def _told(drawn: go.Figure) -> list[tuple[str, list[str]]]:
-    (table,) = figure_tables(drawn)
+    (table,) = figure_tables(drawn.to_dict())
     return [(name, [mark.text for mark in marks]) for name, marks in table.rows]
 
 
 def test_the_table_of_a_heat_map_says_what_its_cells_say():
-    (table,) = figure_tables(drawn_heat_map())
+    (table,) = figure_tables(drawn_heat_map().to_dict())
     assert list(table.heads) == ["rows", "left", "right"]
     assert _told(drawn_heat_map()) == [("top", ["10 %", "90 % 80–100"]), ("foot", ["50 %", ""])]
 
@@ -132,7 +132,7 @@ def test_the_table_of_lines_has_a_row_for_each_point():
 
 
 def test_panels_have_a_table_each_under_their_titles():
-    assert [table.title for table in figure_tables(drawn_panels())] == [
+    assert [table.title for table in figure_tables(drawn_panels().to_dict())] == [
         "first n = 3",
         "second n = 4",
     ]
@@ -140,7 +140,7 @@ def test_panels_have_a_table_each_under_their_titles():
 
 def test_any_figure_has_a_table():
     bars = figure([go.Bar(name="m", x=["A", "B"], y=[60, 40.5])], xaxis={"title": {"text": "slot"}})
-    (table,) = figure_tables(bars)
+    (table,) = figure_tables(bars.to_dict())
     assert list(table.heads) == ["slot", ""]
     assert _told(bars) == [("m A", ["60"]), ("m B", ["40.5"])]
 
