@@ -83,10 +83,20 @@ def series(values: Any, dtype: Dtype) -> "pd.Series":
     if dtype == "category":
         known = dict[Any, int]()
         codes = [-1 if each is None else known.setdefault(each, len(known)) for each in values]
-        return pd.Series(pd.Categorical.from_codes(codes, pd.Index(list(known), dtype="str")))
+        return pd.Series(pd.Categorical.from_codes(codes, pd.Index(storable(known), dtype="str")))
     if dtype == "datetime64[ms, UTC]":
         return pd.Series(pd.to_datetime(pd.Series(values, dtype="str"), utc=True)).astype(dtype)
-    return pd.Series(values, dtype=dtype)
+    return pd.Series(storable(values) if dtype == "str" else values, dtype=dtype)
+
+
+def storable(texts: Iterable[Any]) -> list[Any]:
+    """The texts with halves of characters written out: models write them, Arrow has none."""
+    return [
+        each.encode(errors="backslashreplace").decode()
+        if isinstance(each, str) and not each.isascii()
+        else each
+        for each in texts
+    ]
 
 
 def _dtype(values: Iterable[object]) -> Dtype:

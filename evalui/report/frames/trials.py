@@ -13,7 +13,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evalui.errors import SpecError
-from evalui.report.frames.base import Columns, Dtype, FrameColumn, FrameParts, Row, frame, series
+from evalui.report.frames.base import (
+    Columns,
+    Dtype,
+    FrameColumn,
+    FrameParts,
+    Row,
+    frame,
+    series,
+    storable,
+)
 from evalui.scoring.arena.verdicts import rating_cells
 from evalui.scoring.choice.options import shown_options, variant_label
 from evalui.scoring.trial_columns import ABSENT, FIXED_REASONS, Ragged, TrialColumns, columns_of
@@ -397,5 +406,12 @@ def _joined(parts: Sequence[Any], dtype: Dtype) -> pd.Series:
         return series([], dtype)
     if dtype == "category":
         joined: Any = pd.api.types.union_categoricals([*parts])
-        return pd.Series(joined.rename_categories(pd.Index(joined.categories, dtype="str")))
+        return pd.Series(_whole(joined))
+    if dtype == "str":
+        parts = [_whole(part) for part in parts]
     return pd.concat([pd.Series(part).astype(dtype) for part in parts], ignore_index=True)
+
+
+def _whole(texts: Any) -> Any:
+    """A categorical whose texts Arrow takes."""
+    return texts.rename_categories(pd.Index(storable(texts.categories), dtype="str"))

@@ -126,6 +126,11 @@ def test_parquet_has_numbers_as_numbers_and_halves_of_characters_as_text(mixed: 
     assert read["reply"][0].as_py() == "a\\ud800"
 
 
+def test_the_library_writes_halves_of_characters_out(mixed: CellResult):
+    odd = [replace(trial, reply="a\ud800 你") for trial in mixed.trials]
+    assert set(trial_frame([replace(mixed, trials=odd)])["reply"]) == {"a\\ud800 你"}
+
+
 def test_answers_have_their_figures_in_per_cent():
     frame = as_frame(trials([answers_result("late")]))
     assert frame.loc[0, "rouge-1-f"] == pytest.approx(90)
