@@ -209,7 +209,7 @@ def bundle_of(database: "Database", run_id: str) -> Iterator[bytes]:
     """A run as a file of its own that another evalui imports, piece by piece; as `bundle_parts`."""
     import json
 
-    from evalui.report.write.records import portable_spec
+    from evalui.report.write.json import portable_spec
     from evalui.store.bundle import bundle_parts
     from evalui.store.runs import read_run
 

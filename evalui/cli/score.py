@@ -50,7 +50,7 @@ def add_score_command(commands: Any) -> None:
 def _score_choices(given: argparse.Namespace) -> int:
     from evalui.report.frames import choices
     from evalui.report.imports.predictions import read_choices
-    from evalui.report.write.json import json_text
+    from evalui.report.write.json_text import json_text
     from evalui.scoring.cell_summary import summarise
     from evalui.scoring.choice.options import pattern_of
     from evalui.types import Sample

@@ -14,7 +14,7 @@ from evalui.local_runs import report_of
 from evalui.report.analyses.base import Report
 from evalui.report.imports.predictions import read_rows
 from evalui.report.imports.trial_lines import read_results, rows_of
-from evalui.report.write.json import JsonObject
+from evalui.report.write.json_text import JsonObject
 from evalui.store.connection import Database
 from evalui.store.runs import read_run
 from evalui.types import CellResult, Language
@@ -86,7 +86,7 @@ class StoreSource:
     @property
     def spec(self) -> Mapping[str, Any] | None:
         """The specification as report.json would have it."""
-        from evalui.report.write.records import portable_spec
+        from evalui.report.write.json import portable_spec
 
         return portable_spec(self.report.spec) if self.report.spec else None
 
@@ -220,7 +220,7 @@ def _exported_frame(
     """
     from evalui.report.frames.base import frame
     from evalui.report.frames.run import KINDS, ROW_BY_ROW
-    from evalui.report.write.records import read_frame
+    from evalui.report.write.json import read_frame
 
     if name in _LINES:
         return frame(lines(_LINES[name]), KINDS[name].columns)

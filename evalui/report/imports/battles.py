@@ -20,7 +20,7 @@ from evalui.replies import (
     read_verdict,
 )
 from evalui.report.imports.predictions import JsonlRow, abbreviated_json, read_rows
-from evalui.report.write.json import JsonObject
+from evalui.report.write.json_text import JsonObject
 from evalui.scoring.arena.battles import (
     Battle,
     BattleTally,

@@ -16,7 +16,7 @@ from evalui.report.analyses.base import Report
 from evalui.report.frames.base import Row
 from evalui.report.frames.metrics import answer_metrics, choice_metrics
 from evalui.report.write.archive import zip_parts
-from evalui.report.write.json import JsonObject, json_text
+from evalui.report.write.json_text import JsonObject, json_text
 from evalui.report.write.lines import encoded, json_lines
 from evalui.scoring.choice.options import shown_options
 from evalui.scoring.metrics import Metric, metric_named

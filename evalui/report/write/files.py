@@ -19,7 +19,8 @@ from evalui.report.write.archive import write_private, zip_parts
 from evalui.report.write.csv import csv_parts
 from evalui.report.write.every_eval_ever import eee_zip
 from evalui.report.write.formats import TRIAL_FORMATS
-from evalui.report.write.json import json_text
+from evalui.report.write.json import write_json
+from evalui.report.write.json_text import json_text
 from evalui.report.write.lead_sheets import lead_sheets
 from evalui.report.write.lines import (
     battle_lines,
@@ -30,7 +31,6 @@ from evalui.report.write.lines import (
     vote_lines,
 )
 from evalui.report.write.opencompass import opencompass_files, opencompass_md
-from evalui.report.write.records import write_json
 from evalui.report.write.trial_files import trial_file
 from evalui.report.write.xlsx import SIGNATURES, xlsx_parts
 from evalui.scoring.arena.people import Votes

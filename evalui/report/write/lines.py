@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evalui.modes.judge_outputs import CRITERION
 from evalui.report.frames.arena import verdicts
 from evalui.report.frames.people import votes
-from evalui.report.write.json import JsonObject, json_text
+from evalui.report.write.json_text import JsonObject, json_text
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.people import Votes
 from evalui.scoring.arena.verdicts import PANEL_NAME, rating_cells, retried_trials

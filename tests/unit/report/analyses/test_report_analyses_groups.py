@@ -26,7 +26,7 @@ from evalui.report.compile import (
 from evalui.report.frames.metrics import METRICS
 from evalui.report.render.markdown import as_markdown
 from evalui.report.write.files import parts, tables_of, write
-from evalui.report.write.records import write_json
+from evalui.report.write.json import write_json
 from evalui.scoring.cell_summary import summarise
 
 CELLS = [

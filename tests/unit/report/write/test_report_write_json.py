@@ -11,7 +11,7 @@ from open_examples import DATASET, judged_run, rating_result, votes
 from evalui.report.analyses.base import Report
 from evalui.report.compile import compile_report
 from evalui.report.frames.run import KINDS, ROW_BY_ROW
-from evalui.report.write.records import read_frame, write_json
+from evalui.report.write.json import read_frame, write_json
 
 
 @pytest.fixture(scope="module", params=["choices", "judged", "nothing"])
