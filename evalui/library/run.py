@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Run:
     """A run that has been opened; what it holds is read when it is asked for.
 
-    docs/python.md lists the columns of each frame. Shares are in per cent. It is a snapshot: of a
+    docs/frames.md lists the columns of each frame. Shares are in per cent. It is a snapshot: of a
     run that goes on, the metrics stay those of the first look; open it again to see more.
     """
 
@@ -40,7 +40,10 @@ class Run:
         self.close()
 
     def close(self) -> None:
-        """Close the store; a temporary one is removed. Without it this happens with the object."""
+        """Close the store, after which nothing is read; a temporary one is removed.
+
+        Without it this happens with the object.
+        """
         self._source.close()
 
     @property
@@ -54,6 +57,8 @@ class Run:
         Raises:
             UnknownName: there is none of that name; the message lists those there are.
             SpecError: it is not among exported files, from which the run is read.
+            DataError: an exported file, or what the server has, is of an earlier version or broken.
+            StoreError: the store cannot be read.
         """
         from evalui.report.frames.run import KINDS
 
@@ -132,8 +137,9 @@ class Run:
         chart = CHARTS[name]
         shown = chart.frame(self.frame)
         for column, value in which.items():
-            if column not in shown:
-                raise SpecError("no-column", name=column, known=", ".join(map(str, shown.columns)))
+            known = [str(each) for each in shown if each not in chart.whole]
+            if column not in known:
+                raise SpecError("no-column", name=column, known=", ".join(known))
             shown = shown[shown[column] == value]
         if shown.empty:
             raise SpecError("chart-empty", chart=name, which=_stated(which))

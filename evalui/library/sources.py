@@ -142,9 +142,7 @@ class FolderSource:
             raise DataError("file-unread", path=str(path), reason=str(error.strerror)) from error
         except ValueError as error:
             raise DataError("file-unread", path=str(path), reason=str(error)) from error
-        if not isinstance(whole, dict) or "spec" not in whole or "comparisons" in whole:
-            raise DataError("no-report", path=str(path))
-        return cast("JsonObject", whole)
+        return _checked(whole, str(path))
 
     def lines(self, name: str) -> Iterator[JsonObject]:
         """The lines of a file; a run that has none has no file."""
@@ -186,11 +184,12 @@ class ServerSource:
 
     def frame(self, name: str) -> "pd.DataFrame":
         """What the server answers to runs/{run}/figures, and the lines of its archive."""
-        return _exported_frame(self._whole, lambda lines: self._archive.lines(lines), name)
+        return _exported_frame(self._whole, lambda file: self._archive.lines(file), name)
 
     @cached_property
     def _whole(self) -> JsonObject:
-        return self._client.call(JsonObject, "GET", f"runs/{self._run_id}/figures")
+        address = f"runs/{self._run_id}/figures"
+        return _checked(self._client.call(JsonObject, "GET", address), address)
 
     def page(self, language: Language | None) -> bytes:
         """The page in the archive."""
@@ -204,6 +203,17 @@ class ServerSource:
     def close(self) -> None:
         """Remove the files that were downloaded."""
         self._end()
+
+
+def _checked(whole: object, place: str) -> JsonObject:
+    """What report.json holds; that of an earlier version has `comparisons`, nested, and no frames.
+
+    Raises:
+        DataError: it is not one of this version.
+    """
+    if not isinstance(whole, dict) or "spec" not in whole or "comparisons" in whole:
+        raise DataError("no-report", path=place)
+    return cast("JsonObject", whole)
 
 
 # The frames that files of lines hold.

@@ -79,20 +79,26 @@ def ratings(standings: pd.DataFrame, t: Messages) -> go.Figure:
         for own in [standings[standings[rating].notna()]]
         if not own.empty
     ]
-    height = _ROW_HEIGHT * len(standings) + _MARGINS
-    drawn = titled_figure(marks, "Ratings with 95 % intervals", height=height, scattermode="group")
-    drawn.update_yaxes(
-        categoryorder="array", categoryarray=list(names), range=[len(names) - 0.5, -0.5]
-    )
     # Ratings have no zero, to which horizontal marks would stretch the axis.
     ends = standings[[f"{rating}{end}" for rating in _RATINGS for end in ("", "_low", "_high")]]
     known = ends.to_numpy(dtype=np.float64)
     low, high = float(np.nanmin(known)), float(np.nanmax(known))
     margin = _MARGIN * (high - low) or 1.0
-    drawn.update_xaxes(
-        title_text="rating, 1000 at the start of ELO", range=[low - margin, high + margin]
+    return titled_figure(
+        marks,
+        "Ratings with 95 % intervals",
+        height=_ROW_HEIGHT * len(standings) + _MARGINS,
+        scattermode="group",
+        xaxis={
+            "title": {"text": "rating, 1000 at the start of ELO"},
+            "range": [low - margin, high + margin],
+        },
+        yaxis={
+            "categoryorder": "array",
+            "categoryarray": list(names),
+            "range": [len(names) - 0.5, -0.5],
+        },
     )
-    return drawn
 
 
 # ---------------------------------------------------------------- win matrices
@@ -106,7 +112,7 @@ def win_matrix(rows: pd.DataFrame, t: Messages, *, models: Sequence[str] = ()) -
     else those that met any.
     """
     pairs = {(row["model"], row["against"]): row for row in records(rows)}
-    models = models or list(rows["model"].unique())
+    models = models or _named(rows)
     ranged = len(models) <= _MAX_RANGED_MODELS
     grid = _pairs(pairs, models)
     # One format for all cells: as many digits as the widest range deserves.
@@ -163,7 +169,7 @@ def win_rates(rows: pd.DataFrame, t: Messages, *, models: Sequence[str] = ()) ->
         groups.setdefault(row["dimension"], {})[row["model"], row["against"]] = row
     sizes = {name: next(iter(own.values()))["questions"] for name, own in groups.items()}
     largest = set(largest_groups(sizes))
-    models = models or list(rows["model"].unique())
+    models = models or _named(rows)
     numbers = range(1, len(models) + 1)
     return small_multiples(
         [
@@ -198,9 +204,14 @@ def dimension_name(name: str, t: Messages) -> str:
 def _rates(
     pairs: Mapping[tuple[str, str], Part], models: Sequence[str]
 ) -> tuple[list[Cells], list[Part]]:
-    rates = of_each(_pairs(pairs, models), lambda row: row["win_rate"] / 100 if row else None)
+    rates = of_each(_pairs(pairs, models), lambda row: row["win_percent"] / 100 if row else None)
     text = of_each(rates, lambda rate: "" if rate is None else fixed(100 * rate, 0))
     return [Cells(rates, "share", texts=text), _diagonal(len(models))], _dashes(rates)
+
+
+def _named(rows: pd.DataFrame) -> list[str]:
+    """The models of pairs; of some rows alone a model may be in one column only."""
+    return list(dict.fromkeys([*rows["model"], *rows["against"]]))
 
 
 def _pairs(pairs: Mapping[tuple[str, str], Part], models: Sequence[str]) -> list[list[Part | None]]:

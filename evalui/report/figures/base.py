@@ -6,10 +6,10 @@ and library:
     @chart("bias.picks", "positions")
     def picks(rows: pd.DataFrame, t: Messages) -> go.Figure: ...
 
-Its texts are plain: `figure` takes from all of them at once what Plotly would read as a tag. What
-is to be bold is `Marked`. Colours may be variables of a page, "var(--ink)", which its script puts
-in; `on_paper` does so for files and notebooks. A column `href`, where a page has added one, leads
-from a mark to its questions.
+Its texts are plain: `figure` takes from all that it is given what Plotly would read as a tag; a
+text that is set afterwards is not escaped. What is to be bold is `Marked`. Colours may be variables
+of a page, "var(--ink)", which its script puts in; `on_paper` does so for files and notebooks. A
+column `href`, where a page has added one, leads from a mark to its questions.
 """
 
 import json
@@ -35,8 +35,8 @@ from evalui.report.figures.theme import (
     INK,
     NEUTRAL,
     SURFACE,
-    browser_text_width,
     shorten_name,
+    text_width,
 )
 from evalui.report.numbers import format_range, format_value
 from evalui.types import Interval
@@ -70,12 +70,13 @@ class Chart:
     """A figure that `draw` makes of at least one of the `rows`.
 
     These are those of a frame, by its name, or what a function makes of frames. It shows one thing
-    at a time: a value of each of the columns in `one`.
+    at a time: a value of each of the columns in `one`; and all values of those that are `whole`.
     """
 
     rows: Rows
     draw: Draw
     one: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
 
     def frame(self, of: FrameOf) -> pd.DataFrame:
         """What can be drawn of a run."""
@@ -85,11 +86,13 @@ class Chart:
 CHARTS: Registry[Chart] = Registry("chart")
 
 
-def chart(name: str, rows: Rows, *, one: tuple[str, ...] = ()) -> Callable[[Drawn], Drawn]:
+def chart(
+    name: str, rows: Rows, *, one: tuple[str, ...] = (), whole: tuple[str, ...] = ()
+) -> Callable[[Drawn], Drawn]:
     """Register what draws these rows, see `Chart`."""
 
     def registered(draw: Drawn) -> Drawn:
-        CHARTS.register(name)(Chart(rows, draw, one))
+        CHARTS.register(name)(Chart(rows, draw, one, whole))
         return draw
 
     return registered
@@ -120,10 +123,10 @@ def name_heads(names: Sequence[str]) -> list[str]:
     return [bold(shorten_name(name)) for name in names]
 
 
-def text_width(texts: Iterable[str]) -> float:
+def widest(texts: Iterable[str]) -> float:
     """About how many pixels the widest of the texts takes on a page."""
     lines = {line for text in texts for line in plain(text).split("<br>")}
-    widths = [browser_text_width(words(line)) * (BOLD if "<b>" in line else 1) for line in lines]
+    widths = [text_width(words(line)) * (BOLD if "<b>" in line else 1) for line in lines]
     return max(widths, default=0.0)
 
 
@@ -180,8 +183,8 @@ def titled_figure(traces: Sequence[Part | BaseTraceType], title: str, **layout: 
         traces,
         **{
             "title": {"text": title, "x": 0, "xref": "paper"},
-            "xaxis": axis,
-            "yaxis": axis,
+            "xaxis": axis | layout.pop("xaxis", {}),
+            "yaxis": axis | layout.pop("yaxis", {}),
             "showlegend": True,
             "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
             "margin": {"t": 90},
@@ -237,10 +240,7 @@ def named_records(rows: pd.DataFrame) -> list[Part]:
     return records(rows.assign(name=texts[shown].agg(" · ".join, axis=1)))
 
 
-def intervals(
-    frame: pd.DataFrame, value: str, low: str | None = None, high: str | None = None
-) -> Part:
+def intervals(frame: pd.DataFrame, value: str) -> Part:
     """The error bars of a column from those of both ends of its interval."""
-    above = frame[high or f"{value}_high"] - frame[value]
-    below = frame[value] - frame[low or f"{value}_low"]
+    above, below = frame[f"{value}_high"] - frame[value], frame[value] - frame[f"{value}_low"]
     return {"type": "data", "symmetric": False, "array": above, "arrayminus": below}

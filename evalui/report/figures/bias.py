@@ -64,7 +64,7 @@ def _keys(rows: pd.DataFrame, slot: str) -> list[tuple[Any, ...]]:
     return list(zip(*(rows[name].tolist() for name in (*_CELL_AND_SIZE, slot)), strict=True))
 
 
-@chart("bias.answers", answered, one=_CELL_AND_SIZE)
+@chart("bias.answers", answered, one=_CELL_AND_SIZE, whole=("gold", "picked"))
 def answers(rows: pd.DataFrame, t: Messages, *, colour: str = COLOURS[0]) -> go.Figure:
     """Right position by picked position, each row as shares, and all picks against chance below.
 
@@ -104,7 +104,7 @@ def answers(rows: pd.DataFrame, t: Messages, *, colour: str = COLOURS[0]) -> go.
         places=[*range(size), *(left + place for place in range(len(heads)))],
         shapes=[{**box, "line": {"color": NEUTRAL, "width": 2}, "layer": "above"} for box in boxes],
         # On paper every cell has its number.
-        key=t("bias.picks-key") if "href" in rows else "",
+        key=t("bias.picks-key") if "href" in rows and by_letter[0].scale != "grey" else "",
         below=_all_picks([squares["A", slot] for slot in letters], t, colour),
     )
 
@@ -140,7 +140,12 @@ def _all_picks(slots: Sequence[Part], t: Messages, colour: str) -> Bars:
     )
 
 
-@chart("bias.consistency", "consistency", one=_CELL_AND_SIZE)
+@chart(
+    "bias.consistency",
+    "consistency",
+    one=_CELL_AND_SIZE,
+    whole=("same_position", "same_option"),
+)
 def consistency(rows: pd.DataFrame, t: Messages) -> go.Figure:
     """How often the same option by how often the same slot: bottom right goes by content."""
     squares = {(row["same_position"], row["same_option"]): row for row in records(rows)}
@@ -189,7 +194,7 @@ def known_priors(of: FrameOf) -> pd.DataFrame:
     return known[known["light"] != "mass"]
 
 
-@chart("bias.priors", known_priors, one=("dataset", "options"))
+@chart("bias.priors", known_priors, one=("dataset", "options"), whole=("slot",))
 def priors(rows: pd.DataFrame, t: Messages) -> go.Figure:
     """The shares of the slots of each cell against the fair one.
 
@@ -336,10 +341,16 @@ def picks(rows: pd.DataFrame, t: Messages) -> go.Figure:
         )
         for _, own in named.groupby(list(_CELL_AND_SIZE), sort=False)
     ]
-    drawn = titled_figure(bars, "How often each position is picked", barmode="group")
-    drawn.update_xaxes(title_text="position of the option")
-    drawn.update_yaxes(
-        title_text="share of the readable trials", ticksuffix=" %", rangemode="tozero"
+    drawn = titled_figure(
+        bars,
+        "How often each position is picked",
+        barmode="group",
+        xaxis={"title": {"text": "position of the option"}},
+        yaxis={
+            "title": {"text": "share of the readable trials"},
+            "ticksuffix": " %",
+            "rangemode": "tozero",
+        },
     )
     for fair in sorted(set(rows["chance"])):
         drawn.add_hline(y=fair, line=DOTTED, annotation={"text": f"fair: {fair:.0f} %"})

@@ -1,9 +1,9 @@
 """Figures as PNG files drawn by matplotlib, where there is no browser.
 
 It knows no chart: it reads heat maps, bars, lines, marks, notes and shapes of a Plotly figure and
-puts them where Plotly does; legends and keys of colours it leaves out. The same figure gives the
-same bytes. Only matplotlib's object interface is used: pyplot and rcParams are shared by all
-threads of a server. Pixels are those of a page: 96 to the inch.
+puts them where Plotly does. Keys of colours it leaves out, a figure with a legend it refuses. The
+same figure gives the same bytes. Only matplotlib's object interface is used: pyplot and rcParams
+are shared by all threads of a server. Pixels are those of a page: 96 to the inch.
 """
 
 import io

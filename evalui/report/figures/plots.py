@@ -20,9 +20,9 @@ from evalui.report.figures.base import (
     figure,
     name_heads,
     note,
-    text_width,
+    widest,
 )
-from evalui.report.figures.theme import SCALES, Scale, browser_text_width, truncate_text
+from evalui.report.figures.theme import SCALES, Scale, truncate_text
 
 T = TypeVar("T")
 Grid = Sequence[Sequence[T]]
@@ -266,11 +266,11 @@ def heat_map(
     """
     sheet, places = _Sheet(), places or range(len(columns))
     top = _EDGE + _HEAD + 22 * bool(column_title)
-    left = _EDGE + text_width(rows) + 12 + 30 * bool(row_title)
+    left = _EDGE + widest(rows) + 12 + 30 * bool(row_title)
     across = max(1, places[-1] + 1 if places else 1)  # columns, with the gaps between them
     width = _column_width(layers, columns, printed=printed) * across
     height = row_height * max(1, len(rows))
-    right = max((8 + text_width([text]) for text in beside.values()), default=0.0)
+    right = max((8 + widest([text]) for text in beside.values()), default=0.0)
     number = sheet.cells(
         (left, top, width, height), layers, rows, columns, places, printed=printed, upwards=upwards
     )
@@ -315,7 +315,7 @@ def small_multiples(
 ) -> go.Figure:
     """Heat maps of the same rows and columns side by side."""
     sheet = _Sheet()
-    names, height = text_width(rows) + 12, row_height * max(1, len(rows))
+    names, height = widest(rows) + 12, row_height * max(1, len(rows))
     widths = [_column_width(each.layers, columns, printed=True) for each in panels]
     width = max(widths, default=0.0) * max(1, len(columns))
     fitting = int((WIDEST - names) // (width + _PANEL_GAP))
@@ -327,7 +327,7 @@ def small_multiples(
         box = (x, y + _PANEL_TITLE + _HEAD, width, height)
         number = sheet.cells(box, panel.layers, rows, columns, range(len(columns)), named=not over)
         sheet.notes += [{**each, **_refs(number)} for each in panel.notes]
-        title = bold(truncate_text(panel.title, width, width=browser_text_width), panel.below)
+        title = bold(truncate_text(panel.title, width), panel.below)
         at: Part = {"x": 0, "y": 1, "xanchor": "left", "yshift": _HEAD + _PANEL_TITLE - 18}
         at |= _refs(number, across=" domain", up=" domain")
         sheet.notes.append(note(title, faint=False, name="title", **at))
@@ -336,10 +336,10 @@ def small_multiples(
 
 
 def _column_width(layers: Sequence[Cells], columns: Sequence[str], *, printed: bool) -> float:
-    heads = text_width(columns) + 12
+    heads = widest(columns) + 12
     if not printed:
         return max(_MIN_SMALL_COLUMN, heads)
-    texts = text_width(text for cells in layers for row in cells.texts for text in row)
+    texts = widest(text for cells in layers for row in cells.texts for text in row)
     return max(_MIN_COLUMN, heads, texts + 32)
 
 
@@ -418,7 +418,7 @@ def strips(
 ) -> go.Figure:
     """Traces in rows along one axis; `rule` is a dotted line at a value, its text above all."""
     sheet, names = _Sheet(), name_heads(rows)
-    left, top = _EDGE + text_width(names) + 16, _EDGE + (24 if rule else 8)
+    left, top = _EDGE + widest(names) + 16, _EDGE + (24 if rule else 8)
     # Right of a mark at the end of the axis there is room for its number.
     wide, high = max(_LEAST_PLOT, _STRIP - left - 44), row_height * (max(1, len(rows)) + 0.3)
     y: Part = {**_FIXED, "range": [max(1, len(rows)) - 0.5, -0.8], "showticklabels": False}

@@ -50,11 +50,12 @@ def questions(rows: pd.DataFrame, t: Messages, *, size: int | None = None) -> go
         if row["finding"] == "level" and not pd.isna(row["detectable"])
     ]
     traces = [
-        _line(sizes, sqrt(rate), {"color": NEUTRAL, "dash": dash}, t)
+        _line(f"{percent(rate)} %", sizes, sqrt(rate), {"color": NEUTRAL, "dash": dash}, t)
         for rate, dash in _DISAGREEMENT_RATES.items()
     ]
     if own := min(spreads, default=0.0):
-        traces.append(_line(sizes, own, {"color": COLOURS[0], "dash": "solid"}, t))
+        look = {"color": COLOURS[0], "dash": "solid"}
+        traces.append(_line(t("statistics.needed-own"), sizes, own, look, t))
     heights, at = range(0, _MAX_POINTS + 1, 5), sizes.index(_LABELLED_SIZE)
     named = zip(_DISAGREEMENT_RATES, traces, strict=False)
     return lines(
@@ -90,11 +91,12 @@ def questions_of(comparison: ComparisonSet, t: Messages, *, size: int) -> go.Fig
     return questions(pd.DataFrame(choices.pairs([comparison])), t, size=size)
 
 
-def _line(sizes: Sequence[int], spread: float, look: Part, t: Messages) -> Part:
+def _line(name: str, sizes: Sequence[int], spread: float, look: Part, t: Messages) -> Part:
     smallest = [100 * minimum_detectable_difference(spread, size) for size in sizes]
     return {
         "type": "scatter",
         "mode": "lines",
+        "name": name,
         "x": sizes,
         "y": smallest,
         "line": {"width": 2, **look},

@@ -54,7 +54,7 @@ def _heat_map(layers: Sequence[Part], layout: Part, notes: Sequence[Part]) -> Fi
         told, texts, hrefs = (trace.get(key) for key in ("hovertext", "text", "customdata"))
         for row, values in enumerate(trace["z"]):
             for column, value in enumerate(values):
-                if value is not None:
+                if value is not None and (told or texts):  # the diagonal has nothing to say
                     text = (told and told[row][column]) or (
                         texts[row][column] if texts else f"{value:.3g}"
                     )
@@ -67,7 +67,9 @@ def _heat_map(layers: Sequence[Part], layout: Part, notes: Sequence[Part]) -> Fi
 
 
 def _marks(trace: Part, notes: Sequence[Part]) -> Iterator[tuple[str, Sequence[MarkInWords]]]:
-    """A row for each mark; one for all bars that stand under another plot."""
+    """A row for each mark that says anything; one for all bars that stand under another plot."""
+    if trace.get("hoverinfo") == "skip":
+        return
     told, hrefs = trace.get("hovertext"), trace.get("customdata") or ()
     values = _in_words(trace["y"], trace.get("error_y")) if told is None else told
     marks = [

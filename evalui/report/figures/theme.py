@@ -1,7 +1,7 @@
 """How charts look, once for the page and for pictures: colours, shapes and fonts."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.util import find_spec
@@ -136,36 +136,19 @@ def printable_text(text: str) -> str:
 
 
 def text_width(text: str, *, size: float = 13) -> float:
-    """About how many pixels wide a text is in a picture."""
-    return _width(text, size, 0.64 if font_families() == (_LATIN,) else _LATIN_WIDTH)
-
-
-def browser_text_width(text: str, *, size: float = 13) -> float:
     """About how many pixels wide a text is on a page, in the fonts of its reader."""
-    return _width(text, size, _LATIN_WIDTH)
+    return size * sum(1.0 if _WIDE.match(letter) else _LATIN_WIDTH for letter in text)
 
 
-def _width(text: str, size: float, latin: float) -> float:
-    return size * sum(1.0 if _WIDE.match(letter) else latin for letter in text)
-
-
-def truncate_text(
-    text: str, max_width: float, *, width: Callable[[str], float] = text_width
-) -> str:
+def truncate_text(text: str, max_width: float) -> str:
     """As much of a bold text as fits into `max_width` pixels."""
     kept = text
-    while len(kept) > 1 and BOLD * width(kept) > max_width:
+    while len(kept) > 1 and BOLD * text_width(kept) > max_width:
         kept = kept.removesuffix("…")[:-1] + "…"
     return kept
 
 
-def wrap_text(
-    text: str,
-    max_width: float,
-    *,
-    size: float = 13,
-    width: Callable[..., float] = text_width,
-) -> list[str]:
+def wrap_text(text: str, max_width: float, *, size: float = 13) -> list[str]:
     """The text in lines of at most `max_width` pixels, broken at spaces and between Chinese
     letters.
     """
@@ -173,7 +156,7 @@ def wrap_text(
     for piece in re.findall(
         rf"{_WIDE.pattern}[，。；：、）”]?|[ \n]+|[^ \n\u2e80-\u9fff\uff00-\uff60]+", text
     ):
-        if lines[-1] and width(lines[-1] + piece.rstrip(), size=size) > max_width:
+        if lines[-1] and text_width(lines[-1] + piece.rstrip(), size=size) > max_width:
             lines.append("")
         lines[-1] += piece if lines[-1] else piece.lstrip()
     return [line.rstrip() for line in lines]

@@ -105,7 +105,7 @@ WIN_RATES: Columns = {
     "against": FrameColumn("category", "the other model"),
     "battles": FrameColumn("Int64", "battles of the two about these questions"),
     "wins": FrameColumn("Int64", "battles that the model won"),
-    "win_rate": FrameColumn("float64", "the same as a share, ties count as none"),
+    "win_percent": FrameColumn("float64", "the same as a share, ties count as none"),
     "signature": SIGNATURE,
 }
 RELIABILITY: Columns = {
@@ -267,7 +267,7 @@ def win_rates(arenas: Iterable[Arena]) -> Iterator[Row]:
         for kind in get_args(Grouping):
             dimensions += [(kind, *group) for group in battles_by_group(arena, kind).items()]
         for kind, dimension, fought in dimensions:
-            met = count_wins(fought)
+            met, questions = count_wins(fought), len({battle.question for battle in fought})
             for row, column in permutations([name for name in models if name in met.models], 2):
                 at = met.models.index(row), met.models.index(column)
                 if (share := met.win_share(*at)) is not None:
@@ -275,12 +275,12 @@ def win_rates(arenas: Iterable[Arena]) -> Iterator[Row]:
                         **_arena_names(arena),
                         "kind": kind,
                         "dimension": dimension,
-                        "questions": len({battle.question for battle in fought}),
+                        "questions": questions,
                         "model": row,
                         "against": column,
                         "battles": met.battles[at[0]][at[1]],
                         "wins": met.wins[at[0]][at[1]],
-                        "win_rate": percent(share),
+                        "win_percent": percent(share),
                         "signature": arena.signature,
                     }
 

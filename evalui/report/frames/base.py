@@ -33,7 +33,7 @@ Columns = Mapping[str, FrameColumn]
 class FrameParts:
     """Rows that are made as they are read: `parts` are frames of these `columns`, below each other.
 
-    A million trials are never held at once. Without rows there are no columns.
+    A million trials are never held at once. Of no trials there are no columns.
     """
 
     columns: tuple[str, ...]
@@ -42,7 +42,7 @@ class FrameParts:
     @classmethod
     def of(cls, whole: "pd.DataFrame") -> "FrameParts":
         """A frame that is held already."""
-        return cls(tuple(whole.columns) if len(whole) else (), lambda: iter([whole]))
+        return cls(tuple(whole.columns), lambda: iter([whole]))
 
 
 def frame(rows: Iterable[Row], columns: Columns, *, more: bool = False) -> "pd.DataFrame":
@@ -82,8 +82,9 @@ def series(values: Any, dtype: Dtype) -> "pd.Series":
 
     if dtype == "category":
         known = dict[Any, int]()
-        codes = [-1 if each is None else known.setdefault(each, len(known)) for each in values]
-        return pd.Series(pd.Categorical.from_codes(codes, pd.Index(storable(known), dtype="str")))
+        texts = storable(values)
+        codes = [-1 if each is None else known.setdefault(each, len(known)) for each in texts]
+        return pd.Series(pd.Categorical.from_codes(codes, pd.Index(list(known), dtype="str")))
     if dtype == "datetime64[ms, UTC]":
         return pd.Series(pd.to_datetime(pd.Series(values, dtype="str"), utc=True)).astype(dtype)
     return pd.Series(storable(values) if dtype == "str" else values, dtype=dtype)
@@ -103,7 +104,7 @@ def _dtype(values: Iterable[object]) -> Dtype:
     there = [each for each in values if each is not None]
     if any(isinstance(each, str) for each in there):
         return "str"
-    return "Int64" if all(isinstance(each, int) for each in there) else "float64"
+    return "Int64" if there and all(isinstance(each, int) for each in there) else "float64"
 
 
 LOW = FrameColumn("float64", "lower end of its 95 % interval")

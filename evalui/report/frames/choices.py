@@ -145,8 +145,10 @@ PRIORS: Columns = {
     **ranged("share", "how much the position draws, whatever stands there"),
     "n": FrameColumn("Int64", "questions"),
     "chance": FrameColumn("float64", "what is fair"),
-    "mass": FrameColumn("float64", "mean probability of the position's letter"),
-    "soft_recall": FrameColumn("float64", "mean probability of the right answer when it is here"),
+    "mass": FrameColumn("float64", "mean probability of the position's letter, in per cent"),
+    "soft_recall": FrameColumn(
+        "float64", "mean probability of the right answer when it is here, in per cent"
+    ),
     "light": FrameColumn("category", "verdict on the bias, see docs/metrics-bias.md"),
     "signature": SIGNATURE,
 }

@@ -102,11 +102,22 @@ _COMPARED = ("rouge-1-f", "rouge-l-f", "rouge-l-r", "bleu-4", "exact_match", "to
 
 
 def _pairs(report: Report) -> Iterator[Row]:
-    """Of choices, then of written answers, then in the metrics that the specification chooses."""
-    yield from choices.pairs(report.comparisons)
+    """Of choices, then of written answers, then in the metrics that the specification chooses.
+
+    A metric that is compared already is not compared twice.
+    """
+    known = set[tuple[object, ...]]()
+    for row in choices.pairs(report.comparisons):
+        known.add((row["dataset"], row["mode"], row["measure"]))
+        yield row
     for figure in _COMPARED:
-        yield from metrics.answer_pairs(report.figures.pairs(figure))
-    yield from metrics.chosen_pairs(chosen_pairs(report))
+        for row in metrics.answer_pairs(report.figures.pairs(figure)):
+            known.add((row["dataset"], row["measure"]))
+            yield row
+    for row in metrics.chosen_pairs(chosen_pairs(report)):
+        at = row["dataset"], row["mode"], row["measure"]
+        if known.isdisjoint((at, (at[0], at[2]))):
+            yield row
 
 
 def _cells(report: Report) -> Iterator[Row]:
@@ -258,10 +269,11 @@ class Frames(Mapping[str, "pd.DataFrame"]):
     def __getitem__(self, name: str) -> "pd.DataFrame":
         """The frame of a name; raises `KeyError` if there is none."""
         kind = KINDS[name]
-        with self._lock:
-            if name not in self._made:
-                self._made[name] = frame(kind.rows(self._report), kind.columns, more=kind.more)
-            return self._made[name]
+        if name not in self._made:
+            with self._lock:
+                if name not in self._made:
+                    self._made[name] = frame(kind.rows(self._report), kind.columns, more=kind.more)
+        return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
         """The names, in the order of a reader's interest."""

@@ -103,8 +103,8 @@ def trials(results: Sequence[CellResult]) -> FrameParts:
     """A row per trial of options and per written answer, the cells one after the other.
 
     The columns are those that any of the cells has, `signature` last; where a cell lacks one, it
-    is missing. The order of options stands in `order`, so `fixed_order` is left out, and `repeat`
-    where questions were asked once.
+    is missing. `fixed_order`, why an order may not move, is there on request alone, and `repeat`
+    is left out where questions were asked once.
     """
     names: dict[str, None] = {}
     for result in results:
@@ -413,5 +413,7 @@ def _joined(parts: Sequence[Any], dtype: Dtype) -> pd.Series:
 
 
 def _whole(texts: Any) -> Any:
-    """A categorical whose texts Arrow takes."""
-    return texts.rename_categories(pd.Index(storable(texts.categories), dtype="str"))
+    """A categorical whose texts Arrow takes; two of them may become the same one."""
+    places, known = pd.factorize(np.array(storable(texts.categories), dtype="object"))
+    codes = np.where(texts.codes < 0, -1, np.append(places, -1)[texts.codes])
+    return pd.Categorical.from_codes(codes, pd.Index(known, dtype="str"))

@@ -28,7 +28,6 @@ from evalui.report.figures.theme import (
     NEUTRAL,
     SURFACE,
     SeriesStyle,
-    browser_text_width,
     matplotlib_installed,
     series_style,
     shorten_name,
@@ -97,7 +96,7 @@ def titled(drawn: go.Figure, title: str = "", subtitle: str = "") -> Part:
 
 
 def _wrapped(text: str, width: float, size: int) -> list[str]:
-    lines = wrap_text(text, width - 2 * _EDGE, size=size, width=browser_text_width)
+    lines = wrap_text(text, width - 2 * _EDGE, size=size)
     return [line for line in lines if line]
 
 

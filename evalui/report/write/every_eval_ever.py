@@ -16,7 +16,7 @@ from evalui.report.analyses.base import Report
 from evalui.report.frames.base import Row
 from evalui.report.frames.metrics import answer_metrics, choice_metrics
 from evalui.report.write.archive import zip_parts
-from evalui.report.write.json_text import JsonObject, json_text
+from evalui.report.write.json_text import JsonObject, json_text, utf8
 from evalui.report.write.lines import encoded, json_lines
 from evalui.scoring.choice.options import shown_options
 from evalui.scoring.metrics import Metric, metric_named
@@ -69,7 +69,7 @@ def _files(report: Report, moment: str) -> Iterator[tuple[str, Iterable[bytes]]]
             },
             "evaluation_results": results,
         }
-        yield f"{name}.json", (f"{json_text(whole, indented=True)}\n".encode(),)
+        yield f"{name}.json", (utf8(f"{json_text(whole, indented=True)}\n"),)
         headline = next((str(each["evaluation_result_id"]) for each in results), "")
         lines = json_lines(_instances(result, id_, headline))
         yield f"{name}.jsonl", encoded(lines)

@@ -20,7 +20,7 @@ from evalui.report.write.csv import csv_parts
 from evalui.report.write.every_eval_ever import eee_zip
 from evalui.report.write.formats import TRIAL_FORMATS
 from evalui.report.write.json import write_json
-from evalui.report.write.json_text import json_text
+from evalui.report.write.json_text import json_text, utf8
 from evalui.report.write.lead_sheets import lead_sheets
 from evalui.report.write.lines import (
     battle_lines,
@@ -34,7 +34,7 @@ from evalui.report.write.opencompass import opencompass_files, opencompass_md
 from evalui.report.write.trial_files import trial_file
 from evalui.report.write.xlsx import SIGNATURES, xlsx_parts
 from evalui.scoring.arena.people import Votes
-from evalui.types import Language
+from evalui.types import CellResult, Language
 
 _EXPORTERS: Registry[Callable[[Report, Language], Iterable[bytes]]] = Registry("export format")
 
@@ -43,7 +43,8 @@ def parts(report: Report, extension: str, language: Language) -> Iterable[bytes]
     """The report as a file, piece by piece as it is made.
 
     Raises:
-        UnknownName: `extension` is none of `formats.FORMATS`, or the run has nothing for it.
+        UnknownName: `extension` is none of `formats.FORMATS`, or `formats.BUNDLE`, which stores
+            write; or the run has nothing for it.
     """
     return _EXPORTERS[extension](report, language)
 
@@ -75,12 +76,16 @@ def vote_sheet(cast: Votes) -> Iterable[bytes]:
     return csv_parts(FrameParts.of(frame(votes(cast), VOTES)))
 
 
-def tables_of(report: Report) -> dict[str, FrameParts]:
-    """Every frame that has rows, and single trials, by name in the order of a reader's interest."""
-    choices = [one for one in report.results if one.cell.gives == "choices"]
+def tables_of(report: Report, results: Sequence[CellResult] | None = None) -> dict[str, FrameParts]:
+    """Every frame that has rows, and single trials, by name in the order of a reader's interest.
+
+    The trials are those of `results`, by default of all cells.
+    """
+    results = report.results if results is None else results
+    choices = [one for one in results if one.cell.gives == "choices"]
     behind = {
         "summary_groups": {"trials": trials(choices)},
-        "verdicts": {"ratings": ratings(report.results), "replies": replies(report.results)},
+        "verdicts": {"ratings": ratings(results), "replies": replies(results)},
     }
     names = [*report.frames]
     if not choices:  # then pairs are of written answers
@@ -91,8 +96,9 @@ def tables_of(report: Report) -> dict[str, FrameParts]:
         whole = report.frames[name]
         # A cell is a number or a text.
         plain = whole[[each for each in whole if whole[each].dtype != "object"]]
-        tables |= {name: FrameParts.of(plain), **behind.get(name, {})}
-    return {name: table for name, table in tables.items() if table.columns}
+        tables |= {name: FrameParts.of(plain)} if len(plain) else {}
+        tables |= {name: own for name, own in behind.get(name, {}).items() if own.columns}
+    return tables
 
 
 def line_files(report: Report) -> Iterator[tuple[str, Iterable[bytes]]]:
@@ -142,7 +148,7 @@ def _json(report: Report, language: Language) -> Iterator[bytes]:
 
 @_EXPORTERS.register("md")
 def _markdown(report: Report, language: Language) -> Iterator[bytes]:
-    yield markdown(report, language).encode()
+    yield utf8(markdown(report, language))
 
 
 @_EXPORTERS.register("tex")
@@ -151,7 +157,7 @@ def _tex(report: Report, language: Language) -> Iterator[bytes]:
     shown = tuple(blocks(report, language))
     signed = "".join(f"% {line}\n" for line in report.signatures)
     text = signed + as_latex(shown, ("summary-groups", "every-rule", "every-figure", "all-figures"))
-    yield text.encode(errors="backslashreplace")
+    yield utf8(text)
 
 
 @_EXPORTERS.register("html")
@@ -187,7 +193,7 @@ def _documents(
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     yield "report.html", (as_page(made, language),)
     yield from ((name, (picture,)) for name, picture in drawn.items())
-    yield "report.md", (as_markdown(made, drawn).encode(),)
+    yield "report.md", (utf8(as_markdown(made, drawn)),)
     yield "report.json", (write_json(report, language),)
 
 
@@ -202,4 +208,4 @@ def _archived(report: Report, language: Language) -> Iterator[tuple[str, Iterabl
     for name, table in named.items():
         yield f"{name}.csv", csv_parts(table)
     yield "report.xlsx", _workbook(report, made, named, language)
-    yield "signatures.txt", ("".join(f"{line}\n" for line in report.signatures).encode(),)
+    yield "signatures.txt", (utf8("".join(f"{line}\n" for line in report.signatures)),)

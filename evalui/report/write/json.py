@@ -17,7 +17,7 @@ from evalui.report.compile import added_blocks
 from evalui.report.frames.base import frame, records
 from evalui.report.frames.run import KINDS, ROW_BY_ROW
 from evalui.report.render.json import as_json
-from evalui.report.write.json_text import JsonObject, json_text
+from evalui.report.write.json_text import JsonObject, json_text, utf8
 from evalui.types import Language
 from evalui.version import __version__
 
@@ -45,7 +45,7 @@ def write_json(report: Report, language: Language) -> bytes:
     if added := added_blocks(report, language):
         parts["analyses"] = _indented({name: as_json(own) for name, own in added.items()})
     whole = ",\n".join(f"  {json_text(name)}: {text}" for name, text in parts.items())
-    return f"{{\n{whole}\n}}\n".encode()
+    return utf8(f"{{\n{whole}\n}}\n")
 
 
 def read_frame(whole: JsonObject, name: str) -> "pd.DataFrame":

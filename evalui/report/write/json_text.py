@@ -19,6 +19,11 @@ def json_text(value: Any, *, indented: bool = False) -> str:
         return encoder.encode(_finite(value))
 
 
+def utf8(text: str) -> bytes:
+    """The text as UTF-8, in which halves of characters, which models write, are written out."""
+    return text.encode(errors="backslashreplace")
+
+
 def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None

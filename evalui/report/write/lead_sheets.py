@@ -19,7 +19,7 @@ from evalui.report.render.text import cell_text, column_head
 from evalui.types import Language
 
 _NUMBER = re.compile(r"[+−-]?(\d{1,3}(,\d{3})+|\d*)(\.\d+)?")
-_FORBIDDEN = re.compile(r"[\[\]:*?/\\]")  # by Excel, in the name of a sheet
+_FORBIDDEN = re.compile(r"[\[\]:*?/\\]|[^\x20-\ud7ff\ue000-\ufffd]")  # in the name of a sheet
 _NAME_LENGTH = 31
 
 
@@ -86,7 +86,9 @@ def _sheet_names(titles: Sequence[str], word: str, others: Collection[str]) -> S
     names = [_FORBIDDEN.sub(" ", title).strip(" '") for title in titles]
     distinct = {name.lower() for name in names}  # as Excel compares them
     fit = len(distinct) == len(names) and all(0 < len(name) <= _NAME_LENGTH for name in names)
-    if len(names) > 1 and fit and distinct.isdisjoint({"history", *others}):
+    # A long table goes on in sheets that are numbered, as "trials-2".
+    numbered = {re.sub(r"-\d+$", "", name) for name in distinct}
+    if len(names) > 1 and fit and (distinct | numbered).isdisjoint({"history", *others}):
         return names
     return [word, *(f"{word} {place}" for place in range(2, len(names) + 1))][: len(names)]
 
@@ -114,7 +116,9 @@ def _shown(cell: TableCell, unit: str) -> SheetCell:
     if isinstance(cell, ValueCell):
         return _number(cell.value, "" if unit else cell.unit) or f"{cell.value} {cell.unit}".strip()
     text = cell_text(cell)
-    return "" if text == NONE else _number(text, "") or text
+    if text == NONE:
+        return ""
+    return (_number(text, "") if isinstance(cell, str) else None) or text  # no name is a number
 
 
 def _beside(cell: TableCell) -> str:

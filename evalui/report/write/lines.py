@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evalui.modes.judge_outputs import CRITERION
 from evalui.report.frames.arena import verdicts
 from evalui.report.frames.people import votes
-from evalui.report.write.json_text import JsonObject, json_text
+from evalui.report.write.json_text import JsonObject, json_text, utf8
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.people import Votes
 from evalui.scoring.arena.verdicts import PANEL_NAME, rating_cells, retried_trials
@@ -78,7 +78,7 @@ def vote_lines(cast: Votes) -> Iterator[str]:
 
 def encoded(lines: Iterable[str]) -> Iterator[bytes]:
     """As UTF-8; halves of characters, which that does not have, are written out."""
-    return (each.encode(errors="backslashreplace") for each in lines)
+    return map(utf8, lines)
 
 
 def json_lines(objects: Iterable[JsonObject]) -> Iterator[str]:

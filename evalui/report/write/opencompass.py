@@ -20,6 +20,7 @@ from evalui.report.blocks import ChartBlock
 from evalui.report.figures.arena import win_rates_of
 from evalui.report.render.markdown import escaped
 from evalui.report.render.pictures import pictures
+from evalui.report.write.json_text import utf8
 from evalui.scoring.arena.battles import BattleTally, in_folder_order
 from evalui.scoring.arena.categories import CategoryTable, category_of, category_tables
 from evalui.scoring.arena.figures import Arena, with_opencompass_elo
@@ -46,7 +47,7 @@ def opencompass_md(report: Report, language: Language) -> Iterable[bytes]:
     if not arenas:
         raise UnknownName("none-judged")
     # Of many battles its ELO takes minutes, which is not for every archive.
-    return (opencompass_report(with_opencompass_elo(arena)).encode() for arena in arenas)
+    return (utf8(opencompass_report(with_opencompass_elo(arena))) for arena in arenas)
 
 
 def opencompass_files(
@@ -62,7 +63,7 @@ def opencompass_files(
         folder = "opencompass"
         if len(judged) > 1:
             folder += "/" + re.sub(r"[^\w.+-]+", "_", f"{arena.dataset}_{arena.by}")
-        yield f"{folder}/report.md", (opencompass_report(arena).encode(),)
+        yield f"{folder}/report.md", (utf8(opencompass_report(arena)),)
         for grouping, (file, title) in _PICTURES.items():
             own = drawn.get(file.replace(".png", f"{suffix}.png"))
             drawing = partial(win_rates_of, arena, grouping, messages(language))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evalui.report.frames.base import FrameParts
+from evalui.report.frames.base import FrameParts, storable
 from evalui.report.write.archive import ForwardPipe
 
 
@@ -34,7 +34,7 @@ def _array(column: pd.Series) -> Any:
     """The column as Arrow has it; halves of characters, which UTF-8 does not have, written out."""
     pyarrow: Any = import_module("pyarrow")
     if column.dtype == "category":
-        texts = [text.encode(errors="backslashreplace").decode() for text in column.cat.categories]
+        texts = storable(column.cat.categories)
         codes = column.cat.codes.to_numpy()
         return pyarrow.array(texts, pyarrow.string()).take(pyarrow.array(codes, mask=codes < 0))
     if column.dtype == np.float64:

@@ -40,13 +40,12 @@ def about_sizes(
         return _more(lambda cells: measure(parts(cells)), sample, totals)
 
     written = {name: write(report, name, language) for name in _WITHOUT_TRIALS}
-    of_sample = replace(report, results=tuple(sample))
-    tables = tables_of(of_sample)
+    tables = tables_of(report, sample)
     book = b"".join(xlsx_parts(tables, report.signatures))
     trial_files = {
         name: about(partial(trial_file, name)) for name in TRIAL_FORMATS if is_installed(name)
     }
-    entries = [pieces for _, pieces in line_files(of_sample)]
+    entries = [pieces for _, pieces in line_files(replace(report, results=tuple(sample)))]
     entries += [csv_parts(table) for table in tables.values()]
     entries += [(written[name],) for name in ("md", "html", "json")]
     packed = sum(map(_packed, entries)) + more(_lines, _packed) + more(_rows, _packed)
