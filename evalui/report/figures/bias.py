@@ -104,7 +104,7 @@ def answers(rows: pd.DataFrame, t: Messages, *, colour: str = COLOURS[0]) -> go.
         places=[*range(size), *(left + place for place in range(len(heads)))],
         shapes=[{**box, "line": {"color": NEUTRAL, "width": 2}, "layer": "above"} for box in boxes],
         # On paper every cell has its number.
-        key=t("bias.picks-key") if "href" in rows and by_letter[0].scale != "grey" else "",
+        key=t("bias.picks-key") if "href" in rows else "",
         below=_all_picks([squares["A", slot] for slot in letters], t, colour),
     )
 

@@ -67,9 +67,7 @@ def _heat_map(layers: Sequence[Part], layout: Part, notes: Sequence[Part]) -> Fi
 
 
 def _marks(trace: Part, notes: Sequence[Part]) -> Iterator[tuple[str, Sequence[MarkInWords]]]:
-    """A row for each mark that says anything; one for all bars that stand under another plot."""
-    if trace.get("hoverinfo") == "skip":
-        return
+    """A row for each mark; one for all bars that stand under another plot."""
     told, hrefs = trace.get("hovertext"), trace.get("customdata") or ()
     values = _in_words(trace["y"], trace.get("error_y")) if told is None else told
     marks = [

@@ -104,19 +104,17 @@ _COMPARED = ("rouge-1-f", "rouge-l-f", "rouge-l-r", "bleu-4", "exact_match", "to
 def _pairs(report: Report) -> Iterator[Row]:
     """Of choices, then of written answers, then in the metrics that the specification chooses.
 
-    A metric that is compared already is not compared twice.
+    Two models are compared once in a metric.
     """
     known = set[tuple[object, ...]]()
     for row in choices.pairs(report.comparisons):
         known.add((row["dataset"], row["mode"], row["measure"]))
         yield row
     for figure in _COMPARED:
-        for row in metrics.answer_pairs(report.figures.pairs(figure)):
-            known.add((row["dataset"], row["measure"]))
-            yield row
+        if figure not in report.metrics:
+            yield from metrics.answer_pairs(report.figures.pairs(figure))
     for row in metrics.chosen_pairs(chosen_pairs(report)):
-        at = row["dataset"], row["mode"], row["measure"]
-        if known.isdisjoint((at, (at[0], at[2]))):
+        if (row["dataset"], row["mode"], row["measure"]) not in known:
             yield row
 
 
