@@ -217,10 +217,10 @@ class Report:
 
     @cached_property
     def frames(self) -> "Frames":
-        """What it comes to as tables, each made once; in every language the same."""
+        """What it comes to as tables, each made once; in every language the same, in English."""
         from evalui.report.frames.run import Frames
 
-        return self._first.frames if self._first else Frames(self)
+        return self._first.frames if self._first else Frames(self._told("en"))
 
     @property
     def groups(self) -> tuple[GroupSummary, ...]:
@@ -254,16 +254,20 @@ class Report:
 
     def in_language(self, language: Language) -> "Report":
         """The same with its reasons in a language."""
+        made = self._told(language)
+        object.__setattr__(made, "_first", self._first or self)
+        return made
+
+    def _told(self, language: Language) -> "Report":
+        """Its reasons in a language, without the folders of this machine."""
         t = messages(language)
-        made = replace(
+        return replace(
             self,
             language=language,
             expenses=tuple(replace(each, why=t.translate(each.why)) for each in self.expenses),
             left_out=tuple(replace(each, why=t.translate(each.why)) for each in self.left_out),
             changes=tuple(map(t.translate, self.changes)),
         )
-        object.__setattr__(made, "_first", self._first or self)
-        return made
 
     def of_mode(self, mode: str) -> "Report":
         """The same with the cells of one mode alone."""
