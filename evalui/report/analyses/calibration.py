@@ -1,13 +1,13 @@
 """Calibration as blocks: is a model right as often as it is sure, and was it naming letters?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 from pathlib import Path
-
-import pandas as pd
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING
 
 from evalui.messages import Messages, add_messages, messages
 from evalui.report.analyses.base import Analysis, Report
@@ -37,6 +37,9 @@ from evalui.scoring.bias import StratumBias
 from evalui.scoring.bias.probabilities import Calibration, LabelMass
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Cell, Language
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 add_messages(Path(__file__).with_suffix(".toml"))
 _BAD_BELOW, _WARN_BELOW = 0.5, 0.9  # label mass under which the figures are about a part only
@@ -146,6 +149,8 @@ def _diagram(each: CalibratedCell, number: int, t: Messages, colour: str) -> lis
 
 
 def _reliability(each: CalibratedCell, t: Messages, colour: str) -> go.Figure:
+    import pandas as pd
+
     bins = choices.calibration([each.summary])
     own = [row for row in bins if row["options"] == each.bias.n_options]
     return reliability(pd.DataFrame(own, dtype=object), t, colour=colour)

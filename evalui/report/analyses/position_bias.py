@@ -5,14 +5,14 @@ maps over all models, then the page of a cell and the part of a report. "No bias
 and no p-value, for few questions.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-
-import pandas as pd
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING
 
 from evalui.messages import Messages, add_messages, messages
 from evalui.report.analyses.base import Analysis
@@ -64,6 +64,9 @@ from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import GroupKind, Summary
 from evalui.scoring.choice.trial_grid import strata
 from evalui.types import LETTERS, Cell, CellResult, Interval, Language, Sample
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 add_messages(Path(__file__).with_suffix(".toml"))
 ALL_SUBJECTS = "*"  # in place of a category: the subjects of all
@@ -529,6 +532,9 @@ def _plot(subject: BiasSubject, share: Interval | None, letter: str) -> TableCel
 
 def _answers(subject: BiasSubject, t: Messages, links: BiasLinks | None) -> Details:
     """The heat map of right and picked positions; each cell leads to its questions."""
+
+    import pandas as pd
+
     bias, table = subject.bias, subject.bias.position
 
     def leads_to(row: Row) -> str:
@@ -583,6 +589,9 @@ def _consistency(
     subject: BiasSubject, t: Messages, links: BiasLinks, choice: BiasChoice
 ) -> Iterator[Details]:
     """The grid of steady positions and options, with the questions of the cell that is open."""
+
+    import pandas as pd
+
     steady = subject.bias.consistency
     if steady is None:
         return
@@ -751,6 +760,9 @@ def _named(
 
 def _drawn(draw: Draw, rows: Sequence[Row], t: Messages) -> go.Figure:
     """The figure, made when it is wanted."""
+
+    import pandas as pd
+
     return draw(pd.DataFrame(rows, dtype=object), t)
 
 

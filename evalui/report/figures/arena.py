@@ -4,12 +4,13 @@ by_capa.png and by_lang.png keep the meaning they have in OpenCompass's report:
 wins / (wins + losses + ties) of the row against the column.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-import plotly.graph_objects as go
 
 from evalui.messages import Messages, add_messages
 from evalui.report.figures.base import (
@@ -34,6 +35,10 @@ from evalui.report.numbers import count, decimal_places, fixed
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.question_groups import Grouping, largest_groups
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
 add_messages(Path(__file__).with_suffix(".toml"))
 _CELL, _SMALL_CELL = 54, 34  # pixels of a matrix row with its range, and without
 _MAX_RANGED_MODELS = 6  # models up to which cells hold ranges
@@ -57,6 +62,9 @@ def ratings(standings: pd.DataFrame, t: Messages) -> go.Figure:
     Bradley-Terry's rating stands where it is finite, and ELO's beside it. Several judges or
     datasets are told apart by the names of rows.
     """
+
+    import plotly.graph_objects as go
+
     del t  # in English everywhere
     rows = [name for name in ("dataset", "judge") if standings[name].nunique() > 1]
     names = standings["model"].astype("str")
@@ -185,6 +193,9 @@ def win_rates(rows: pd.DataFrame, t: Messages, *, models: Sequence[str] = ()) ->
 
 def win_rates_of(arena: Arena, grouping: Grouping, t: Messages) -> go.Figure:
     """The same of one arena, with all of its models."""
+
+    import pandas as pd
+
     made = (row for row in frames.win_rates([arena]) if row["kind"] in _KINDS[grouping])
     models = [standing.model for standing in arena.standings]
     return win_rates(pd.DataFrame(made), t, models=models)
@@ -192,6 +203,9 @@ def win_rates_of(arena: Arena, grouping: Grouping, t: Messages) -> go.Figure:
 
 def win_matrix_of(arena: Arena, t: Messages) -> go.Figure:
     """The win matrix of one arena, with all of its models."""
+
+    import pandas as pd
+
     models = [standing.model for standing in arena.standings]
     return win_matrix(pd.DataFrame(frames.win_matrix([arena])), t, models=models)
 

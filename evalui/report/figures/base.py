@@ -12,18 +12,17 @@ of a page, "var(--ink)", which its script puts in; `on_paper` does so for files 
 column `href`, where a page has added one, leads from a mark to its questions.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
-import pandas as pd
-import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.basedatatypes import BaseTraceType
 
 from evalui.messages import Messages
 from evalui.registry import Registry
@@ -40,6 +39,11 @@ from evalui.report.figures.theme import (
 )
 from evalui.report.numbers import format_range, format_value
 from evalui.types import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+    from plotly.basedatatypes import BaseTraceType
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -59,10 +63,10 @@ _VERBATIM = frozenset(("customdata", "hovertemplate", "texttemplate"))  # no tex
 
 # ---------------------------------------------------------------- charts by name
 
-Draw = Callable[[pd.DataFrame, Messages], go.Figure]
-Drawn = TypeVar("Drawn", bound=Draw)
-FrameOf = Callable[[str], pd.DataFrame]  # the frame of a name
-Rows = str | Callable[[FrameOf], pd.DataFrame]
+Draw: TypeAlias = "Callable[[pd.DataFrame, Messages], go.Figure]"
+Drawn = TypeVar("Drawn", bound="Draw")
+FrameOf: TypeAlias = "Callable[[str], pd.DataFrame]"  # the frame of a name
+Rows: TypeAlias = "str | Callable[[FrameOf], pd.DataFrame]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +141,9 @@ def words(text: str) -> str:
 
 def figure(traces: Sequence[Part | BaseTraceType], **layout: Any) -> go.Figure:
     """The traces in the look of every chart, all of their texts escaped."""
+
+    import plotly.graph_objects as go
+
     font = {"color": "var(--ink)", "size": 13}
     label = {"bgcolor": "var(--surface)", "bordercolor": "var(--ink-3)", "font": font}
     shared: Part = {
@@ -170,6 +177,9 @@ def _escaped(part: Any, form: Callable[[str], str] = plain) -> Any:
 
 def on_paper(drawn: go.Figure) -> go.Figure:
     """The figure in the colours of paper, for files and notebooks."""
+
+    import plotly.graph_objects as go
+
     text = cast("str", drawn.to_json())
     for variable, colour in PAPER.items():
         text = text.replace(f'"{variable}"', f'"{colour}"')

@@ -1,13 +1,12 @@
 """Charts of position bias: what is picked, content or position, priors, gaps by subject."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
-
-import pandas as pd
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING, Any
 
 from evalui.messages import Messages, add_messages
 from evalui.report.figures.base import (
@@ -32,6 +31,10 @@ from evalui.report.numbers import count, fixed, percent
 from evalui.scoring.statistics.tests import benjamini_hochberg
 from evalui.types import LETTERS
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
 add_messages(Path(__file__).with_suffix(".toml"))
 _FULL_COLOUR_SHARE = 0.75  # the share of picks with the full colour, so that charts compare
 _FULL_COLOUR_RANGE = 0.25  # from the fair share, or of the questions: the same
@@ -50,6 +53,9 @@ _HOVER = (
 
 def answered(of: FrameOf) -> pd.DataFrame:
     """The squares of picks, each with the share that its picked slot has of all picks."""
+
+    import pandas as pd
+
     squares, slots = of("confusion"), of("positions")
     places = {key: place for place, key in enumerate(_keys(slots, "slot"))}
     found = [places.get(key, -1) for key in _keys(squares, "picked")]
@@ -119,6 +125,9 @@ def _square_told(row: Part, heads: Mapping[str, str], t: Messages) -> str:
 
 def _all_picks(slots: Sequence[Part], t: Messages, colour: str) -> Bars:
     """How often each slot is picked, against chance."""
+
+    import pandas as pd
+
     chance = 1 / len(slots)
     picked = [row for row in slots if not pd.isna(row["share_of_picks"])]
     shares = [row["share_of_picks"] / 100 for row in picked]
@@ -305,6 +314,9 @@ def has_enough(row: Part) -> bool:
 
 def _unlike_the_rest(rows: Iterable[Part]) -> set[tuple[str, str]]:
     """Group and name of what its test says so of, corrected for all of enough questions."""
+
+    import pandas as pd
+
     tested = [row for row in rows if has_enough(row) and not pd.isna(row["order_sensitivity_p"])]
     adjusted = benjamini_hochberg([row["order_sensitivity_p"] for row in tested])
     return {
@@ -327,6 +339,9 @@ def picks(rows: pd.DataFrame, t: Messages) -> go.Figure:
 
     A group of bars stands for each dataset, model, mode and number of options.
     """
+
+    import plotly.graph_objects as go
+
     del t  # in English everywhere
     named = rows.assign(**{name: rows[name].astype("str") for name in _CELL_AND_SIZE})
     shown = [name for name in _CELL_AND_SIZE if named[name].nunique() > 1] or ["model"]

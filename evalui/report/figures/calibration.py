@@ -1,9 +1,9 @@
 """The chart of calibration: sureness against rightness."""
 
-from pathlib import Path
+from __future__ import annotations
 
-import pandas as pd
-import plotly.graph_objects as go
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalui.messages import Messages, add_messages
 from evalui.report.axes import share_axis
@@ -11,6 +11,10 @@ from evalui.report.figures.base import CELL, Part, chart, note, records, said
 from evalui.report.figures.plots import Bars, lines
 from evalui.report.figures.theme import COLOURS, MIN_QUESTIONS, NEUTRAL
 from evalui.report.numbers import count, percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
 
 add_messages(Path(__file__).with_suffix(".toml"))
 _HEIGHT = 400  # pixels
@@ -22,6 +26,9 @@ def reliability(rows: pd.DataFrame, t: Messages, *, colour: str = COLOURS[0]) ->
 
     Bins of few questions are grey.
     """
+
+    import pandas as pd
+
     bins = [row for row in records(rows) if row["n"] and not pd.isna(row["confidence"])]
     even: Part = {
         "type": "scatter",

@@ -3,13 +3,13 @@
 Sizes are pixels of a page. Rows of a heat map count 0, 1, 2, … from the top.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log10
 from types import MappingProxyType
-from typing import Any, TypeVar
-
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalui.report.axes import Axis
 from evalui.report.figures.base import (
@@ -23,6 +23,9 @@ from evalui.report.figures.base import (
     widest,
 )
 from evalui.report.figures.theme import SCALES, Scale, truncate_text
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 T = TypeVar("T")
 Grid = Sequence[Sequence[T]]
@@ -101,7 +104,7 @@ class _Sheet:
     def cells(
         self,
         box: tuple[float, float, float, float],
-        layers: Sequence["Cells"],
+        layers: Sequence[Cells],
         rows: Sequence[str],
         columns: Sequence[str],
         places: Sequence[float],
@@ -221,7 +224,7 @@ class Cells:
     hrefs: Grid[str] = ()
     left: float = 0.0
 
-    def greyed(self, few: Collection[int]) -> list["Cells"]:
+    def greyed(self, few: Collection[int]) -> list[Cells]:
         """The rows of enough questions in their scale, and those of few in grey, if there are any.
 
         Each has all rows; those of the other one are empty.

@@ -1,11 +1,11 @@
 """The chart of statistics: how small a difference so many questions can show."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from math import sqrt
 from pathlib import Path
-
-import pandas as pd
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING
 
 from evalui.messages import Messages, add_messages
 from evalui.report.axes import Axis
@@ -16,6 +16,10 @@ from evalui.report.frames import choices
 from evalui.report.numbers import count, fixed, percent
 from evalui.scoring.comparisons import ComparisonSet
 from evalui.scoring.statistics.tests import minimum_detectable_difference
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
 
 add_messages(Path(__file__).with_suffix(".toml"))
 # Shares of questions on which two models differ, each with the dash of its line.
@@ -40,6 +44,9 @@ def questions(rows: pd.DataFrame, t: Messages, *, size: int | None = None) -> go
     `size` is the number that is marked, else the most that two models have in common. Of the pairs
     in which a difference may have been missed the steadiest has a line of its own.
     """
+
+    import pandas as pd
+
     pairs = records(rows)
     marked = max((row["n"] for row in pairs), default=0) if size is None else size
     sizes = sorted({*_SIZES, max(2, marked)})
@@ -88,6 +95,9 @@ def questions(rows: pd.DataFrame, t: Messages, *, size: int | None = None) -> go
 
 def questions_of(comparison: ComparisonSet, t: Messages, *, size: int) -> go.Figure:
     """The same of the cells of one dataset and mode."""
+
+    import pandas as pd
+
     return questions(pd.DataFrame(choices.pairs([comparison])), t, size=size)
 
 

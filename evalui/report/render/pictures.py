@@ -1,11 +1,11 @@
 """The pictures of a report as files, as its Markdown names them."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import cast
-
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING, cast
 
 from evalui.report.blocks import (
     Block,
@@ -33,6 +33,9 @@ from evalui.report.figures.theme import (
     shorten_name,
     wrap_text,
 )
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 _LOG = logging.getLogger(__name__)
 _ROW, _MARK, _BAND = 58, 12, 10  # pixels of a model, of its marks and of their ranges

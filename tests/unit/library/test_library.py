@@ -32,7 +32,7 @@ def test_importing_it_imports_nothing_that_takes_time():
 @pytest.mark.slow
 def test_opening_a_run_needs_neither_models_nor_screen(choice_folder: Path):
     code = f"import evalui; evalui.open({str(choice_folder)!r}).trials(['choice'])"
-    heavy = {"torch", "gradio", "fastapi", "transformers", "evalui.ui", "evalui.api"}
+    heavy = {"torch", "gradio", "fastapi", "plotly", "transformers", "evalui.ui", "evalui.api"}
     assert _imported(code) & heavy == set()
 
 
