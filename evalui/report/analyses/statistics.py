@@ -47,7 +47,7 @@ from evalui.report.blocks import (
     ValueCell,
     text_table,
 )
-from evalui.report.figures.statistics import questions_of
+from evalui.report.figures.statistics import SIZES, questions_of
 from evalui.report.numbers import (
     count,
     fixed,
@@ -65,8 +65,6 @@ from evalui.types import Language
 
 add_messages(Path(__file__).with_suffix(".toml"))
 
-# Even steps would spend most of their way on sizes that add no information.
-SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10_000)
 _TARGETS = (0.05, 0.02)  # differences for which the number of questions is stated, as shares
 _FINDINGS = {"steady": "apart"}  # what the tables call a finding by the name of another
 _MOST_PAIRS = 200  # in a chart or table: more would take a browser, and a picture, too long

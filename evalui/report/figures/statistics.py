@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 add_messages(Path(__file__).with_suffix(".toml"))
 # Shares of questions on which two models differ, each with the dash of its line.
 _DISAGREEMENT_RATES = {0.1: "solid", 0.2: "dash", 0.3: "dot"}
-_SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10000)
+# Questions; even steps would spend most of their way on sizes that add no information.
+SIZES = (20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 10000)
 _SIZE_TICKS = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 _LABELLED_SIZE = 50  # questions at which the lines are far enough apart for their names
 _MAX_POINTS = 35  # the end of the axis of smallest differences
@@ -49,7 +50,7 @@ def questions(rows: pd.DataFrame, t: Messages, *, size: int | None = None) -> go
 
     pairs = records(rows)
     marked = max((row["n"] for row in pairs), default=0) if size is None else size
-    sizes = sorted({*_SIZES, max(2, marked)})
+    sizes = sorted({*SIZES, max(2, marked)})
     # The standard deviation of the differences of a pair, from the error of their mean.
     spreads = [
         row["se"] / 100 * sqrt(row["n"])

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 from typing import get_args
 
-from evalui.report.frames.base import Columns, FrameColumn, Row, interval, percent, ranged
+from evalui.report.frames.base import (
+    SEPARATOR,
+    Columns,
+    FrameColumn,
+    Row,
+    interval,
+    percent,
+    ranged,
+)
 from evalui.report.frames.choices import DATASET, ERROR, MODEL, SIGNATURE, STATE
 from evalui.scoring.arena.agreement import Kappa
 from evalui.scoring.arena.battles import Battle, BattleTally
@@ -353,15 +361,15 @@ def duels(arenas: Iterable[Arena]) -> Iterator[Row]:
                 "question": sample.question,
                 "language": sample.metadata.get("language", ""),
                 "capability": sample.metadata.get("capability", ""),
-                "references": "\n\n".join(sample.references),
+                "references": SEPARATOR.join(sample.references),
                 "model_a": first,
                 "model_b": second,
                 "a_first": _winner(item, item.original_order),
                 "b_first": _winner(item, item.swapped_order),
                 "counts_as": item.outcome and WINNERS[item.outcome],
                 "flipped": item.flipped,
-                "answer_a": "\n\n".join(answers[first].get(sample.id, ())),
-                "answer_b": "\n\n".join(answers[second].get(sample.id, ())),
+                "answer_a": SEPARATOR.join(answers[first].get(sample.id, ())),
+                "answer_b": SEPARATOR.join(answers[second].get(sample.id, ())),
                 "signature": arena.signature,
             }
 

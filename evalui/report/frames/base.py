@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Dtype = Literal["str", "category", "float64", "Int64", "boolean", "object", "datetime64[ms, UTC]"]
 Row = dict[str, Any]  # numbers and texts by column
 _LAST = ("error", "signature")
+SEPARATOR = "\n\n"  # between the turns of one answer, and between references
 
 
 @dataclass(frozen=True, slots=True)

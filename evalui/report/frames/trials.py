@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from evalui.errors import SpecError
 from evalui.report.frames.base import (
+    SEPARATOR,
     Columns,
     Dtype,
     FrameColumn,
@@ -29,7 +30,6 @@ from evalui.scoring.trial_columns import ABSENT, FIXED_REASONS, Ragged, TrialCol
 from evalui.types import LETTERS, CellResult, Sample
 
 PART = 16_384  # rows of a part, at most
-_SEPARATOR = "\n\n"  # between the turns of one answer, and between references
 _DATASET = FrameColumn("category", "name of the dataset")
 _REPLY = FrameColumn("str", "what the model wrote")
 _RULE = FrameColumn("category", "the rule that read the answer")
@@ -73,7 +73,7 @@ TRIAL_COLUMNS: Columns = {
     ),
     "signature": _SIGNATURE,
 }
-RATING_COLUMNS: Columns = {
+MARK_COLUMNS: Columns = {
     "dataset": _DATASET,
     "judge": FrameColumn("category", "the judge"),
     "model": FrameColumn("category", "whose answer was shown"),
@@ -129,10 +129,10 @@ def ratings(results: Sequence[CellResult]) -> FrameParts:
         for result in rating_cells(results):
             for part in columns_of(result.trials).parts(PART):
                 made = _of_ratings(result, part)
-                yield pd.DataFrame({name: made[name]() for name in RATING_COLUMNS})
+                yield pd.DataFrame({name: made[name]() for name in MARK_COLUMNS})
 
     any_rated = any(result.trials for result in rating_cells(results))
-    return FrameParts(tuple(RATING_COLUMNS) if any_rated else (), parts)
+    return FrameParts(tuple(MARK_COLUMNS) if any_rated else (), parts)
 
 
 def trial_frame(
@@ -219,10 +219,10 @@ def _of_trials(result: CellResult, trials: TrialColumns) -> Makers:
         return {
             **shared,
             **{name: metadata(name) for name in ("language", "capability", "file", "line")},
-            "question": of_question(lambda one: _SEPARATOR.join((one.question, *one.follow_ups))),
-            "references": of_question(lambda one: _SEPARATOR.join(one.references)),
+            "question": of_question(lambda one: SEPARATOR.join((one.question, *one.follow_ups))),
+            "references": of_question(lambda one: SEPARATOR.join(one.references)),
             "reply": lambda: _texts(
-                [_SEPARATOR.join(turns or (reply or "",)) for reply, turns in _replies(trials)]
+                [SEPARATOR.join(turns or (reply or "",)) for reply, turns in _replies(trials)]
             ),
             "rule": partial(_rules, trials),
             **repeat,

@@ -13,7 +13,7 @@ from math import isfinite
 
 from evalui.modes import traits_of
 from evalui.report.analyses.base import Report
-from evalui.report.frames.base import Row
+from evalui.report.frames.base import SEPARATOR, Row
 from evalui.report.frames.metrics import answer_metrics, choice_metrics
 from evalui.report.write.archive import zip_parts
 from evalui.report.write.json_text import JsonObject, json_text, utf8
@@ -26,7 +26,6 @@ from evalui.version import __version__
 
 SCHEMA_VERSION = "0.3.0"
 _UNSTATED = "unknown"
-_SEPARATOR = "\n\n"  # between the turns of one answer
 
 
 def eee_zip(report: Report, language: Language) -> Iterator[bytes]:
@@ -165,7 +164,7 @@ def _choice(sample: Sample, trial: Trial) -> JsonObject:
 
 def _answer(sample: Sample, trial: Trial, credit_metric: str) -> JsonObject:
     """A written answer: correct is what equals a reference, the score as its mode credits it."""
-    reply = _SEPARATOR.join(trial.answers)
+    reply = SEPARATOR.join(trial.answers)
     exact = trial.scores.get("exact_match")
     credit = trial.scores.get(credit_metric, (trial.reading.credit,))[0]
     return {

@@ -10,7 +10,6 @@ from evalui.app.run_view import RunView
 from evalui.messages import Messages
 from evalui.report.analyses.metrics import signatures
 from evalui.report.analyses.statistics import (
-    SIZES,
     errors_section,
     planned_size,
     statistics_blocks,
@@ -18,6 +17,7 @@ from evalui.report.analyses.statistics import (
 )
 from evalui.report.analyses.verdict import refusal_sentence
 from evalui.report.blocks import Block, Headline
+from evalui.report.figures.statistics import SIZES
 from evalui.report.html import Html
 from evalui.report.numbers import count
 from evalui.report.render.page import render_headline
