@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from evalui.report.blocks import NONE, TableCell
 from evalui.report.html import Html
 from evalui.report.markers import marker_numbers, series_number
-from evalui.report.words import gap_after
+from evalui.report.words import gap_after, name_parts, shorten_name
 
 _FOLDER = Path(__file__).parent / "templates"
 
@@ -50,7 +50,9 @@ class Templates:
             "gap_after": gap_after,
             "kind_of": _kind_of,
             "marker_numbers": marker_numbers,
+            "name_parts": name_parts,
             "series_number": series_number,
+            "shorten_name": shorten_name,
         }
         made.globals.update(known)
         icons = vars(made.get_template("icons.html").module)

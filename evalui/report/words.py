@@ -1,14 +1,19 @@
 """Names and lists of them, sentences one after the other, bands of places, as pages say it."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 from evalui.messages import localized, messages
+from evalui.scoring.cautions import MIN_DRAWN
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.types import Cell, Language
 
 _T = TypeVar("_T")
 _MAX_NAMES = 3  # models in a title, before they are counted
+_NAME_LENGTH = 32  # characters of a name, as of meta-llama/Llama-3.1-8B-Instruct
+# A name within a text; the parts of an address or a path are none.
+_LONG_NAME = re.compile(rf"(?<![\w./@+-])\w[\w./@+-]{{{_NAME_LENGTH - 1},}}\w", re.ASCII)
 _FULL_WIDTH = "。；：！？，、）」”"  # signs of Chinese that bring their own room
 
 
@@ -39,6 +44,32 @@ def join_clauses(clauses: Iterable[str], language: Language) -> str:
     return localized("list.semicolon", language).join(clauses)
 
 
+def shorten_name(name: str) -> str:
+    """The name of a model or data set, where it is long without its owner, then without its middle.
+
+    >>> shorten_name("our-organisation/Qwen2.5-0.5B-Instruct-tuned-on-all-of-it-v12")
+    '…/Qwen2.5-0.5B-I…n-all-of-it-v12'
+    """
+    if len(name) <= _NAME_LENGTH:
+        return name
+    _, slash, own = name.rpartition("/")
+    short = f"…/{own}" if slash else own
+    if len(short) <= _NAME_LENGTH:
+        return short
+    tail = (_NAME_LENGTH - 1) // 2
+    return f"{short[: _NAME_LENGTH - 1 - tail]}…{short[-tail:]}"
+
+
+def name_parts(text: str) -> list[tuple[str, str]]:
+    """A text in pieces: each as it is shown, and a long name with the whole of it, else ""."""
+    parts: list[tuple[str, str]] = []
+    end = 0
+    for found in _LONG_NAME.finditer(text):
+        parts += [(text[end : found.start()], ""), (shorten_name(found[0]), found[0])]
+        end = found.end()
+    return [*parts, (text[end:], "")]
+
+
 def join_names_shortened(names: Sequence[str], language: Language) -> str:
     """ "a", "a and b", "a, b and c", and from four on "a and 3 others"."""
     if len(names) > _MAX_NAMES:
@@ -54,6 +85,11 @@ def join_names_shortened(names: Sequence[str], language: Language) -> str:
 def band_text(low: int, high: int) -> str:
     """The places that something may have: "1", "2–3"."""
     return str(low) if low == high else f"{low}–{high}"
+
+
+def too_few(groups: int, language: Language) -> str:
+    """How many groups of questions are too small to be shown; "" if none is."""
+    return localized("not-drawn", language, k=groups, few=MIN_DRAWN) if groups else ""
 
 
 def rank_bands(models: Sequence[str], decided: Collection[tuple[str, str]]) -> dict[str, str]:

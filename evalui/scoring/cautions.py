@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from evalui.scoring.statistics.intervals import beats_guessing, blind_accuracy
 from evalui.types import Interval
 
+MIN_DRAWN = 5  # questions, from which on a group of them is drawn or listed
 HIDDEN_BELOW, EXPLORATORY_BELOW = 30, 100
 MIN_LABEL_MASS = 0.1  # the label mass under which picks are no sign of a bias
 _MAX_LETTER_SHARE = 0.4  # the most that one letter of four or more may hold of the answers

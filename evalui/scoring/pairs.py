@@ -71,7 +71,7 @@ def incompatibilities(one: Cell, other: Cell) -> str:
     """What forbids to compare two cells, "" if nothing does: names joined by ", ".
 
     Of dataset (name or contents), mode, prompt (template), rule (reading), spell (spellings of a
-    letter), shots, orders (pattern), n (number of questions) and un (unconditional cue), read from
+    letter), shots, orders (pattern), n (number of questions) and un (unconditional context), from
     the signatures.
     """
     parts = _compared_parts(one), _compared_parts(other)

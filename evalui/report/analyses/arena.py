@@ -1,6 +1,6 @@
 """Models that a judge, a panel or people compared: who wins, the standings, pairs, groups."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations, groupby, pairwise
 from math import ceil, floor
@@ -28,7 +28,13 @@ from evalui.report.blocks import (
 )
 from evalui.report.figures.arena import dimension_name, win_matrix_of, win_rates_of
 from evalui.report.numbers import count, fixed, format_range, format_value, signed
-from evalui.report.words import band_text, join_clauses, join_names_shortened, join_sentences
+from evalui.report.words import (
+    band_text,
+    join_clauses,
+    join_names_shortened,
+    join_sentences,
+    too_few,
+)
 from evalui.scoring.arena.battles import BattleTally
 from evalui.scoring.arena.bradley_terry import Connectivity, Rating
 from evalui.scoring.arena.categories import CategoryTable
@@ -36,14 +42,13 @@ from evalui.scoring.arena.elo import INITIAL_RATING, MEDIAN_ELO_MAX_BATTLES
 from evalui.scoring.arena.figures import PEOPLE, POOLED, Arena, Standing
 from evalui.scoring.arena.question_groups import (
     MAX_GROUPS,
-    MIN_GROUP_QUESTIONS,
     Grouping,
     QuestionGroup,
-    battles_by_group,
     largest_groups,
     question_groups,
 )
 from evalui.scoring.arena.verdicts import PANEL_NAME
+from evalui.scoring.cautions import MIN_DRAWN
 from evalui.types import Interval, Language, is_unfinished
 
 add_messages(Path(__file__).with_suffix(".toml"))
@@ -64,11 +69,11 @@ _HALF = 0.5  # of the points: no preference
 
 
 def pooled_blocks(arena: Arena, context: OpenContext) -> Iterator[Block]:
-    """Several runs as one arena, see `pool_arenas`: verdict, standings, who beats whom, groups."""
+    """Several runs as one arena, see `pool_arenas`: verdict, standings, who beats whom."""
     context = context.without_pictures()
     yield Headline(arena_verdict(arena, context.language))
     yield standings_card(arena, context)
-    yield from standing_details(arena, context)
+    yield _duel_details(arena, context)
 
 
 # ---------------------------------------------------------------- the verdict
@@ -76,7 +81,7 @@ def pooled_blocks(arena: Arena, context: OpenContext) -> Iterator[Block]:
 
 def arena_verdict(arena: Arena, language: Language) -> str:
     """Who wins, who cannot be told apart, or why nobody can say: one sentence."""
-    if is_unfinished(arena) and arena.done < arena.planned:
+    if awaits_verdicts(arena):
         fields = {"done": count(arena.done), "total": count(arena.planned)}
         return localized("standings.verdict-open", language, **fields)
     if not _is_ranked(arena):
@@ -91,6 +96,11 @@ def arena_verdict(arena: Arena, language: Language) -> str:
     fields = {"first": first, "second": second, "often": _often(share, language)}
     rater = arena.by if arena.by in (PANEL_NAME, PEOPLE, POOLED) else "judge"
     return localized(f"standings.wins-{rater}", language, **fields)
+
+
+def awaits_verdicts(arena: Arena) -> bool:
+    """Whether verdicts are still to come."""
+    return is_unfinished(arena) and arena.done < arena.planned
 
 
 def _often(share: Interval, language: Language) -> str:
@@ -203,7 +213,11 @@ def standings_finding(arena: Arena, language: Language) -> str:
     """How the models stand to each other: the whole ranking as far as the ranges show it."""
     if arena.headline == "elo":
         return localized("standings.plain-elo", language)
-    if not _is_ranked(arena) or any(one.rank_low is None for one in arena.standings):
+    if (
+        awaits_verdicts(arena)
+        or not _is_ranked(arena)
+        or any(one.rank_low is None for one in arena.standings)
+    ):
         return localized("standings.plain", language)
     groups = [
         [*same] for _, same in groupby(arena.standings, lambda one: (one.rank_low, one.rank_high))
@@ -266,7 +280,7 @@ def _columns(arena: Arena, language: Language) -> tuple[Column, ...]:
     )
     return (
         Column(localized("head-rank", language), rank=True, width=56),
-        Column(localized("head-model", language), width=152),
+        Column(localized("head-model", language), width=176),
         Column(head["rating"], axis=rating_axis(ends), rule=(INITIAL_RATING, start)),
         *(rated if by_rating else rated[1:]),
         *(Column(head[key], right=True, width=80) for key in ("won", "tied", "lost")),
@@ -328,27 +342,27 @@ def rating_axis(ends: Iterable[float | None]) -> Axis:
 
 def standing_details(arena: Arena, context: OpenContext, suffix: str = "") -> Iterator[Details]:
     """Who beats whom, and the groups of questions; `suffix` ends the names of their pictures."""
+    yield _duel_details(arena, context, suffix)
+    groups = tuple(_groups(arena, context, suffix))
+    if groups and (finding := groups_finding(arena, context.language)):
+        name = localized("standings.by-group", context.language)
+        yield Details("by-group", name, finding, groups)
+
+
+def _duel_details(arena: Arena, context: OpenContext, suffix: str = "") -> Details:
     language = context.language
-    about = localized("standings.matrix-about", language, n=count(arena.questions))
-    chart = ChartBlock(
-        context.file(f"win_matrix{suffix}.png"),
-        matrix_title(arena, language),
-        partial(win_matrix_of, arena, messages(language)),
-        join_sentences(about, battles_by(arena, context)),
-    )
-    yield Details(
-        "who-beats-whom",
-        localized("matrix", language),
-        duels_finding(arena, language),
-        (chart, pair_table(arena, context)),
-    )
-    if finding := groups_finding(arena, language):
-        yield Details(
-            "by-group",
-            localized("standings.by-group", language),
-            finding,
-            tuple(_groups(arena, context, suffix)),
+    blocks: list[Block] = [pair_table(arena, context)]
+    if arena.questions >= MIN_DRAWN:
+        about = localized("standings.matrix-about", language, n=count(arena.questions))
+        matrix = ChartBlock(
+            context.file(f"win_matrix{suffix}.png"),
+            matrix_title(arena, language),
+            partial(win_matrix_of, arena, messages(language)),
+            join_sentences(about, battles_by(arena, context)),
         )
+        blocks.insert(0, matrix)
+    finding = duels_finding(arena, language)
+    return Details("who-beats-whom", localized("matrix", language), finding, tuple(blocks))
 
 
 def duels_finding(arena: Arena, language: Language) -> str:
@@ -426,32 +440,36 @@ def _pair_counts(arena: Arena, pair: tuple[str, str]) -> tuple[str, str, str]:
 
 
 def _groups(arena: Arena, context: OpenContext, suffix: str) -> Iterator[Block]:
+    """Tables, then charts, of the groupings that have a group of enough questions."""
     language = context.language
     groupings: tuple[Grouping, ...] = ("language", "capability")
-    for grouping in groupings:
-        table = group_table(arena, grouping, context)
-        if table is None:
-            continue
+    drawn: list[Grouping] = [
+        each for each in groupings if not all(_small(question_groups(arena, each)))
+    ]
+    for grouping in drawn:
         if title := groups_title(question_groups(arena, grouping), grouping, language):
             yield Paragraph(title, strong=True)
-        yield table
-    yield Paragraph(
-        localized("standings.groups-about", language, few=MIN_GROUP_QUESTIONS), small=True
-    )
-    if left := _left_out(len(question_groups(arena)), language):
-        yield Paragraph(left, small=True)
+        yield group_table(arena, grouping, context)
+        if left := _left_out(arena, grouping, language):
+            yield Paragraph(left, small=True)
+    if drawn:
+        yield Paragraph(localized("standings.groups-about", language), small=True)
     files: Mapping[Grouping, str] = {
         "capability": f"by_capa{suffix}.png",
         "language": f"by_lang{suffix}.png",
     }
     for grouping, file in files.items():
-        if battles_by_group(arena, grouping):
+        if grouping in drawn:
             yield ChartBlock(
                 context.file(file),
                 localized(f"standings.rates-{grouping}", language),
-                partial(win_rates_of, arena, grouping, messages(language)),
+                partial(win_rates_of, arena, grouping, messages(language), least=MIN_DRAWN),
                 _rates_note(arena, grouping, context),
             )
+
+
+def _small(groups: Sequence[QuestionGroup]) -> list[bool]:
+    return [group.too_few_questions for group in groups]
 
 
 def _rates_note(arena: Arena, grouping: Grouping, context: OpenContext) -> str:
@@ -459,7 +477,7 @@ def _rates_note(arena: Arena, grouping: Grouping, context: OpenContext) -> str:
     return join_sentences(
         localized("standings.rates-about", context.language),
         battles_by(arena, context),
-        _left_out(len(battles_by_group(arena, grouping)), context.language),
+        _left_out(arena, grouping, context.language),
     )
 
 
@@ -521,12 +539,10 @@ def _significant_leader(shares: Mapping[str, Interval]) -> str | None:
     return first if others and shares[first].low > max(others) else None
 
 
-def group_table(arena: Arena, grouping: Grouping, context: OpenContext) -> Table | None:
-    """A row for each group of questions: n, and the share of points of each model."""
-    groups = question_groups(arena, grouping)
+def group_table(arena: Arena, grouping: Grouping, context: OpenContext) -> Table:
+    """A row for each group of enough questions: n, and the share of points of each model."""
+    groups = [each for each in question_groups(arena, grouping) if not each.too_few_questions]
     kept = {*largest_groups({group.name: group.questions for group in groups})}
-    if not groups:
-        return None
     models = [standing.model for standing in arena.standings]
     language = context.language
     heads = (localized(f"standings.head-{grouping}", language), localized("head-n", language))
@@ -534,10 +550,7 @@ def group_table(arena: Arena, grouping: Grouping, context: OpenContext) -> Table
         (
             dimension_name(group.name, messages(language)),
             count(group.questions),
-            *(
-                _share_cell(group.shares.get(model), faint=group.too_few_questions)
-                for model in models
-            ),
+            *(_share_cell(group.shares.get(model)) for model in models),
         )
         for group in groups
         if group.name in kept
@@ -550,13 +563,17 @@ def group_table(arena: Arena, grouping: Grouping, context: OpenContext) -> Table
     return Table(columns, rows)
 
 
-def _share_cell(share: Interval | None, *, faint: bool) -> TableCell:
-    if share is None:
-        return _MISSING
-    return ValueCell(format_value(share), "%", format_range(share), strong=not faint)
+def _share_cell(share: Interval | None) -> TableCell:
+    return ValueCell(format_value(share), "%", format_range(share)) if share else _MISSING
 
 
-def _left_out(groups: int, language: Language) -> str:
+def _left_out(arena: Arena, grouping: Grouping, language: Language) -> str:
+    """How many groups of questions are too small, and too many, to be shown; "" if all are."""
+    small = _small(question_groups(arena, grouping))
+    return join_sentences(too_few(sum(small), language), _too_many(small.count(False), language))
+
+
+def _too_many(groups: int, language: Language) -> str:
     """That of many groups of questions the most frequent are shown; "" if all are."""
     if groups <= MAX_GROUPS:
         return ""
@@ -568,17 +585,13 @@ def _left_out(groups: int, language: Language) -> str:
 
 
 def figure_blocks(arena: Arena, context: OpenContext) -> Iterator[Block]:
-    """Shares and scores by dimension as OpenCompass prints them, then every rating."""
-    language, dimensions = context.language, _printed_dimensions(arena)
-    yield _dimensions(arena, dimensions, localized("standings.dimension-shares", language), _shares)
-    yield Paragraph(localized("standings.shares-about", language), small=True)
-    if any(one.tally.not_bad is None for one in arena.standings):
-        yield Paragraph(localized("standings.no-neither", language), small=True)
-    named = sum(dimension.kind == "capability" for dimension in arena.dimensions)
-    if left := _left_out(named, language):
-        yield Paragraph(left, small=True)
-    yield _dimensions(arena, dimensions, localized("standings.dimension-score", language), _score)
+    """Scores by dimension as OpenCompass counts them, then every rating."""
+    language = context.language
+    yield _dimensions(arena, language)
     yield Paragraph(localized("standings.scores-about", language), small=True)
+    named = sum(dimension.kind == "capability" for dimension in arena.dimensions)
+    if left := _too_many(named, language):
+        yield Paragraph(left, small=True)
     if any(one.tally.contradicted for one in arena.standings) or arena.conflict == "half":
         yield _opencompass_table(arena, context)
         yield Paragraph(localized("standings.opencompass-about", language), small=True)
@@ -607,31 +620,19 @@ def _printed_dimensions(arena: Arena) -> list[CategoryTable]:
     ]
 
 
-def _dimensions(
-    arena: Arena,
-    dimensions: Sequence[CategoryTable],
-    head: str,
-    printed: Callable[[BattleTally], str],
-) -> Table:
+def _dimensions(arena: Arena, language: Language) -> Table:
     models = [standing.model for standing in arena.standings]
     rows = tuple(
         (
             f"{_KINDS[dimension.kind]}: {dimension.name}",
             *(
-                printed(tally) if (tally := dimension.tallies.get(model)) else _MISSING
+                _score(tally) if (tally := dimension.tallies.get(model)) else _MISSING
                 for model in models
             ),
         )
-        for dimension in dimensions
+        for dimension in _printed_dimensions(arena)
     )
-    return text_table((head, *models), rows)
-
-
-def _shares(tally: BattleTally) -> str:
-    counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
-    return " / ".join(
-        NONE if number is None else f"{fixed(100 * number / tally.n, 1)}%" for number in counts
-    )
+    return text_table((localized("standings.dimension-score", language), *models), rows)
 
 
 def _score(tally: BattleTally) -> str:
@@ -641,12 +642,11 @@ def _score(tally: BattleTally) -> str:
 def _opencompass_table(arena: Arena, context: OpenContext) -> Table:
     """Each model's counts without the pairs whose two orders contradict each other."""
     language = context.language
-    keys = ("opencompass-n", "opencompass", "opencompass-score")
+    keys = ("opencompass-n", "opencompass-score")
     rows = tuple(
         (
             context.model(one.model),
             count(one.opencompass.n) if one.opencompass else "0",
-            _shares(one.opencompass) if one.opencompass else NONE,
             _score(one.opencompass) if one.opencompass else NONE,
         )
         for one in arena.standings

@@ -21,6 +21,7 @@ from evalui.report.blocks import (
     Details,
     NoteLine,
     Notes,
+    Paragraph,
     StateCell,
     Table,
     TableCell,
@@ -29,12 +30,13 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.figures.calibration import reliability
-from evalui.report.figures.theme import MIN_QUESTIONS, series_styles
+from evalui.report.figures.theme import series_styles
 from evalui.report.frames import choices
 from evalui.report.numbers import count, fixed, format_range, format_value, percent
-from evalui.report.words import join_names, names
+from evalui.report.words import join_names, join_sentences, names
 from evalui.scoring.bias import StratumBias
 from evalui.scoring.bias.probabilities import Calibration, LabelMass
+from evalui.scoring.cautions import HIDDEN_BELOW, MIN_DRAWN
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Cell, Language
 
@@ -107,7 +109,7 @@ def calibration_blocks(
 
 def reliability_title(calibration: Calibration, model: str, t: Messages) -> str:
     """Whether the model is surer than it is right, in one sentence."""
-    if calibration.n < MIN_QUESTIONS:
+    if calibration.n < HIDDEN_BELOW:
         return t("calibration.few", n=count(calibration.n))
     known = [(e.accuracy, e.confidence) for e in calibration.bins if e.accuracy and e.confidence]
     apart = sum(a.n * (sure - a.value) for a, sure in known) / calibration.n
@@ -131,7 +133,11 @@ def _diagram(each: CalibratedCell, number: int, t: Messages, colour: str) -> lis
     )
     title = reliability_title(fit, each.summary.cell.model, t)
     chart = partial(_reliability, each, t, colour)
-    blocks: list[Block] = [ChartBlock(f"calibration-{number + 1}.png", title, chart, about)]
+    blocks: list[Block] = [
+        ChartBlock(f"calibration-{number + 1}.png", title, chart, about)
+        if fit.n >= MIN_DRAWN
+        else Paragraph(join_sentences(t("sentence", said=title), about))
+    ]
     if mean is not None and mean < _WARN_BELOW:
         blocks.append(Notes((NoteLine("warn", t("calibration.mass-low", value=percent(mean))),)))
     rows = [

@@ -5,7 +5,7 @@ row of zeros.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from evalui.messages import Messages, add_messages, localized, messages
@@ -43,23 +43,25 @@ def cost_blocks(expenses: Sequence[ModelUsage], language: Language) -> list[Card
     return [Card(tuple(parts), title=localized("expenses.title", language))] if parts else []
 
 
-def replies_blocks(report: Report, language: Language) -> Iterator[Block]:
-    """How many replies the run requested, and of each model how many are kept from which run."""
+def replies_blocks(report: Report, language: Language) -> list[Card]:
+    """A card of how many replies the run requested, and of each model how many are kept from which
+    run; nothing of a run that states none.
+    """
     if not report.replies:
-        return
+        return []
     t = messages(language)
     own = sum(each.replies for each in report.replies if each.run == "")
     kept = [each for each in report.replies if each.run != ""]
     total = t.count("expenses.replies-kept", sum(each.replies for each in kept)) if kept else ""
-    yield Heading(2, t("expenses.replies"))
-    yield Paragraph(join_sentences(t.count("expenses.replies-made", own), total))
+    parts: list[Block] = [Paragraph(join_sentences(t.count("expenses.replies-made", own), total))]
     moved = json.loads(report.spec or "{}").get("replies_of", {})
     lines = [_kept_text(each, t) for each in kept]
     lines += [t("expenses.replies-moved", model=model, addresses=moved[model]) for model in moved]
     if lines:
-        yield Bullets(tuple(lines))
+        parts.append(Bullets(tuple(lines)))
     if report.changes and not report.has_choices:  # else the overview states them
-        yield Notes(tuple(NoteLine("warn", each) for each in report.changes))
+        parts.append(Notes(tuple(NoteLine("warn", each) for each in report.changes)))
+    return [Card(tuple(parts), t("expenses.replies"))]
 
 
 def _kept_text(kept: ReplyCount, t: Messages) -> str:
@@ -123,11 +125,17 @@ def _wait_text(expense: ModelUsage, language: Language) -> str:
     return localized("expenses.waits", language, model=expense.model, since=since, why=expense.why)
 
 
-def _in_report(report: Report, language: Language) -> Iterator[Block]:
-    for card in cost_blocks(report.expenses, language):
+def _in_report(cards: Iterable[Card]) -> Iterator[Block]:
+    for card in cards:
         yield Heading(2, card.title)
         yield from card.blocks
 
 
-COST = Analysis(lambda report: bool(report.expenses), _in_report)
-REPLIES = Analysis(lambda report: bool(report.replies), replies_blocks)
+COST = Analysis(
+    lambda report: bool(report.expenses),
+    lambda report, language: _in_report(cost_blocks(report.expenses, language)),
+)
+REPLIES = Analysis(
+    lambda report: bool(report.replies),
+    lambda report, language: _in_report(replies_blocks(report, language)),
+)

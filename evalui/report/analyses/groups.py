@@ -1,6 +1,6 @@
 """Subjects of a data set, and the groups of subjects or data sets that a specification declares."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from evalui.messages import add_messages, localized, messages
@@ -20,9 +20,9 @@ from evalui.report.blocks import (
     TextCell,
 )
 from evalui.report.numbers import count, fixed, format_figure, format_value
-from evalui.report.words import group_name, of_real_models
-from evalui.scoring.cautions import EXPLORATORY_BELOW
-from evalui.scoring.cell_summary import Measure, SubjectGroup, Summary
+from evalui.report.words import group_name, join_sentences, of_real_models, too_few
+from evalui.scoring.cautions import EXPLORATORY_BELOW, MIN_DRAWN
+from evalui.scoring.cell_summary import GroupKind, Measure, SubjectGroup, Summary
 from evalui.scoring.groups import GroupFigure, GroupSummary
 from evalui.scoring.metrics import Metric
 from evalui.types import Interval, Language
@@ -33,6 +33,7 @@ _OF_CHOICES = ("acc_origin", "robust")  # where the specification chooses no met
 _OF_DRAWN = ("acc_origin", "mean_over_orders")  # the same of replies above temperature 0
 _OF_TEXTS = ("exact_match", "rouge-l-f", "bleu-4")
 _MOST = 3  # metrics of a table, of those that nobody chose
+_Key = tuple[GroupKind, str]
 
 
 def group_blocks(report: Report, language: Language) -> Iterator[Block]:
@@ -158,22 +159,36 @@ def by_subject(standing: DatasetStanding, language: Language) -> tuple[str, list
     if not cells:
         return None
     measure: Measure = "accuracy" if standing.guessing else standing.measure
-    finding = _subject_finding(standing, cells, measure, language)
+    sizes: dict[_Key, int] = {}
+    for group in (group for summary in cells for group in summary.groups):
+        sizes[_key(group)] = max(group.n, sizes.get(_key(group), 0))
+    shown = [key for key, n in sizes.items() if n >= MIN_DRAWN]
+    if not shown:
+        return None
+    finding = _subject_finding(standing, cells, shown, measure, language)
     name = localized(f"verdict.column.{'origin' if measure == 'accuracy' else measure}", language)
     caption = localized("groups.subjects.caption", language, measure=name)
-    table = _subject_table(standing.listed(cells), measure, language)
-    return finding, [table, Paragraph(caption, small=True)]
+    table = _subject_table(standing.listed(cells), shown, measure, language)
+    left = too_few(len(sizes) - len(shown), language)
+    return finding, [table, Paragraph(join_sentences(caption, left), small=True)]
 
 
-def _subject_table(cells: Sequence[Summary], measure: Measure, language: Language) -> Table:
-    keys = dict.fromkeys((group.kind, group.name) for s in cells for group in s.groups)
-    order = sorted(keys, key=lambda key: key[0] == "subject")  # groups first
+def _key(group: SubjectGroup) -> _Key:
+    return group.kind, group.name
+
+
+def _subject_table(
+    cells: Sequence[Summary], shown: Sequence[_Key], measure: Measure, language: Language
+) -> Table:
+    there = {_key(group) for s in cells for group in s.groups}
+    order = sorted(there.intersection(shown), key=shown.index)
+    order.sort(key=lambda key: key[0] == "subject")  # groups first
     columns = [
         Column(localized("groups.subjects.head", language)),
         Column(localized("groups.subjects.n", language), right=True),
         *(Column(s.cell.model, right=True) for s in cells),
     ]
-    by_cell = [{(group.kind, group.name): group for group in s.groups} for s in cells]
+    by_cell = [{_key(group): group for group in s.groups} for s in cells]
     rows = [
         tuple(_subject_row([own.get(key) for own in by_cell], measure, language)) for key in order
     ]
@@ -199,14 +214,23 @@ def _subject_row(
 
 
 def _subject_finding(
-    standing: DatasetStanding, cells: Sequence[Summary], measure: Measure, language: Language
+    standing: DatasetStanding,
+    cells: Sequence[Summary],
+    shown: Sequence[_Key],
+    measure: Measure,
+    language: Language,
 ) -> str:
+    """What the rows say, of subjects where any is shown."""
+    subjects = [key for key in shown if key[0] == "subject"]
+
     def say(cells: Sequence[Summary]) -> str:
-        if len(cells) > 1 and (won := winner(standing)):
+        if subjects and len(cells) > 1 and (won := winner(standing)):
             first = [s for s in cells if s.cell.model == won[0]]
             others = [s for s in cells if s.cell.model != won[0]]
-            return _ahead(won[0], [_subjects(s, measure) for s in (*first, *others)], language)
-        known = [share for s in cells for share in _subjects(s, measure).values()]
+            own = [_shares(s, subjects, measure) for s in (*first, *others)]
+            return _ahead(won[0], own, language)
+        told = subjects or shown
+        known = [share for s in cells for share in _shares(s, told, measure).values()]
         (worst, low), (best, high) = (end(known, key=_value) for end in (min, max))
         if low.value == high.value:
             n = count(len({group.name for group, _ in known}))
@@ -227,17 +251,19 @@ def _value(subject: tuple[SubjectGroup, Interval]) -> float:
     return subject[1].value
 
 
-def _subjects(summary: Summary, measure: Measure) -> dict[str, tuple[SubjectGroup, Interval]]:
+def _shares(
+    summary: Summary, keys: Collection[_Key], measure: Measure
+) -> dict[_Key, tuple[SubjectGroup, Interval]]:
     return {
-        group.name: (group, share)
+        _key(group): (group, share)
         for group in summary.groups
-        if group.kind == "subject" and (share := group.share(measure))
+        if _key(group) in keys and (share := group.share(measure))
     }
 
 
 def _ahead(
     model: str,
-    subjects: Sequence[dict[str, tuple[SubjectGroup, Interval]]],
+    subjects: Sequence[dict[_Key, tuple[SubjectGroup, Interval]]],
     language: Language,
 ) -> str:
     """In how many subjects the winner is ahead of all others."""

@@ -27,7 +27,7 @@ from evalui.scoring.cell_trials import question_clusters, score_values
 from evalui.scoring.pairs import LEVEL
 from evalui.scoring.statistics.tests import holm, paired_t_test
 from evalui.scoring.trial_columns import columns_of
-from evalui.types import CellResult, Interval, Language
+from evalui.types import CellResult, Interval, Language, is_unfinished
 
 add_messages(Path(__file__).with_suffix(".toml"))
 
@@ -67,20 +67,27 @@ def rated_blocks(result: CellResult, context: OpenContext, suffix: str = "") -> 
     `suffix` ends the name of its picture.
     """
     language = context.language
-    title = rating_title(result, context)
-    ruled = result.cell.model in context.rules
-    yield Headline(
-        localized("sentence", language, said=title) if title else localized("marks.none", language),
-        localized("trust.rule-said", language) if ruled else "",
-        localized("trust.rule-lead", language) if ruled else "",
-        "warn" if ruled else None,
-    )
+    yield _headline(result, context)
     if rated := _ratings(result):
         yield Card(
             (_table(result, rated, context, suffix), *_below(rated, context)),
             title=localized("marks.by-model", language),
             caption=localized("marks.about", language),
         )
+
+
+def _headline(result: CellResult, context: OpenContext) -> Headline:
+    language, title = context.language, rating_title(result, context)
+    if is_unfinished(result):
+        fields = {"done": count(len(result.trials)), "total": count(result.total)}
+        return Headline(localized("marks.open", language, **fields))
+    ruled = result.cell.model in context.rules
+    return Headline(
+        localized("sentence", language, said=title) if title else localized("marks.none", language),
+        localized("trust.rule-said", language) if ruled else "",
+        localized("trust.rule-lead", language) if ruled else "",
+        "warn" if ruled else None,
+    )
 
 
 def _below(rated: Mapping[str, JudgeRating], context: OpenContext) -> Iterator[Block]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from evalui.messages import add_messages, localized
 from evalui.report.analyses.arena import (
     arena_verdict,
+    awaits_verdicts,
     figure_blocks,
     standing_details,
     standings_card,
@@ -216,13 +217,15 @@ def judged_blocks(
     agree. `suffix` tells the pictures of several arenas apart.
     """
     language = context.language
-    verdict = arena_verdict(arena, language)
-    yield judged_headline(arena, verdict, context)
+    verdict, ended = arena_verdict(arena, language), not awaits_verdicts(arena)
+    yield judged_headline(arena, verdict, context) if ended else Headline(verdict)
     if arena.standings:
         yield standings_card(arena, context, suffix)
     measured = any(summary.means for summary in answers)
     if measured:
-        yield _text_card(answers, pairs, context)
+        yield _text_card(answers, pairs, context, ended=ended)
+    if not ended:
+        return
     yield trust_details(arena, people, context)
     if arena.standings:
         yield from standing_details(arena, context, suffix)
@@ -244,10 +247,12 @@ def _rated(
     suffix: str,
 ) -> Iterator[Block]:
     """One judge of single answers of one dataset: its marks, then the text figures."""
-    language = context.language
+    language, ended = context.language, not is_unfinished(rated)
     yield from rated_blocks(rated, context, suffix)
     if any(summary.means for summary in answers):
-        yield _text_card(answers, pairs, context)
+        yield _text_card(answers, pairs, context, ended=ended)
+    if not ended:
+        return
     if answers:
         figures = _text_figures(answers, pairs, context)
         yield _every_figure(_figures_finding(answers, language), figures, language)
@@ -271,7 +276,9 @@ def _text_blocks(
     done = sum(summary.replies for summary in summaries)
     total = sum(summary.questions * summary.n_repeats for summary in summaries)
     if any(map(is_unfinished, summaries)) and done < total:
-        verdict = localized("texts.open", language, done=count(done), total=count(total))
+        yield Headline(localized("texts.open", language, done=count(done), total=count(total)))
+        yield _lead_card(summaries, (), context, suffix)
+        return
     yield Headline(verdict, reason, kind="na" if reason else None)
     yield _lead_card(summaries, pairs, context, suffix)
     if pairs:
@@ -405,18 +412,26 @@ def _lead_card(
 
 
 def _text_card(
-    summaries: Sequence[AnswerSummary], pairs: Sequence[AnswerPair], context: OpenContext
+    summaries: Sequence[AnswerSummary],
+    pairs: Sequence[AnswerPair],
+    context: OpenContext,
+    *,
+    ended: bool,
 ) -> Card:
-    """The text figures of each model below what judges say: who is closest, why recall leads."""
+    """The text figures of each model below what judges say.
+
+    Of a run that has `ended` it says who is closest, and why recall leads.
+    """
     language, leading = context.language, ranking_metric(summaries)
     shown = [summary for summary in summaries if summary.state != "impossible"]
-    reason = recall_reason(leading, language)
+    reason = recall_reason(leading, language) if ended else ""
+    neutral = localized("texts.by-model", language, metric=_head(leading.figure, language))
     return Card(
         (
             *((Notes((NoteLine("na", reason),)),) if reason else ()),
             _plain_table(shown, leading.figure, context),
         ),
-        title=text_title(shown, context, pairs),
+        title=text_title(shown, context, pairs) if ended else neutral,
         aside=_referenced(shown, language),
     )
 
@@ -471,7 +486,7 @@ def _lead_table(
     name = metric_name(first, context.language)
     columns = (
         Column(localized("head-rank", context.language), rank=True, width=56),
-        Column(localized("head-model", context.language), width=152),
+        Column(localized("head-model", context.language), width=176),
         Column(name, axis=_axis(measured, first)),
         *_figure_columns(names, first, context.language, wide=True),
     )

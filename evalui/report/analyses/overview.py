@@ -85,17 +85,20 @@ def overview_blocks(
 ) -> tuple[Block, ...]:
     """Headline, one lead table per dataset, what folds below it, and the signature.
 
-    `places` gives the blocks their links; without it they are those of a file, with every model.
-    `mode` is the label of the mode that ranks, `sort` the column of "Every figure".
+    While answers are to come nothing is concluded, and nothing folds below the tables. `places`
+    gives the blocks their links; without it they are those of a file, with every model. `mode` is
+    the label of the mode that ranks, `sort` the column of "Every figure".
     """
     most = (len(summaries) if all_models else _MOST_ROWS) if places else 0
     datasets = standings(summaries, baselines=baselines, mode=mode, most=most)
     shown = [s for s in summaries if s.state != "impossible"] or list(summaries)
+    ended = not any(map(is_unfinished, summaries))
+    sections = (summaries, datasets, language, baselines, left_out, changes, places, sort)
     return (
         headline(datasets, language),
         *_switch(datasets, language, places),
         *_tables(datasets, language, places),
-        *_sections(summaries, datasets, language, baselines, left_out, changes, places, sort),
+        *(_sections(*sections) if ended else ()),
         *([signatures(shown)] if places else []),
     )
 

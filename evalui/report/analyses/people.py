@@ -144,7 +144,10 @@ def _standings_table(
             Column(localized("people.head-judge-elo", language, judge=name), right=True, width=144)
             for name, _ in panel
         ),
-        Column(localized("people.head-counts", language), right=True, width=128),
+        *(
+            Column(localized(f"standings.{key}", language), right=True, width=80)
+            for key in ("won", "tied", "lost")
+        ),
         Column(localized("standings.rating-score", language), right=True, width=80),
     )
     rows = (
@@ -163,19 +166,13 @@ def _standing_row(
         model.marked(*marks, text=rating_text(one.elo)),
         _elo(one, size="lead"),
         *(_elo(other) for other in judged),
-        _tally_text(one),
+        *map(count, (one.tally.win, one.tally.tie, one.tally.lose)),
         str(one.tally.score),
     )
 
 
 def _elo_mark(one: Standing, *, hollow: bool = False) -> PlotMark:
     return PlotMark(one.elo, one.elo_low, one.elo_high, hollow=hollow)
-
-
-def _tally_text(standing: Standing) -> str:
-    tally = standing.tally
-    counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
-    return " / ".join(NONE if number is None else count(number) for number in counts)
 
 
 def _elo(standing: Standing | None, size: Literal["lead", "large", "row"] = "large") -> TableCell:

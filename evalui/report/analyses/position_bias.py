@@ -56,11 +56,18 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
-from evalui.report.words import group_name, join_names, join_sentences, names, of_real_models
+from evalui.report.words import (
+    group_name,
+    join_names,
+    join_sentences,
+    names,
+    of_real_models,
+    too_few,
+)
 from evalui.scoring.bias import StratumBias
 from evalui.scoring.bias.counts import Consistency, PositionTable, RecallSpread, most_frequent
 from evalui.scoring.bias.significance import StatisticalTest
-from evalui.scoring.cautions import HIDDEN_BELOW
+from evalui.scoring.cautions import HIDDEN_BELOW, MIN_DRAWN
 from evalui.scoring.cell_summary import GroupKind, Summary
 from evalui.scoring.choice.trial_grid import strata
 from evalui.types import LETTERS, Cell, CellResult, Interval, Language, Sample
@@ -530,12 +537,14 @@ def _plot(subject: BiasSubject, share: Interval | None, letter: str) -> TableCel
     return PlotCell((mark,), subject.place, subject.baseline, text)
 
 
-def _answers(subject: BiasSubject, t: Messages, links: BiasLinks | None) -> Details:
+def _answers(subject: BiasSubject, t: Messages, links: BiasLinks | None) -> Iterator[Details]:
     """The heat map of right and picked positions; each cell leads to its questions."""
 
     import pandas as pd
 
     bias, table = subject.bias, subject.bias.position
+    if bias.n < MIN_DRAWN:
+        return
 
     def leads_to(row: Row) -> str:
         if links is None or not row["trials"]:
@@ -562,7 +571,7 @@ def _answers(subject: BiasSubject, t: Messages, links: BiasLinks | None) -> Deta
     about = picks_subtitle(table, t.language)
     if links and table.n_trials:
         about = join_sentences(about, t("bias.cells-lead"))
-    return Details(
+    yield Details(
         f"by-answer{subject.suffix}",
         t("bias.by-answer"),
         _wrong_picks(bias, t),
@@ -593,7 +602,7 @@ def _consistency(
     import pandas as pd
 
     steady = subject.bias.consistency
-    if steady is None:
+    if steady is None or steady.n < MIN_DRAWN:
         return
 
     def drawn() -> go.Figure:
@@ -794,7 +803,11 @@ def _priors(
     def leads_to(cell: Cell, row: Row) -> str:
         return links.samples(cell, picked=LETTERS.index(row["slot"])) if links else ""
 
-    known = (row for row in subject.rows(choices.priors(cells)) if row["light"] != "mass")
+    known = (
+        row
+        for row in subject.rows(choices.priors(cells))
+        if row["light"] != "mass" and row["n"] >= MIN_DRAWN
+    )
     rows = _named(known, cells, t, leads_to if links else None)
     if len({row["name"] for row in rows}) < 2:
         return None
@@ -854,6 +867,12 @@ def _gaps(
             for subject in one.subjects
         }
         rows = [row for row in rows if row["group"] in members] or rows
+    largest: dict[str, int] = {}
+    for row in rows:
+        n = row["order_sensitivity_n"]
+        largest[row["group"]] = max(n, largest.get(row["group"], 0))
+    small = {name for name, n in largest.items() if n < MIN_DRAWN}
+    rows = [row for row in rows if row["group"] not in small]
     if not rows:
         return None
     columns, lines = charts.gap_lines(rows)
@@ -868,6 +887,8 @@ def _gaps(
         blocks.append(ChartBlock(file, t("bias.gap-title"), chart, t("bias.gap-about")))
     else:
         blocks += [Paragraph(t("bias.all-few")), _gap_table(columns, lines, t)]
+    if small:
+        blocks.append(Paragraph(too_few(len(small), t.language), small=True))
     if links and categories:
         other, word = ("", "back") if group else (ALL_SUBJECTS, "all-subjects")
         blocks.append(Links((Link(t(f"bias.{word}"), links.here(_BY_SUBJECT, gap_of=other)),)))
@@ -926,7 +947,7 @@ def bias_page(
     return [
         verdict(subject.summary.cell.model, subject.bias, language),
         _positions(subject, t, links),
-        _answers(subject, t, links),
+        *_answers(subject, t, links),
         *_consistency(subject, t, links, choice),
         *maps,
         _tests(subject, t),
@@ -955,7 +976,9 @@ def bias_document(
         headline = verdict(cell.model, subject.bias, language)
         yield Paragraph(headline.text, strong=True)
         yield Paragraph(join_sentences(headline.lead, headline.support))
-        yield from (_positions(subject, t, None), _answers(subject, t, None), _tests(subject, t))
+        yield _positions(subject, t, None)
+        yield from _answers(subject, t, None)
+        yield _tests(subject, t)
     firsts: dict[tuple[str, str, int], BiasSubject] = {}
     for subject in subjects:
         cell = subject.summary.cell

@@ -33,7 +33,6 @@ from evalui.report.blocks import (
     Heading,
     Headline,
     Link,
-    Links,
     Markers,
     ModelCell,
     NoteLine,
@@ -57,7 +56,7 @@ from evalui.report.numbers import (
     p_value,
     percent,
 )
-from evalui.report.words import band_text, join_names_shortened, join_sentences, names
+from evalui.report.words import band_text, join_names_shortened, names
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.comparisons import CellComparison, ComparisonSet, comparisons
 from evalui.scoring.statistics.tests import minimum_detectable_difference, questions_needed
@@ -180,22 +179,14 @@ def _pairs_card(
     return Card(tuple(blocks), title, caption if pairs else "", measure)
 
 
-def _pairs_link(comparison: ComparisonSet, language: Language, address: str) -> Card:
-    """Where every two are compared, how many of them are told apart, and which cannot be."""
+def _pairs_link(comparison: ComparisonSet, language: Language, address: str) -> Notes:
+    """How many pairs are told apart, which cannot be, and the way to the page of the pairs."""
     pairs = comparison.pairs
     apart = sum(pair.has_winner for pair in pairs)
     told = localized("statistics.told-apart", language, k=count(apart), n=count(len(pairs)))
-    about = localized("statistics.pairs_about", language)
-    refused = [refusal_sentence(each, language) for each in comparison.incomparable]
-    return Card(
-        (
-            Paragraph(join_sentences(told, about)),
-            *([Notes(tuple(NoteLine("na", text) for text in refused))] if refused else ()),
-            Links((Link(localized("statistics.compare", language), address),)),
-        ),
-        localized("statistics.pairs", language),
-        aside=localized(f"verdict.measure-{comparison.measure}", language),
-    )
+    compare = Link(localized("statistics.compare", language), address)
+    refused = (refusal_sentence(each, language) for each in comparison.incomparable)
+    return Notes((NoteLine("na", told, link=compare), *(NoteLine("na", each) for each in refused)))
 
 
 def pairs_caption(pairs: Sequence[CellComparison], language: Language) -> str:

@@ -100,10 +100,10 @@ class DatasetStanding:
 
     @property
     def guessing(self) -> bool:
-        """Whether no real model is known to beat guessing."""
+        """Whether all have answered, and no real model is known to beat guessing."""
         known = [s for s in self.real if s.accuracy]
         return bool(known) and not any(
-            summary.above_chance
+            summary.above_chance or is_unfinished(summary)
             for (_, model), summary in self.cells.items()
             if model not in self.baselines
         )

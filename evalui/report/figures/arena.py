@@ -29,9 +29,9 @@ from evalui.report.figures.base import (
     titled_figure,
 )
 from evalui.report.figures.plots import Cells, Grid, Panel, heat_map, small_multiples
-from evalui.report.figures.theme import shorten_name
 from evalui.report.frames import arena as frames
 from evalui.report.numbers import count, decimal_places, fixed
+from evalui.report.words import shorten_name
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.question_groups import Grouping, largest_groups
 
@@ -104,6 +104,8 @@ def ratings(standings: pd.DataFrame, t: Messages) -> go.Figure:
         yaxis={
             "categoryorder": "array",
             "categoryarray": list(names),
+            "tickvals": list(names),
+            "ticktext": [shorten_name(name) for name in names],
             "range": [len(names) - 0.5, -0.5],
         },
     )
@@ -191,12 +193,16 @@ def win_rates(rows: pd.DataFrame, t: Messages, *, models: Sequence[str] = ()) ->
     )
 
 
-def win_rates_of(arena: Arena, grouping: Grouping, t: Messages) -> go.Figure:
-    """The same of one arena, with all of its models."""
+def win_rates_of(arena: Arena, grouping: Grouping, t: Messages, *, least: int = 1) -> go.Figure:
+    """The same of one arena: all of its models, and its groups of `least` questions or more."""
 
     import pandas as pd
 
-    made = (row for row in frames.win_rates([arena]) if row["kind"] in _KINDS[grouping])
+    made = (
+        row
+        for row in frames.win_rates([arena])
+        if row["kind"] in _KINDS[grouping] and row["questions"] >= least
+    )
     models = [standing.model for standing in arena.standings]
     return win_rates(pd.DataFrame(made), t, models=models)
 

@@ -34,10 +34,10 @@ from evalui.report.figures.theme import (
     INK,
     NEUTRAL,
     SURFACE,
-    shorten_name,
     text_width,
 )
 from evalui.report.numbers import format_range, format_value
+from evalui.report.words import shorten_name
 from evalui.types import Interval
 
 if TYPE_CHECKING:

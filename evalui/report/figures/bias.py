@@ -26,8 +26,9 @@ from evalui.report.figures.base import (
     titled_figure,
 )
 from evalui.report.figures.plots import Bars, Cells, heat_map
-from evalui.report.figures.theme import COLOURS, MIN_QUESTIONS, NEUTRAL, Scale
+from evalui.report.figures.theme import COLOURS, NEUTRAL, Scale
 from evalui.report.numbers import count, fixed, percent
+from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.statistics.tests import benjamini_hochberg
 from evalui.types import LETTERS
 
@@ -96,7 +97,7 @@ def answers(rows: pd.DataFrame, t: Messages, *, colour: str = COLOURS[0]) -> go.
             hrefs(grid),
         )
 
-    few = {at for at, gold in enumerate(letters) if squares[gold, "A"]["questions"] < MIN_QUESTIONS}
+    few = {at for at, gold in enumerate(letters) if squares[gold, "A"]["questions"] < HIDDEN_BELOW}
     by_letter = replace(cells(letters), scale="share").greyed(few)
     left = size + _OUTCOME_GAP
     boxes = [{"x0": x - 0.5, "x1": x + 0.5, "y0": x - 0.5, "y1": x + 0.5} for x in range(size)]
@@ -165,7 +166,7 @@ def consistency(rows: pd.DataFrame, t: Messages) -> go.Figure:
     cells = Cells(
         # Without numbers in its cells the map shows only those with questions.
         of_each(grid, lambda row: row["questions"] / n if row["questions"] or printed else None),
-        "share" if n >= MIN_QUESTIONS else "grey",
+        "share" if n >= HIDDEN_BELOW else "grey",
         (0.0, max(_FULL_COLOUR_RANGE, most / n)),
         of_each(grid, lambda row: count(row["questions"]) if row["questions"] else "·"),
         of_each(grid, lambda row: _steady_told(row, t)),
@@ -214,7 +215,7 @@ def priors(rows: pd.DataFrame, t: Messages) -> go.Figure:
     for row in named_records(rows):
         by_name.setdefault(row["name"], []).append(row)
     lines, fair = by_name.values(), 1 / size
-    few = {at for at, line in enumerate(lines) if min(row["n"] for row in line) < MIN_QUESTIONS}
+    few = {at for at, line in enumerate(lines) if min(row["n"] for row in line) < HIDDEN_BELOW}
     cells = Cells(
         of_each(lines, lambda row: row["share"] / 100),
         "surplus",
@@ -309,7 +310,7 @@ def gap_lines(rows: Sequence[Part]) -> tuple[list[str], dict[str, list[Part | No
 
 def has_enough(row: Part) -> bool:
     """Whether a gap rests on enough questions to be shown in colour."""
-    return row["order_sensitivity_n"] >= MIN_QUESTIONS
+    return row["order_sensitivity_n"] >= HIDDEN_BELOW
 
 
 def _unlike_the_rest(rows: Iterable[Part]) -> set[tuple[str, str]]:

@@ -9,8 +9,9 @@ from evalui.messages import Messages, add_messages
 from evalui.report.axes import share_axis
 from evalui.report.figures.base import CELL, Part, chart, note, records, said
 from evalui.report.figures.plots import Bars, lines
-from evalui.report.figures.theme import COLOURS, MIN_QUESTIONS, NEUTRAL
+from evalui.report.figures.theme import COLOURS, NEUTRAL
 from evalui.report.numbers import count, percent
+from evalui.scoring.cautions import HIDDEN_BELOW
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +45,7 @@ def reliability(rows: pd.DataFrame, t: Messages, *, colour: str = COLOURS[0]) ->
         "y": [row["accuracy"] for row in bins],
         "marker": {
             "size": 10,
-            "color": [colour if row["n"] >= MIN_QUESTIONS else NEUTRAL for row in bins],
+            "color": [colour if row["n"] >= HIDDEN_BELOW else NEUTRAL for row in bins],
         },
         "error_y": {
             "type": "data",

@@ -264,10 +264,11 @@ def heat_map(
     """Coloured cells under the heads of their columns, which stand at 0, 1, 2, … or at `places`.
 
     `printed` cells have room for their texts. `beside` are notes right of rows, `foot` is one below
-    all. A `key` names the colours of the first layer. `notes` and `shapes` stand at rows and
-    columns.
+    all. A `key` names the colours of the first layer, unless that is grey. `notes` and `shapes`
+    stand at rows and columns.
     """
     sheet, places = _Sheet(), places or range(len(columns))
+    key = "" if layers[0].scale == "grey" else key
     top = _EDGE + _HEAD + 22 * bool(column_title)
     left = _EDGE + widest(rows) + 12 + 30 * bool(row_title)
     across = max(1, places[-1] + 1 if places else 1)  # columns, with the gaps between them
@@ -349,6 +350,9 @@ def _column_width(layers: Sequence[Cells], columns: Sequence[str], *, printed: b
 def _key(title: str, limits: tuple[float, float], left: float, top: float, height: float) -> Part:
     """A key of colours, to be placed among the plots."""
     ticks = [step / 4 for step in range(5) if limits[0] <= step / 4 <= limits[1]]
+    labels = [f"{100 * tick:.0f} %" for tick in ticks]
+    if ticks[-1] < 1:
+        labels[-1] = f"≥ {labels[-1]}"  # more has the same colour
     return {
         "x": left,
         "y": top,
@@ -361,7 +365,7 @@ def _key(title: str, limits: tuple[float, float], left: float, top: float, heigh
         "lenmode": "pixels",
         "thickness": 10,
         "tickvals": ticks,
-        "ticktext": [f"{100 * tick:.0f} %" for tick in ticks],
+        "ticktext": labels,
         "tickfont": SMALL,
         "title": {"text": title, "side": "right", "font": SMALL},
     }

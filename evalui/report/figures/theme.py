@@ -24,8 +24,6 @@ MARKERS: Mapping[str, str] = {
 SURFACE, INK, FAINT, GRID = "#FFFFFF", "#1A1D1F", "#666C71", "#E2E2DC"
 # Reaches 3:1 on the light and on the dark surface.
 NEUTRAL = "#80868B"
-MIN_QUESTIONS = 30  # questions, under which a cell is grey and its value belongs into the hover
-_MAX_NAME_LENGTH = 24  # characters of a name beside a chart
 
 Scale = Literal["share", "loss", "surplus", "wins", "grey"]
 # Stops of each scale: part of its limits, colour, opacity over the surface. One hue, or blue and
@@ -92,11 +90,6 @@ def series_style(place: int) -> SeriesStyle:
     # After six the shapes move on by one against the colours: the pair stays unique.
     shape = (place + place // len(COLOURS)) % len(SYMBOLS)
     return SeriesStyle(COLOURS[place % len(COLOURS)], SYMBOLS[shape])
-
-
-def shorten_name(name: str) -> str:
-    """The name, cut where it would take the width of the chart."""
-    return name if len(name) <= _MAX_NAME_LENGTH else name[: _MAX_NAME_LENGTH - 1] + "…"
 
 
 # ---------------------------------------------------------------- fonts of pictures

@@ -30,9 +30,9 @@ from evalui.report.figures.theme import (
     SeriesStyle,
     matplotlib_installed,
     series_style,
-    shorten_name,
     wrap_text,
 )
+from evalui.report.words import shorten_name
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

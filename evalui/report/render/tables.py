@@ -8,6 +8,7 @@ from itertools import groupby
 from evalui.report.blocks import ModelCell, Table, TableCell
 from evalui.report.html import Html
 from evalui.report.markup import fill, macro
+from evalui.report.words import shorten_name
 
 
 def render_table(table: Table, *, linked: bool = True) -> Html:
@@ -18,7 +19,11 @@ def render_table(table: Table, *, linked: bool = True) -> Html:
     # On a narrow screen cells carry their heads; the group of the lead column goes without saying.
     main = next((column.group for column in columns if column.lead), "")
     labels = [
-        " · ".join(filter(None, (column.group if column.group != main else "", column.head)))
+        " · ".join(
+            shorten_name(part)
+            for part in (column.group if column.group != main else "", column.head)
+            if part
+        )
         for column in columns
     ]
     groups = [(name, len([*same])) for name, same in groupby(columns, lambda one: one.group)]

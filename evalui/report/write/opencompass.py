@@ -24,7 +24,7 @@ from evalui.report.write.json_text import utf8
 from evalui.scoring.arena.battles import BattleTally, in_folder_order
 from evalui.scoring.arena.categories import CategoryTable, category_of, category_tables
 from evalui.scoring.arena.figures import Arena, with_opencompass_elo
-from evalui.scoring.arena.question_groups import Grouping
+from evalui.scoring.arena.question_groups import Grouping, question_groups
 from evalui.scoring.arena.verdicts import battles_from_verdicts
 from evalui.types import Language
 
@@ -65,7 +65,9 @@ def opencompass_files(
             folder += "/" + re.sub(r"[^\w.+-]+", "_", f"{arena.dataset}_{arena.by}")
         yield f"{folder}/report.md", (utf8(opencompass_report(arena)),)
         for grouping, (file, title) in _PICTURES.items():
-            own = drawn.get(file.replace(".png", f"{suffix}.png"))
+            # The report leaves groups of few questions out.
+            whole = not any(group.too_few_questions for group in question_groups(arena, grouping))
+            own = drawn.get(file.replace(".png", f"{suffix}.png")) if whole else None
             drawing = partial(win_rates_of, arena, grouping, messages(language))
             chart = ChartBlock(file, title, drawing)
             for name, picture in [(file, own)] if own else pictures([chart]):

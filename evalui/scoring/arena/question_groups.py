@@ -7,12 +7,12 @@ from typing import Literal
 from evalui.scoring.arena.battles import Battle
 from evalui.scoring.arena.categories import category_of, point_share
 from evalui.scoring.arena.figures import Arena
+from evalui.scoring.cautions import MIN_DRAWN
 from evalui.types import Interval, Sample
 
 Grouping = Literal["capability", "language"]
 
 MAX_GROUPS = 24  # groups that are drawn or printed: a file may name thousands of capabilities
-MIN_GROUP_QUESTIONS = 5  # questions, below which a group's range is all there is to see
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class QuestionGroup:
     @property
     def too_few_questions(self) -> bool:
         """Whether the group is too small to read differences from."""
-        return self.questions < MIN_GROUP_QUESTIONS
+        return self.questions < MIN_DRAWN
 
 
 def question_groups(arena: Arena, grouping: Grouping = "capability") -> tuple[QuestionGroup, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from open_examples import judge_result
 
 from evalui.scoring.arena.figures import Arena, arena
+from evalui.scoring.cautions import MIN_DRAWN
 from evalui.types import Outcome
 
 THREE = {"strong": 1150.0, "middle": 1050.0, "weak": 800.0}
@@ -40,12 +41,15 @@ def swept(n: int = 12) -> Arena:
     )
 
 
-def scattered(found: Arena, capabilities: int) -> Arena:
-    """The same battles, the questions spread over as many capabilities; the last has the most."""
+def scattered(found: Arena, capabilities: int, *, each: int = MIN_DRAWN) -> Arena:
+    """The same battles over as many capabilities of `each` questions; the last has the rest."""
     samples = {
         key: replace(
             sample,
-            metadata={**sample.metadata, "capability": f"c{min(number, capabilities - 1):03}"},
+            metadata={
+                **sample.metadata,
+                "capability": f"c{min(number // each, capabilities - 1):03}",
+            },
         )
         for number, (key, sample) in enumerate(found.samples.items())
     }

@@ -6,7 +6,9 @@ from evalui.report.words import (
     join_names_shortened,
     join_sentences,
     mode_name,
+    name_parts,
     names,
+    shorten_name,
 )
 from evalui.scoring.cell_summary import Summary
 from evalui.types import Cell
@@ -55,3 +57,22 @@ def test_cells_are_called_by_what_tells_them_apart():
 def test_a_mode_without_words_keeps_its_name():
     cell = Cell("d", "m", "predictions", "predictions", "origin", "")
     assert mode_name(cell, "zh") == "predictions"
+
+
+LONG = "organisation/Model-With-A-Very-Long-Name-7B-Instruct-v0.3-tuned-2026"
+
+
+def test_a_long_name_keeps_its_head_and_its_tail():
+    fits = "meta-llama/Llama-3.1-8B-Instruct"
+    assert shorten_name(fits) == fits
+    assert shorten_name(LONG) == "…/Model-With-A-V…v0.3-tuned-2026"
+    assert shorten_name("a-rather-long-organisation/Model-7B") == "…/Model-7B"
+    assert len(shorten_name(LONG)) == len(fits)
+
+
+def test_long_names_of_a_sentence_are_found_and_addresses_and_paths_are_left():
+    short = shorten_name(LONG)
+    assert name_parts(f"{LONG} wins.") == [("", ""), (short, LONG), (" wins.", "")]
+    assert name_parts(f"胜过{LONG}，{LONG}。")[1::2] == [(short, LONG)] * 2
+    for text in (f"at https://example.org/{LONG}", f"/data/models/{LONG}", "x" * 32, ""):
+        assert name_parts(text) == [(text, "")]

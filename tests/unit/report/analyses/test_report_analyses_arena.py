@@ -5,6 +5,7 @@ from functools import cache
 
 import pytest
 from arena_examples import judged, leading, scattered, swept
+from chart_examples import notes_of
 from open_examples import judge_result
 
 from evalui.report.analyses.arena import (
@@ -25,7 +26,17 @@ from evalui.report.analyses.arena import (
     standings_title,
 )
 from evalui.report.analyses.base import OpenContext
-from evalui.report.blocks import ChartBlock, ModelCell, Paragraph, PlotCell, Table, ValueCell
+from evalui.report.analyses.open_answers import judged_blocks
+from evalui.report.blocks import (
+    Card,
+    ChartBlock,
+    Headline,
+    ModelCell,
+    Paragraph,
+    PlotCell,
+    Table,
+    ValueCell,
+)
 from evalui.report.numbers import format_value
 from evalui.report.render.text import cell_text
 from evalui.scoring.arena.bradley_terry import Connectivity
@@ -39,6 +50,11 @@ THREE = ("strong", "middle", "weak")
 @cache
 def three() -> Arena:
     return judged(n=120)
+
+
+@cache
+def many() -> Arena:
+    return judged(n=160)
 
 
 def banded(*bands: tuple[int, int], level: int = 1) -> Arena:
@@ -143,7 +159,7 @@ def test_the_order_is_said_and_that_the_score_gives_another(led):
     assert told == "Ordered by Bradley-Terry rating. By score, middle is first."
     assert order_note(_scored(led, 2, 3, 1), "zh").endswith("按得分，middle 居首。")
     later = order_note(_scored(led, 3, 1, 2), "en")
-    assert later == "Ordered by Bradley-Terry rating. By score the order is another."
+    assert later == "Ordered by Bradley-Terry rating. By score the order differs."
 
 
 def test_elo_that_gives_another_order_is_named_beside_the_score(led):
@@ -370,7 +386,7 @@ def test_ranges_that_do_not_overlap_are_told_apart_from_places_alone():
 
 def test_too_few_questions_rank_nobody():
     few = judged(n=6)
-    assert arena_verdict(few, "en") == "Too few questions (6) to read a ranking from."
+    assert arena_verdict(few, "en") == "Too few questions (6) for a ranking."
     assert standings_finding(few, "en") in (
         "Ratings by model",
         "ELO by model: no Bradley-Terry rating is finite",
@@ -382,6 +398,11 @@ def test_a_judge_that_goes_on_has_no_verdict_yet():
     assert arena_verdict(running, "en") == (
         "30 of 144 verdicts are in. The verdict comes with the last one."
     )
+    context = OpenContext("en", [one.name for one in running.contestants])
+    top, card = judged_blocks(running, context)
+    assert top == Headline(arena_verdict(running, "en"))
+    assert isinstance(card, Card)
+    assert card.title == "Ratings by model"
 
 
 def test_who_beats_whom_begins_with_the_first_two():
@@ -428,17 +449,27 @@ def test_each_group_of_questions_is_a_row_with_n_and_the_models():
     assert all(row[1] == "40" for row in shown.rows)
 
 
-def test_figures_of_few_questions_are_not_bold():
-    shown = group_table(judged(n=12), "capability", OpenContext("en", THREE))
-    assert shown is not None
-    values = [cell for row in shown.rows for cell in row if isinstance(cell, ValueCell)]
-    assert values
-    assert not any(cell.strong for cell in values)
+def test_groups_of_few_questions_are_left_out_and_counted():
+    # Five capabilities have four questions, the last has twenty.
+    found = scattered(judged(), 6, each=4)
+    shown = group_table(found, "capability", OpenContext("en", THREE))
+    assert [row[0] for row in shown.rows] == ["c005"]
+    _, groups = standing_details(found, OpenContext("en", THREE))
+    texts = [block.text for block in groups.blocks if isinstance(block, Paragraph)]
+    assert "5 with fewer than 5 questions are left out." in texts
+    (chart, _) = (one for one in groups.blocks if isinstance(one, ChartBlock))
+    assert "5 with fewer than 5 questions are left out." in chart.caption
+    assert sum("n = " in note for note in notes_of(chart.draw())) == 1
+
+
+def test_nothing_is_drawn_of_fewer_than_five_questions():
+    (duels,) = standing_details(judged(n=4), OpenContext("en", THREE))
+    (table,) = duels.blocks
+    assert isinstance(table, Table)
 
 
 def test_of_many_capabilities_the_most_frequent_have_a_row():
-    shown = group_table(scattered(three(), 30), "capability", OpenContext("en", THREE))
-    assert shown is not None
+    shown = group_table(scattered(many(), 30), "capability", OpenContext("en", THREE))
     assert len(shown.rows) == 24
     assert shown.rows[-1][0] == "c029"
 
@@ -449,5 +480,5 @@ def test_below_the_win_rates_of_many_capabilities_stands_how_many_are_left_out()
         return " ".join(one.caption for one in groups.blocks if isinstance(one, ChartBlock))
 
     left = "Shown: the 24 with the most questions. 6 more are in the exported tables."
-    assert left in notes(scattered(three(), 30))
+    assert left in notes(scattered(many(), 30))
     assert "exported" not in notes(three())

@@ -12,7 +12,6 @@ from evalui.report.compile import compile_report, markdown
 from evalui.report.figures import theme
 from evalui.report.numbers import signed
 from evalui.report.render.markdown import as_markdown
-from evalui.scoring.arena.battles import tallies
 from evalui.scoring.arena.figures import Arena, arena
 from evalui.types import JudgeOutput
 
@@ -55,15 +54,13 @@ def test_the_verdict_leads_and_every_section_stands_under_its_finding(text):
     wanted = [
         "**late wins: the judge prefers it to early",
         "](ratings-2.png)",
-        "### How far can the judge be trusted?",
+        "### How reliable is the judge?",
         "comparisons, of which",
         "### Who beats whom",
         "](win_matrix-2.png)",
         "### By language and capability",
-        "![Win rates by capability](by_capa-2.png)",
         "![Win rates by language](by_lang-2.png)",
         "### Every figure",
-        "[W / T / L / NB",
         "[score",
         "### What to know",
     ]
@@ -71,16 +68,11 @@ def test_the_verdict_leads_and_every_section_stands_under_its_finding(text):
     assert places == sorted(places)
 
 
-def test_the_basic_statistics_are_shares_of_each_models_battles(report, text):
+def test_the_scores_are_those_of_opencompass(report, text):
     one = next(found for found in report.arenas if found.by == "one")
-    # The best model is in no battle that both lose.
-    last = one.standings[-1].model
-    tally = tallies(one.battles)[last]
-    assert tally.both_bad
-    counts = (tally.win, tally.tie, tally.lose, tally.not_bad)
-    wanted = " / ".join(f"{100 * count / tally.n:.1f}%" for count in counts)
-    rows = _rows(text, "Dimension \\[W / T / L / NB\\]", after="judge: one")
-    assert rows["LANG: Overall"][-1] == wanted
+    rows = _rows(text, "Dimension \\[score\\]", after="judge: one")
+    wanted = [signed(standing.tally.score, 0) for standing in one.standings]
+    assert rows["LANG: Overall"] == wanted
     assert list(rows) == [
         "LANG: Overall",
         "LANG: CN",
@@ -91,13 +83,6 @@ def test_the_basic_statistics_are_shares_of_each_models_battles(report, text):
     ]
 
 
-def test_the_scores_are_those_of_opencompass(report, text):
-    one = next(found for found in report.arenas if found.by == "one")
-    rows = _rows(text, "Dimension \\[score\\]", after="judge: one")
-    wanted = [signed(standing.tally.score, 0) for standing in one.standings]
-    assert rows["LANG: Overall"] == wanted
-
-
 def test_opencompass_own_counts_stand_beside_those_of_the_rule(report, text):
     one = next(found for found in report.arenas if found.by == "one")
     rows = _rows(text, "Model | Verdicts | OpenCompass", after="judge: one")
@@ -105,26 +90,14 @@ def test_opencompass_own_counts_stand_beside_those_of_the_rule(report, text):
         agreed = standing.opencompass
         assert agreed
         assert agreed.n < standing.tally.n
-        counts = (agreed.win, agreed.tie, agreed.lose, agreed.not_bad)
-        shares = " / ".join(
-            f"{100 * count / agreed.n:.1f}%" for count in counts if count is not None
-        )
-        assert rows[standing.model] == [str(agreed.n), shares, signed(agreed.score, 0)]
-
-
-def test_a_form_without_a_word_for_two_bad_answers_shows_no_share_of_not_bad():
-    found = _alone(arena(replace(judge_result(), says_neither=False)))
-    rows = _rows(found, "Dimension \\[W / T / L / NB\\]")
-    assert all(cell.endswith(" / –") for cell in rows["LANG: Overall"])
-    assert "NB is not known" in found
-    assert "NB is not known" not in _alone(arena(judge_result()))
+        assert rows[standing.model] == [str(agreed.n), signed(agreed.score, 0)]
 
 
 @pytest.mark.parametrize(
     ("output", "said"),
     [
         ("text", "were read as text."),
-        ("schema", "nothing but JSON that fits a schema; 72 of 72 verdicts were read as text"),
+        ("schema", "only JSON that fits a schema; 72 of 72 verdicts were read as text"),
         ("probabilities", "most probable as the next token; 72 of 72 verdicts were written"),
     ],
 )
@@ -173,9 +146,8 @@ def test_of_many_capabilities_the_most_frequent_have_a_row():
         replace(one, name="frequent", tallies=large),
     )
     text = _alone(replace(found, dimensions=dimensions))
-    for head in ("[W / T", "[score"):
-        rows = [row for row in _rows(text, f"Dimension \\{head}") if row.startswith("CAPA")]
-        assert rows == [*(f"CAPA: c{number}" for number in range(23)), "CAPA: frequent"]
+    rows = [row for row in _rows(text, "Dimension \\[score") if row.startswith("CAPA")]
+    assert rows == [*(f"CAPA: c{number}" for number in range(23)), "CAPA: frequent"]
     assert text.count("Shown: the 24 with the most questions. 2,977 more are in the") == 1
 
 

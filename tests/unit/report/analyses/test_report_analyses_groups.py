@@ -163,7 +163,7 @@ def test_subjects_are_counted_by_the_figure_that_ranks():
     made = by_subject(standing("winner"), "en")
     assert made is not None
     finding, (table, caption) = made
-    assert finding == f"{LATE} is ahead in 2 of 4; 60 questions each cannot rank one."
+    assert finding == f"{LATE} is ahead in 2 of 4; 60 questions each are too few."
     assert isinstance(table, Table)
     assert isinstance(caption, Paragraph)
     assert table.head == ("Subject", "n", LATE, EARLY, BASE)
@@ -188,6 +188,22 @@ def test_one_model_that_is_alike_in_all_subjects_has_one_figure():
     assert made is not None
     assert made[0] == "80 % in each of 3 subjects."
     assert by_subject(standing("tie"), "en") is None
+
+
+def test_subjects_of_fewer_than_five_questions_are_left_out_and_counted():
+    # Three of each subject; their categories have six.
+    few = [summary(halting(5), LATE, n=12, subjects=4, pattern="origin")]
+    made = by_subject(standings(few)[0], "en")
+    assert made is not None
+    finding, (table, caption) = made
+    assert isinstance(table, Table)
+    assert isinstance(caption, Paragraph)
+    assert [row[0] for row in table.rows] == ["STEM", "Other", "All subjects"]
+    assert finding.startswith("From ")
+    assert "(STEM)" in finding
+    assert caption.text.endswith("4 with fewer than 5 questions are left out.")
+    fewer = [summary(halting(5), LATE, n=4, subjects=4, pattern="origin")]
+    assert by_subject(standings(fewer)[0], "en") is None
 
 
 def test_what_has_nothing_to_say_is_no_section():

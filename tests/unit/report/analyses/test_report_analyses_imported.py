@@ -57,7 +57,7 @@ def test_the_finding_counts_what_differs():
     assert section(SAME).finding == "evalui computes what the harness has printed."
     other = replace(SAME, name="acc_norm", ours=0.25, differing=1)
     assert section(SAME, other).finding.startswith("1 of 2 figures differs")
-    assert section().finding == "The files hold answers, and no figures of the harness."
+    assert section().finding == "The files hold answers but no figures of the harness."
 
 
 def test_what_the_log_lacks_is_listed_once():

@@ -84,7 +84,7 @@ def test_one_thing_stands_beside_the_verdict(calm):
     assert support(_behaving(calm, flip_rate=_share(0.14)))[0] == "warn"
     assert support(steady, "judge-local") == (
         "warn",
-        "A rule judged, not a model: this says nothing of quality.",
+        "A rule judged, not a model: this says nothing about quality.",
     )
     lost = _behaving(steady, unreadable=_share(0.6, 0.5, 0.7))
     assert support(lost) == ("warn", "60 % of 240 verdicts cannot be read.")
@@ -97,10 +97,10 @@ def test_one_thing_stands_beside_the_verdict(calm):
 @pytest.mark.parametrize(
     ("flips", "said"),
     [
-        (0.0, "Far: none flip with the order. No votes of people to compare with yet."),
-        (0.05, "Far: 5.0 % flip with the order. No votes of people to compare with yet."),
-        (0.14, "Fairly: 14.0 % flip with the order. No votes of people to compare with yet."),
-        (0.3, "Little: 30.0 % flip with the order. No votes of people to compare with yet."),
+        (0.0, "Reliable: no verdict changes with the order. No votes of people yet."),
+        (0.05, "Reliable: 5.0 % change with the order. No votes of people yet."),
+        (0.14, "Fairly reliable: 14.0 % change with the order. No votes of people yet."),
+        (0.3, "Unreliable: 30.0 % change with the order. No votes of people yet."),
     ],
 )
 def test_the_section_on_trust_states_its_finding(calm, flips, said):
@@ -189,7 +189,7 @@ def test_a_panel_is_not_called_steady_for_what_its_judges_change(calm):
     panel = _behaving(panel, flip_rate=_share(0.0), unreadable=_share(0.4, 0.3, 0.5))
     assert order_consistency(panel, "en") is None
     assert [note.text for note in judge_notes(panel, _ruled())] == [
-        "Showings without a majority of the judges: 40 % (30–50) of 240. They count for nobody.",
+        "Showings without a majority of the judges: 40 % (30–50) of 240. They are not counted.",
         "Judges whose verdicts change when the two answers swap places: "
         "unsteady 44.6 % (40.0–50.0).",
     ]

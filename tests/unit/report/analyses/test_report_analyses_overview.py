@@ -347,6 +347,16 @@ def test_a_cell_at_work_says_how_far_it_is():
     assert "Rank" not in cells("unfinished", LATE)
 
 
+def test_a_run_at_work_shows_how_far_it_is_and_its_figures_and_concludes_nothing():
+    guesser = summary(blind(0), LATE, left=300, state="running")
+    for cells in (RUNS["unfinished"], [guesser, summary(blind(1), EARLY)]):
+        top, card = overview_blocks(cells, "en")
+        assert isinstance(top, Headline)
+        assert top.text.endswith("answers are in. The verdict comes with the last one.")
+        assert isinstance(card, Card)
+        assert card.title == "Right answers by model"
+
+
 def test_four_modes_do_not_stand_beside_each_other():
     heads = [column.head for column in lead_table(standing("four modes"), "en").columns]
     assert heads.count("Accuracy") == 1

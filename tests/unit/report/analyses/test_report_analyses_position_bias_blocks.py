@@ -91,7 +91,7 @@ def test_each_position_has_its_share_its_range_and_what_is_found_there():
         "Position",
         "Picked",
         "Picked",
-        "Found there",
+        "Recall",
     ]
     first = [cell_text(cell) for cell in table.rows[0]]
     assert first == ["A", "A: 63 % (56–69)", "63 % (56–69)", "100.0 % (96.9–100.0)"]
@@ -204,7 +204,7 @@ def test_an_open_cell_without_questions_says_so():
     texts = [
         b.text for b in _section(blocks, "content-or-position").blocks if isinstance(b, Paragraph)
     ]
-    assert texts[1] == "No question lies in this cell."
+    assert texts[1] == "This cell holds no question."
 
 
 def test_a_file_has_no_links_and_names_of_its_own_for_its_pictures():

@@ -131,7 +131,7 @@ def test_what_was_left_out_is_counted():
     assert _findings(_bias())["left-out"].finding == "None of 480."
     blind = _bias(lambda question, _, target: None if question < 3 else target)
     assert _findings(blind)["left-out"].finding == (
-        "12 of 480 were unreadable, 0 tied. They show no position."
+        "12 of 480 were unreadable, 0 tied. They are left out of position figures."
     )
 
 

@@ -114,7 +114,7 @@ def test_that_nothing_is_lost_is_a_finding():
 def test_groups_of_few_questions_are_listed_and_not_drawn():
     summaries = _run(cell_result(lost_in_half, n=40, subjects=2))
     section = _maps(summaries)["by-subject"]
-    assert section.finding == "No group has 30 questions."
+    assert section.finding == "Every group has fewer than 30 questions."
     few, table, _ = section.blocks
     assert isinstance(few, Paragraph)
     assert isinstance(table, Table)
@@ -179,3 +179,12 @@ def test_few_questions_get_no_star():
     coloured, grey = traces_of(_chart(section))
     assert (coloured["text"], grey["text"]) == ([[""], ["0*"]], [[""], [""]])
     assert "Unlike" not in grey["hovertext"][0][0]
+
+
+def test_groups_of_fewer_than_five_questions_are_left_out_and_counted():
+    assert "by-subject" not in _maps(_run(cell_result(right, n=8, subjects=4)))
+    section = _maps(_run(cell_result(right, n=14, subjects=4)), group=ALL_SUBJECTS)
+    assert "by-subject" not in section
+    mixed = _maps(_run(cell_result(right, n=14, subjects=4)))["by-subject"]
+    texts = [block.text for block in mixed.blocks if isinstance(block, Paragraph)]
+    assert "Every group has fewer than 30 questions, too few to compare." in texts[0]

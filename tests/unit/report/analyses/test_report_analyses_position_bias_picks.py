@@ -82,7 +82,7 @@ def test_the_heat_maps_subtitle_counts_its_rows_only_if_they_are_equal():
             "Right answers are found equally often at every position (50 %)",
             "正确答案在每个位置被找到的比例相同（50 %）",
         ),
-        (((0, 0), (0, 0)), "No right answer stood anywhere yet", "还没有可统计的正确答案"),
+        (((0, 0), (0, 0)), "No right answers to count yet", "还没有可统计的正确答案"),
     ],
 )
 def test_recall_is_told_by_its_extremes(counts, english: str, chinese: str):

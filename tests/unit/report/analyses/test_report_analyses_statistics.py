@@ -21,7 +21,7 @@ from evalui.report.analyses.verdict import (
     mcnemar_sentence,
     refusal_sentence,
 )
-from evalui.report.blocks import Card, Details, Headline, ModelCell, Table, TextCell
+from evalui.report.blocks import Card, Details, Headline, ModelCell, Notes, Table, TextCell
 from evalui.report.numbers import format_value, p_value, signed_points
 from evalui.report.render.page import render_blocks
 from evalui.scoring.cell_summary import Summary, summarise
@@ -395,6 +395,15 @@ def test_the_mark_of_a_pair_has_its_range_and_grey_is_what_may_be_missed():
     assert card.blocks[0].rows[0][0] == TextCell("a − b")
 
 
+def test_where_a_page_compares_the_pairs_a_line_leads_there():
+    found, _ = only_pair(LEVEL)
+    first, *_ = statistics_blocks(two(*LEVEL), found, "en", compared_at="compare?cells=1,2")
+    assert isinstance(first, Notes)
+    assert [(line.text, line.link and line.link.href) for line in first.lines] == [
+        ("0 of 1 pair are told apart after correction.", "compare?cells=1,2")
+    ]
+
+
 def test_of_a_pair_that_is_not_told_apart_the_planning_figure_is_said_to_be_one():
     found, pair = only_pair(LEVEL)
     assert pair.finding == "level"
@@ -431,7 +440,7 @@ def test_of_two_guessers_no_section_claims_a_decision():
     made = statistics_blocks(cells, found, "en")
     findings = {each.key: each.finding for each in made if isinstance(each, Details)}
     assert findings["ranks"] == "No model is ranked."
-    assert findings["power"] == "The answers do not say."
+    assert findings["power"] == "These answers allow no estimate."
 
 
 def test_who_beats_a_guesser_beats_no_more_than_that():

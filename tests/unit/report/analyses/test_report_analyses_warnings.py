@@ -85,12 +85,12 @@ def test_a_sound_cell_needs_no_note():
             "If all were right: 65 % instead of 60 %.",
         ),
         ({"unreadable": 97}, "bad", "unreadable-many", "97 of 960"),
-        ({"form": {"format_gap": _gap(0.051)}}, "warn", "format", "Form costs 5 points."),
+        ({"form": {"format_gap": _gap(0.051)}}, "warn", "format", "Answer format costs 5 points:"),
         ({"form": {"index_hits": 49}}, "warn", "by-number", "5.1 % of replies give a number"),
         ({"form": {"mass": 0.49}}, "bad", "mass", "only 49 % of the probability"),
         ({"form": {"mass": 0.89}}, "warn", "mass-some", "hold 89 % of the probability"),
         ({"ties": 10}, "warn", "ties", "10 of 960 answers tie at the top. They count in part"),
-        ({"incomplete": ("a", "b")}, "warn", "incomplete", "lack an order: 2."),
+        ({"incomplete": ("a", "b")}, "warn", "incomplete", "not asked in every order: 2."),
         (
             {"clusters": {"a": 0, "b": 0, "c": 0}},
             "warn",
@@ -179,7 +179,7 @@ def test_both_the_gap_and_the_numbers_are_told_of_a_format_problem():
     found = notes(_summary(form={"format_gap": _gap(0.08), "index_hits": 96}), "en")
     texts = {note.rule: note.text for note in found}
     assert texts["format-index"] == (
-        "Form costs 8 points: 10 % of replies give a number where one letter is due."
+        "Answer format costs 8 points: 10 % of replies give a number where one letter is expected."
     )
     assert "by-number" in texts
 
@@ -301,7 +301,7 @@ def test_a_note_leads_to_the_answers_it_is_about():
 def test_all_well_is_said_with_a_tick():
     details = what_to_know([summary(halting(5), LATE)], "en", baselines=())
     assert (details.kind, details.name) == ("ok", "What to know")
-    assert details.finding == "No problem was found with these figures."
+    assert details.finding == "No problems found with these figures."
 
 
 def test_what_was_left_out_is_of_the_run():

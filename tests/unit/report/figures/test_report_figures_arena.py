@@ -103,7 +103,7 @@ def test_languages_are_named_in_words_after_all_of_them(three):
 
 
 def test_of_many_capabilities_the_most_frequent_are_drawn(three):
-    heads = _titles(win_rates_of(scattered(three, 30), "capability", messages("en")))
+    heads = _titles(win_rates_of(scattered(three, 30, each=1), "capability", messages("en")))
     assert len(heads) == MAX_GROUPS
     assert heads[-1] == "c029"  # eleven questions, the others have one
 

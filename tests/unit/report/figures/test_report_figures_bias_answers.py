@@ -53,14 +53,28 @@ def test_hover_tells_the_counts(summary):
     assert layers(summary, "zh")[1]["hovertext"][0][0].startswith("A → 无法判读：5 次中 1 次")
 
 
-def test_a_cell_leads_to_the_questions_it_counts_and_has_a_key_of_colours_there(summary):
+def linked_layers(summary: Summary) -> Any:
     rows = rows_of(summary)
     linked = rows.assign(href="?" + rows["gold"] + rows["picked"])
     letters, others, _ = traces_of(answers(linked, messages("en")))
+    return letters, others
+
+
+def test_a_cell_leads_to_the_questions_it_counts(summary):
+    letters, others = linked_layers(summary)
     assert letters["customdata"][1][2] == "?BC"
     assert others["customdata"][3][0] == "?Dunreadable"
-    assert letters["showscale"]
-    assert not any("customdata" in each or each["showscale"] for each in layers(summary))
+    assert not any("customdata" in each for each in layers(summary))
+
+
+def test_colours_have_a_key_where_there_are_any(make_result, summary):
+    enough = summarise(make_result({f"q{i}": "right" for i in range(30)}))
+    coloured, _ = linked_layers(enough)
+    assert coloured["showscale"]
+    assert coloured["colorbar"]["ticktext"][-1] == "≥ 75 %"
+    grey, _ = linked_layers(summary)
+    assert not grey["showscale"]
+    assert not layers(enough)[0]["showscale"]
 
 
 def test_rows_of_few_questions_are_grey(make_result, summary):

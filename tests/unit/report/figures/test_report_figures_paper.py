@@ -65,7 +65,7 @@ def _named(blocks: Iterable[Block], file: str) -> Iterator[Block]:
 
 @pytest.fixture(scope="module")
 def three():
-    return leading(judged(n=12), lead=(76.0, 19.0, 120.0))
+    return leading(judged(n=15), lead=(76.0, 19.0, 120.0))
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_a_draw_is_no_win_in_the_win_rates_and_half_a_point_in_the_matrix(texts)
 
 
 def test_of_many_capabilities_the_most_frequent_are_drawn(texts):
-    drawn = _picture(scattered(judged(n=40), 30), "by_capa.png")
+    drawn = _picture(scattered(judged(n=160), 30), "by_capa.png")
     heads = [text for text in texts() if re.fullmatch(r"c\d\d\d", text)]
     assert len(heads) == 24
     assert "c029" in heads
@@ -187,7 +187,7 @@ def test_standings_are_drawn_best_first_beside_the_start(three, texts):
 def test_every_picture_names_its_judge_and_a_rule_as_such(file, three, texts):
     _picture(three, file, rules=frozenset({"judge-local"}))
     whole = " ".join(texts())
-    assert "72 verdicts" in whole
+    assert "90 verdicts" in whole
     assert "judge-local (rule-based)" in whole
 
 
@@ -196,7 +196,7 @@ def test_the_same_arena_gives_the_same_bytes(three):
 
 
 def test_a_picture_grows_with_its_models():
-    small, large = (judged({f"m{i}": 1000.0 for i in range(n)}, n=2) for n in (2, 7))
+    small, large = (judged({f"m{i}": 1000.0 for i in range(n)}, n=15) for n in (2, 7))
     for file in _FILES:
         assert _size(_picture(large, file))[1] > _size(_picture(small, file))[1]
 
@@ -224,7 +224,7 @@ def test_the_leader_and_its_equals_are_drawn_in_their_colours(three):
 
 def test_arenas_without_a_finite_rating_can_be_drawn():
     files = ("elo.png" if file == "ratings.png" else file for file in _FILES)
-    assert all(_size(_picture(swept(), file)) for file in files)
+    assert all(_size(_picture(swept(n=15), file)) for file in files)
 
 
 def test_names_with_dollars_and_unknown_signs_are_drawn_as_they_are():
@@ -338,6 +338,6 @@ def test_no_text_of_a_picture_leaves_it():
 
 def test_panels_have_columns_of_one_width(figures):
     # Of some panels the longest rate is "0", of others "100".
-    _picture(scattered(judged(n=40), 30), "by_capa.png")
+    _picture(scattered(judged(n=160), 30), "by_capa.png")
     plots = figures[0].axes
     assert len({(round(plot.bbox.width), plot.get_xlim()) for plot in plots}) == 1

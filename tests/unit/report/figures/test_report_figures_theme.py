@@ -6,17 +6,11 @@ from evalui.report.figures.theme import (
     font_families,
     printable_text,
     series_styles,
-    shorten_name,
     text_width,
     wrap_text,
 )
 
 drawn = pytest.mark.skipif(not theme.matplotlib_installed(), reason="matplotlib is not installed")
-
-
-def test_a_long_name_is_cut_with_a_sign():
-    assert shorten_name("x" * 24) == "x" * 24
-    assert shorten_name("x" * 25) == "x" * 23 + "…"
 
 
 def test_models_keep_colour_and_shape_and_baselines_are_grey_diamonds():

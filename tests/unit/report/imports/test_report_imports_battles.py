@@ -184,7 +184,7 @@ def test_the_reason_for_no_finite_rating_is_told(tmp_path: Path, pairs: list[str
         (_ROW | {"question": True}, "'question' is true, expected a text or a number"),
         (_ROW | {"questions": "q"}, "unknown key 'questions'. Did you mean 'question'?"),
         (_ROW | {"question": "q"}, "some rows have a 'question' and others have none"),
-        ("{", "no JSON"),
+        ("{", "not valid JSON"),
     ],
 )
 def test_a_bad_row_is_told_with_its_line(tmp_path: Path, row: dict[str, Any] | str, said: str):

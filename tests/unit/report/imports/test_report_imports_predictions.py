@@ -170,7 +170,7 @@ def test_probabilities_rounded_to_two_decimals_may_sum_to_a_little_over_one(tmp_
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{'id': 1}", "line 1, column 2: no JSON"),
+        ("{'id': 1}", "line 1, column 2: not valid JSON"),
         ("[1, 2]", "line 1: expected a JSON object in braces"),
         ("null", "line 1: expected a JSON object in braces"),
         ("[" * 100_000, "line 1: too large or nested too deeply"),

@@ -73,7 +73,7 @@ def test_the_closest_of_several_references_counts(tmp_path: Path):
         (_row("a", None), "line 2: 'reference' holds null, expected a text or a list of texts."),
         (_row("a", ["b", 4]), "line 2: 'reference' holds 4, expected a text or a list of texts."),
         (_row("a", []), "line 2: 'reference' is an empty list, expected one text or more."),
-        ("{", "line 2, column 2: no JSON"),
+        ("{", "line 2, column 2: not valid JSON"),
     ],
 )
 def test_a_bad_row_is_told_with_its_line(row: Any, message: str, tmp_path: Path):

@@ -76,5 +76,5 @@ def test_a_line_that_is_no_trial_is_named(mixed: CellResult, tmp_path: Path):
     with pytest.raises(DataError, match=r"server trial 2: 'readings' is missing"):
         read_results(rows_of("server", [lines[0], without]))
     strange = lines[1] | {"permutation": 3}
-    with pytest.raises(DataError, match=r"server trial 2: this is no trial"):
+    with pytest.raises(DataError, match=r"server trial 2: not a row of trials.jsonl"):
         read_results(rows_of("server", [lines[0], strange]))

@@ -42,9 +42,9 @@ def test_dataset_voter_and_reason_may_be_absent(tmp_path: Path):
         ("{", "line 2: expected a vote as a JSON object"),
         (json.dumps(_ROW | {"winner": "x"}), "winner 'x' is unknown. Expected one of model_a"),
         (json.dumps(_ROW | {"model_b": "x"}), "line 2: model 'x' meets itself"),
-        (json.dumps(_ROW | {"model_a": None}), "'model_a' is missing or no text"),
+        (json.dumps(_ROW | {"model_a": None}), "'model_a' is missing or not a text"),
         (json.dumps({"model_a": "x", "model_b": "y", "winner": "tie"}), "'question' is missing"),
-        (json.dumps(_ROW | {"by": " "}), "'by' is missing or no text"),
+        (json.dumps(_ROW | {"by": " "}), "'by' is missing or not a text"),
     ],
 )
 def test_a_row_that_is_no_vote_is_told_with_its_line(tmp_path: Path, row: str, told: str):

@@ -133,3 +133,15 @@ def test_pictures_are_named_as_in_markdown(text):
     ((name, png),) = pictures(BLOCKS)
     assert f"({name})" in text
     assert png.startswith(b"\x89PNG")
+
+
+def test_long_names_are_shortened_on_a_page_and_whole_in_their_titles_and_in_text():
+    name = "a-model-with-a-name-of-more-than-thirty-two-characters"
+    pair = Table((Column(name), Column("Model")), ((f"{name} − b", ModelCell(f"{name} 2")),))
+    blocks = (Headline(f"{name} wins."), Card((pair,), title=name))
+    page = render_blocks(blocks)
+    assert page.count("a-model-with-a-n…-two-characters</span>") == 4
+    assert page.count(f'title="{name}"') == 4
+    assert f'<span title="{name} 2">a-model-with-a-n…wo-characters 2</span>' in page
+    assert f"**{name} wins.**" in as_markdown(blocks)
+    assert "…" not in as_markdown(blocks)

@@ -51,7 +51,7 @@ def test_a_name_stays_text_in_its_cell():
 
 
 def test_each_judge_and_the_panel_have_a_report_and_their_pictures_in_the_archive():
-    report = compile_report("Run", judged_run(judges=("one", "two")))
+    report = compile_report("Run", judged_run(judges=("one", "two"), n=15))
     text = write(report, "opencompass.md", "zh").decode()
     assert text.count("# Subjective Analysis\n") == 3
     assert "answers from panel replies" in text
@@ -71,6 +71,15 @@ def test_each_judge_and_the_panel_have_a_report_and_their_pictures_in_the_archiv
         )
         drawn = [archive.read(f"by_capa{suffix}.png") for suffix in ("", "-2", "-3")]
         assert [archive.read(each) for each in names if each.endswith("by_capa.png")] == drawn
+
+
+def test_the_pictures_have_groups_of_few_questions_which_the_report_leaves_out():
+    report = compile_report("Run", judged_run())
+    with zipfile.ZipFile(io.BytesIO(write(report, "zip", "en"))) as archive:
+        names = archive.namelist()
+    assert "opencompass/by_capa.png" in names
+    assert "by_capa.png" not in names
+    assert "by_lang.png" in names
 
 
 def test_a_run_without_a_judge_has_no_such_report():
