@@ -40,6 +40,7 @@ lint: .venv/tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+	$(BIN)/oxlint --quiet assets/js
 
 types: .venv/tools
 	$(BIN)/pyright
@@ -78,10 +79,13 @@ test-benchmarks: .venv/tools
 	scripts/install_lm_eval.sh .venv-lmeval
 	.venv-lmeval/bin/python -m pytest -q tests/unit/benchmarks/test_benchmarks_harness.py
 
-# The pages with the newest Gradio that pyproject.toml allows, in an environment of its own over .venv.
+# The pages with the oldest and the newest Gradio that pyproject.toml allows, each in an environment of
+# its own over .venv; in a browser with the newest.
 test-gradio: .venv/tools
-	scripts/install_gradio.sh .venv-gradio
-	.venv-gradio/bin/python -m pytest -q -n 2 --dist loadfile tests/unit/ui
+	for which in oldest newest; do \
+		scripts/install_gradio.sh .venv-gradio $$which && \
+		.venv-gradio/bin/python -m pytest -q -n 2 --dist loadfile tests/unit/ui || exit 1; \
+	done
 	.venv-gradio/bin/python -m pytest -q -n 2 --dist loadfile tests/browser
 
 # Side by side with the peers, each in an environment of its own under .venv-peers.

@@ -3,7 +3,7 @@
 Two runs of 13,889 made-up questions of 52 subjects in 24 orders by three models, 1,000,008 trials
 each, their summaries kept as a worker keeps them; with `--large` one of 5,040,000 trials as well.
 A new server is sent what a browser sends for each page, one after the other, each address once a
-round: the events that its address opens, drawings included. CPU is that of the server's process,
+round: the event that draws it. CPU is that of the server's process,
 memory the most it ever held (VmHWM); a browser that stays beside it is not counted.
 """
 
@@ -73,51 +73,28 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """An event that comes with each way to an address: its number, and the fields that it sends."""
+class Tab:
+    """A page that is open in a browser: the number of the event that draws it, and its session."""
 
+    place: str
     number: int
-    fields: int
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """What each page of an app sends when it is opened, by the name of the page."""
-
-    events: Mapping[str, Sequence[Event]]
+    session: str
 
     @classmethod
-    def read(cls, config: Mapping[str, Any]) -> Self:
-        """The events of the addresses of an app, the drawings among them."""
-        listed: Sequence[Mapping[str, Any]] = config["dependencies"]
-        addresses = {
-            str(each["api_name"]).removesuffix("_open"): each["targets"][0]
-            for each in listed
-            if str(each["api_name"]).endswith("_open")
-        }
-        return cls(
-            {
-                page: [
-                    Event(each["id"], len(each["inputs"]))
-                    for each in listed
-                    if address in each["targets"]
-                ]
-                for page, address in addresses.items()
-            }
-        )
+    def opened(cls, server: Server, language: str, page: str) -> Self:
+        """The page as its configuration describes it."""
+        place = f"{server.address}/{language}"
+        with urllib.request.urlopen(f"{place}/config?page={page}") as config:
+            listed: Sequence[Mapping[str, Any]] = json.load(config)["dependencies"]
+        (number,) = (each["id"] for each in listed if each["api_name"].startswith("apply"))
+        return cls(place, number, f"{language}-{page}")
 
-    def open(self, server: Server, look: Look) -> int:
-        """The bytes of all answers to what a browser sends for an address."""
-        sent = {"query": look.query, "own": ""}
-        address = f"{server.address}/{look.language}/gradio_api/run/predict"
-        size = 0
-        for event in self.events[look.page]:
-            data = ["" for _ in range(event.fields)]
-            body = {"data": data, "fn_index": event.number, "event_data": sent}
-            headers = {"Content-Type": "application/json"}
-            wanted = urllib.request.Request(address, json.dumps(body).encode(), headers)
-            size += _fetch(wanted)
-        return size
+    def show(self, query: str) -> int:
+        """The bytes of what is drawn of an address."""
+        event: dict[str, Any] = {"data": [], "fn_index": self.number, "session_hash": self.session}
+        address = f"{self.place}/gradio_api/run/predict?{query}"
+        headers = {"Content-Type": "application/json"}
+        return _fetch(urllib.request.Request(address, json.dumps(event).encode(), headers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +264,7 @@ def _looks(
     yield Look("Overview, first page of a new server", view("overview"), goal=_FIRST)
     yield Look("Overview, in another language", view("overview"), language="zh")
     yield Look("Samples, first of a cell", view("samples"))
-    yield Look("Samples, the next 50 rows", view("samples", rows=100))
+    yield Look("Samples, the next 50 rows", view("samples", page=1))
     for place in (len(ids) // 2, len(ids) // 3, len(ids) - 1):
         yield Look(f"{_OPENED}, {place:,}", view("samples", q=quote(ids[place])), goal=_ROWS)
     for outcome in ("wrong", "right", "order_sensitive", "unreadable", "tied"):
@@ -298,14 +275,13 @@ def _looks(
     yield Look("Samples, wrong, gold, picked", view("samples", outcome="wrong", gold=0, picked=1))
     yield Look("Samples, another model", view("samples", cell=cells[1].id))
     yield Look("Samples, a question by models", view("samples", q=q, by="models"))
-    yield Look("Samples, 1,000 rows at once", view("samples", rows=1000))
     yield Look("Bias", view("bias"))
     yield Look("Bias, a cell of its grid", view("bias", cell=cells[0].id, slots=1, options=2))
     yield Look("Bias, of another model", view("bias", cell=cells[1].id, slots=1, options=2))
     for name in ("statistics", "calibration", "health", "report"):
         yield Look(name.capitalize(), view(name))
     yield Look("Report, with its preview", view("report", preview=1))
-    yield Look("Runs, the progress of this run", f"progress/{run.id}?lang=en", "")
+    yield Look("Runs, the progress of this run", f"live/{run.id}?lang=en", "")
     compare = f"run={run.id}"
     yield Look("Compare, the models of a run", compare, "compare", _COMPARE)
     if len(runs) > 1:
@@ -323,23 +299,22 @@ def _round(data: Path, looks: Sequence[Look]) -> list[Taken]:
     taken: list[Taken] = []
     with serving(Checkout(ROOT), data, EVALUI_WORKERS="0") as server:
         # Gradio is imported, and its app is made, once for a language: that is no page's.
-        openings = {language: _opening(server, language) for language in ("en", "zh")}
+        server.get("/en/config")
+        tabs = {
+            (language, page): Tab.opened(server, language, page)
+            for language, page in sorted({(each.language, each.page) for each in looks})
+            if page
+        }
         for look in looks:
             before = server.spent()
             if look.page:
-                size = openings[look.language].open(server, look)
+                size = tabs[look.language, look.page].show(look.query)
             else:
                 size = _fetch(f"{server.address}/{look.query}")
             after = server.spent()
             spent = Timing(after.cpu - before.cpu, after.wall - before.wall)
             taken.append(Taken(spent, size, _peak(server)))
     return taken
-
-
-def _opening(server: Server, language: str) -> Opening:
-    server.get(f"/{language}/config")
-    with urllib.request.urlopen(f"{server.address}/{language}/config") as config:
-        return Opening.read(json.load(config))
 
 
 def _fetch(wanted: str | urllib.request.Request) -> int:

@@ -14,15 +14,16 @@ from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.scoring.choice.options import variants
 from evalui.store import queue
 from evalui.store.connection import Database
+from evalui.store.response_cache import KeptResponse
 from evalui.store.runs import read_cells
 from evalui.store.trials import write_trials
-from evalui.types import LabelProbs, Pattern, Response, Sample, Trial, Variant
+from evalui.types import LabelProbs, Pattern, Sample, Trial, Variant
 
 GROUP = "storing"
 _FULL = 100_000  # trials
 _BATCH = 4096
 Pairs = Sequence[tuple[Sample, Variant]]
-Kept = tuple[list[Trial], list[tuple[bytes, Response]]]
+Kept = tuple[list[Trial], list[KeptResponse]]
 
 
 def rows(session: Session) -> Iterator[Row]:
@@ -85,12 +86,12 @@ def answered(batches: Sequence[Pairs]) -> list[Kept]:
     for pairs in batches:
         window = InFlightBatch(pairs, mode, setting, "bench")
         trials: list[Trial] = []
-        responses: list[tuple[bytes, Response]] = []
+        responses: list[KeptResponse] = []
         for ask in window.unanswered():
             logprobs = tuple(-3 * rng.random() for _ in range(4))
             response = LabelProbs(logprobs, mass=0.9, top_token="A")
             trials += window.add_response(ask, response)
             if key := window.keys[ask]:
-                responses.append((key, response))
+                responses.append(KeptResponse(key, response, None))
         kept.append((trials, responses))
     return kept

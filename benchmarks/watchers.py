@@ -1,32 +1,25 @@
 """Many browsers that watch a growing run: how long a look waits (`python -m benchmarks.watchers`).
 
-Each client does what the script of a page does, every two seconds: of the Runs page it requests the
-progress of the run with the tag of what it has; of the Results page whether there is news, and only
-then it sends the two events that draw it, and looks again no sooner than it is told. The run is
-written by this process, ten times a second; the server has no worker. A look lasts from the first
-byte sent to the last byte received. Before, each
-page was shown once, for which the server imports pandas and Plotly. With accounts each client is
-signed in as one of some people, who are named to vote on the run; else all are the one person of a
-local server.
+Each client does what the script of a page does, every two seconds: it requests how far the run is,
+with the tag of what it has. The run is written by this process, ten times a second; the server has
+no worker. A look lasts from the first byte sent to the last byte received. With accounts each
+client is signed in as one of some people, who are named to vote on the run; else all are the one
+person of a local server.
 """
 
 import argparse
 import asyncio
-import json
-import random
 import re
 import statistics
 import tempfile
 import threading
 import time
-import urllib.request
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any, Self
 
 from benchmarks.clock import Timing
 from benchmarks.contest import Session
@@ -55,12 +48,8 @@ _MODELS = ("demo-late", "demo-early")
 _BATCH, _LARGE_BATCH = 10, 4096  # trials, while somebody looks and before
 _INTERVAL_S = 0.1  # between batches
 _GOAL_S = 0.5
-_PROGRESS = "/progress/{run}?lang={language}"
-_NEWS = "/news/"
-_RESULTS = "/{language}/results?run={run}"
-_PLACES = (_PROGRESS, _RESULTS, f"{_RESULTS}&sub=bias")
-_LOOK_S = 2.0  # as evalui/ui/components/run_progress.py and run_news.py do
-_SPREAD = 0.5  # as run_news.py
+_PLACE = "/live/{run}?lang={language}"
+_LOOK_S = 2.0  # as evalui/ui/live.py states
 _LANGUAGES = ("en", "zh")
 
 
@@ -80,48 +69,22 @@ class Watched:
         return sorted(self.seconds)[min(len(self.seconds) - 1, int(share * len(self.seconds)))]
 
 
-@dataclass(frozen=True, slots=True)
-class Events:
-    """The events of the Results page, by the configuration of its app."""
-
-    look: int
-    draw: int
-    lists: int  # fields of a look about lists that other views have
-
-    @classmethod
-    def read(cls, config: Mapping[str, Any]) -> Self:
-        """The events of an app; Gradio names those that draw by itself."""
-        listed: Sequence[Mapping[str, Any]] = config["dependencies"]
-        look = next(each for each in listed if each["api_name"] == "results_look")
-        query, *lists = look["inputs"]
-        draw = next(
-            each
-            for each in listed
-            if each["api_name"].startswith("apply") and each["inputs"] == [query]
-        )
-        return cls(look["id"], draw["id"], len(lists))
-
-
 class Client:
     """One browser: a connection that stays open, and the page that it shows."""
 
-    def __init__(
-        self, port: int, place: str, found: Watched, events: Events, cookie: str = ""
-    ) -> None:
+    def __init__(self, port: int, place: str, found: Watched, cookie: str = "") -> None:
         self._port = port
         self._place = place
         self._found = found
-        self._events = events
         self._cookie = f"Cookie: {cookie}\r\n" if cookie else ""
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._tag = ""
-        self._pause_s = _LOOK_S
 
     async def watch(self, until: float) -> None:
         """Open the page, and look again every two seconds until the moment `until`."""
         await self._look()
         while time.monotonic() < until:
-            await asyncio.sleep(self._pause_s)
+            await asyncio.sleep(_LOOK_S)
             began = time.perf_counter()
             try:
                 await self._look()
@@ -133,50 +96,23 @@ class Client:
             self._streams[1].close()
 
     async def _look(self) -> None:
-        """What the script of the page requests, until it shows what there is."""
-        path, _, query = self._place.partition("?")
-        if not path.endswith("/results"):
-            head, content = await self._exchange("GET", self._place)
-            tag = re.search(r"etag: (\S+)", head)
-            self._tag = tag[1] if tag else ""
-            self._found.answers["new" if content else "the same"] += 1
-            return
-        run = query.partition("run=")[2].partition("&")[0]
-        _, answer = await self._exchange("GET", f"{_NEWS}{run}")
-        news = json.loads(answer)
-        told: float = news["pause_s"]
-        spread = 1 + _SPREAD * random.random()
-        self._pause_s = told * spread if told > _LOOK_S else _LOOK_S
-        is_new = news["version"] != self._tag
-        self._found.answers["new" if is_new else "the same"] += 1
-        if is_new:
-            self._tag = news["version"]
-            told_by = {"event_data": {"version": self._tag}}
-            fields = [query, *[""] * self._events.lists]
-            await self._send(path, {"data": fields, "fn_index": self._events.look} | told_by)
-            await self._send(path, {"data": [query], "fn_index": self._events.draw} | told_by)
-
-    async def _send(self, path: str, event: Mapping[str, Any]) -> tuple[str, str]:
-        address = f"{path.removesuffix('/results')}/gradio_api/run/predict"
-        return await self._exchange("POST", address, json.dumps(event).encode())
-
-    async def _exchange(self, method: str, address: str, sent: bytes = b"") -> tuple[str, str]:
-        """The head of the answer in lower case, and its content."""
+        """What the script of the page requests."""
         if self._streams is None or self._streams[0].at_eof():  # the server has ended a quiet one
             self._streams = await asyncio.open_connection("127.0.0.1", self._port, limit=2**22)
         reader, writer = self._streams
-        seen = f"If-None-Match: {self._tag}\r\n" if self._tag and method == "GET" else ""
-        body = f"Content-Type: application/json\r\nContent-Length: {len(sent)}\r\n" if sent else ""
-        fields = f"Host: 127.0.0.1:{self._port}\r\n{self._cookie}{seen}{body}"
-        writer.write(f"{method} {address} HTTP/1.1\r\n{fields}\r\n".encode() + sent)
+        seen = f"If-None-Match: {self._tag}\r\n" if self._tag else ""
+        fields = f"Host: 127.0.0.1:{self._port}\r\n{self._cookie}{seen}"
+        writer.write(f"GET {self._place} HTTP/1.1\r\n{fields}\r\n".encode())
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         length = re.search(r"content-length: (\d+)", head)
         content = await reader.readexactly(int(length[1])) if length else b""
         status = int(head.split(maxsplit=2)[1])
         if status >= 400:
-            raise RuntimeError(f"{status} to {address}")
+            raise RuntimeError(f"{status} to {self._place}")
+        tag = re.search(r"etag: (\S+)", head)
+        self._tag = tag[1] if tag else ""
+        self._found.answers["new" if content else "the same"] += 1
         self._found.pages.add((self._place, self._tag))
-        return head, content.decode()
 
 
 def main() -> None:
@@ -188,17 +124,9 @@ def main() -> None:
     parser.add_argument(
         "--written", type=int, default=0, help="trials of the second model at first"
     )
-    parser.add_argument("--progress", action="store_true", help="of the Runs page alone")
     given = parser.parse_args()
     for people in (0, _PEOPLE):
-        row = measure(
-            given.watchers,
-            given.seconds,
-            given.questions,
-            people,
-            given.written,
-            places=(_PROGRESS,) if given.progress else _PLACES,
-        )
+        row = measure(given.watchers, given.seconds, given.questions, people, given.written)
         print(f"{row.count} {row.unit}: {row.found}; server CPU {row.ours.cpu:.1f} s")
 
 
@@ -211,15 +139,7 @@ def rows(session: Session) -> Iterator[Row]:
     yield measure(sizes[-1], seconds, _QUESTIONS, _PEOPLE)
 
 
-def measure(
-    watchers: int,
-    seconds: float,
-    size: int,
-    people: int = 0,
-    written: int = 0,
-    *,
-    places: Sequence[str] = _PLACES,
-) -> Row:
+def measure(watchers: int, seconds: float, size: int, people: int = 0, written: int = 0) -> Row:
     """One round; seconds on the wall are the 95th percentile of a look, CPU is the server's.
 
     `people` have accounts on the server; with 0 it is one of a single user. `written` trials of the
@@ -233,18 +153,11 @@ def measure(
             door = {"EVALUI_TOKEN": "true", "EVALUI_AUTH": "password"} if people else {}
             with serving(Checkout(ROOT), data, EVALUI_WORKERS="0", **door) as server:
                 server.get("/en/config", cookies[0])  # Gradio is imported
-                events = _events(server, cookies[0])
-                addresses = [
-                    place.format(run=run_id, language=language)
-                    for place in places
-                    for language in _LANGUAGES
-                ]
-                asyncio.run(_watch(server, addresses, len(addresses), 0.0, cookies, events))
+                places = [_PLACE.format(run=run_id, language=each) for each in _LANGUAGES]
+                asyncio.run(_watch(server, places, len(places), 0.0, cookies))
                 before = server.spent()
                 with _growing(grow):
-                    found = asyncio.run(
-                        _watch(server, addresses, watchers, seconds, cookies, events)
-                    )
+                    found = asyncio.run(_watch(server, places, watchers, seconds, cookies))
                 spent = server.spent()
     share = (spent.cpu - before.cpu) / (spent.wall - before.wall)
     told = ", ".join(f"{n:,} {kind}" for kind, n in sorted(found.answers.items()))
@@ -274,26 +187,19 @@ def _sign_in(database: Database, run_id: str, people: int) -> list[str]:
     return [f"{cookie}={start_session(database, name)}" for name in names]
 
 
-def _events(server: Server, cookie: str) -> Events:
-    wanted = urllib.request.Request(f"{server.address}/en/config", headers={"Cookie": cookie})
-    with urllib.request.urlopen(wanted) as config:
-        return Events.read(json.load(config))
-
-
 async def _watch(
     server: Server,
     places: Sequence[str],
     watchers: int,
     seconds: float,
     cookies: Sequence[str],
-    events: Events,
 ) -> Watched:
     found, port = Watched(), int(server.address.rpartition(":")[2])
     until = time.monotonic() + seconds
     async with asyncio.TaskGroup() as group:
         for number, place in enumerate(islice(cycle(places), watchers)):
             cookie = cookies[number // len(places) % len(cookies)]  # each looks at every page
-            group.create_task(Client(port, place, found, events, cookie).watch(until))
+            group.create_task(Client(port, place, found, cookie).watch(until))
             await asyncio.sleep(1 / watchers)  # people do not come at the same moment
     return found
 

@@ -13,16 +13,17 @@ from starlette.concurrency import run_in_threadpool
 from evalui.api.runs import detail_of
 from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
+from evalui.messages import Messages
 from evalui.runs.spec import parse_spec
-from evalui.ui.pages.context import PageContext
+from evalui.ui.screen import in_words, service_of
 from evalui.web.downloads import read_export
 
 _AT_ONCE = 8  # calls of one endpoint
 
 
-def add_client_endpoints(context: PageContext) -> None:
+def add_client_endpoints(service: AppService, t: Messages) -> None:
     """Declare the endpoints within an app of Gradio's that is being made."""
-    endpoints = ClientEndpoints(context)
+    endpoints = ClientEndpoints(service, t)
     for name in ("evaluate", "status", "results"):
         api(getattr(endpoints, name), api_name=name, concurrency_limit=_AT_ONCE)
 
@@ -30,28 +31,30 @@ def add_client_endpoints(context: PageContext) -> None:
 class ClientEndpoints:
     """The endpoints of a language, in which sentences are answered."""
 
-    def __init__(self, context: PageContext) -> None:
-        self._context = context
+    def __init__(self, service: AppService, t: Messages) -> None:
+        self._service, self._t = service, t
 
     def evaluate(self, spec: dict[str, Any], request: gr.Request) -> dict[str, Any]:
         """Start a run: a specification as `evalui run` reads it, with ids of uploads for paths.
 
         Returns the run as `POST /api/v1/runs` does.
         """
-        service = self._context.service(request)
-        service.require("start")  # who may not is not told what is wrong with a specification
-        run_id = start_run(service, parse_spec(json.dumps(spec)))
-        return self._detail(service, run_id)
+        with in_words(self._t):
+            service = service_of(self._service, request)
+            service.require("start")  # who may not is not told what is wrong with a specification
+            return self._detail(service, start_run(service, parse_spec(json.dumps(spec))))
 
     def status(self, run: str, request: gr.Request) -> dict[str, Any]:
         """How far a run is, as `GET /api/v1/runs/{run}` tells it."""
-        return self._detail(self._context.service(request), run)
+        with in_words(self._t):
+            return self._detail(service_of(self._service, request), run)
 
     async def results(self, run: str, request: gr.Request) -> list[dict[str, Any]]:
         """The metrics of a run, one in a row, as `metrics.json` has them."""
-        service = self._context.service(request)
-        content = await read_export(service, run, "metrics.json", self._context.t.language)
-        return await run_in_threadpool(json.loads, content)
+        with in_words(self._t):
+            service = service_of(self._service, request)
+            content = await read_export(service, run, "metrics.json", self._t.language)
+            return await run_in_threadpool(json.loads, content)
 
     def _detail(self, service: AppService, run_id: str) -> dict[str, Any]:
-        return detail_of(service, self._context.t, run_id).model_dump(mode="json")
+        return detail_of(service, self._t, run_id).model_dump(mode="json")

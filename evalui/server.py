@@ -3,22 +3,26 @@
 import logging
 import socket
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from urllib.parse import urlencode
 
 import uvicorn
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp
 
+from evalui.access import Person
 from evalui.api.application import PREFIX, create_api
 from evalui.app.files.runners import FileProcesses
+from evalui.app.receiving import receiving
 from evalui.app.service import AppService
-from evalui.errors import StoreError
+from evalui.errors import EvaluiError, StoreError
 from evalui.logs import configure_log
-from evalui.messages import LANGUAGES, messages
+from evalui.messages import LANGUAGES, Messages
+from evalui.report.html import Html
 from evalui.runs.upkeep.monitor import Upkeep
 from evalui.runs.worker.devices import worker_devices
 from evalui.runs.worker.supervisor import WorkerSupervisor
@@ -26,18 +30,17 @@ from evalui.settings import Settings
 from evalui.shipped_files import ASSETS
 from evalui.store.connection import Database
 from evalui.ui.addresses import page_of
-from evalui.ui.components.form import read_form
+from evalui.ui.components.form import Form, read_form
 from evalui.ui.current_person import current_person
-from evalui.ui.pages.context import PageContext
-from evalui.ui.published import PublishedRuns
+from evalui.ui.doors import Doors
 from evalui.ui.web.attachment import Attachment
 from evalui.ui.web.doors.entrance import guarded
 from evalui.ui.web.downloads import Route
-from evalui.ui.web.events import EventMiddleware
+from evalui.ui.web.first_paint import FirstPaint
 from evalui.ui.web.monitoring import Monitoring
 from evalui.ui.web.routes import add_routes
 from evalui.web.address import own_folder
-from evalui.web.middleware import plain_page
+from evalui.web.middleware import plain_page, status_of
 
 _STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
@@ -96,7 +99,7 @@ def create_app(settings: Settings, ready: Callable[[], None] = lambda: None) -> 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         workers.start()
-        attachment.start(contexts, ready)
+        attachment.start(ready)
         with Upkeep(settings, database).running():
             yield
         await attachment.close()
@@ -106,18 +109,17 @@ def create_app(settings: Settings, ready: Callable[[], None] = lambda: None) -> 
 
     # Redirects to another path than the one requested are our own: Starlette's decode the query.
     app = FastAPI(lifespan=lifespan, openapi_url=None, redirect_slashes=False)
-    attachment = Attachment(app, settings.data_dir / "gradio", _add_endpoints)
 
-    def warm() -> None:
-        workers.warm()
-        files.warm()
+    def first_evaluate(service: AppService, _: Messages, __: Form) -> Html:
+        """Nothing; what whoever starts a run may soon need is started with the page."""
+        if service.may_start:
+            workers.warm()
+            files.warm()
+        return Html("")
 
     of_sender = service.with_sender(current_person)
-    published = PublishedRuns()
-    contexts = [
-        PageContext(of_sender, messages(language), warm, published) for language in LANGUAGES
-    ]
-    add_routes(app, of_sender, published)
+    attachment = Attachment(app, of_sender, _add_endpoints)
+    add_routes(app, of_sender)
     monitoring = Monitoring(settings, database)
     monitoring.add_routes(app)
     for folder in _STATIC:
@@ -129,15 +131,48 @@ def create_app(settings: Settings, ready: Callable[[], None] = lambda: None) -> 
         make = app.api_route(f"/{language}/", methods=["GET", "HEAD"])
         make(_first_page(of_sender))
     app.add_middleware(
-        EventMiddleware, names=LANGUAGES, pages=attachment.listeners, wait=attachment.wait
+        FirstPaint,
+        languages=LANGUAGES,
+        service=of_sender,
+        first={"results": _first_results, "evaluate": first_evaluate},
+    )
+    app.add_middleware(
+        Doors,
+        languages=LANGUAGES,
+        apps=attachment.apps,
+        wait=attachment.wait,
+        receiving=_receiving(service),
+        refused=_refused,
+        folder=attachment.folder,
     )
     return guarded(app, settings, monitoring)
 
 
-def _add_endpoints(context: PageContext) -> None:
+def _add_endpoints(service: AppService, t: Messages) -> None:
     from evalui.client_endpoints import add_client_endpoints  # once Gradio is imported
 
-    add_client_endpoints(context)
+    add_client_endpoints(service, t)
+
+
+def _first_results(service: AppService, t: Messages, form: Form) -> Html:
+    from evalui.ui.pages import results  # once Gradio is imported
+
+    return results.first(service, t, form)
+
+
+def _receiving(
+    service: AppService,
+) -> Callable[[Person | None, Headers, int], AbstractContextManager[object]]:
+    def admitted(
+        person: Person | None, headers: Headers, held: int
+    ) -> AbstractContextManager[object]:
+        return receiving(service.acting_for(person), headers, held=held)
+
+    return admitted
+
+
+def _refused(error: EvaluiError) -> JSONResponse:
+    return JSONResponse({"error": str(error)}, status_of(error, otherwise=413))
 
 
 def _first_page(service: AppService) -> Route:

@@ -12,6 +12,7 @@ the package starts.
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Collection, Iterable, Sequence
@@ -135,7 +136,12 @@ def _unit_tests() -> tuple[str, ...]:
 
 
 def _tests_importing(modules: Collection[str]) -> set[str]:
-    return {path for path in _unit_tests() if not _imported(path).isdisjoint(modules)}
+    named = {"_".join(("test", *each.split(".")[1:])) for each in modules}
+    return {
+        path
+        for path in _unit_tests()
+        if Path(path).stem in named or not _imported(path).isdisjoint(modules)
+    }
 
 
 @cache
@@ -153,9 +159,11 @@ def _helpers(path: str) -> set[str]:
 
 
 @cache
-def _imported(path: str) -> frozenset[str]:
-    """What a test imports of the package, itself and by its helpers."""
-    return frozenset(name for name in _names(path) if name.startswith(_PACKAGE))
+def _imported(path: str) -> set[str]:
+    """What a test imports of the package, itself and by its helpers, and the page that it draws."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    drawn = {f"{_PACKAGE}.ui.pages.{name}" for name in re.findall(r'DrawnPage\(\s*"(\w+)"', text)}
+    return drawn | {name for name in _names(path) if name.startswith(_PACKAGE)}
 
 
 @cache

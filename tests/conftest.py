@@ -82,12 +82,11 @@ SLOW = {
     "test_app_gallery.py",
     "test_ui_pages_compare.py",
     "test_ui_pages_compare_answers.py",
-    "test_ui_web_events.py",
+    "test_ui_doors.py",
     "test_ui_pages_results_health.py",
     "test_ui_pages_evaluate_open_questions.py",
     "test_ui_pages_results_open.py",
     "test_ui_components_texts.py",
-    "test_ui_pages_results_samples_page.py",
     "test_ui_web_routes.py",
     "test_server.py",
     "test_server_store.py",
@@ -149,7 +148,6 @@ SLOW = {
     "test_ui_pages_runs.py",
     "test_ui_pages_runs_outcome.py",
     "test_ui_pages_runs_place_text.py",
-    "test_ui_build.py",
     "test_api_deeds.py",
 }
 

@@ -60,14 +60,4 @@
     const button = target.closest?.(`.${BUTTON}`);
     if (button) copyImage(button);
   });
-
-  document.addEventListener("shown", ({ target }) => {
-    for (const element of target.querySelectorAll(".card:has(table.lead)")) {
-      if (element.querySelector(`.${BUTTON}`)) continue;
-      const button = document.createElement("button");
-      const word = document.body.dataset.image;
-      Object.assign(button, { type: "button", className: `link ${BUTTON}`, textContent: word });
-      element.append(button);
-    }
-  });
 })();

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,17 +34,8 @@ class ExportFailed(Exception):
     """An export ended before it was whole; its transfer is broken off, so that this is seen."""
 
 
-@dataclass(slots=True)
-class ExportProgress:
-    """How far an export is: the bytes passed on so far, None while it waits for others to end."""
-
-    run_id: str
-    extension: str
-    sent: int | None = None
-
-
 class ExportProcesses:
-    """The exports under way in this server.
+    """The exports of this server, so many at once; further ones wait.
 
     `command` is what writes a run, of this id, as this format, in this language.
     """
@@ -52,11 +43,6 @@ class ExportProcesses:
     def __init__(self, command: Callable[[str, str, str], list[str]], at_once: int = _AT_ONCE):
         self._command = command
         self._slots = asyncio.Semaphore(at_once)
-        self._under_way: list[ExportProgress] = []
-
-    def progress(self, run_id: str) -> dict[str, ExportProgress]:
-        """The exports of a run that are under way, by format."""
-        return {each.extension: each for each in self._under_way if each.run_id == run_id}
 
     async def stream(self, run_id: str, extension: str, language: str) -> AsyncGenerator[bytes]:
         """A run as a file, as it is written; the process is killed when nobody reads on.
@@ -64,20 +50,14 @@ class ExportProcesses:
         Raises:
             ExportFailed: the command failed; what was written is not the whole file.
         """
-        progress = ExportProgress(run_id, extension)
         command = self._command(run_id, extension, language)
-        self._under_way.append(progress)
         try:
             async with self._slots, aclosing(_output(command)) as pieces:
-                progress.sent = 0
                 async for piece in pieces:
-                    progress.sent += len(piece)
                     yield piece
         except ExportFailed as error:
             _log.warning("Run %s was not exported as %s: %s", run_id, extension, error)
             raise
-        finally:
-            self._under_way.remove(progress)
 
 
 async def _output(command: Sequence[str]) -> AsyncGenerator[bytes]:

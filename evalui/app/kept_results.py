@@ -1,8 +1,6 @@
 """What was computed of runs, kept until they change; whoever reads it has looked who may see it."""
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import replace
 
 from evalui.app.exports import estimate_sizes
@@ -21,43 +19,6 @@ from evalui.store.voting.plans import VoterPairs, is_voting_open
 from evalui.store.voting.votes import read_run_verdicts
 from evalui.types import CastVote, CellResult, CellState, Language, Sample
 
-Moment = int | str  # of a clock, or of a version that pages are told
-
-
-class MomentaryRuns:
-    """Reads the runs of all owners; safe to share between threads.
-
-    The newest moment of a clock and the newest version are kept of each run.
-    """
-
-    def __init__(self, database: Database, cache: ResultCache) -> None:
-        self._database = database
-        self._moment: ContextVar[Moment | None] = ContextVar("_moment", default=None)
-        self._read_at = cache.memoize_newest(self._read)
-
-    @contextmanager
-    def at(self, moment: Moment | None) -> Generator[None]:
-        """Within, in this thread, a run is as it was when it was first read at that moment, so that
-        the pages made at one moment share its figures. Without a moment it is as it is.
-        """
-        token = self._moment.set(moment)
-        try:
-            yield
-        finally:
-            self._moment.reset(token)
-
-    def read(self, run_id: str) -> RunRow:
-        """A run; raises `UnknownRun` if there is none."""
-        moment = self._moment.get()
-        if moment is None:
-            return read_run(self._database, run_id)
-        return self._read_at(run_id, type(moment), moment)
-
-    def _read(self, run_id: str, kind: type, moment: Moment) -> RunRow:
-        del kind, moment  # the name and the version of what is kept
-        return read_run(self._database, run_id)
-
-
 # Of each cell: its state, how many trials are done, its error, when it began and when it ended.
 _Progress = tuple[tuple[CellState, int, str, float | None, float | None], ...]
 
@@ -73,12 +34,10 @@ class KeptResults:
         database: Database,
         cache: ResultCache,
         models: ModelsService,
-        runs: MomentaryRuns,
         voter_pairs: VoterPairs,
     ) -> None:
         self._database = database
         self._models = models
-        self._runs = runs
         self._voter_pairs = voter_pairs
         self.spec = cache.memoize(read_spec)
         self._report = cache.memoize_newest(self._compile)
@@ -95,7 +54,7 @@ class KeptResults:
 
     def result(self, row: CellRow) -> CellResult:
         """One cell with all its trials."""
-        return self._result(row.run_id, row.id, self._runs.read(row.run_id).revision)
+        return self._result(row.run_id, row.id, read_run(self._database, row.run_id).revision)
 
     def sizes(self, run: RunRow, language: Language) -> Mapping[str, int]:
         """About the bytes of a run in each format."""
@@ -123,7 +82,9 @@ class KeptResults:
         return read_result(self._database, run_id, cell_id, self._questions_of)
 
     def _questions_of(self, row: CellRow) -> Mapping[str, Sample]:
-        return self._questions(row.dataset_key, self._runs.read(row.run_id).owner, row.questions)
+        return self._questions(
+            row.dataset_key, read_run(self._database, row.run_id).owner, row.questions
+        )
 
     def _read_questions(self, dataset_key: str, owner: str, n: int) -> Mapping[str, Sample]:
         samples = read_dataset(self._database, dataset_key, owner).samples[:n]

@@ -24,8 +24,7 @@ from evalui.store.question_pages import (
 from evalui.store.runs import CellRow
 from evalui.types import Pattern, Sample, Trial, Variant
 
-PAGE_ROWS = 50  # questions that a list shows at first, and by how many it grows
-MAX_ROWS = 1000  # that it shows at a time
+PAGE_ROWS = 50  # questions that a list shows at a time
 _MAX_MODELS = 4  # that have marks in a list
 
 
@@ -59,22 +58,21 @@ class AnsweringModel:
 
 @dataclass(frozen=True, slots=True)
 class QuestionList:
-    """What is listed: rows from `start` on, of the `n` questions that match among `total`.
+    """What is listed: a page of the `n` questions that match among `total`.
 
     `opened` is the place in the file of the opened question, `position` its place among those that
-    match, None if it is none of them. `previous`, `following` and `beyond` are the ids of the
-    questions before and after it, and of the first one after the rows; "" where there is none.
+    match, None if it is none of them. `previous` and `following` are the ids of the questions
+    before and after it, "" where there is none.
     """
 
     rows: tuple[ListedQuestion, ...]
     n: int
     total: int
-    start: int
+    page: int
     position: int | None
     opened: int | None
     previous: str = ""
     following: str = ""
-    beyond: str = ""
 
     @property
     def first(self) -> str:
@@ -143,21 +141,24 @@ class QuestionReader:
         models: Sequence[AnsweringModel],
         *,
         question: str = "",
-        rows: int = PAGE_ROWS,
+        page: int | None = None,
     ) -> QuestionList:
-        """What passes the filters, around the question that is named, else from the first on.
+        """What passes the filters: that page, else the one of the question that is named.
 
-        `opened` is None if nothing matches or there is no such question.
+        Without one the first of the page is open. `opened` is None if nothing matches or there is
+        no such question.
         """
         matching = self._matching(row, wanted)
-        place = self._place(row, question, matching)
+        place = read_place(self._database, row.id, question) if question else None
         at = matching.index(place) if place in matching else None
-        start = (at or 0) // PAGE_ROWS * PAGE_ROWS if (at or 0) >= rows else 0
-        end = start + (PAGE_ROWS if start else rows)
+        last = max(len(matching) - 1, 0) // PAGE_ROWS
+        page = min((at or 0) // PAGE_ROWS if page is None else page, last)
+        start, end = page * PAGE_ROWS, (page + 1) * PAGE_ROWS
+        if not question and matching:
+            place, at = matching[start], start
         beside = {
             "previous": matching[at - 1 : at] if at else (),
             "following": matching[:1] if at is None else matching[at + 1 : at + 2],
-            "beyond": matching[end : end + 1],
         }
         shown = matching[start:end]
         read = read_listed(
@@ -170,16 +171,11 @@ class QuestionReader:
             rows=read[: len(shown)],
             n=len(matching),
             total=len(self._matching(row, QuestionFilter())),
-            start=start,
+            page=page,
             position=at,
             opened=place,
             **{name: ids[places[0]] if places else "" for name, places in beside.items()},
         )
-
-    def has_matching(self, row: CellRow, wanted: QuestionFilter, question: str) -> bool:
-        """Whether the filters let a question pass."""
-        place = self._place(row, question, ())
-        return place is not None and place in self._matching(row, wanted)
 
     def open(
         self, row: CellRow, models: Sequence[AnsweringModel], sample_id: str, order: int
@@ -211,11 +207,6 @@ class QuestionReader:
 
     def _matching(self, row: CellRow, wanted: QuestionFilter) -> tuple[int, ...]:
         return self._cache.memoize_newest(_places)(self._database, row.id, wanted, row)
-
-    def _place(self, row: CellRow, question: str, matching: Sequence[int]) -> int | None:
-        if question:
-            return read_place(self._database, row.id, question)
-        return matching[0] if matching else None
 
 
 def _places(

@@ -1,6 +1,7 @@
 """The files of an upload, written to the disk as they come: none is ever held in memory."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Generator, Mapping
+from contextlib import contextmanager
 from io import BufferedWriter
 from pathlib import Path
 
@@ -20,13 +21,16 @@ _OVERHEAD = 2**20  # bytes that a form adds to its files
 
 
 @requires("start")
-async def receive_upload(
-    service: AppService, headers: Mapping[str, str], body: AsyncIterator[bytes]
-) -> str:
-    """Keep the files of a form that is on its way, and return the id of the upload.
+@contextmanager
+def receiving(
+    service: AppService, headers: Mapping[str, str], *, held: int = 0
+) -> Generator[tuple[Path, int]]:
+    """A folder for a form that is on its way, and how long it is.
+
+    `held` are bytes that count with it: those that the person has sent and not stored yet.
 
     Raises:
-        DataError: it does not state how long it is, or is too long; and as `FormFiles` does.
+        DataError: the form does not state how long it is, or is too long.
         NotAllowed, SpecError: as `receiving_folder` does.
     """
     length = headers.get("content-length", "")
@@ -35,7 +39,21 @@ async def receive_upload(
     if len(length) >= _MAX_DIGITS or int(length) > service.uploads.limit + _OVERHEAD:
         raise service.uploads.too_large
     size = int(length)
-    with receiving_folder(service, size) as folder:
+    with receiving_folder(service, size + held) as folder:
+        yield folder, size
+
+
+@requires("start")
+async def receive_upload(
+    service: AppService, headers: Mapping[str, str], body: AsyncIterator[bytes]
+) -> str:
+    """Keep the files of a form that is on its way, and return the id of the upload.
+
+    Raises:
+        DataError: as `receiving` and `FormFiles` do.
+        NotAllowed, SpecError: as `receiving` does.
+    """
+    with receiving(service, headers) as (folder, size):
         form = FormFiles(headers.get("content-type", ""), folder, size)
         return await to_thread.run_sync(keep_upload, service, await form.read(body))
 

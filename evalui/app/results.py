@@ -1,7 +1,6 @@
 """Results: the runs that a person may see, their figures, and the files that hold them."""
 
-from collections.abc import AsyncGenerator, Hashable, Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 
 from evalui.app.permissions import checks, requires
 from evalui.app.run_labels import file_name
@@ -9,7 +8,7 @@ from evalui.app.service import AppService
 from evalui.local_runs import bundle_of
 from evalui.report.analyses.base import Report
 from evalui.report.write.formats import BUNDLE, require_installed
-from evalui.store.runs import CellRow, RunRow, read_revision, read_runs
+from evalui.store.runs import CellRow, RunRow, read_runs
 from evalui.store.trials import TrialCursor, TrialPage, read_trial_page
 from evalui.types import CastVote, CellResult, Language
 
@@ -33,24 +32,6 @@ def may_repeat(service: AppService, run: RunRow) -> bool:
     """Whether the person may start a run again whose files are theirs, and still here."""
     own = service.may_start and run.owner == service.owner
     return own and service.files.has_sources(service.kept.spec(run.spec))
-
-
-@checks("that the person may see the run; of all runs it states nothing")
-def page_state(service: AppService, run_id: str = "") -> tuple[Hashable, Hashable]:
-    """For whom a page about a run, or about all a person sees, is the same, and its version.
-
-    Raises:
-        UnknownRun: as `AppService.run` does.
-    """
-    if run_id:  # the same page for all who may do the same
-        row = service.run(run_id)
-        audience: Hashable = service.person.role, service.deeds(row), may_repeat(service, row)
-        revision = row.revision
-    else:
-        audience, revision = service.person, read_revision(service.database)
-    # Pages say "today", and tokens cost what the catalog says now.
-    today = datetime.now().astimezone().date()
-    return audience, (revision, service.models.catalog_stamp(), today)
 
 
 @requires("see", "run_id")

@@ -7,7 +7,6 @@ from datetime import date, datetime
 from evalui.app.permissions import checks, requires
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
-from evalui.store.connection import Database
 from evalui.store.runs import LIVE_STATES, CellRow, RunRow, read_cells, read_runs_in
 from evalui.store.usage import (
     Catalog,
@@ -17,6 +16,8 @@ from evalui.store.usage import (
     model_waits,
     remaining_seconds_of,
 )
+
+LiveStates = tuple[tuple[str, str, bool, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +86,19 @@ def read_progress(service: AppService, run_id: str) -> WatchedRun:
 
 
 @requires("see", "run_id")
-def progress_version(
-    service: AppService, run_id: str, moment: int | None = None
-) -> ProgressVersion:
-    """The version of what `read_progress` gives; who names a `moment` shares what was read at it.
+def progress_version(service: AppService, run_id: str) -> ProgressVersion:
+    """The version of what `read_progress` gives.
 
     Raises:
         UnknownRun: the person sees none of this id.
     """
-    row = service.run(run_id)
-    read = _live_states if moment is None else service.cache.memoize_newest(_live_states)
-    live = read(service.database, moment or 0)
-    others = [state for state in live if state[0] != run_id]
+    return version_of(service, service.run(run_id), live_states(service))
+
+
+@checks("that the person may see its run")
+def version_of(service: AppService, row: RunRow, live: LiveStates) -> ProgressVersion:
+    """The same of a run and of the live ones as they were read before."""
+    others = [state for state in live if state[0] != row.id]
     own = row.state, row.cancelling, row.done > 0
     return ProgressVersion(
         revision=row.revision,
@@ -104,6 +106,15 @@ def progress_version(
         is_any_live=bool(others) or row.state in LIVE_STATES,
         catalog=service.models.catalog_stamp(),
         day=datetime.now().astimezone().date(),
+    )
+
+
+@checks("nothing: of the runs of others a page learns only that something changed")
+def live_states(service: AppService) -> LiveStates:
+    """What is queued or at work, whosever it is: the id, the state, and how far it is."""
+    return tuple(
+        (row.id, row.state, row.cancelling, 100 * row.done // max(row.total, 1))
+        for row in read_runs_in(service.database, LIVE_STATES)
     )
 
 
@@ -117,12 +128,3 @@ def known_catalog(service: AppService) -> Catalog:
         return service.models.all_models()
     except EvaluiError:
         return {}
-
-
-def _live_states(database: Database, moment: int) -> tuple[tuple[object, ...], ...]:
-    """What is queued or at work, whosever it is: the id, the state, and how far it is."""
-    del moment  # the version of what is kept
-    return tuple(
-        (row.id, row.state, row.cancelling, 100 * row.done // max(row.total, 1))
-        for row in read_runs_in(database, LIVE_STATES)
-    )

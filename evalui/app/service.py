@@ -18,7 +18,7 @@ from evalui.app.column_memory import ColumnMemory
 from evalui.app.exports import ExportProcesses, export_command
 from evalui.app.files.reader import FileReader
 from evalui.app.files.runners import FileRunner, FilesHere
-from evalui.app.kept_results import KeptResults, MomentaryRuns
+from evalui.app.kept_results import KeptResults
 from evalui.app.models_service import ModelsService
 from evalui.app.permissions import checks
 from evalui.app.uploads import UploadStore
@@ -26,7 +26,7 @@ from evalui.errors import UnknownRun
 from evalui.settings import Settings
 from evalui.store.connection import Database
 from evalui.store.results_cache import ResultCache
-from evalui.store.runs import RunRow
+from evalui.store.runs import RunRow, read_run
 from evalui.store.voting.ballots import VotingPairsCache
 from evalui.store.voting.plans import VoterPairs
 
@@ -56,12 +56,11 @@ class AppService:
         )
         self.cache = ResultCache(_CACHE_BYTES)
         self.pages = ResultCache(_PAGE_BYTES)
-        self.runs = MomentaryRuns(database, self.cache)
         self.exports = ExportProcesses(partial(export_command, database.path, settings.models))
         runner = files or FilesHere(settings, database)
         self.files = FileReader(runner, self.uploads, self.cache, lambda: self.person)
         self._bind(lambda: None)
-        self.kept = KeptResults(database, self.cache, self.models, self.runs, self.voter_pairs)
+        self.kept = KeptResults(database, self.cache, self.models, self.voter_pairs)
 
     def _bind(self, sender: Callable[[], Person | None]) -> None:
         self._sender = sender
@@ -115,7 +114,7 @@ class AppService:
     @checks("that the person may see the run, or may do the deed")
     def run(self, run_id: str, deed: Deed = "see") -> RunRow:
         """A run that the person may see or do this with; raises `UnknownRun` if there is none."""
-        row = self.runs.read(run_id)
+        row = read_run(self.database, run_id)
         if not may(self.person, "see", row.owned) and not may(self.person, deed, row.owned):
             raise UnknownRun("no-run", run=run_id)
         return row

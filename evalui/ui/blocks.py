@@ -1,8 +1,7 @@
-"""A document's blocks as Gradio components, made inside `gr.render`.
+"""A document's blocks as Gradio components, made while a page is drawn.
 
-    @gr.render(inputs=[...], triggers=[...], **DRAWING)
-    def shown(request: gr.Request, ...) -> None:
-        show(t, blocks, scope="bias")
+    def page(screen: Screen) -> None:
+        show(screen.t, blocks, scope="bias")
 
 What holds no others is a `gr.HTML` each, a card a `gr.Column`, a section a `gr.Accordion`. A lead
 table, and every table with a plot, is one HTML table. Of the others those with more than eight rows

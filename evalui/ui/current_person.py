@@ -1,4 +1,6 @@
-"""Who sends the request that a page is drawn for: set by the door, read by the screen alone.
+"""Who sends the request that is being answered: set by the door, read for routes and the log.
+
+Events of Gradio, some of which run in tasks of their own, read it from their request.
 
 It hands the person on to the use cases of `app`, which read it nowhere themselves.
 """

@@ -5,6 +5,7 @@ from evalui.app.run_view import RunView
 from evalui.report.html import Html
 from evalui.store.runs import LIVE_STATES
 from evalui.ui.components.format import format_time
+from evalui.ui.components.progress_document import run_title
 from evalui.ui.components.templates import fill
 
 VIEWS = ("overview", "samples", "bias", "statistics", "report")
@@ -35,17 +36,19 @@ def run_frame(view: RunView, name: str) -> Html:
     offered = offered_views(view)
     current = name if name in offered else WITHIN.get(name, name)
     views = [(t(f"tab.{each}"), _address(view, each), each == current) for each in offered]
-    kind, state, is_watched = _state(view, name)
+    kind, state = _state(view, name)
+    page = "annotate" if name == "annotate" else "results"
     return fill(
         "results/frame.html",
+        t=t,
+        title=f"{run_title(t, run)} · {t(f'tab.{page}')} · {t('app.name')}",
+        is_live=view.is_live,
         name=run.name,
         facts=" · ".join(view.facts(format_time(t, view.moment))),
-        label=t("results.views"),
         views=views,
         kind=kind,
         state=state,
-        watch=f"runs?run={run.id}" if is_watched else "",
-        watch_word=t("results.watch"),
+        watch=f"runs?run={run.id}" if kind == "na" else "",
     )
 
 
@@ -53,15 +56,13 @@ def _address(view: RunView, name: str) -> str:
     return f"annotate?run={view.run.id}" if name == "annotate" else view.address(name)
 
 
-def _state(view: RunView, name: str) -> tuple[str, str, bool]:
-    """Kind and sentence of a state that is not done, and whether the run can be watched."""
+def _state(view: RunView, name: str) -> tuple[str, str]:
+    """Kind and sentence of a state that is not done; the Overview shows itself how far a run is."""
     t, run = view.t, view.run
-    if run.state == "failed":
-        return ("bad", t.translate(run.error), False) if run.error else ("", "", False)
-    if run.state not in LIVE_STATES:
-        return "", "", False
+    if run.state == "failed" and run.error:
+        return "bad", t.translate(run.error)
     if run.state == "queued" and not run.done:
-        return "na", t("results.queued_of"), True
-    if name == VIEWS[0]:
-        return "", "", True  # its sentence says how far the run is
-    return "na", t("results.live_of", done=f"{run.done:,}", total=f"{run.total:,}"), True
+        return "na", t("results.queued_of")
+    if run.state not in LIVE_STATES or name == VIEWS[0]:
+        return "", ""
+    return "na", t("results.live_of", done=f"{run.done:,}", total=f"{run.total:,}")

@@ -34,6 +34,7 @@ class Place:
 def top_bar(service: AppService, t: Messages, shown: str, form: Form) -> Html:
     """The bar of one person, and the notices below it; `form` holds the parameters of the page."""
     person, auth = service.person, service.settings.auth
+    gallery = _gallery(service)
     offered = () if person.is_guest else (name for name in PAGES if _offers(service, name))
     return fill(
         "top_bar.html",
@@ -46,8 +47,9 @@ def top_bar(service: AppService, t: Messages, shown: str, form: Form) -> Html:
         person="" if auth == "token" or person.is_guest else person.name,
         signs_out=auth != "proxy",  # else the way out does not lead through this server
         disk=disk_notice(service.settings.data_dir, t) or "",
-        gallery=_gallery(service),
-        notes=notice_line(service, t, shown, field_value(form, "run")) or "",
+        gallery=gallery,
+        # Who looks at a gallery has begun none of its runs.
+        notes="" if gallery else notice_line(service, t, shown, field_value(form, "run")) or "",
     )
 
 

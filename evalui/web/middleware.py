@@ -86,7 +86,8 @@ def route_of(scope: Scope) -> str:
 
     ASGI counts the prefix that a proxy puts before our paths as part of the path.
     """
-    return scope.get("path", "").removeprefix(scope.get("root_path", ""))
+    path, prefix = scope.get("path", ""), scope.get("root_path", "")
+    return path.removeprefix(prefix) if path.startswith(f"{prefix}/") else path
 
 
 def set_sender(scope: MutableMapping[str, Any], person: Person) -> None:

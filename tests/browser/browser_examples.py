@@ -41,27 +41,29 @@ def start_sample(tab: Any, *models: str, clicks: int = 1, name: str = "evalui-sa
 
 
 def preview(tab: Any) -> Any:
-    """The drawer with the first questions of the one dataset."""
-    tab.get_by_role("button", name="Preview").press("Enter")
+    """The first questions of the one dataset, which stand in its card."""
+    tab.get_by_role("button", name="Preview", expanded=False).press("Enter")
     tab.get_by_text("Questions as a model sees them").wait_for()
-    return tab.locator(".drawer")
+    return tab.locator(".asked")
 
 
 def close_preview(tab: Any) -> None:
-    """Close the drawer by its own button."""
-    tab.get_by_role("button", name="Toggle Sidebar").press("Enter")
+    """Take the questions away by the button that showed them."""
+    tab.get_by_role("button", name="Preview", expanded=True).press("Enter")
     tab.get_by_text("Questions as a model sees them").wait_for(state="hidden")
 
 
 def pick(tab: Any, label: str, word: str) -> None:
-    """Choose a word of a list of Gradio's."""
-    lists = tab.locator("[role=combobox], [role=listbox]")
-    lists.and_(tab.get_by_label(label)).first.click()  # a chart may have such a name, too
+    """Choose a word of a list: one of Gradio's, or a native one."""
+    field = tab.locator("[role=combobox], [role=listbox], select").and_(tab.get_by_label(label))
+    field = field.first  # a chart may have such a name, too
+    if field.evaluate("field => field.tagName") == "SELECT":
+        field.select_option(label=word)
+        return
+    field.click()
     tab.get_by_role("option", name=word, exact=True).click()
 
 
 def drop_answers(tab: Any, file: Any) -> None:
     """Hand a file of answers to the place for them, which is folded away at first."""
-    if not tab.locator("#answer-files").count():
-        tab.locator(".given-card > button").click()
     tab.set_input_files("#answer-files", file)

@@ -53,7 +53,7 @@ class Hall:
     database: Database
 
     def start(self, name: str, samples: Sequence[Sample], written: Mapping[str, Any]) -> str:
-        """Queue a run of answers brought along, judged by all judges; its id."""
+        """Queue a run of existing answers, judged by all judges; its id."""
         source = f"{name}.jsonl"
         dataset = Dataset(name, "subjective", tuple(samples), sha256=name.encode().hex()[:64])
         brought = [CollectedAnswers(model, source, answers) for model, answers in written.items()]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_views import complete
 from open_browser_examples import CONTESTANTS, Hall, answer, contest, look_at_pair, question
 from playwright.sync_api import expect
 
@@ -111,7 +112,7 @@ def test_a_reload_goes_on_where_the_person_was(page: Any, run_id: str):
 
 def test_a_note_is_typed_without_voting_and_goes_with_its_vote(page: Any, hall: Hall, run_id: str):
     enter(page, run_id, "cleo")
-    page.get_by_role("button", name="Note on this pair").click()
+    page.locator("summary", has_text="Note on this pair").click()
     note = page.get_by_label("Note on this pair").and_(page.locator("textarea"))
     note.type("1 2 3 4 s u")
     note.press("Tab")
@@ -123,7 +124,7 @@ def test_a_note_is_typed_without_voting_and_goes_with_its_vote(page: Any, hall: 
     (vote,) = [vote for vote in read_votes(hall.database, run_id) if vote.by == "cleo"]
     assert (vote.choice, vote.comment) == ("tie", "1 2 3 4 s u")
     expect(note).not_to_be_visible()
-    page.get_by_role("button", name="Note on this pair").click()
+    page.locator("summary", has_text="Note on this pair").click()
     expect(note).to_have_value("")
 
 
@@ -136,16 +137,16 @@ def test_no_name_reaches_the_browser_before_finish(page: Any, server: str, run_i
         place += 1
         press(page, "1")
         settled(page, f"pair {place},")
-    page.get_by_role("button", name="Finish and show names").click()
-    expect(page.get_by_role("button", name="Go on voting")).to_be_visible()
+    page.locator("summary", has_text="Finish and show names").click()
+    expect(page.get_by_role("button", name="Finish and show names")).to_be_visible()
     told = "".join(received)
     assert "The square of" in told, "what the page is told was recorded"
     everything = told + page.content()
     assert [name for name in CONTESTANTS if name in everything] == []
-    page.locator(".confirm").get_by_role("button", name="Finish and show names").click()
+    page.get_by_role("button", name="Finish and show names").click()
     expect(page.get_by_role("heading", name="You preferred")).to_be_visible()
     for name in CONTESTANTS:
-        expect(page.locator(".result .mk", has_text=name).first).to_be_visible()
+        expect(page.locator(".annotate-page .mk", has_text=name).first).to_be_visible()
     assert all(name in "".join(received) for name in CONTESTANTS)
 
 
@@ -227,7 +228,7 @@ def test_another_name_is_given_in_place_of_the_one_kept(page: Any, run_id: str):
     page.get_by_role("button", name="Start voting").click()
     expect(page.locator(".head")).to_contain_text("you are hana")
     assert page.locator(".pair.now").get_attribute("data-pair") == pair
-    page.wait_for_url(f"**/en/annotate?run={run_id}")
+    expect(page).to_have_url(re.compile(f"/en/annotate\\?run={run_id}&pair={pair}$"))
     page.reload()
     expect(page.locator(".head")).to_contain_text("you are hana")
 
@@ -278,6 +279,14 @@ def test_buttons_by_keyboard_keep_the_focus_from_pair_to_pair(page: Any, run_id:
         expect(page.locator("[data-key='3']")).to_be_focused()
 
 
+def send(page: Any, path: Path) -> None:
+    """Choose a file of votes."""
+    complete(page)
+    with page.expect_file_chooser() as chosen:
+        page.get_by_role("button", name="Add votes from a file").click()
+    chosen.value.set_files(path)
+
+
 def test_votes_come_from_a_file(page: Any, hall: Hall, tmp_path: Path):
     samples = [question(number) for number in range(2)]
     written = {
@@ -292,11 +301,12 @@ def test_votes_come_from_a_file(page: Any, hall: Hall, tmp_path: Path):
     enter(page, run_id, "lea")
     press(page, "1")
     settled(page, "pair 1,")
+    page.locator("summary", has_text="Finish and show names").click()
     page.get_by_role("button", name="Finish and show names").click()
-    page.locator(".confirm").get_by_role("button", name="Finish and show names").click()
-    page.locator("input[type=file]").set_input_files(path)
+    expect(page.get_by_role("heading", name="You preferred")).to_be_visible()
+    send(page, path)
     expect(page.get_by_text("One vote was new and is kept.")).to_be_visible()
     assert {vote.by for vote in read_votes(hall.database, run_id)} == {"lea", "zoe"}
     path.write_text("no json", encoding="utf-8")
-    page.locator("input[type=file]").set_input_files(path)
-    expect(page.locator(".note.bad")).to_be_visible()
+    send(page, path)
+    expect(page.get_by_text("expected a vote as a JSON object")).to_be_visible()

@@ -40,7 +40,7 @@ def current(page: Any) -> Any:
 
 def test_the_judge_leads_and_another_judge_has_its_own_address(page: Any, run_id: str):
     page.goto(f"/en/?run={run_id}")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("numbat")
+    expect(page.get_by_role("heading", level=1, name="numbat").first).to_be_visible()
     expect(current(page)).to_have_text(["Overview", "all judges together"])
     page.get_by_role("link", name=f"{JUDGES[1]} (rule-based)").click()
     page.wait_for_url("**arena=2**")
@@ -136,7 +136,7 @@ def test_the_language_changes_and_the_view_stays(page: Any, run_id: str):
 def test_a_phone_never_scrolls_sideways_in_a_judged_run(page: Any, run_id: str):
     ready = {
         f"run={run_id}&tab=results": "table.lead",
-        f"run={run_id}&tab=results&sub=duels": ".duels .questions",
+        f"run={run_id}&tab=results&sub=duels": ".list-and-reader .questions",
         "tab=arena": "table.lead",
     }
     for address, part in ready.items():
@@ -145,9 +145,11 @@ def test_a_phone_never_scrolls_sideways_in_a_judged_run(page: Any, run_id: str):
         page.wait_for_timeout(300)
         assert overflow(page) == 0, address
     page.goto(f"/zh/?run={run_id}&tab=results&sub=duels")
-    page.locator(".duels .questions a:visible").first.click()  # a phone shows the duel alone
+    page.locator(
+        ".list-and-reader .questions a:visible"
+    ).first.click()  # a phone shows the duel alone
     expect(page.locator(".duel:visible")).to_be_visible()
-    expect(page.locator(".duels .questions:visible")).to_have_count(0)
+    expect(page.locator(".list-and-reader .questions:visible")).to_have_count(0)
     assert overflow(page) == 0
 
 

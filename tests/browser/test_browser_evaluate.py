@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser_examples import close_preview, pick, preview, upload_sample
+from browser_examples import close_preview, pick, preview, unfold_baselines, upload_sample
 from open_browser_examples import overflow
 from playwright.sync_api import expect
 
@@ -36,7 +36,7 @@ def test_the_sample_starts_with_one_press_and_its_figures_come_in_place(page: An
     page.get_by_role("button", name="Try the sample").click()
     page.wait_for_url("**/results?run=**", wait_until="commit", timeout=60_000)
     address = page.url
-    expect(page.locator(".results-page")).to_contain_text("steady", timeout=60_000)
+    expect(page.locator("main .results-page")).to_contain_text("steady", timeout=60_000)
     assert page.url.partition("&")[0] == address.partition("&")[0]
     # What a browser shows of the tab in a row of others: how far the run is, and which it is.
     expect(page).to_have_title(
@@ -58,7 +58,7 @@ def test_a_large_file_is_sent_with_a_bar_and_can_be_stopped(page: Any, tmp_path:
     status = page.locator(".drop [data-status]").first
     page.set_input_files("#files", file)
     expect(status).to_contain_text("Sending")
-    expect(status.locator("progress")).to_be_visible()
+    expect(status.get_by_role("progressbar")).to_be_visible()
     status.get_by_role("button", name="Cancel").click()
     expect(status).to_be_empty()
     network.send("Network.emulateNetworkConditions", slow | {"uploadThroughput": -1})
@@ -102,12 +102,15 @@ def test_choices_change_the_cost_at_once(page: Any):
     expect(cost).to_contain_text("960")  # 240 questions, every position
     page.get_by_label("Cloze", exact=True).check()
     expect(cost).to_contain_text("2,880")  # and twice each of 4 options
-    page.get_by_label("Quick look").press("Space")
+    page.get_by_role("button", name="Quick look").press("Space")
     expect(cost).to_contain_text("Requests240")  # each of the 12 subjects has 20
-    expect(page.locator(".settings > button")).to_contain_text("as written")
-    page.locator(".settings > button").press("Enter")
+    settings = page.locator("#how > button")
+    expect(settings).to_contain_text("as written")
+    settings.press("Enter")
     page.get_by_label("Every position (circular)").check()
-    limit = page.get_by_role("spinbutton", name="Questions")
+    expect(settings).to_contain_text("every position")
+    limit = page.get_by_role("textbox", name="Questions")
+    expect(limit).to_be_visible()  # what was unfolded stays so
     limit.fill("10")
     limit.press("Enter")
     expect(cost).to_contain_text("Requests480")
@@ -148,12 +151,43 @@ def test_unknown_headers_are_chosen_used_and_remembered(page: Any, tmp_path: Pat
     expect(page.get_by_text("2 of 2 rows ready")).to_be_visible()
 
 
-def test_the_files_of_an_address_are_there_after_a_reload(page: Any):
+def test_all_that_was_typed_is_there_after_a_reload_and_after_going_back(page: Any):
     page.goto("/en/")
     upload_sample(page)
     page.wait_for_url("**uploads=**")
+    page.get_by_label("Name of the run").fill("Midterm")
+    unfold_baselines(page)
+    boxes = page.locator("input[name=models]:enabled")
+    for box in boxes.all():  # quickly: each is drawn anew while the next is pressed
+        box.set_checked(not box.is_checked())
+    chosen = [box.is_checked() for box in boxes.all()]
     page.reload()
+    for do in (lambda: None, page.go_back, page.go_forward):
+        do()
     expect(page.locator(".ds b").first).to_have_text("evalui-sample")
+    expect(page.get_by_label("Name of the run")).to_have_value("Midterm")
+    assert [box.is_checked() for box in boxes.all()] == chosen
+
+
+def test_what_is_typed_while_the_page_is_drawn_anew_stays(page: Any):
+    page.goto("/en/")
+    upload_sample(page)
+    name, cost = page.get_by_label("Name of the run"), page.locator(".cost")
+    page.get_by_label("Cloze", exact=True).check()
+    name.click()
+    page.keyboard.type("Midterm of spring", delay=40)
+    expect(cost).to_contain_text("Requests2,880")
+    expect(name).to_have_value("Midterm of spring")
+    page.locator("#how > button").press("Enter")
+    pick(page, "Prompt", "my own text")
+    text = page.get_by_label("Question with its options")
+    text.press("Control+End")
+    page.keyboard.type(" Think first.")
+    page.get_by_label("Cloze", exact=True).uncheck()
+    expect(cost).to_contain_text("Requests960")
+    page.reload()
+    expect(text).to_have_value(re.compile(r"Think first\.$"))
+    expect(name).to_have_value("Midterm of spring")
 
 
 def test_the_keyboard_alone_is_enough(page: Any):
@@ -168,7 +202,7 @@ def test_the_keyboard_alone_is_enough(page: Any):
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
     for _ in range(60):
-        if page.evaluate("document.activeElement.classList.contains('start')"):
+        if page.evaluate("document.activeElement.innerText") == "Start evaluation":
             break
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")

@@ -26,7 +26,7 @@ def test_a_run_goes_on_while_its_page_is_closed(page: Any, chromium: Any, server
         arg=before,
     )
     page.get_by_role("button", name="Stop").first.click()
-    expect(page.locator(".runs-page")).to_contain_text("Stopped by you")
+    expect(page.locator(".runs-page")).to_contain_text("Stopped")
 
 
 def test_progress_is_watched_by_small_answers_and_a_question_stays(page: Any, run_id: str):
@@ -41,20 +41,20 @@ def test_progress_is_watched_by_small_answers_and_a_question_stays(page: Any, ru
         .getAttribute('aria-valuenow') > before"""
     row = page.locator("tr").filter(has=page.locator(f"a[href*='{run_id}']")).first
     row.get_by_role("button", name="Delete").click()
-    sure = page.get_by_role("button", name="Delete for good")
+    sure = page.get_by_role("button", name="Delete permanently")
     expect(sure).to_be_focused()
-    work = page.locator(".runs-list [data-work-of]").first
+    work = page.locator(".runs-list [data-far=work]").first
     told = work.inner_text()
     for _ in range(3):
         page.wait_for_function(passed, arg=int(done.get_attribute("aria-valuenow")))
     expect(work).not_to_have_text(told)
     expect(sure).to_be_focused()
     assert all("if-none-match" in each.headers for each in looks)
-    assert {"progress/" in each.url for each in looks} == {True}
+    assert {"live/" in each.url for each in looks} == {True}
     page.get_by_role("button", name="Keep").click()
     expect(sure).to_be_hidden()
     page.get_by_role("button", name="Stop").first.click()
-    expect(page.locator(".runs-page")).to_contain_text("Stopped by you")
+    expect(page.locator(".runs-page")).to_contain_text("Stopped")
 
 
 def test_ten_tabs_of_one_browser_follow_a_run_and_answer_clicks(
@@ -78,7 +78,7 @@ def test_ten_tabs_of_one_browser_follow_a_run_and_answer_clicks(
     tabs[9].get_by_role("button", name="Stop").first.click()
     for tab in (page, *tabs):
         ended = tab.locator(".ended tr", has=tab.locator(f"a[href*='{_run(page)}']"))
-        expect(ended).to_contain_text("Stopped by you")
+        expect(ended).to_contain_text("Stopped")
         expect(tab.locator("h2", has_text="Queue")).to_have_count(0)
     context.close()
 
@@ -89,6 +89,7 @@ def test_what_has_ended_is_found_and_the_search_stands_in_the_address(page: Any,
     expect(found.filter(has=page.locator(f"a[href*='{run_id}']"))).to_have_count(1)
     search = page.get_by_placeholder("Find a run by its name or model")
     expect(search).to_have_value("steady")
+    search.press("End")
     search.press_sequentially(" nowhere", delay=100)
     expect(page.get_by_text("No run matches")).to_be_visible()
     expect(page).to_have_url("/en/runs?find=steady+nowhere")
@@ -128,15 +129,15 @@ def test_a_stopped_run_keeps_its_answers_and_can_go_on(page: Any):
     # Others that were stopped stand beside it, and move down once it has ended.
     run_id = _run(page)
     row = page.locator("tr").filter(has=page.locator(f"a[href*='{run_id}']"))
-    stopped = row.filter(has_text="Stopped by you")
+    stopped = row.filter(has_text="Stopped")
     page.get_by_role("button", name="Stop").first.click()
     expect(stopped).to_contain_text("kept")
     stopped.get_by_role("button", name="Resume").click()
     expect(stopped).to_have_count(0)
     page.get_by_role("button", name="Stop").first.click()
     stopped.get_by_role("button", name="Delete").click()
-    page.get_by_role("button", name="Delete for good").click()
-    expect(page.get_by_role("button", name="Delete for good")).to_have_count(0)
+    page.get_by_role("button", name="Delete permanently").click()
+    expect(page.get_by_role("button", name="Delete permanently")).to_have_count(0)
 
 
 def test_nothing_of_a_visit_stays_in_the_browser(page: Any, run_id: str):

@@ -78,7 +78,7 @@ def test_a_link_survives_the_deletion_of_its_run(page: Any, private: Any):
     before = shown.locator("main").inner_text()
     page.goto(f"/en/?run={run_id}&tab=runs")
     row.get_by_role("button", name="Delete", exact=True).click()
-    row.get_by_role("button", name="Delete for good").click()
+    row.get_by_role("button", name="Delete permanently").click()
     expect(row).to_have_count(0)
     assert page.request.get(f"/export/{run_id}.json").status == 404
     assert shown.goto(link).status == 200

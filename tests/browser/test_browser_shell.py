@@ -32,20 +32,20 @@ def test_links_change_the_view_without_a_reload_and_history_goes_through_them(
 ):
     page = counted
     page.goto(f"/en/?run={run_id}&tab=results")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("steady")
+    expect(page.get_by_role("heading", level=1, name="steady").first).to_be_visible()
     before = loads(page)
     page.get_by_role("link", name="Bias", exact=True).click()
     page.wait_for_url("**sub=bias**")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("picks A")
+    expect(page.get_by_role("heading", level=1, name="picks A").first).to_be_visible()
     page.get_by_role("link", name="Statistics", exact=True).click()
     page.wait_for_url("**sub=statistics**")
     statistics = page.get_by_role("link", name="Statistics", exact=True)
     expect(statistics).to_have_attribute("aria-current", "page")
     page.go_back()
     page.wait_for_url("**sub=bias**")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("picks A")
+    expect(page.get_by_role("heading", level=1, name="picks A").first).to_be_visible()
     page.go_back()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("steady")
+    expect(page.get_by_role("heading", level=1, name="steady").first).to_be_visible()
     page.go_forward()
     page.wait_for_url("**sub=bias**")
     assert loads(page) == before
@@ -116,7 +116,7 @@ def test_the_first_language_is_the_browser_s_and_a_choice_is_kept(
     tab.goto(f"/r/{run_id}?token={TOKEN}")
     expect(tab.locator("html")).to_have_attribute("lang", "zh-CN")
     tab.get_by_role("link", name="偏差").click()
-    expect(tab.get_by_role("heading", level=1)).to_contain_text("steady")
+    expect(tab.get_by_role("heading", level=1, name="steady").first).to_be_visible()
     expect(tab.get_by_role("link", name="EN", exact=True)).to_have_attribute(
         "href", re.compile("sub=bias")
     )

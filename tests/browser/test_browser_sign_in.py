@@ -60,6 +60,7 @@ def test_the_page_that_was_wanted_opens_and_the_way_out_leads_back(visitor: Any)
     enter(visitor)
     expect(visitor).to_have_url("/en/models")
     expect(visitor.locator(".person")).to_contain_text("annotator-2")
+    visitor.locator("body[data-ready]").wait_for()  # else what Gradio still loads is broken off
     visitor.get_by_role("button", name="Sign out").click()
     expect(visitor).to_have_url("/account/sign-in")
     visitor.go_back()  # what a browser kept of the page is not shown

@@ -25,7 +25,7 @@ def test_more_questions_would_show_smaller_differences(page: Any, run_id: str):
     power = page.locator("#power")
     power.locator("> button").click()
     expect(power).to_contain_text("With 240 questions (now)")
-    page.get_by_role("combobox", name="With so many questions").click()
+    page.get_by_role("combobox", name="Number of questions").click()
     page.get_by_role("option", name="10,000 questions").click()
     page.wait_for_url("**size=10000**")
     expect(power).to_contain_text("With 10,000 questions")

@@ -10,19 +10,13 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
+from drawn_page import DrawnPage
 from recorded_runs import NAMES, PEOPLE
 from steady import normalised
-from ui_annotate_screen import Screen as AnnotateScreen
-from ui_arena_screen import ArenaScreen
-from ui_compare_screen import CompareScreen
-from ui_results_screen import ResultsScreen
-from ui_runs_screen import Screen as RunsScreen
 
 from evalui.app.service import AppService
-from evalui.messages import messages
 from evalui.types import Language
-from evalui.ui.components.address import read_query
-from evalui.ui.components.form import Form
+from evalui.ui.screen import read_query
 
 VIEWS = ("overview", "bias", "statistics", "calibration", "health", "samples", "duels", "report")
 # Further addresses of runs, beside the views as they open.
@@ -46,7 +40,7 @@ OF_THE_STORE = (
     "compare?run={choice}&run={stopped}",
     "compare?run={judged}",
     "runs?",
-    "annotate?run={judged}",
+    f"annotate?run={{judged}}&voter={PEOPLE[0]}",
 )
 
 
@@ -86,39 +80,24 @@ def documents(
     service: AppService, name: str, ids: Mapping[str, str], language: Language
 ) -> Iterator[tuple[str, str]]:
     """The addresses of a run, or "store" of all, with what each shows in a language."""
-    t = messages(language)
     if name not in NAMES:
         for address in OF_THE_STORE:
             page, _, query = address.format_map(ids).partition("?")
-            shown = {
-                "arena": lambda query: ArenaScreen(service, language).render(query),
-                "compare": lambda query: CompareScreen(service, t).render(query),
-                "runs": lambda query: _runs(service, language, read_query(query)),
-                "annotate": lambda query: str(
-                    AnnotateScreen(service, language).render(read_query(query), PEOPLE[0])
-                ),
-            }[page](query)
-            yield address, shown
+            yield address, DrawnPage(page, service, query, language).text
         return
-    screen, seen = ResultsScreen(service, t), set[str]()
+    seen = set[str]()
     addresses = (*(f"results?sub={view}" for view in VIEWS), *ADDRESSES.get(name, ()))
     for address in addresses:
         form = read_query(f"run={ids[name]}&{address.partition('?')[2]}")
-        shown = screen.render(form)
+        shown = DrawnPage("results", service, form, language).text
         if shown not in seen:  # an address that this run does not have leads to another one
             yield address, shown
         seen.add(shown)
-    yield "runs", _runs(service, language, {"run": ids[name]})
+    yield "runs", DrawnPage("runs", service, {"run": ids[name]}, language).text
     if name == "voted":
         for person in PEOPLE[:2]:
-            annotated = AnnotateScreen(service, language).render({"run": ids[name]}, person)
-            yield f"annotate as {person}", str(annotated)
-
-
-def _runs(service: AppService, language: Language, form: Form) -> str:
-    """The Runs page; what it follows has a version that is another one in each process."""
-    shown = str(RunsScreen(service, language).render(form))
-    return re.sub(r"(?m)^-?[0-9a-f]{10,16}$", "VERSION", shown)
+            form = {"run": ids[name], "voter": person}
+            yield f"annotate as {person}", DrawnPage("annotate", service, form, language).text
 
 
 _BLOCKS = frozenset(

@@ -98,7 +98,7 @@ def test_a_run_in_which_no_mode_fits_is_an_error(desk: Path, capsys: pytest.Capt
     shutil.rmtree(desk / "swift" / "custom_general_qa")
     assert run(desk, version=2, mode="question_answer") == 2
     error = capsys.readouterr().err
-    assert "Nothing in this run can be done. custom_ceval has options to choose from" in error
+    assert "Nothing in this run can be evaluated. custom_ceval has options to choose from" in error
     assert error.count("\n") == 1
 
 

@@ -12,6 +12,7 @@ from http.cookiejar import CookieJar
 from pathlib import Path
 
 import pytest
+from drawn_event import drawn_event
 
 BOUNDARY = "files-of-a-form"
 UPLOAD = (
@@ -38,23 +39,10 @@ def drawn(browser: urllib.request.OpenerDirector, plain: str, address: str) -> s
     parameters = dict(urllib.parse.parse_qsl(address))
     place = parameters.pop("tab", "results")
     query = urllib.parse.urlencode(parameters)
-    with browser.open(f"{plain}config", timeout=100) as answer:
-        events = json.loads(answer.read())["dependencies"]
-    named = {event["api_name"]: event for event in events}
-    if place == "annotate":
-        drawing = named["annotate_open"]
-    else:  # Gradio names what draws a document by itself
-        event = "compare_runs" if place == "compare" else "results_look"
-        query_field = named[event]["inputs"][:1]
-        drawing = next(
-            event
-            for event in events
-            if event["api_name"].startswith("apply") and event["inputs"] == query_field
-        )
-    values = [""] * len(drawing["inputs"])
-    sent = {"data": values, "fn_index": drawing["id"], "event_data": {"query": query}}
+    with browser.open(f"{plain}config?page={place}", timeout=100) as answer:
+        sent = drawn_event(json.loads(answer.read()))
     request = urllib.request.Request(
-        f"{plain}gradio_api/run/predict",
+        f"{plain}gradio_api/run/predict?{query}",
         json.dumps(sent).encode(),
         {"Content-Type": "application/json"},
     )

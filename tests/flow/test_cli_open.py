@@ -1,4 +1,4 @@
-"""`evalui run` on open questions: answers brought along, judged both ways, and the same figures
+"""`evalui run` on open questions: existing answers, judged both ways, and the same figures
 from the files it leaves behind."""
 
 import json
@@ -14,6 +14,7 @@ RIGHT = {"France": "Paris", "Italy": "Rome", "Spain": "Madrid", "Norway": "Oslo"
 NEAR = {"France": "It is Paris", "Italy": "Milan", "Spain": "Madrid", "Norway": "Bergen"}
 WRONG = {"France": "Lyon", "Italy": "Turin", "Spain": "Sevilla", "Norway": "Bergen"}
 ZH = ("中国的首都是哪里？", "中国的首都是北京", ("中国的首都是北京", "北京", "上海"))
+TIMES = range(5)  # that each is asked: a group of fewer questions has no chart
 
 
 def _lines(rows: list[dict[str, str]]) -> str:
@@ -25,25 +26,33 @@ def desk(tmp_path: Path) -> Path:
     """A subjective file, three contestants' answers to it, and judges by rule."""
     rows = [
         {
-            "index": f"en-{number}",
-            "question": f"What is the capital of {land}?",
+            "index": f"en-{number}-{time}",
+            "question": f"What is the capital of {land}? ({time})",
             "reference_answer": capital,
             "capability": "facts" if number < 3 else "geography",
         }
         for number, (land, capital) in enumerate(RIGHT.items(), start=1)
+        for time in TIMES
     ]
-    rows.append(
-        {"index": "cn-1", "question": ZH[0], "reference_answer": ZH[1], "capability": "facts"}
-    )
+    rows += [
+        {
+            "index": f"cn-{time}",
+            "question": f"{ZH[0]}（{time}）",
+            "reference_answer": ZH[1],
+            "capability": "facts",
+        }
+        for time in TIMES
+    ]
     (tmp_path / "capitals.jsonl").write_text(_lines(rows))
     for name, answers, chinese in zip(
         ("right", "near", "wrong"), (RIGHT, NEAR, WRONG), ZH[2], strict=True
     ):
         given = [
-            {"index": f"en-{number}", "answer": answer}
+            {"index": f"en-{number}-{time}", "answer": answer}
             for number, answer in enumerate(answers.values(), start=1)
+            for time in TIMES
         ]
-        given.append({"index": "cn-1", "answer": chinese})
+        given += [{"index": f"cn-{time}", "answer": chinese} for time in TIMES]
         (tmp_path / f"answers_{name}.jsonl").write_text(_lines(given))
     (tmp_path / "models.toml").write_text(
         "".join(
@@ -133,7 +142,7 @@ def test_answers_of_a_run_score_alike_alone(
             )
         )
         alone = _scored(capsys, "texts", str(pairs))
-        assert alone["n"] == told[name]["n"] == 5
+        assert alone["n"] == told[name]["n"] == 5 * len(TIMES)
         for figure in ("rouge-1-r", "rouge-l-f", "bleu-1", "bleu-4", "token_f1"):
             assert told[name][figure] == pytest.approx(100 * alone[figure])
 

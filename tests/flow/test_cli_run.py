@@ -200,7 +200,7 @@ def test_a_limit_counts_per_subject_from_version_2_on(
         ({"colour": 1}, "there is no such field"),
         ({"limit": 0}, "limit"),
         ({"version": 4}, "The run specification has version 4. This evalui reads versions 1 to 3"),
-        ({"models": ["gone"]}, "Nothing in this run can be done"),
+        ({"models": ["gone"]}, "Nothing in this run can be evaluated"),
     ],
 )
 def test_a_wrong_specification_ends_with_code_2_and_one_line(

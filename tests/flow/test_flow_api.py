@@ -223,9 +223,9 @@ def test_what_is_wrong_ends_with_the_code_of_a_run_here(
     ("options", "sentence"),
     [
         (["--server", "http://10.1.2.3:7860"], "would get the token unencrypted"),
-        (["--server", "http://127.0.0.1:1/?token=abc"], "no address of a server"),
-        (["--server", "ftp://x"], "no address of a server"),
-        (["--server", "{url}", "--engine", "ray"], "--engine does not go with --server"),
+        (["--server", "http://127.0.0.1:1/?token=abc"], "not the address of a server"),
+        (["--server", "ftp://x"], "not the address of a server"),
+        (["--server", "{url}", "--engine", "ray"], "--engine cannot be used with --server"),
     ],
 )
 def test_a_token_goes_nowhere_unencrypted(

@@ -148,7 +148,7 @@ def test_a_server_that_turns_requests_down_fails_the_cell_and_keeps_the_rest(
     assert branch.work_here()
     (cell,) = read_cells(branch.database, run_id)
     assert cell.state == "failed"
-    assert cell.error.startswith(f"remote turned down 4 of {TRIALS} requests: ")
+    assert cell.error.startswith(f"remote rejected 4 of {TRIALS} requests: ")
     assert "the prompt is too long" in cell.error
     assert cell.done == TRIALS - 4
     wait_until(lambda: len(place.answered()) == cell.done)  # it notes a moment after it answers
@@ -172,7 +172,7 @@ def test_a_reply_that_is_no_answer_fails_the_cell_and_the_run_ends(
         pass
     (cell,) = read_cells(branch.database, run_id)
     assert cell.state == "failed"
-    assert cell.error.startswith("remote turned down 4 of 48 requests: ")
+    assert cell.error.startswith("remote rejected 4 of 48 requests: ")
     assert cell.done == 44
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from drawn_event import drawn_event
 from flow_examples import Office, wait_until
 from proxy_examples import HOST, NGINX, write_site
 
@@ -192,16 +193,11 @@ def test_an_upload_of_some_megabytes_and_an_event_go_through(box: Box):
 
     config = json.loads(box.send("GET", "/evalui/en/config").body)
     assert urlsplit(config["root"]).path == "/evalui/en"
-    opens = next(e for e in config["dependencies"] if e["api_name"] == "results_open")
-    event = {
-        "data": [""] * len(opens["inputs"]),
-        "fn_index": opens["id"],
-        "event_data": {"query": f"run={box.run_id}&sub=samples"},
-    }
+    page = json.loads(box.send("GET", "/evalui/en/config?page=results").body)
     answer = box.send(
         "POST",
-        "/evalui/en/gradio_api/run/predict",
-        json.dumps(event).encode(),
+        f"/evalui/en/gradio_api/run/predict?run={box.run_id}&sub=samples",
+        json.dumps(drawn_event(page)).encode(),
         Content_Type="application/json",
         Origin=origin,
     )

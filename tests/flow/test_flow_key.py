@@ -12,11 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from drawn_page import DrawnPage
 from flow_examples import wait_until
-from press import Press
 from ui_admin_examples import Administrator
-from ui_models_screen import Screen
-from ui_runs_screen import Screen as RunsScreen
 
 from evalui.access import Person
 from evalui.accounts.audit import read_audit
@@ -25,12 +23,13 @@ from evalui.app.datasets import store_upload
 from evalui.app.evaluations import start_run
 from evalui.app.results import export_run
 from evalui.app.service import AppService
-from evalui.messages import messages
+from evalui.messages import LANGUAGES
 from evalui.models.endpoint.keys import SECRET_VARIABLE
 from evalui.settings import Settings
 from evalui.store.connection import Database
 from evalui.store.runs import read_cells, read_run
 from evalui.ui.current_person import acting_as, current_person
+from evalui.ui.pages.admin.views import VIEWS
 from evalui.ui.pages.evaluate.spec import form_to_spec
 
 KEY, WRONG_KEY = "sk-flow-secret-3141", "sk-flow-secret-2718"
@@ -91,11 +90,10 @@ def started(desk: AppService, model: str) -> str:
 def test_a_key_is_sent_to_its_server_and_stands_nowhere(
     desk: AppService, address: str, tmp_path: Path
 ) -> None:
-    tab, runs_tab = Screen(desk), RunsScreen(desk)
     for name, key in (("far", KEY), ("wrong", WRONG_KEY)):
-        fields = {"add_place": "endpoint", "add_name": name, "add_path": "m", "add_chat": "yes"}
-        sent = fields | {"add_address": address, "add_key": key}
-        assert tab.act(Press("save", {}, sent))
+        fields = {"Model, as the server calls it": "m", "Base URL": address}
+        form = DrawnPage("models", desk, "add=endpoint")
+        assert form.press("Add model", **fields, Name=name, Key=key)[0] == f"?#model-{name}"
     assert list(desk.models.catalog()) == ["far", "wrong"]
     wait_until(lambda: not any(each.pending for each in desk.models.current_statuses().values()))
 
@@ -122,8 +120,9 @@ def test_a_key_is_sent_to_its_server_and_stands_nowhere(
     assert [cell.done for cell in read_cells(desk.database, run_id)] == [4]
     failed = desk.models.tests(desk.owner)["wrong"]
     assert "***" in failed.error, "the server said which key it was given"
-    seen += [tab.render(form).encode() for form in ({}, {"edit": "far"}, {"add": "endpoint"})]
-    seen.append(runs_tab.render({"run": run_id}).encode())
+    forms = ("", "edit=far", "add=endpoint")
+    seen += [DrawnPage("models", desk, form).text.encode() for form in forms]
+    seen.append(DrawnPage("runs", desk, {"run": run_id}).text.encode())
     seen += [
         b"".join(export_run(desk, run_id, kind, "en")[1]) for kind in ("json", "csv", "html", "md")
     ]
@@ -161,12 +160,13 @@ def test_who_is_named_uses_a_key_that_stands_nowhere(
     box = AppService(settings, desk.database).with_sender(current_person)
     ann, bob = Person("ann", "operator"), Person("bob", "annotator")
     eve, root = Person("eve", "operator"), Person("root", "admin")
-    fields = {"add_place": "endpoint", "add_name": "far", "add_path": "m", "add_chat": "yes"}
-    fields |= {"add_address": address, "add_key": KEY}
+    fields = {"Model, as the server calls it": "m", "Base URL": address, "Key": KEY}
+    named = {"Everyone on this server": False, "Who may use it": ["bob"]}
     for person in (ann, bob):
         add_person(desk.database, person.name, person.role, by=root)
     with acting_as(ann):
-        Screen(box).act(Press("save", {}, {**fields, "add_people": ["bob"]}))
+        form = DrawnPage("models", box, "add=endpoint")
+        assert form.press("Add model", **fields, **named, Name="far")[0] == "?#model-far"
     with acting_as(bob):
         wait_until(lambda: not any(each.pending for each in box.models.current_statuses().values()))
         run_id = started(box, "far")
@@ -184,18 +184,16 @@ def test_who_is_named_uses_a_key_that_stands_nowhere(
             worker.wait(100)
 
     assert [cell.done for cell in read_cells(box.database, run_id)] == [4]
-    for language in ("en", "zh"):
-        t = messages(language)
+    for language in LANGUAGES:
         for person in (ann, bob, eve, root):
             with acting_as(person):
-                seen.append(Screen(box, language).render({}).encode())
+                seen.append(DrawnPage("models", box, "", language).text.encode())
         with acting_as(ann):
-            seen.append(Screen(box, language).render({"edit": "far"}).encode())
-        with acting_as(root):
-            admin = Administrator(box, t)
-            seen += [admin.sees(sub=view).encode() for view in admin.page.views]
+            seen.append(DrawnPage("models", box, "edit=far", language).text.encode())
+        admin = Administrator(box, language, root)
+        seen += [admin.sees(sub=view).encode() for view in VIEWS]
     with acting_as(bob):
-        seen.append(RunsScreen(box).render({"run": run_id}).encode())
+        seen.append(DrawnPage("runs", box, {"run": run_id}).text.encode())
         for kind in ("json", "csv", "html", "md", "xlsx", "zip"):
             seen += unpacked(b"".join(export_run(box, run_id, kind, "en")[1]))
     seen.append(repr(read_audit(box.database)).encode())

@@ -163,7 +163,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     ),
     "hy_v4": Architecture("hy_v4", {"index_topk": 16}),
 }
-# What is no causal language model, or none that transformers can compute.
+# What is not a causal language model, or none that transformers can compute.
 REFUSED: dict[str, Architecture] = {
     kind: Architecture(kind) for kind in ("bert", "roberta", "electra", "roformer", "xlm-roberta")
 }

@@ -84,5 +84,5 @@ def test_an_adapter_computes_as_peft(name: str, merge: bool, tmp_path: Path):
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_causal_model_is_refused(name: str, tmp_path: Path):
     entry = made(REFUSED[name], "wordpiece", torch.float32, tmp_path)
-    with pytest.raises(ModelError, match="is no causal language model"):
+    with pytest.raises(ModelError, match="is not a causal language model"):
         open_model(entry)

@@ -29,7 +29,7 @@ def reached() -> Any:
         ("evalui/store/queue.py", "store/test_store_queue.py"),
         ("evalui/messages/en/arena.toml", "test_project_rules.py"),
         ("evalui/report/analyses/cost.toml", "messages/test_messages.py"),
-        ("tests/unit/ui/ui_arena_screen.py", "ui/pages/test_ui_pages_arena.py"),
+        ("tests/unit/ui/ui_arena_examples.py", "ui/pages/test_ui_pages_arena.py"),
         ("tests/unit/test_access.py", "test_access.py"),
     ],
     ids=[

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from drawn_event import drawn_event
 from starlette.testclient import TestClient
 from ui_examples import served
 
@@ -60,11 +61,9 @@ def test_the_page_says_it_in_both_languages(client: TestClient):
 def test_an_event_says_that_the_store_is_damaged(
     client: TestClient, capfd: pytest.CaptureFixture[str]
 ):
-    listeners = client.get("/en/config").json()["dependencies"]
-    number = next(each["id"] for each in listeners if each["api_name"] == "runs_open")
-    event = {"data": [], "fn_index": number, "event_data": {"query": ""}}
-    answer = client.post("/en/gradio_api/run/predict", json=event)
-    assert answer.status_code == 503
+    config = client.get("/en/config?page=runs").json()
+    answer = client.post("/en/gradio_api/run/predict", json=drawn_event(config))
+    assert answer.status_code == 200
     assert "The database is damaged" in answer.text
     assert "Traceback" not in capfd.readouterr().err
 

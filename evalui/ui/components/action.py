@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self, cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,9 +13,10 @@ class Action:
     data: Mapping[str, str]
 
     @classmethod
-    def read(cls, sent: Mapping[str, Any] | None) -> Self:
+    def read(cls, sent: object) -> Self:
         """The action of an event; what is no text is left out."""
-        data = {key: value for key, value in (sent or {}).items() if isinstance(value, str)}
+        fields = cast("dict[str, object]", sent if isinstance(sent, dict) else {})
+        data = {key: value for key, value in fields.items() if isinstance(value, str)}
         return cls(data.get("do", ""), data)
 
     def value(self, name: str) -> str:

@@ -6,8 +6,6 @@ HTML in a text is shown as the characters it consists of, and nothing is loaded 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import gradio as gr
-
 from evalui.app.duels import JudgedPair
 from evalui.app.open_run_view import OpenRunView
 from evalui.messages import Messages
@@ -17,32 +15,9 @@ from evalui.scoring.arena.figures import PEOPLE
 from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Sample, Verdict
 from evalui.ui.components.format import short_id, source
-from evalui.ui.components.formulas import FORMULAS, math_files
-from evalui.ui.components.question_reader import READER
+from evalui.ui.components.formulas import math_files
 from evalui.ui.components.templates import fill
 from evalui.ui.components.texts import render_markdown
-
-_STYLE = """
-.question { margin-top: 8px; font-size: 16px; line-height: 26px; }
-h3.lab { font-size: 12px; line-height: 16px; color: var(--ink-2); }
-.answers { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 12px; }
-.variant > h3 { margin-bottom: 8px; }
-.said { font-size: 13px; line-height: 20px; color: var(--ink-2); }
-dd .meta { font-weight: 400; }
-@media (max-width: 640px) { .answers { grid-template-columns: 1fr; } }
-"""
-_SCRIPT = (
-    READER
-    + FORMULAS
-    + """
-const formulas = () => {
-  const found = element.querySelector('.duel');
-  if (found) drawFormulas(found);
-};
-watch('value', formulas);
-formulas();
-"""
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +66,6 @@ class _Verdict:
     rule: str
     is_injected: bool
     is_retried: bool
-
-
-def duel() -> gr.HTML:
-    """The component; its value is markup around a `duel_in_full`."""
-    return gr.HTML(
-        "",
-        css_template=_STYLE,
-        js_on_load=_SCRIPT,
-        apply_default_css=False,
-        elem_classes="ev reader-pane",
-    )
 
 
 def duel_in_full(view: OpenRunView, meeting: JudgedPair, address: str) -> Html:

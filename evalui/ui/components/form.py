@@ -9,6 +9,7 @@ from evalui.messages import sentence
 
 Form = dict[str, str | list[str]]
 
+MAX_FIND = 200  # characters of a search; SQLite refuses very long patterns
 PANEL = "panel"  # the parameter of addresses whose page has a panel open, and so is personal
 _DIGITS = re.compile(r"[0-9]{1,9}")
 

@@ -1,22 +1,17 @@
-"""How far a run is, in the words of a page: what `run_progress` draws, and its route sends.
+"""How far a run is, in the words of a page."""
 
-Every text may come from a file, a model or a server: it is plain text, never markup.
-"""
-
-import hashlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 
 from evalui.app.run_labels import mode_label
-from evalui.app.run_progress import ProgressVersion, WatchedRun
+from evalui.app.run_progress import WatchedRun
 from evalui.messages import Messages
 from evalui.proportions import wilson_interval
-from evalui.report.markers import marker_numbers
 from evalui.report.numbers import dollars, format_range, format_value, percent
-from evalui.store.runs import LIVE_STATES, CellRow, RunRow
+from evalui.store.runs import CellRow, RunRow
 from evalui.store.usage import TokenCost, total_cost
 from evalui.types import CellState, is_unfinished
 from evalui.ui.components.format import duration, format_large_count, format_time
@@ -29,18 +24,16 @@ _KINDS: dict[CellState, str] = {
     "cancelled": "warn",
     "impossible": "na",
 }
-_CHARGED = ("read", "written", "dollars")
 
 
 @dataclass(frozen=True, slots=True)
 class ShownCell:
     """A model in a mode on a dataset: its state with the `kind` of its icon, and its figures.
 
-    `share` of its answers is there, None where it cannot run; `label` names its bar. `column`
-    heads it where a narrow page has no columns.
+    `share` of its answers is there, None where it cannot run; `label` names its bar.
     """
 
-    column: str
+    id: int
     kind: str
     word: str
     count: str = ""
@@ -56,14 +49,14 @@ class ShownCell:
 
 @dataclass(frozen=True, slots=True)
 class ShownModel:
-    """A row: the model with the numbers of its marker's shape and colour, and a cell a column.
+    """A row: the model with the place of its marker, and a cell a column.
 
     A judge has none in the column of those it judges, nor they in its own.
     """
 
     model: str
-    shape: int
-    colour: int
+    place: int
+    is_baseline: bool
     cells: tuple[ShownCell | None, ...]
 
 
@@ -78,18 +71,11 @@ class ShownWait:
 
 @dataclass(frozen=True, slots=True)
 class ProgressDocument:
-    """A run as `run_progress` draws it.
+    """A run as "live.html" draws it; `left` is "" while it is not known.
 
-    `is_live`: it is to be looked at again, though the run itself may be over. Where `queue` is
-    another one than a page was made with, the rest of the page has changed, too. `work` and `left`,
-    which is "" while it is not known, stand in the row of the queue as well.
+    `moves`: figures of models are there that cannot be compared yet.
     """
 
-    run: str
-    is_live: bool
-    is_over: bool
-    queue: str
-    title: str
     name: str
     share: float
     work: str
@@ -98,42 +84,22 @@ class ProgressDocument:
     waits: tuple[ShownWait, ...]
     heads: tuple[str, ...]
     models: tuple[ShownModel, ...]
-    note: str
+    moves: bool
     charges: str
-    charge_heads: tuple[str, ...]
     charge_rows: tuple[tuple[str, ...], ...]
 
-    def json(self) -> str:
-        """As it is sent."""
-        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
 
-
-def progress_tag(version: ProgressVersion) -> str:
-    """HTTP's ETag of the document of a version, in any one language."""
-    return f'"{hashlib.blake2b(repr(version).encode(), digest_size=12).hexdigest()}"'
-
-
-def progress_document(
-    t: Messages, progress: WatchedRun, version: ProgressVersion
-) -> ProgressDocument:
+def progress_document(t: Messages, progress: WatchedRun) -> ProgressDocument:
     """A run in the words of a language."""
     run, cells = progress.run, progress.cells
-    columns = list(dict.fromkeys(map(_column, cells)))
-    heads = [_head(t, next(each for each in cells if _column(each) == one)) for one in columns]
+    columns: dict[tuple[str, str], str] = {}
+    for cell in cells:
+        columns.setdefault(_column(cell), _head(t, cell))
     by_place = {(cell.cell.model, *_column(cell)): cell for cell in cells}
     models = list(dict.fromkeys(cell.cell.model for cell in cells))
     own = [model for model in models if model not in progress.baselines]
-    # Written answers and verdicts have no accuracy.
-    moves = any(is_unfinished(cell) and cell.cell.gives == "choices" for cell in cells) and any(
-        cell.done for cell in cells
-    )
-    whole, charge_rows = total_cost(progress.charges.values()), _charge_rows(t, progress)
+    charge = total_cost(progress.charges.values())
     return ProgressDocument(
-        run=run.id,
-        is_live=version.is_any_live,
-        is_over=run.state not in LIVE_STATES,
-        queue=f"{version.queue:x}",
-        title=run_title(t, run),
         name=run.name,
         share=run.done / run.total if run.total else 0.0,
         work=work_text(t, run),
@@ -142,32 +108,29 @@ def progress_document(
         else "",
         error=t.translate(run.error) if run.error and run.state == "failed" else "",
         waits=tuple(_wait(t, progress, cell) for cell in cells if cell.id in progress.waits),
-        heads=(t("runs.model"), *heads),
+        heads=tuple(columns.values()),
         models=tuple(
             ShownModel(
                 model,
-                *marker_numbers(own.index(model) if model in own else 0, baseline=model not in own),
-                tuple(
-                    _cell(t, progress, by_place.get((model, *column)), head)
-                    for column, head in zip(columns, heads, strict=True)
-                ),
+                own.index(model) if model in own else 0,
+                model not in own,
+                tuple(_cell(t, progress, by_place.get((model, *column))) for column in columns),
             )
             for model in models
         ),
-        note=t("runs.moving") if moves else "",
-        charges=charge_text(t, whole) if whole else "",
-        charge_heads=(t("runs.model"), *(t(f"charges.{name}") for name in _CHARGED))
-        if charge_rows
-        else (),
-        charge_rows=charge_rows,
+        # Written answers and verdicts have no accuracy.
+        moves=any(cell.done for cell in cells)
+        and any(is_unfinished(cell) and cell.cell.gives == "choices" for cell in cells),
+        charges=charge_text(t, charge) if charge else "",
+        charge_rows=_charge_rows(t, progress),
     )
 
 
 def run_title(t: Messages, run: RunRow) -> str:
-    """What a browser calls the page of a run: how far it is first."""
+    """What a browser calls a page of the run first: how far it is, and its name."""
     is_moving = run.total and run.state == "running"
     far = f"{100 * run.done // run.total} %" if is_moving else t(f"title.{run.state}")
-    return " · ".join((far, run.name, t("tab.runs"), t("app.name")))
+    return f"{far} · {run.name}"
 
 
 def work_text(t: Messages, run: RunRow) -> str:
@@ -214,18 +177,18 @@ def _wait(t: Messages, progress: WatchedRun, cell: CellRow) -> ShownWait:
     return ShownWait(_cell_name(t, cell), t.translate(wait.reason), when)
 
 
-def _cell(t: Messages, progress: WatchedRun, cell: CellRow | None, column: str) -> ShownCell | None:
+def _cell(t: Messages, progress: WatchedRun, cell: CellRow | None) -> ShownCell | None:
     if cell is None:
         return None
     kind, word = _KINDS[cell.state], t(f"state.{cell.state}")
     if cell.id in progress.waits:
         kind, word = "warn", t("charges.waiting")
     if cell.state == "impossible":
-        return ShownCell(column, kind, word, notes=(t.translate(cell.error),))
+        return ShownCell(cell.id, kind, word, notes=(t.translate(cell.error),))
     value, detail = _partial_result(t, cell)
     failed = cell.state == "failed"
     return ShownCell(
-        column,
+        cell.id,
         kind,
         word,
         count=f"{cell.done:,} / {cell.total:,}",

@@ -224,7 +224,7 @@ def closest_reference(references: Sequence[str], reply: str) -> int:
 def split_words(text: str) -> list[str]:
     """The words of a text, each with the blanks after it; joined they are the text.
 
-    >>> words("It is 8 km.")
+    >>> split_words("It is 8 km.")
     ['It ', 'is ', '8 ', 'km', '.']
     """
     cut = tokenize_zh(text) if contains_han(text) else _split(text)

@@ -4,41 +4,46 @@ Importing Gradio takes seconds, so the server listens before; whoever opens a pa
 """
 
 import asyncio
-import inspect
 import os
 import warnings
-from collections.abc import Callable, Generator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 
+from evalui.app.service import AppService
 from evalui.imports import uncollected_imports
-from evalui.ui.web.events import Listeners, listeners_of, translate_errors
+from evalui.messages import LANGUAGES, Messages, messages
+from evalui.types import Language
 from evalui.web.address import own_folder
 
 if TYPE_CHECKING:
-    from evalui.ui.pages.context import PageContext
+    import gradio as gr
 
 
 class Attachment:
     """Gradio mounted on the application, once it has been imported."""
 
     def __init__(
-        self, app: FastAPI, folder: Path, add_endpoints: Callable[["PageContext"], None]
+        self,
+        app: FastAPI,
+        service: AppService,
+        add_endpoints: Callable[[AppService, Messages], None],
     ) -> None:
         self.app = app
-        self.folder = folder
+        self.service = service
+        self.folder = service.settings.data_dir / "gradio"
         self.add_endpoints = add_endpoints
-        self.listeners: dict[str, Listeners] = {}
+        self.apps: dict[str, gr.Blocks] = {}
         self._stack = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
 
-    def start(self, contexts: Sequence["PageContext"], ready: Callable[[], None]) -> None:
+    def start(self, ready: Callable[[], None]) -> None:
         """Mount an app for each language once Gradio is imported, then call `ready`."""
-        self._task = asyncio.create_task(self._attach(contexts, ready))
+        self._task = asyncio.create_task(self._attach(ready))
 
     async def wait(self) -> None:
         """Return when Gradio's routes are there.
@@ -51,19 +56,19 @@ class Attachment:
 
     async def close(self) -> None:
         """End what Gradio does in the background."""
-        for listeners in self.listeners.values():
-            listeners.close_queue()
+        for demo in self.apps.values():
+            demo.close(verbose=False)
         if self._task and not self._task.done():
             self._task.cancel()
         await self._stack.aclose()
 
-    async def _attach(self, contexts: Sequence["PageContext"], ready: Callable[[], None]) -> None:
+    async def _attach(self, ready: Callable[[], None]) -> None:
         await asyncio.to_thread(import_gradio, self.folder)
-        for context in contexts:
-            await self._mount(context)
+        for language in LANGUAGES:
+            await self._mount(language)
         ready()
 
-    async def _mount(self, context: "PageContext") -> None:
+    async def _mount(self, language: Language) -> None:
         import gradio as gr
 
         from evalui.ui.build import build
@@ -71,9 +76,8 @@ class Attachment:
 
         # Said of every app with several pages, though nothing asks for it.
         warnings.filterwarnings("ignore", "SSR mode is not supported")
-        page, language = build(context, self.add_endpoints), context.t.language
-        self.listeners[language] = listeners_of(page, context)
-        translate_errors(page, context.t)
+        page = build(self.service, messages(language), self.add_endpoints)
+        self.apps[language] = page
         gr.mount_gradio_app(
             self.app,
             page,
@@ -81,7 +85,7 @@ class Attachment:
             run_history=False,
             footer_links=[],
             show_error=False,
-            max_file_size="1kb",  # files come by our own route
+            max_file_size=self.service.uploads.limit,
             enable_monitoring=False,
             ssr_mode=False,
             mcp_server=False,
@@ -107,25 +111,5 @@ def import_gradio(folder: Path) -> None:
     os.environ["GRADIO_TEMP_DIR"] = str(folder)
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["GRADIO_RUN_HISTORY"] = "False"
-    with _without_stubs(), uncollected_imports():
+    with uncollected_imports():
         import_module("gradio")
-
-
-@contextmanager
-def _without_stubs() -> Generator[None]:
-    """Keep gradio from writing type stubs beside its own modules, half the time of its import.
-
-    It does so for every component whenever it is imported, unless it cannot find the file of one.
-    """
-    known = inspect.getfile
-
-    def getfile(inspected: Any) -> str:  # as in `inspect`
-        if str(getattr(inspected, "__module__", "")).startswith("gradio."):
-            raise OSError("its file need not be known")
-        return known(inspected)
-
-    inspect.getfile = getfile  # ty: ignore[invalid-assignment]  # of the same use
-    try:
-        yield
-    finally:
-        inspect.getfile = known

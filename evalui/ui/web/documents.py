@@ -37,7 +37,20 @@ _PAGE_SHEETS = (
 _PLAIN_SHEETS = ("css/tokens.css", "css/parts.css", "css/shell.css", "css/sign_in.css")
 # The first ones before anything is drawn: the theme, and what hides the tables beside charts.
 _AT_ONCE = ("js/theme.js", "js/charts.js")
-_SCRIPTS = (*_AT_ONCE, "js/notices.js", "js/copy.js", "js/images.js")
+_SCRIPTS = (
+    *_AT_ONCE,
+    "js/page.js",
+    "js/files.js",
+    "js/form.js",
+    "js/lists.js",
+    "js/compare.js",
+    "js/formulas.js",
+    "js/ballot.js",
+    "js/live.js",
+    "js/notices.js",
+    "js/copy.js",
+    "js/images.js",
+)
 
 
 def _for_scripts(language: Language) -> dict[str, str]:

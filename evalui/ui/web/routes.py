@@ -16,12 +16,11 @@ from evalui.errors import DataError, EvaluiError, SpecError, StoreError, Unknown
 from evalui.messages import LANGUAGES
 from evalui.store.runs import read_revision
 from evalui.types import Language
-from evalui.ui.published import PublishedRuns
+from evalui.ui.live import add_live
 from evalui.ui.web.account import add_account_page
 from evalui.ui.web.downloads import Route, add_downloads, messages_of
 from evalui.ui.web.guest_pages import add_guest_pages
 from evalui.ui.web.languages import PARAMETER, keep_language, visitor_language
-from evalui.ui.web.progress import add_progress
 from evalui.ui.web.shared_pages import add_shared_pages
 from evalui.version import __version__
 from evalui.web.middleware import status_of
@@ -29,7 +28,7 @@ from evalui.web.middleware import status_of
 _TOO_LONG = ("error.upload-too-large", "error.length-required")
 
 
-def add_routes(app: FastAPI, service: AppService, published: PublishedRuns) -> None:
+def add_routes(app: FastAPI, service: AppService) -> None:
     """Add the routes; each is a few lines over `service`, and its errors are answered in words."""
     read = partial(app.api_route, methods=["GET", "HEAD"])  # what looks whether an address is there
     read("/")(_home(service))
@@ -40,7 +39,7 @@ def add_routes(app: FastAPI, service: AppService, published: PublishedRuns) -> N
     app.post("/upload")(_upload(service))
     app.get("/upload/{upload}")(_reading(service))
     app.post("/notices/{number}/close", status_code=204)(_close_notice(service))
-    add_progress(app, service, published)
+    add_live(app, service)
     add_downloads(app, service)
     add_guest_pages(app, service)
     add_shared_pages(app, service)

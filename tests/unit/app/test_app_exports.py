@@ -41,19 +41,12 @@ def _run(work: Awaitable[None]) -> None:
 
 def test_what_a_process_writes_is_passed_on_whole():
     exports = _running("import os\nos.write(1, b'ab' * 100_000)")
-    seen: list[int | None] = []
 
     async def work() -> None:
-        pieces = [
-            (piece, seen.append(exports.progress("r")["csv"].sent))[0]
-            async for piece in exports.stream("r", "csv", "en")
-        ]
+        pieces = [piece async for piece in exports.stream("r", "csv", "en")]
         assert b"".join(pieces) == b"ab" * 100_000
 
     _run(work())
-    assert seen == sorted(seen)
-    assert seen[-1] == 200_000
-    assert exports.progress("r") == {}
 
 
 def test_a_process_that_fails_after_some_bytes_breaks_the_transfer_off(
@@ -70,7 +63,6 @@ def test_a_process_that_fails_after_some_bytes_breaks_the_transfer_off(
         _run(work())
     assert got == [b"half"]
     assert "Run r was not exported as xlsx: its process ended with 3" in caplog.text
-    assert exports.progress("r") == {}
 
 
 def test_a_process_ends_when_nobody_reads_on():
@@ -83,7 +75,6 @@ def test_a_process_ends_when_nobody_reads_on():
         await _until(lambda: not _children())
 
     _run(work())
-    assert exports.progress("r") == {}
 
 
 def test_nothing_is_left_of_what_a_killed_process_had_written(
@@ -112,7 +103,6 @@ def test_a_process_waits_for_its_reader():
             (child,) = _children()
             # The pipe and the reader's buffer are full, and then it sleeps in `write`.
             await _until(lambda: child.status() == psutil.STATUS_SLEEPING)
-            assert exports.progress("r")["zip"].sent < 10 * 2**20
 
     _run(work())
 
@@ -131,9 +121,7 @@ def test_one_too_many_waits_until_another_has_ended(tmp_path: Path):
         async with aclosing(exports.stream("a", "csv", "en")) as first:
             await anext(first)
             waiting = asyncio.create_task(read_second())
-            await _until(lambda: "csv" in exports.progress("b"))
-            await asyncio.sleep(0)
-            assert exports.progress("b")["csv"].sent is None
+            await asyncio.sleep(0.5)
             assert not started.exists()
         await waiting
         assert started.exists()

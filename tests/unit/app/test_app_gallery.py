@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
-from ui_annotate_screen import Screen
-from ui_compare_screen import CompareScreen
+from annotate_page import Booth, pair_in_view
+from drawn_page import DrawnPage
 
 from evalui.app import gallery as gallery_module
 from evalui.app.datasets import store_upload
@@ -78,9 +78,9 @@ def test_it_has_a_circular_run_and_a_judged_one_with_votes(service: AppService, 
 def test_its_addresses_show_a_comparison_and_what_people_said(
     service: AppService, gallery: Gallery
 ):
-    compared = CompareScreen(service, messages("en")).render(form_of(gallery.compared))
+    compared = DrawnPage("compare", service, form_of(gallery.compared)).text
     assert "<h1>steady beats all others" in compared
-    people = Screen(service).render(form_of(gallery.people))
+    people = DrawnPage("annotate", service, form_of(gallery.people)).text
     assert "<h1>You preferred " in people
     assert "Most people and the panel say the same" in people
 
@@ -112,7 +112,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path):
     settings.data_dir.mkdir()
     kept = settings.data_dir / "thesis.txt"
     kept.write_text("mine", encoding="utf-8")
-    with pytest.raises(StoreError, match="is no gallery of evalui"):
+    with pytest.raises(StoreError, match="is not a gallery of evalui"):
         build_gallery(settings)
     assert kept.read_text(encoding="utf-8") == "mine"
 
@@ -162,9 +162,7 @@ def test_models_cannot_be_added(service: AppService):
 
 
 def test_a_voter_is_told_on_the_page(service: AppService, gallery: Gallery):
-    screen = Screen(service, "zh")
-    pair = re.search(r'data-pair="(\w+)"', screen.render(form_of(gallery.judged), kept="Zoe"))
-    assert pair
-    page = screen.vote(pair=pair[1], choice="a")
-    assert "本服务器是只读的" in page
-    assert f'data-pair="{pair[1]}"' in page
+    booth = Booth(service, str(form_of(gallery.judged)["run"]), "Zoe", "zh")
+    pair = pair_in_view(booth.text)
+    assert "本服务器是只读的" in booth.press("1")
+    assert pair_in_view(booth.text) == pair

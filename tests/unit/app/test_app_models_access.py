@@ -1,12 +1,11 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
+from drawn_page import DrawnPage
 from ui_examples import GOOD, MODELS
-from ui_models_screen import Screen
 
 from evalui.access import LOCAL_PERSON, Person
 from evalui.accounts.audit import read_audit
@@ -52,7 +51,7 @@ def seen_by(box: AppService, person: Person) -> bool:
         listed = "far" in box.models.catalog()
         assert any(state.entry.name == "far" for state in box.models.states()) == listed
         assert ("far" in box.models.current_statuses()) == listed
-        assert ("far" in Screen(box).render({})) == listed
+        assert ("far" in DrawnPage("models", box).text) == listed
         return listed
 
 
@@ -97,7 +96,7 @@ def test_only_the_owner_and_an_administrator_change_a_model(box: AppService):
         for refused in (lambda: box.models.change(changed), lambda: box.models.remove("far")):
             with pytest.raises(ModelError, match="ann"):
                 refused()
-        assert "edit=far" not in Screen(box).render({})
+        assert "edit=far" not in DrawnPage("models", box).text
     with acting_as(BOB), pytest.raises(ModelError):
         box.models.add(replace(ENDPOINT, name="near"))
     with acting_as(ADMIN):
@@ -125,7 +124,7 @@ def test_an_operator_sends_no_key_of_the_server_anywhere(box: AppService):
 def test_only_people_of_this_server_are_named(box: AppService, person: Person):
     with acting_as(person):
         assert box.models.people_for() == sorted({"ann", "bob", "eve", "root"} - {person.name})
-        with pytest.raises(InvalidModelForm, match="no person red"):
+        with pytest.raises(InvalidModelForm, match="There is no person red"):
             box.models.add(replace(MINE, people=("red",)))
 
 
@@ -139,28 +138,32 @@ def test_an_entry_that_names_teams_says_that_it_is_hidden(box: AppService):
         box.models.add(MINE)
         added = additions_path(box.settings.database)
         added.write_text(added.read_text().replace('"people" = []', 'teams = ["red"]'))
-        assert "names teams" in Screen(box).render({})
+        assert "names teams" in DrawnPage("models", box).text
         box.models.change(replace(MINE, people=("bob",)))
-        assert "names teams" not in Screen(box).render({})
+        assert "names teams" not in DrawnPage("models", box).text
     assert [seen_by(box, person) for person in (BOB, EVE)] == [True, False]
 
 
-def test_the_form_says_who_may_use_a_model(box: AppService, act: Callable[..., Any]):
-    tab = Screen(box)
+def test_the_form_says_who_may_use_a_model(box: AppService):
     with acting_as(ANN):
-        page = tab.render({"add": "endpoint"})
-        assert 'name="add_everyone" value="yes" checked' in page
-        assert 'value="bob"' in page
-        assert 'value="ann"' not in page
-        fields = {"add_place": "endpoint", "add_path": "m", "add_address": "http://127.0.0.1:9/v1"}
-        tab.act(act("save", {**fields, "add_name": "far", "add_people": ["bob"]}))
+        form = DrawnPage("models", box, "add=endpoint")
+        assert form.component("Everyone on this server").value is True
+        assert form.offered("Who may use it") == ["bob", "eve", "root"]
+        fields = {"Model, as the server calls it": "m", "Base URL": "http://127.0.0.1:9/v1"}
+        form.press(
+            "Add model",
+            **fields,
+            Name="far",
+            **{"Everyone on this server": False, "Who may use it": ["bob"]},
+        )
         entry = box.models.catalog()["far"]
         assert (entry.everyone, entry.people) == (False, ["bob"])
-        assert 'value="bob" checked' in tab.render({"edit": "far"})
+        form = DrawnPage("models", box, "edit=far")
+        assert form.component("Who may use it").value == ["bob"]
 
 
 def test_one_person_alone_decides_nothing_of_the_kind(desk: AppService):
-    assert "add_everyone" not in Screen(desk).render({"add": "endpoint"})
+    assert "Everyone on this server" not in DrawnPage("models", desk, "add=endpoint").text
     assert desk.models.add(ENDPOINT).owned.everyone
     assert not read_audit(desk.database)
 

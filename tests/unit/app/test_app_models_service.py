@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from ui_models_screen import Screen
+from drawn_page import DrawnPage
 
 from evalui.app.service import AppService
 from evalui.errors import ModelError
@@ -177,13 +177,12 @@ def test_an_unforeseen_error_does_not_stay(slow: Slow, monkeypatch: pytest.Monke
 
 def test_the_page_shows_a_model_as_being_requested_and_refreshes(slow: Slow, desk: AppService):
     desk.settings.models.write_text(FAR, encoding="utf-8")
-    tab = Screen(desk)
-    shown = tab.render({})
-    assert "Being asked" in shown
-    assert tab.is_live()
+    drawn = DrawnPage("models", desk)
+    assert "Being checked" in drawn.text
+    assert drawn.timer
     slow.open.set()
     wait_for(lambda: not desk.models.current_statuses()["far"].pending)
-    assert "Test this model" in tab.render({})
+    assert "Test this model" in DrawnPage("models", desk).text
 
 
 def test_a_choice_of_models_shows_that_one_is_being_requested(
@@ -201,19 +200,18 @@ def test_a_page_that_is_opened_on_an_old_answer_goes_on_until_it_has_the_new_one
 ):
     desk.settings.workers = 0
     desk.settings.models.write_text(FAR, encoding="utf-8")
-    tab = Screen(desk)
     slow.open.set()
     slow.error = ModelError(Sentence("The key is wrong."))
     desk.models.states()
     slow.open.clear()
     slow.error = None
     monkeypatch.setattr(status, "FAILURE_TTL_S", 0.0)
-    shown = tab.render({})
-    assert "Being asked" in shown
-    assert tab.is_live()
+    drawn = DrawnPage("models", desk)
+    assert "Being checked" in drawn.text
+    assert drawn.timer
     monkeypatch.setattr(status, "FAILURE_TTL_S", 30.0)
     slow.open.set()
     wait_for(lambda: not desk.models.current_statuses()["far"].pending)
-    news = tab.render({})
-    assert "Test this model" in news
-    assert not tab.is_live()
+    models, _, timer = drawn.look()
+    assert "Test this model" in models
+    assert not timer["active"]

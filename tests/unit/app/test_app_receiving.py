@@ -58,7 +58,7 @@ def test_what_is_sent_is_never_in_memory(tmp_path: Path):
 
 
 def test_files_over_the_limit_are_broken_off(tmp_path: Path):
-    with pytest.raises(DataError, match="did not come whole"):
+    with pytest.raises(DataError, match="is incomplete"):
         read(tmp_path, part("a.csv", b"x" * 100) + b"--cut--\r\n", limit=50)
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 50
 
@@ -72,7 +72,7 @@ def test_files_over_the_limit_are_broken_off(tmp_path: Path):
     ],
 )
 def test_a_form_that_is_none_or_breaks_off_is_refused(tmp_path: Path, body: bytes):
-    with pytest.raises(DataError, match="did not come whole"):
+    with pytest.raises(DataError, match="is incomplete"):
         read(tmp_path, body)
 
 

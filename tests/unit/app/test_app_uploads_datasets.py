@@ -6,25 +6,23 @@ import zipfile
 from collections.abc import Callable
 
 import pytest
+from drawn_page import DrawnPage
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from press import Press
 from ui_evaluate_screen import Screen
 from ui_examples import FAULTY, GOOD
-from ui_results_screen import ResultsScreen
 
 from evalui.app.datasets import read_upload, store_upload, upload_parts
 from evalui.app.evaluations import run_to_repeat, start_run
 from evalui.app.service import AppService
 from evalui.datasets.model import Layout
 from evalui.errors import DataError
-from evalui.messages import messages
 from evalui.runs.spec import read_spec
 from evalui.runs.worker.worker import Worker
 from evalui.store.runs import read_cells, read_runs
 from evalui.ui.components.form import Form
 from evalui.ui.pages.evaluate.spec import form_to_spec
-from evalui.ui.published import PublishedRuns
 from evalui.ui.web.routes import add_routes
 
 MakeAct = Callable[..., Press]
@@ -108,18 +106,17 @@ def test_the_run_can_be_repeated_from_its_page(tab: Screen, desk: AppService):
 def test_the_overview_lists_what_the_run_left_out(desk: AppService):
     run_id = started(desk, store_upload(desk, LOOSE))
     Worker(desk.database, desk.models.catalog).run_once()
-    page = ResultsScreen(desk, messages("en")).render({"run": run_id})
+    page = DrawnPage("results", desk, {"run": run_id}).text
     assert "What to know" in page
     assert "Faulty rows left out of chosen: 2." in page
     assert "Not used for written, which has no options to choose from: letters." in page
-    assert "chosen：略去 2 行有错误的数据。" in ResultsScreen(desk, messages("zh")).render(
-        {"run": run_id}
-    )
+    chinese = DrawnPage("results", desk, {"run": run_id}, "zh").text
+    assert "chosen：略去 2 行有错误的数据。" in chinese
 
 
 def test_the_faults_of_one_entry_are_a_file_of_their_own(desk: AppService):
     app = FastAPI()
-    add_routes(app, desk, PublishedRuns())
+    add_routes(app, desk)
     written, chosen = upload_parts(desk, store_upload(desk, LOOSE))
     client = TestClient(app)
     assert client.get(f"/faults/{written}.csv").text.count("\n") == 1

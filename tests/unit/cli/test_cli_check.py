@@ -94,7 +94,7 @@ def test_commas_in_texts_are_accepted_by_a_flag(check: Any) -> None:
     text = "\n".join(("question,A,B,answer", *rows))
     code, output = check(text)
     assert code == 2
-    assert "if a comma before a blank belongs to the text, 3 of 3 rows are read" in output
+    assert "if a comma before a space belongs to the text, 3 of 3 rows are read" in output
     assert "--column, --kind" not in output
     code, output = check(text, "--commas-in-text")
     assert code == 0

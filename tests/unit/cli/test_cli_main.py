@@ -136,7 +136,7 @@ def test_wrong_arguments_end_with_code_2_and_one_line(
     [
         (b"", "rows.jsonl is empty"),
         (b"{}\n", "rows.jsonl line 1: "),
-        (b"not json\n", "rows.jsonl line 1, column 1: no JSON"),
+        (b"not json\n", "rows.jsonl line 1, column 1: not valid JSON"),
         (b"\xff\xfe\x00\x00", "rows.jsonl is not UTF-8"),
     ],
 )
@@ -195,7 +195,7 @@ def test_a_broken_settings_file_is_named(
 
 def test_a_worker_for_a_device_that_is_none_is_not_started(capsys: pytest.CaptureFixture[str]):
     assert main(["worker", "--device", "gpu"]) == 2
-    assert "'gpu' is no device of a worker" in capsys.readouterr().err
+    assert "'gpu' is not a device of a worker" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["score", "choices", "--help"], ["--version"]])

@@ -45,7 +45,7 @@ def test_a_model_is_called_as_its_server_calls_it(additions: Path):
     ("arguments", "told"),
     [
         (["add", "a b", "--url", URL], "name may have"),
-        (["add", "far", "--url", "ftp://x"], "no address"),
+        (["add", "far", "--url", "ftp://x"], "not the address"),
         (["remove", "mine"], "was not added"),
     ],
 )
@@ -73,8 +73,8 @@ def test_what_is_added_to_requests_is_given_by_arguments(additions: Path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--extra-body", "{enable_thinking: false}"], "no JSON object"),
-        (["--extra-body", '{"a": null}'], "no JSON object"),
+        (["--extra-body", "{enable_thinking: false}"], "not a JSON object"),
+        (["--extra-body", '{"a": null}'], "not a JSON object"),
         (["--extra-body", '{"model": "b"}'], "must not have model"),
         (["--header", "Authorization=Bearer sk-1"], "name of a secret"),
         (["--header", "X-A=$PATH"], "must end in _API_KEY"),
@@ -108,8 +108,8 @@ def test_a_model_of_a_folder_is_added_with_its_adapter(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--url", URL, "--adapter", "x"], "--adapter does not go with --url."),
-        (["--path", "x/y", "--key-stdin"], "--key-stdin does not go with --path."),
+        (["--url", URL, "--adapter", "x"], "--adapter cannot be used with --url."),
+        (["--path", "x/y", "--key-stdin"], "--key-stdin cannot be used with --path."),
         (["--path", "./nowhere"], "nowhere"),
     ],
 )

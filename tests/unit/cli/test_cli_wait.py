@@ -70,7 +70,7 @@ def test_the_end_as_json(store: Path, capsys: pytest.CaptureFixture[str]):
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
-    [(["r2"], "r2"), (["r1", "--server", "http://127.0.0.1:1"], "--database does not go with")],
+    [(["r2"], "r2"), (["r1", "--server", "http://127.0.0.1:1"], "--database cannot be used with")],
 )
 def test_what_cannot_be_waited_for_is_told(
     store: Path, arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]

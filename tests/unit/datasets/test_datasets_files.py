@@ -98,14 +98,14 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[40] ^= 0xFF
     path.write_bytes(data)
-    with pytest.raises(DataError, match=r"s\.zip is no zip archive, or a damaged one"):
+    with pytest.raises(DataError, match=r"s\.zip is not a zip archive, or it is damaged"):
         collect_files([path], LIMITS)
 
 
 def test_an_archive_with_a_nameless_file_is_refused(tmp_path: Path) -> None:
     path = zipped(tmp_path / "s.zip", {"a.csv": b"1"})
     path.write_bytes(path.read_bytes().replace(b"a.csv", b"\0.csv"))
-    with pytest.raises(DataError, match=r"s\.zip is no zip archive, or a damaged one"):
+    with pytest.raises(DataError, match=r"s\.zip is not a zip archive, or it is damaged"):
         collect_files([path], LIMITS)
 
 

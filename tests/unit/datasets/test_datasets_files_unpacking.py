@@ -40,7 +40,7 @@ def test_an_archive_that_lies_about_its_size_costs_nothing(tmp_path: Path, check
     path.write_bytes(lying_zip(100, 10, checked=checked))
     messages: list[str] = []
     assert peak_mb(lambda: messages.append(refused(path))) < 8
-    assert messages[0].startswith("lying.zip is no zip archive, or a damaged one")
+    assert messages[0].startswith("lying.zip is not a zip archive, or it is damaged")
 
 
 @pytest.mark.parametrize("part", ["xl/workbook.xml", "xl/theme/theme1.xml"])
@@ -49,9 +49,7 @@ def test_a_part_of_a_workbook_that_lies_about_its_size_costs_nothing(tmp_path: P
     path.write_bytes(lying_workbook(100, 10, part))
     messages: list[str] = []
     assert peak_mb(lambda: messages.append(refused(path))) < 8
-    assert messages[0].startswith(
-        "lying.xlsx is no workbook of a spreadsheet program, or a damaged"
-    )
+    assert messages[0].startswith("lying.xlsx cannot be opened as a workbook")
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -253,7 +253,7 @@ def test_a_role_that_was_not_read_before_is_part_of_the_hash(
 @pytest.mark.parametrize("name", ["csqa", "test_rand_split_no_answers"])
 def test_a_file_without_any_answer_says_so_in_one_sentence(tmp_path: Path, name: str) -> None:
     (tmp_path / f"{name}.jsonl").write_text(csqa("", "", ""))
-    with pytest.raises(DataError, match=rf"nothing to score\. {name}\.jsonl has no answers"):
+    with pytest.raises(DataError, match=rf"no questions to score\. {name}\.jsonl has no answers"):
         load([tmp_path / f"{name}.jsonl"])
 
 
@@ -298,7 +298,7 @@ def test_a_folder_of_many_gives_its_name_and_the_user_may_give_another(tmp_path:
 
 @pytest.mark.parametrize("bare", [BARE, HEADER + "0,T?,a,b,c,d,\n"])
 def test_test_files_without_answers_alone_are_nothing_to_score(tmp_path: Path, bare: str) -> None:
-    with pytest.raises(DataError, match=r"nothing to score\. law_test\.csv has no answers"):
+    with pytest.raises(DataError, match=r"no questions to score\. law_test\.csv has no answers"):
         load(write(tmp_path, law_test=bare, law_dev=DEV))
 
 

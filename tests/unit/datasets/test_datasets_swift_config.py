@@ -125,7 +125,7 @@ def test_a_link_does_not_lead_outside_either(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("{", r"custom_config\.json line 1: no JSON"),
+        ("{", r"custom_config\.json line 1: not valid JSON"),
         ("{}", r"custom_config\.json has no list of questions"),
         ("[]", r"custom_config\.json is empty"),
         ("[1]", r"custom_config\.json is a list of texts or numbers"),

@@ -267,7 +267,7 @@ def test_a_question_can_be_asked_several_times():
         trials, metrics = run.trials(), run.metrics()
     assert trials["repeat"].tolist() == [1, 2, 3, 4] * 12
     again = evalui.score_choices(trials)
-    with pytest.raises(DataError, match="repeat 'two' is no whole number"):
+    with pytest.raises(DataError, match="repeat 'two' is not a whole number"):
         evalui.score_choices(trials.assign(repeat="two"))
     accuracy = metrics[metrics["metric"] == "acc_origin"].iloc[0]
     for name in ("acc_origin", "pass_at_2", "majority"):

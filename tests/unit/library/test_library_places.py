@@ -42,7 +42,7 @@ def test_what_is_not_there_is_said(tmp_path: Path, choice_folder: Path):
         evalui.open(tmp_path / "missing")
     with pytest.raises(StoreError, match="no store at"):
         evalui.list_runs(tmp_path)
-    with pytest.raises(DataError, match="no finished run of a harness"):
+    with pytest.raises(DataError, match="not a finished run of a harness"):
         evalui.open(tmp_path)
     with pytest.raises(UnknownRun, match="no run 'other'"):
         evalui.open(choice_folder, run="other")

@@ -207,7 +207,7 @@ def test_probabilities_make_the_label_mass_and_the_light_known(choice: evalui.Ru
     [
         ({"choice": ["B", "C", "D", None, "A", "A"]}, r"Row 2: choice is 'D', .* from A to C"),
         ({"answer": [*"BCAB", None, "A"]}, r"Row 4: answer is"),
-        ({"permutation": [(0, 1, 2), (0, 0, 1), (1, 2, 0)] * 2}, r"Row 1: \(0, 0, 1\) is no order"),
+        ({"permutation": [(0, 1, 2), (0, 0, 1), (1, 2, 0)] * 2}, r"Row 1: \(0, 0, 1\) is not an"),
         ({"answer": list("BCABCB")}, r"Row 5: question 'q2' has another right option"),
         ({"id": ["q1"] * 6}, r"Row 3: question 'q1' has this order already.* by="),
         ({"fixed_order": "moved"}, r"fixed_order is 'moved', expected one of naming, duplicates"),

@@ -91,7 +91,7 @@ def template_keys() -> Iterator[tuple[str, bool]]:
     """What templates hand to `t`; whether it is a whole key, or the beginning of one."""
     for path in TEMPLATES:
         for call in re.finditer(r"\bt(?:\.count)?\(([^,)]*)", path.read_text(encoding="utf-8")):
-            for text, rest in re.findall(r'"([\w.-]+)"( ~)?', call[1]):
+            for text, rest in re.findall(r'(?<!~ )"([\w.-]+)"( ~)?', call[1]):
                 yield text, not rest
 
 

@@ -38,7 +38,7 @@ _EXEMPT: tuple[tuple[str, str, str], ...] = (
     ("report/figures/arena.py", "judge", "a column: who judged"),
     ("runs/signature.py", "judge", "a part of a signature: who judged"),
     ("ui/pages/evaluate/spec.py", "cloze", "the part of a prompt template"),
-    ("ui/pages/evaluate/form.py", "cloze", "the part of a prompt template"),
+    ("ui/pages/evaluate/fields.py", "cloze", "the part of a prompt template"),
     ("ui/pages/evaluate/", "judge", "a style class, and reading a rubric's replies"),
     ("ui/pages/arena.py", "judge", "a field of the filter: who judged"),
     ("app/gallery_builder.py", "multiple_choice", "content of the gallery"),
@@ -58,7 +58,7 @@ _SHARED: Mapping[str, str] = {
 # Where the name of such a property is that of something else.
 _NAMESAKES: tuple[tuple[str, str, str], ...] = (
     ("ui/pages/evaluate/spec.py", "unconditional", "the part of a prompt template"),
-    ("ui/pages/evaluate/form.py", "unconditional", "the part of a prompt template"),
+    ("ui/pages/evaluate/fields.py", "unconditional", "the part of a prompt template"),
     ("scoring/choice/options.py", "unconditional", "scores without the question"),
     ("harnesses/", "unconditional", "scores without the question"),
 )

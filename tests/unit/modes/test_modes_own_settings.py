@@ -18,7 +18,6 @@ from runs_examples import dataset
 from settings_examples import table_of
 from starlette.testclient import TestClient
 from store_examples import open_database
-from ui_layout import laid_out
 
 import evalui
 from evalui.api.application import create_api
@@ -36,7 +35,7 @@ from evalui.generation import (
     check_declaration,
     declared_settings,
 )
-from evalui.messages import Messages, messages
+from evalui.messages import messages
 from evalui.models.base import BACKENDS, ModelEntry, sampling_seed
 from evalui.models.scripted import ScriptedBackend
 from evalui.modes import MODES, ModeSettings, plan_requests, usual_max_tokens
@@ -61,7 +60,7 @@ from evalui.types import (
     Trial,
     Variant,
 )
-from evalui.ui.pages.evaluate.form import RunFields
+from evalui.ui.pages.evaluate.fields import Fields
 from evalui.ui.pages.evaluate.mode_list import offered_settings
 from evalui.ui.pages.evaluate.spec import form_to_spec, spec_to_form
 
@@ -248,19 +247,11 @@ def test_they_are_options_of_the_command() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_they_are_fields_of_the_page_where_the_mode_is_chosen(language: Any) -> None:
-    fields = _fields_of(messages(language))
-    for name in _OWN:
-        assert name in fields.fields
-    tone: Any = fields.component("tone")
-    assert tone.label == {"en": "Tone", "zh": "语气"}[language]
-    assert {*_OWN} <= {*offered_settings({"modes": ["question_answer", "toned"]})}
+    offered = offered_settings({"modes": ["question_answer", "toned"]})
+    labels = {each.name: each.label for each in Fields(messages(language), {}).writing(offered)}
+    assert {*_OWN} <= labels.keys()
+    assert labels["tone"] == {"en": "Tone", "zh": "语气"}[language]
     assert not {*_OWN} & {*offered_settings({"modes": ["question_answer"]})}
-
-
-def _fields_of(t: Messages) -> RunFields:
-    fields, _ = laid_out(lambda: RunFields(t))
-    laid_out(lambda: fields.generation(judge=False))
-    return fields
 
 
 def test_a_form_is_read_and_written_again() -> None:

@@ -32,7 +32,7 @@ def test_the_plan_decides_who_meets_whom(fields: dict[str, object], pairs: list[
 
 
 def test_a_name_that_takes_no_part_is_reported_with_those_that_do():
-    with pytest.raises(UnknownName, match="'w' takes no part"):
+    with pytest.raises(UnknownName, match="'w' does not take part"):
         judged_pairs(judging(pairs="baseline", baseline=["w"]), NAMES)
 
 

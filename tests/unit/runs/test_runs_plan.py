@@ -92,7 +92,7 @@ def test_without_shots_no_example_is_shown() -> None:
 
 def test_fewer_dev_rows_than_shots_are_reported_before_the_start() -> None:
     data = dataset(samples=[sample(1), sample(2, subject="law")], shots=5)
-    with pytest.raises(SpecError, match=r"sums, subject law, has 0 worked examples.*3 shots"):
+    with pytest.raises(SpecError, match=r"sums, subject law, has 0 worked examples.*3 are needed"):
         plans_of(spec(shots=3), data)
 
 

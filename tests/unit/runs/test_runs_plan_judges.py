@@ -153,7 +153,7 @@ def test_other_answers_have_another_signature_and_none_of_how_they_were_prompted
 
 @pytest.mark.parametrize("field", ["baseline", "against"])
 def test_a_misspelt_name_is_reported_even_where_it_is_not_used(field: str):
-    with pytest.raises(UnknownName, match="'rihgt' takes no part"):
+    with pytest.raises(UnknownName, match="'rihgt' does not take part"):
         plans(RIGHT, WRONG, judging={"judges": ["reference-judge"], field: ["rihgt"]})
 
 

@@ -172,7 +172,7 @@ def test_a_run_queued_meanwhile_counts_against_the_limit(
         return plan_run(*given, **named)
 
     monkeypatch.setattr(submitting, "plan_run", plan_slowly)
-    with pytest.raises(SpecError, match="1 of your runs wait already"):
+    with pytest.raises(SpecError, match="1 of your runs are already waiting"):
         submit(database, asked, loaded, CATALOG, usual=UserLimits(queued=1))
     assert len(read_runs(database)) == 1
 
@@ -409,7 +409,7 @@ def test_answers_of_another_users_run_do_not_exist(answered: Path, database: Dat
         ({}, "either a path or an earlier run"),
         ({"path": "answers_x.jsonl", "run": "abc"}, "either a path or an earlier run"),
         ({"path": "answers_x.jsonl", "dataset": "other"}, "Known: open"),
-        ({"path": "strangers.jsonl"}, "none belongs to a question of open"),
+        ({"path": "strangers.jsonl"}, "none has a question in open"),
     ],
 )
 def test_answers_without_a_source_or_a_question_are_refused(
@@ -466,5 +466,5 @@ def test_an_answer_after_another_conversation_is_no_answer(
     run_id = submit(database, first, loaded, CATALOG, collected=brought)
     Worker(database, lambda: CATALOG).run_once(run_id)
     (answered / "open.jsonl").write_text(OPEN.replace("}", ', "history": [["a", "b"]]}'))
-    with pytest.raises(SpecError, match="none belongs to a question"):
+    with pytest.raises(SpecError, match="none has a question"):
         collect_in(answered, database, open_run(run=run_id))

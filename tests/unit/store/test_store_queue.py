@@ -43,7 +43,7 @@ def test_a_run_is_called_by_its_datasets_unless_it_has_a_name(database: Database
 
 
 def test_a_run_that_can_do_nothing_is_not_queued(database: Database) -> None:
-    with pytest.raises(SpecError, match=r"Nothing in this run can be done\. always-A cannot"):
+    with pytest.raises(SpecError, match=r"Nothing in this run can be evaluated\. always-A cannot"):
         add_run(database, spec(models=["always-A"], mode="cloze"))
     assert read_runs(database) == []
 
@@ -94,7 +94,7 @@ def test_a_run_of_a_script_is_no_other_workers_and_ends_with_it(database: Databa
     assert queue.requeue_lost(database, silent_s=-1) == 1
     row = read_run(database, run_id)
     assert (row.state, cell_states(database, run_id)) == ("failed", ["failed"])
-    assert row.error.startswith("The program that did this run has ended")
+    assert row.error.startswith("The program that did this run ended")
 
 
 def test_looking_into_an_empty_queue_writes_nothing(database: Database, lease: Lease) -> None:
@@ -222,7 +222,7 @@ def test_a_cell_is_not_gone_on_with_by_another_model(database: Database, lease: 
     queue.start_cell(database, lease, 1, "before")
     queue.start_cell(database, lease, 1, "after")  # nothing was answered yet
     write_trials(database, lease, 1, [trial(1)])
-    with pytest.raises(ModelError, match="has changed since this cell began"):
+    with pytest.raises(ModelError, match="has changed since this part of the run began"):
         queue.start_cell(database, lease, 1, "later")
     queue.start_cell(database, lease, 1, "after")
 

@@ -173,7 +173,8 @@ def test_what_is_drawn_anew_takes_the_place_of_what_was():
 
 
 def test_foreign_text_stays_text():
-    draw = partial(heat_map, (), [HOSTILE], [HOSTILE], row_height=40)
+    cells = Cells([[0.5]], "share", texts=[[HOSTILE]], told=[[HOSTILE]])
+    draw = partial(heat_map, [cells], [HOSTILE], [HOSTILE], row_height=40)
     blocks = (
         Headline(HOSTILE, HOSTILE, lead=HOSTILE),
         Paragraph(HOSTILE),

@@ -1,38 +1,45 @@
 """The page that docs/extend.md adds, as it stands there."""
 
+import sys
 from collections.abc import Callable
-from types import ModuleType, SimpleNamespace
-from typing import Any, cast
+from types import ModuleType
+from typing import Any
 
 import gradio as gr
+import pytest
+from drawn_page import DrawnPage
 from extend_examples import files_of_page
-from ui_layout import laid_out, request_of
 
 from evalui.app.service import AppService
-from evalui.messages import messages
-from evalui.ui.pages.context import PageContext
 
 
-def test_a_page_with_a_table_and_a_chart_has_sixty_lines(
-    desk: AppService, finished: Callable[..., str]
-):
+@pytest.fixture
+def page(
+    desk: AppService, finished: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> DrawnPage:
+    """The page at a run that has ended."""
     code = files_of_page()["pages/pace.py"]
-    assert len(code.splitlines()) <= 60
-    module = cast("Any", ModuleType("pace"))
+    assert len(code.splitlines()) <= 40
+    module = ModuleType("pace")
     exec(compile(code, "pace.py", "exec"), module.__dict__)
+    monkeypatch.setitem(sys.modules, "evalui.ui.pages.pace", module)
     finished()
+    return DrawnPage("pace", desk)
 
-    def made() -> Any:
-        page = module.PacePage(PageContext(desk, messages("en")))
-        page.wire()
-        return page
 
-    page, _ = laid_out(made)
-    request = request_of(desk.person)
-    event = cast("gr.EventData", SimpleNamespace(_data={"query": ""}))
-    assert "Evaluate" in page._open(event, request)
-    _, drawn = laid_out(lambda: page._draw(request))
-    shown = "".join(str(each["props"].get("value")) for each in drawn.config["components"])
-    assert "The fastest run does" in shown
-    assert "Speed by run" in shown
-    assert "Trials a second</th>" in shown
+def test_a_page_with_a_chart_and_a_table_has_forty_lines_of_gradio(page: DrawnPage):
+    made = {type(each).__name__: each for each in page.layout.blocks.values()}
+    assert "How fast 1 runs were" in str(made["Markdown"].value)
+    for name in ("BarPlot", "Dataframe"):
+        assert "Trials a second" in str(made[name].value)
+
+
+def test_its_field_filters_by_an_event_of_gradios_own(page: DrawnPage):
+    (event,) = page.layout.fns.values()
+    assert event.queue
+    pick: Any = event.fn
+    for shown in pick(""):
+        assert len(shown) == 1
+    for shown in pick("no such run"):
+        assert len(shown) == 0
+    assert isinstance(page.component("Runs whose name holds"), gr.Textbox)

@@ -1,224 +1,208 @@
-"""The Evaluate page as a visitor has it: what its components show, changed by events."""
+"""The Evaluate page as a visitor has it: its markup, and the form that a tab keeps of it."""
 
 import json
 from html import escape
-from types import SimpleNamespace
+from html.parser import HTMLParser
 from typing import Any, cast
 from urllib.parse import urlencode
 
 import gradio as gr
+from drawn_page import DrawnPage
 from press import Press
-from ui_layout import laid_out, request_of
 
 from evalui.app.service import AppService
+from evalui.errors import EvaluiError
 from evalui.messages import messages
 from evalui.report.html import Html
 from evalui.types import Language
-from evalui.ui.components.form import Form
-from evalui.ui.pages.context import PageContext
-from evalui.ui.pages.evaluate import EvaluatePage
-from evalui.ui.pages.evaluate.form import Field
+from evalui.ui.components.action import Action
+from evalui.ui.components.form import Form, field_values
+from evalui.ui.pages.evaluate import acted
+from evalui.ui.screen import Screen as Drawing
+from evalui.ui.screen import read_query
 
-
-def _made(service: AppService, language: Language) -> EvaluatePage:
-    page = EvaluatePage(PageContext(service, messages(language)))
-    page.wire()
-    return page
+_ADDRESS = {"again", "uploads", "models"}
 
 
 class Screen:
     """One page in one browser."""
 
     def __init__(self, service: AppService, language: Language = "en") -> None:
-        self.service = service
-        self.page, _ = laid_out(lambda: _made(service, language))
-        self.state: dict[Any, dict[str, Any]] = {}
-        self.left = ""  # the other page that was gone to
-        self.query = ""
+        self.service, self.t = service, messages(language)
+        self.query, self.left = "", ""  # the address, and the other page that was gone to
+        self.typed: Form = {}
+        self.files: list[str] = []  # that are shown
+        self.shown = ""
 
     def render(self, form: Form) -> Html:
-        """What an address shows; a form that is no address is what the inputs hold."""
-        if form.keys() <= {"again", "uploads", "logs", "models"} and "kinds" not in form:
+        """What an address shows; a form that is no address is what the tab has kept."""
+        if form.keys() <= _ADDRESS and "kinds" not in form:
             return self.open(form)
-        return self.act(Press("set", {}, form))
+        self._keep(form)
+        return self._drawn()
 
     def open(self, form: Form) -> Html:
-        """What an address shows."""
-        self.state = {}
-        self.query = urlencode(form, doseq=True)
-        event = SimpleNamespace(_data={"query": self.query})
-        return self._answered(self.page._open(cast("gr.EventData", event), self._request()))  # pyright: ignore[reportPrivateUsage]
+        """What an address shows in a new tab."""
+        self.typed, self.query = {}, urlencode(form, doseq=True)
+        return self._drawn()
 
     def act(self, action: Press) -> Html:
-        """What the page shows after an event, its inputs holding the form of the action."""
-        page, request = self.page, self._request()
-        if action.form or not self.state:
-            self.fill(action.form)
-        sent = self.sent()
-        event = cast("gr.EventData", SimpleNamespace(_data={"do": action.do, **action.data}))
+        """What the page shows after something was done while it held the form of the action."""
+        if action.form:
+            self._keep(action.form)
+        upload = action.value("upload")
         match action.do:
-            case "set" if action.value("name").startswith("read_kind_"):
-                updates = page._map(event, request, *sent)  # pyright: ignore[reportPrivateUsage]
-            case "set":
-                updates = page._set(request, *sent)  # pyright: ignore[reportPrivateUsage]
-            case "preset":
-                updates = page._preset(request, action.value("preset"), *sent)  # pyright: ignore[reportPrivateUsage]
-            case "start":
-                updates = page._start(request, *sent)  # pyright: ignore[reportPrivateUsage]
-            case "import":
-                updates = page._import(request, *sent)  # pyright: ignore[reportPrivateUsage]
-            case "sample":
-                updates = page._sample(request)  # pyright: ignore[reportPrivateUsage]
-            case "open_sample":
-                updates = page._open_sample(request)  # pyright: ignore[reportPrivateUsage]
+            case "uploaded":
+                self._go([*self.files, upload])
+            case "replaced":
+                self._go([upload])
+            case "remove":
+                self._drawn()
+                assert f'data-remove="{upload}"' in self.shown
+                self._go([each for each in self.files if each != upload])
+            case "answered":
+                self.typed["answered"] = upload
+            case "questions":
+                self.typed |= {f"shown_{upload}": "yes", f"from_{upload}": action.value("start")}
             case "find":
-                updates = {page.sets: page._find(request, action.value("words"))}  # pyright: ignore[reportPrivateUsage]
-            case _:
-                updates = page._act(event, request, *sent)  # pyright: ignore[reportPrivateUsage]
-        return self._answered(updates)
-
-    def fill(self, form: Form) -> None:
-        """Let the inputs hold a form: those of all groups, if it was shown with choices."""
-        fields = self.page.fields
-        groups = ["start", "log"]
-        groups += ["choices", "options", "open"] if "kinds" in form else []
-        self.state[self.page.mapping] = {"value": json.dumps({})}
-        for name, (component, _) in fields.lists.items():
-            held = {
-                each: value
-                for each, value in form.items()
-                if each == name or each.startswith(f"{name}_")
-            }
-            self._set(component, json.dumps(held or {name: []}))
-        given = {field.component: field.write(form, name) for name, field in fields.fields.items()}
-        for component, value in given.items():
-            self._set(component, value)
-        inputs = {name for name, field in fields.fields.items() if field.group in groups}
-        kept = {name: value for name, value in form.items() if name not in inputs}
-        self._set(fields.kept, json.dumps(kept | {"shown": groups}))
-
-    def sent(self) -> list[Any]:
-        """What the inputs hold."""
-        inputs = [self.page.mapping, *self.page.fields.inputs]
-        return [self.state.get(each, {}).get("value", each.value) for each in inputs]
+                self.typed["find"] = action.value("words")
+            case "open":
+                self._press({f"open_{upload}": action.value("part")})
+            case "preview" if not self.typed.get(f"shown_{upload}"):
+                self._press({f"shown_{upload}": "yes"})
+            case "set" | "preview":
+                pass
+            case "pick":
+                self._press({action.value("name"): action.value("value")})
+            case "forget":
+                self._press({f"answers.{upload.replace('.', '-')}.model": None})
+            case do:
+                return self._acted(do, action)
+        return self._drawn()
 
     def form(self) -> Form:
-        """What the inputs hold, as a form."""
-        return self.page._form(self.sent())  # pyright: ignore[reportPrivateUsage]
+        """What the page holds."""
+        return self.typed
 
-    def _set(self, component: Any, value: object) -> None:
-        self.state.setdefault(component, {})["value"] = value
+    def field(self, label: str) -> Any:
+        """The field of a label on the page that is shown."""
+        return self.drawn.component(label)
 
-    def _request(self) -> gr.Request:
-        return request_of(self.service.person)
+    @property
+    def may_start(self) -> bool:
+        """Whether the button of the page that is shown starts the run."""
+        return self.field(self.t("cost.start")).interactive
 
-    def _answered(self, updates: dict[Any, Any]) -> Html:
-        unknown = updates.keys() - set(self.page.shown)
-        assert not unknown, f"no output of the event: {unknown}"
-        for component, update in updates.items():
-            if component is self.page.address:
-                how, _, target = update.partition(">" if ">" in update.partition("?")[0] else "?")
-                self.left, self.query = (target, self.query) if ">" in update else ("", target)
-                del how
-                continue
-            is_update = isinstance(update, dict) and "__type__" in update
-            change: dict[str, Any] = cast("Any", update) if is_update else {"value": update}
-            self.state.setdefault(component, {}).update(change)
-        return self.html()
+    @property
+    def is_judged(self) -> bool:
+        """Whether models judge the answers of the page that is shown."""
+        return self.field(self.t("judge.on")).value
 
-    # What is seen --------------------------------------------------------------------------------
+    def _keep(self, form: Form) -> None:
+        self.typed = {**form, "files": [*field_values(form, "uploads")]}
+        self.files = [*field_values(form, "uploads")]
+        self.query = "" if self.files else urlencode({"models": form.get("models", [])}, doseq=True)
+        self._go(self.files)
 
-    def html(self) -> Html:
-        """Everything that is visible, the inputs as a browser would send them."""
-        parts = [f'<a href="{escape(self.left)}" data-go></a>'] if self.left else []
-        parts += [f'<p data-address="{escape(self.query)}">']
-        held = self.state.get(self.page.fields.kept, {}).get("value", "{}")
-        kept: dict[str, str | list[str]] = json.loads(held)
-        parts += [
+    def _go(self, uploads: list[str]) -> None:
+        models = [each for each in self.query.split("&") if each.startswith("models=")]
+        self.query = "&".join(models + ([f"uploads={','.join(uploads)}"] if uploads else []))
+
+    def _press(self, fields: dict[str, Any]) -> None:
+        """Press the button that sets these fields."""
+        self._drawn()
+        assert fields in _Controls(self.shown).sets, f"no button sets {fields}"
+        self.typed |= {name: value for name, value in fields.items() if value is not None}
+        for name in [name for name, value in fields.items() if value is None]:
+            del self.typed[name]
+
+    def _acted(self, do: str, action: Press) -> Html:
+        if do == "columns":
+            self.typed["use"] = action.value("upload")
+        form = json.dumps(self.typed)
+        try:
+            if do == "start":
+                to = self._page().press(self.t("cost.start"), **{"": form})
+            else:
+                to = acted(self._screen(), self.service, Action(do, {**action.data, "form": form}))
+        except (EvaluiError, gr.Error) as error:
+            told = (
+                self.t.translate(error.sentence) if isinstance(error, EvaluiError) else str(error)
+            )
+            return Html(f'<div role="alert">{escape(told)}</div>{self._drawn()}')
+        if to.startswith("?"):
+            self.query = to[1:]
+            return self._drawn()
+        self.left = to
+        return Html(f'<a href="{escape(to)}" data-go></a>{self._drawn()}')
+
+    def _screen(self) -> Drawing:
+        form = read_query(self.query)
+        place = cast("gr.HTML", None)
+        return Drawing("evaluate", self.t, self.service, form, place, typed=self.typed)
+
+    def _page(self) -> DrawnPage:
+        self.service.require("see")
+        language = self.t.language
+        return DrawnPage("evaluate", self.service, self.query, language, typed=self.typed)
+
+    def _drawn(self) -> Html:
+        page = self.drawn = self._page()
+        self.shown = page.text
+        controls = _Controls(self.shown)
+        self.typed, self.files = controls.form | page.kept, controls.files
+        hidden = [
             f'<input type="hidden" name="{escape(name)}" value="{escape(each)}">'
-            for name, value in kept.items()
+            for name, value in (controls.held | page.kept).items()
+            if name not in controls.drawn
             for each in (value if isinstance(value, list) else [value])
         ]
-        row: Any = self.page.head.parent
-        parts += [self._block(block) for block in self._children(row.parent)]
-        parts += [self._block(self.page.questions)]
-        return Html("".join(parts))
-
-    def _children(self, block: Any) -> list[Any]:
-        return list(getattr(block, "children", []))
-
-    def _block(self, block: Any) -> str:
-        state = self.state.get(block, {})
-        if state.get("visible", getattr(block, "visible", True)) in (False, "hidden"):
-            return ""
-        if isinstance(block, gr.HTML):
-            return self._markup(block)
-        if isinstance(block, gr.Button):
-            return self._button(block)
-        label = escape(str(state.get("label", getattr(block, "label", "")) or ""))
-        if children := self._children(block):
-            return label + "".join(map(self._block, children))
-        fields = {field.component: (name, field) for name, field in self.page.fields.fields.items()}
-        if block in fields:
-            return label + self._input(*fields[block])
-        return label
-
-    def _markup(self, block: gr.HTML) -> str:
-        state = self.state.get(block, {})
-        if block.html_template != "${markup}":
-            return str(state.get("value", block.value) or "")
-        shown = str(state.get("markup", ""))
-        held: dict[str, str | list[str]] = json.loads(state.get("value", "{}"))
-        for name, values in held.items():
-            for value in values if isinstance(values, list) else [values]:
-                told = f'name="{escape(name)}" value="{escape(value)}"'
-                shown = shown.replace(f"{told} ", f"{told} checked ")
-            if isinstance(values, str):
-                shown = _selected(shown, name, values)
-        return shown
-
-    def _button(self, block: gr.Button) -> str:
-        state, page = self.state.get(block, {}), self.page
-        names = {page.start: "start", page.sample: "sample", page.open_sample: "open_sample"}
-        names[page.take_log] = "import"
-        off = "" if state.get("interactive", True) else " disabled"
-        return f'<button data-do="{names[block]}"{off}>{escape(str(block.value))}</button>'
-
-    def _input(self, name: str, field: Field) -> str:
-        block: Any = field.component
-        state = self.state.get(block, {})
-        value = state.get("value", block.value)
-        info = escape(str(state.get("info", block.info) or ""))
-        placeholder = escape(str(state.get("placeholder", getattr(block, "placeholder", "")) or ""))
-        if field.kind == "box":
-            checked = " checked" if value else ""
-            return f'<input name="{name}" value="yes"{checked}>{info}'
-        if isinstance(block, gr.Dropdown):
-            options = [
-                f'<option value="{escape(each)}"{" selected" if each == value else ""}>'
-                f"{escape(word)}</option>"
-                for word, each in state.get("choices", block.choices)
-            ]
-            return f'<select name="{name}">{"".join(options)}</select>{info}'
-        if isinstance(block, (gr.Radio, gr.CheckboxGroup)):
-            held: list[Any] = value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType] # of Gradio
-            return "".join(
-                f'<input name="{name}" value="{escape(each)}"{" checked" if each in held else ""}>'
-                f"{escape(word)}"
-                for word, each in state.get("choices", block.choices)
-            )
-        text = "" if value is None else escape(str(value))
-        return f'<input name="{name}" value="{text}" placeholder="{placeholder}">{info}'
+        return Html("".join(hidden) + self.shown)
 
 
-def _selected(shown: str, name: str, value: str) -> str:
-    """The list of a name with its choice, or the field of a name with its text."""
-    told = f'<input type="text" name="{name}"'
-    shown = shown.replace(told, f'{told} value="{escape(value)}"')
-    head, tag, rest = shown.partition(f'<select name="{name}"')
-    if not tag:
-        return shown
-    body, end, tail = rest.partition("</select>")
-    option = f'<option value="{escape(value)}">'
-    body = body.replace(option, f"{option[:-1]} selected>", 1)
-    return head + tag + body + end + tail
+class _Controls(HTMLParser):
+    """What a form holds, as assets/js/form.js reads it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.held: Form = {}
+        self.files: list[str] = []
+        self.drawn: Form = {}
+        self.sets: list[dict[str, Any]] = []
+        self._list, self._area = "", ""
+        self.feed(page)
+
+    @property
+    def form(self) -> Form:
+        return self.held | self.drawn
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        name = given.get("name", "")
+        if tag == "form":
+            self.held = json.loads(given["data-form"])
+            self.files = json.loads(given["data-files"])
+        if "data-set" in given and "disabled" not in given:
+            self.sets.append(json.loads(given["data-set"]))
+        if tag == "option" and ("selected" in given or self._list not in self.drawn):
+            self.drawn[self._list] = given["value"]
+        if tag == "select":
+            self._list = name
+        if tag == "textarea":
+            self._area, self.drawn[name] = name, ""
+        if tag != "input" or not name or "disabled" in given:
+            return
+        if given.get("type") == "checkbox":
+            values = [*field_values(self.drawn, name)]
+            is_new = "checked" in given and given["value"] not in values
+            self.drawn[name] = [*values, given["value"]] if is_new else values
+        elif given.get("type") != "radio" or "checked" in given:
+            self.drawn[name] = given.get("value", "")
+
+    def handle_data(self, data: str) -> None:
+        if self._area:
+            self.drawn[self._area] = data.removeprefix("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "textarea":
+            self._area = ""

@@ -44,8 +44,9 @@ def laid_out(make: Callable[[], T]) -> tuple[T, Layout]:
     return asyncio.run(made())
 
 
-def request_of(person: Person) -> gr.Request:
-    """The request of an event of a person."""
+def request_of(person: Person, query: str = "") -> gr.Request:
+    """The request of an event of a person, at the address with a query."""
     scope: dict[str, Any] = {}
     set_sender(scope, person)
-    return cast("gr.Request", SimpleNamespace(request=SimpleNamespace(scope=scope)))
+    sent = SimpleNamespace(scope=scope, url=SimpleNamespace(query=query), cookies={})
+    return cast("gr.Request", SimpleNamespace(request=sent))

@@ -1,36 +1,49 @@
-"""The view of a run's questions for tests, by the id of the run."""
+"""The questions of a run as a page lists and shows them, for tests."""
 
-from urllib.parse import parse_qsl
+import re
+from html import unescape
+from typing import Any
+from urllib.parse import parse_qs
 
-from ui_results_screen import text_of
+from drawn_page import DrawnPage
 
-from evalui.app.run_view import RunView
 from evalui.app.service import AppService
-from evalui.messages import messages
-from evalui.ui.components.form import Form, read_form
-from evalui.ui.components.list_and_reader import ListContent
-from evalui.ui.pages.results import samples
 
 
-class ShownSamples:
-    """The view in English, without a page around it."""
+def samples(desk: AppService, run_id: str, form: Any = None) -> DrawnPage:
+    """The page at an address with the parameters in `form`."""
+    return DrawnPage("results", desk, {"run": run_id, "sub": "samples"} | (form or {}))
 
-    def __init__(self, desk: AppService) -> None:
-        self._desk = desk
-        self._t = messages("en")
 
-    def content(self, run_id: str, form: Form | None = None) -> ListContent:
-        """What the address in `form` shows."""
-        return samples.content(self._view(run_id), form or {})
+def show(desk: AppService, run_id: str, form: Any = None) -> str:
+    """What it shows there."""
+    return samples(desk, run_id, form).text
 
-    def show(self, run_id: str, form: Form | None = None) -> str:
-        """The same as text: what stands above, what can be filtered by, the list and the reader."""
-        return text_of(self.content(run_id, form))
 
-    def changed(self, run_id: str, form: Form, **fields: str) -> Form:
-        """The parameters of the address after a field beside the list was changed, {} if none."""
-        query = samples.changed(self._view(run_id), form, {**fields})
-        return read_form(parse_qsl(query))
+def query(href: str) -> dict[str, str]:
+    """The parameters of an address."""
+    named = parse_qs(unescape(href).partition("?")[2])
+    return {name: values[0] for name, values in named.items()}
 
-    def _view(self, run_id: str) -> RunView:
-        return RunView(self._desk, self._t, run_id)
+
+def listed(page: str) -> list[str]:
+    """The ids of the questions in the list, in order."""
+    part = page.partition('class="questions"')[2].partition("</ul>")[0]
+    return [query(href)["q"] for href in re.findall(r'<a href="([^"]+)"', part)]
+
+
+def link(page: str, words: str) -> dict[str, str]:
+    """Where the link with these words leads."""
+    (href,) = re.findall(rf'<a href="([^"]+)"[^>]*>(?:<b>)?{re.escape(words)}', page)
+    return query(href)
+
+
+def step(page: str, by: int) -> dict[str, str]:
+    """Where j (1) or k (-1) leads, {} if there is nothing."""
+    found = re.findall(rf'data-step="{by}" href="([^"]+)"', page)
+    return query(found[0]) if found else {}
+
+
+def pager(page: str, word: str) -> dict[str, str]:
+    """Where the link with this word leads that is below the list."""
+    return link(page.partition("pager")[2].partition("</div>")[0], word)

@@ -1,116 +1,89 @@
 """What an annotator sees after finishing: the preferred models, and who agrees with whom."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from pathlib import Path
 
 import gradio as gr
-from gradio.blocks import Block as Component
 
-from evalui.app.ballots import VoterState, own_verdicts
+from evalui.app.ballots import VoterState, import_votes, own_verdicts
+from evalui.app.datasets import store_upload
 from evalui.app.results import run_report
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.people import contestant_markers, people_blocks
-from evalui.report.blocks import Block, Card, Details, Headline, Markers, TableCell, text_table
+from evalui.report.blocks import Block, Card, Headline, Markers, TableCell, text_table
 from evalui.report.numbers import fixed
-from evalui.report.render.page import render_blocks
 from evalui.scoring.arena.battles import BattleTally, tallies
 from evalui.scoring.arena.people import PeopleFigures, one_per_dataset
 from evalui.scoring.arena.verdicts import battles_from_verdicts
 from evalui.store.runs import RunRow
 from evalui.types import Verdict
+from evalui.ui.blocks import show
 from evalui.ui.components.listing import markup
-from evalui.ui.components.sent_file import sent_file
 from evalui.ui.components.templates import fill
 from evalui.ui.components.widgets import note
-from evalui.ui.pages.annotate.visit import (
-    Visit,
-    Way,
-    leads,
-    page_address,
-    rename_address,
-    ways,
-)
+from evalui.ui.pages.annotate.visit import Visit, Way, ways
 
 
-class ResultPart:
-    """The components of the result; its blocks are drawn where `blocks` are asked for."""
-
-    def __init__(self, t: Messages) -> None:
-        self.t = t
-        with gr.Row(visible=False, elem_classes="result-line") as self.row:
-            self.line = markup()
-            self.votes = sent_file(t, t("annotate.load"), ".jsonl")
-            self.ways = markup()
-        self.headline = markup(visible=False)
-        self.outputs: list[Component] = [
-            *(self.row, self.line, self.votes, self.ways, self.headline)
-        ]
-
-    def shown(self, visit: Visit, run: RunRow, state: VoterState) -> dict[Component, Any]:
-        """The line of the run and what this person preferred."""
-        t, is_whole = self.t, _is_whole(visit, state)
-        may_lead = leads(visit, run)
-        save = Way(t("annotate.save"), f"../votes/{run.id}.jsonl", saved=True)
-        lead = Way(t("annotate.voters_title"), page_address(run, sub="voters"))
-        preferred = _preference(t, _counted(_own(t, visit, run, state)))
-        headline = fill("framed.html", content=render_blocks([Headline(preferred)]), role="")
-        line = fill(
-            "annotate/runline.html",
-            t=t,
-            run_name=run.name if is_whole else "",
-            voter=visit.voter.shown_name,
-            rename=rename_address(visit, run),
-        )
-        return {
-            self.row: gr.update(visible=True),
-            self.line: line,
-            self.votes: gr.update(visible=is_whole and may_lead),
-            self.ways: ways(save if is_whole else None, lead if may_lead else None),
-            self.headline: gr.update(value=headline, visible=True),
-        }
-
-    def draw(self, visit: Visit, run: RunRow, state: VoterState) -> None:
-        """Make the components of the blocks, where Gradio is to draw them."""
-        for block in result_blocks(self.t, visit, run, state):
-            _draw(block)
-        if not _is_whole(visit, state) and not visit.voter.guest:
-            later = note("na", self.t("annotate.others_later"))
-            markup(fill("framed.html", content=later, role=""))
-
-
-def result_blocks(t: Messages, visit: Visit, run: RunRow, state: VoterState) -> Iterator[Block]:
-    """What stands below the headline.
+def show_result(visit: Visit, state: VoterState) -> None:
+    """Make the components of the result.
 
     Guests see their own votes alone, and so does everybody before all have ended.
     """
-    if not _is_whole(visit, state):
-        own = own_verdicts(visit.service, run.id, visit.voter.name)
+    run, t = visit.run, visit.t
+    assert run, "something was voted on"
+    is_whole = not (visit.is_guest or state.is_open)
+    own = _whole(visit, run) if is_whole else _own(visit, run)
+    with gr.Row(elem_classes="result-line"):
+        markup(fill("annotate/runline.html", t=t, visit=visit), elem_classes="ev")
+        if is_whole and visit.leads:
+            _show_import(visit, run)
+        save = Way(t("annotate.save"), f"../votes/{run.id}.jsonl", saved=True)
+        lead = Way(t("annotate.voters_title"), visit.address(sub="voters"))
+        links = ways(save if is_whole else None, lead if visit.leads else None)
+        markup(links, elem_classes="ev")
+    show(t, own, scope="annotate")
+    if state.is_open and not visit.is_guest:
+        markup(note("na", t("annotate.others_later")), elem_classes="ev")
+
+
+def _show_import(visit: Visit, run: RunRow) -> None:
+    """Make the button that adds votes of a file."""
+    t, screen = visit.t, visit.screen
+    button = gr.UploadButton(t("annotate.load"), file_types=[".jsonl"], scale=0, size="md")
+
+    def add(service: AppService, sent: str) -> str:
+        file = Path(sent)
+        upload = store_upload(service, [(file.name, file.read_bytes())])
+        told = t.count("annotate.imported", import_votes(service, run.id, upload))
+        gr.Info(told, title=t("annotate.load"))
+        return screen.address()
+
+    # A notice goes by the queue alone.
+    screen.on(button.upload, add, button, screen.place, queue=True)
+
+
+def _own(visit: Visit, run: RunRow) -> Iterator[Block]:
+    """What somebody voted themselves."""
+    own = own_verdicts(visit.service, run.id, visit.voter)
+    yield Headline(_preference(visit.t, _counted(own)))
+    if own:
+        yield _tally_card(visit.t, "", own, Markers([*_counted(own)]))
+
+
+def _whole(visit: Visit, run: RunRow) -> Iterator[Block]:
+    """The same and, below it, what all have said."""
+    t, service = visit.t, visit.service
+    people, baselines = run_report(service, run.id, t.language).people, service.models.baselines()
+    of_each = [(each, _cast_by(each, visit.voter)) for each in one_per_dataset(people)]
+    every = [verdict for _, own in of_each for verdict in own]
+    yield Headline(_preference(t, _counted(every)))
+    for figures, own in of_each:
         if own:
-            yield _tally_card(t, "", own, Markers([*_counted(own)]))
-        return
-    people, baselines = _people(t, visit, run), visit.service.models.baselines()
-    figures_of_each = one_per_dataset(people)
-    for figures in figures_of_each:
-        if own := _cast_by(figures, visit.voter.name):
-            dataset = figures.judged.dataset if len(figures_of_each) > 1 else ""
+            dataset = figures.judged.dataset if len(of_each) > 1 else ""
             yield _tally_card(t, dataset, own, contestant_markers(figures, baselines))
     yield from people_blocks(people, OpenContext(t.language, (), baselines, baselines))
-
-
-def _is_whole(visit: Visit, state: VoterState) -> bool:
-    return not (visit.voter.guest or state.is_open)
-
-
-def _own(t: Messages, visit: Visit, run: RunRow, state: VoterState) -> Sequence[Verdict]:
-    if not _is_whole(visit, state):
-        return own_verdicts(visit.service, run.id, visit.voter.name)
-    each = one_per_dataset(_people(t, visit, run))
-    return [verdict for figures in each for verdict in _cast_by(figures, visit.voter.name)]
-
-
-def _people(t: Messages, visit: Visit, run: RunRow) -> Sequence[PeopleFigures]:
-    return run_report(visit.service, run.id, t.language).people
 
 
 def _cast_by(figures: PeopleFigures, voter: str) -> list[Verdict]:
@@ -148,12 +121,3 @@ def _tally_cells(tally: BattleTally) -> tuple[TableCell, ...]:
 
 def _win_rate(tally: BattleTally) -> str:
     return fixed(100 * (2 * tally.win + tally.tie) / (2 * tally.n), 0)
-
-
-def _draw(block: Block) -> None:
-    if not isinstance(block, Details):
-        markup(fill("framed.html", content=render_blocks([block]), role=""))
-        return
-    with gr.Accordion(f"{block.name} · {block.finding}", open=block.open, elem_classes="finding"):
-        for each in block.blocks:
-            _draw(each)

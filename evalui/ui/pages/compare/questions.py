@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from evalui.messages import Messages
 from evalui.report.analyses.comparison import (
@@ -17,7 +18,7 @@ from evalui.report.numbers import format_fraction
 from evalui.store.question_pages import MAX_MARKS, CellMarks, read_marks
 from evalui.types import Sample
 from evalui.ui.components.format import short_id
-from evalui.ui.components.listing import markup
+from evalui.ui.components.listing import markup, remark
 from evalui.ui.components.templates import fill
 from evalui.ui.components.widgets import note
 from evalui.ui.pages.compare.query import CompareQuery
@@ -73,9 +74,7 @@ def show_questions(listed: DifferingQuestions) -> None:
         cut = ids.index(open_id) + 1 if open_id in ids else len(rows)
         several = len({sample.subject for sample in view.compared.samples.values()}) > 1
         paged = replace(view, query=view.query.with_page(listed.page).with_question(open_id))
-        _markup(
-            "legend", fill("compare/remark.html", text=t(f"compare.list.{_legend(view, marks)}"))
-        )
+        remark(t(f"compare.list.{_legend(view, marks)}"), **_kept("legend"))
         _markup("lines", _listing(paged, rows[:cut], marks, several=several, heads=True))
         if open_id in ids:
             show_question(paged, rows[cut - 1].sample)
@@ -144,7 +143,12 @@ def _page(lines: Sequence[QuestionLine], query: CompareQuery) -> int:
 
 
 def _markup(name: str, content: Html) -> None:
-    markup(content, elem_classes="ev", key=("questions", name), preserved_by_key=[])
+    markup(content, elem_classes="ev", **_kept(name))
+
+
+def _kept(name: str) -> dict[str, Any]:
+    """The key of a component, whose place the next one of its name takes."""
+    return {"key": ("questions", name), "preserved_by_key": []}
 
 
 def _show_outside_list(view: PairView) -> None:

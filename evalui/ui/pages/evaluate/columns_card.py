@@ -5,7 +5,7 @@ leaving the card forgets it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -18,18 +18,12 @@ from evalui.errors import DataError
 from evalui.messages import Messages, sentence
 from evalui.report.html import Html
 from evalui.types import LETTERS, DatasetKind, has_options
-from evalui.ui.components.column_mapping import (
-    ColumnMapping,
-    MappedColumn,
-    MappedList,
-    column_mapping,
-)
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import fault_text
 from evalui.ui.components.templates import fill
 from evalui.ui.pages.evaluate.dataset_card import unused_columns
 from evalui.ui.pages.evaluate.questions import first_question, questions_part
-from evalui.ui.pages.evaluate.spec import read_layout
+from evalui.ui.pages.evaluate.spec import dataset_field, read_layout, write_layout
 
 _KINDS: Mapping[str, DatasetKind] = {name: name for name in get_args(DatasetKind)}
 _HEAD_ROW = re.compile(r"-1|[1-9]\d{0,6}")
@@ -39,8 +33,8 @@ _DRAFT_FIELDS = (
     *("role", "key", "remember", "heads", "drawn"),
     *("read_kind", "read_sheet", "read_row", "read_commas"),
 )
-KIND_FIELD = "read_kind_"  # begins the name of the list of kinds
 LEFT = "left"  # the state of a file whose card was left
+_BETWEEN = "/"  # parts of what was drawn: the key and the kind detected, and the kind shown
 _ANY_KEY = ""  # of a layout: the answer key that the columns show
 
 
@@ -131,56 +125,61 @@ def choose_columns(files: FileReader, upload: str, form: Form) -> ColumnChoice |
     )
 
 
-def column_choice_fields(choice: ColumnChoice, form: Form) -> Form:
-    """What the controls of the card hold."""
-    upload, reading = choice.upload, choice.reading
-    kept = f"remember_{upload}"
-    first = f"heads_{upload}" not in form
-    return {
-        f"{KIND_FIELD}{upload}": str(reading.kind.value),
-        f"read_sheet_{upload}": choice.placed.sheet,
-        f"read_row_{upload}": str(choice.placed.head_row or ""),
-        f"read_commas_{upload}": "text" if choice.placed.commas_in_text else "",
-        **{f"role_{upload}_{at}": column.role for at, column in enumerate(reading.columns)},
-        f"key_{upload}": str(reading.answer_key.value),
-        f"heads_{upload}": headers_key(reading.headers),
-        f"drawn_{upload}": f"{reading.detected_key} {choice.detected_kind}",
-        kept: ["yes"] if first or "yes" in field_values(form, kept) else [],
-    }
+@dataclass(frozen=True, slots=True)
+class _List:
+    """A drop-down list of value -> word; `is_guess`: nobody has confirmed what it holds."""
+
+    name: str
+    label: str
+    words: Mapping[str, str]
+    value: str
+    about: str = ""
+    is_guess: bool = False
 
 
-def column_card(t: Messages, choice: ColumnChoice) -> Html:
-    """The card of a file's columns, for `controls`."""
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the file, its first values, and the list of its roles."""
+
+    header: str
+    values: Sequence[str]
+    role: _List
+
+
+def column_card(t: Messages, choice: ColumnChoice, form: Form) -> Html:
+    """The card of a file's columns."""
     reading, upload = choice.reading, choice.upload
     shape = (
-        reading.file,
         t.count("file.rows", reading.n_rows),
         t.count("file.columns_count", len(reading.columns)),
     )
-    return column_mapping(
-        ColumnMapping(
-            upload=upload,
-            title=t("mapping.title"),
-            about=" · ".join(shape),
-            state=_state(t, choice),
-            places=_place_fields(t, choice),
-            heads=[t(f"mapping.{name}") for name in ("column", "row_1", "row_2", "role")],
-            columns=[_mapped(t, choice, at, column) for at, column in enumerate(reading.columns)],
-            key=_answer_key(t, choice),
-            unused=unused_columns(t, choice.preview.unused),
-            questions=questions_part(t, upload, choice.preview) if choice.is_usable else None,
-            use=t("mapping.use"),
-            is_usable=choice.is_usable,
-            cancel=t("mapping.cancel"),
-            verdict=_verdict(t, choice),
-            reason=_reason(t, choice),
-            remember=t("mapping.remember"),
-            hidden={
-                f"heads_{upload}": headers_key(reading.headers),
-                f"drawn_{upload}": f"{reading.detected_key} {choice.detected_kind}",
-            }
-            | ({} if len(reading.sheets) > 1 else {f"read_sheet_{upload}": choice.placed.sheet}),
-        )
+    remember = f"remember_{upload}"
+    first = f"heads_{upload}" not in form
+    drawn = (reading.detected_key, choice.detected_kind, str(reading.kind.value))
+    hidden = {
+        f"heads_{upload}": headers_key(reading.headers),
+        f"drawn_{upload}": _BETWEEN.join(drawn),
+    }
+    if len(reading.sheets) <= 1:
+        hidden[f"read_sheet_{upload}"] = choice.placed.sheet
+    return fill(
+        "evaluate/column_mapping.html",
+        t=t,
+        upload=upload,
+        file=reading.file,
+        about=" · ".join(shape),
+        state=_state(t, choice),
+        places=_places(t, choice),
+        columns=[_column(t, choice, at, column) for at, column in enumerate(reading.columns)],
+        key=_answer_key(t, choice),
+        unused=unused_columns(t, choice.preview.unused),
+        questions=questions_part(t, upload, choice.preview) if choice.is_usable else None,
+        is_usable=choice.is_usable,
+        verdict=_verdict(t, choice),
+        reason=_reason(t, choice),
+        remember=remember,
+        remembers=first or "yes" in field_values(form, remember),
+        hidden=hidden,
     )
 
 
@@ -189,16 +188,17 @@ def waiting_card(t: Messages, choice: ColumnChoice) -> Html:
     return fill("evaluate/unread.html", t=t, file=choice.reading.file, upload=choice.upload)
 
 
-def without_roles(form: Form, upload: str) -> Form:
-    """The form without the roles of a file's columns, which are guessed anew."""
-    gone = (f"role_{upload}_", f"key_{upload}")
-    return {name: value for name, value in form.items() if not name.startswith(gone)}
-
-
-def without_draft(form: Form, upload: str) -> Form:
-    """The form without what the card of a file would change."""
-    gone = tuple(f"{name}_{upload}" for name in _DRAFT_FIELDS)
-    return {name: value for name, value in form.items() if not name.startswith(gone)}
+def pinned_form(choice: ColumnChoice, form: Form) -> Form:
+    """The form that reads a file by the columns of its card, which is closed."""
+    upload, layout = choice.upload, read_layout(form, choice.upload)
+    closed = (f"kept_{upload}", f"open_{upload}", f"from_{upload}")
+    kept = {
+        name: value
+        for name, value in without_drafts(form).items()
+        if name not in closed and not name.startswith(dataset_field(upload))
+    }
+    # No list of the card has it.
+    return kept | write_layout(replace(choice.pinned, cluster=layout.cluster), upload)
 
 
 def without_drafts(form: Form) -> Form:
@@ -252,19 +252,26 @@ def _layout_without_roles(files: FileReader, upload: str, form: Form, placed: La
 
 def _chosen_kind(form: Form, upload: str) -> DatasetKind | Literal[""]:
     """The kind of the draft, "" if it is the one detected."""
-    kind: DatasetKind | Literal[""] = _KINDS.get(field_value(form, f"{KIND_FIELD}{upload}"), "")
-    return "" if kind == field_value(form, f"drawn_{upload}").partition(" ")[2] else kind
+    kind: DatasetKind | Literal[""] = _KINDS.get(field_value(form, f"read_kind_{upload}"), "")
+    return "" if kind == _drawn(form, upload)[1] else kind
+
+
+def _drawn(form: Form, upload: str) -> Sequence[str]:
+    """The key and the kind that were detected when the card was drawn, and the kind it showed."""
+    drawn = field_value(form, f"drawn_{upload}").split(_BETWEEN)
+    return drawn if len(drawn) == 3 else ("", "", "")
 
 
 def _draft(form: Form, upload: str, placed: Layout, reading: FileReading) -> Layout | None:
-    """The layout of the card's lists, None if there are none, or they are of other columns.
+    """The layout of the card's lists, None if there are none, or of other columns or another kind.
 
     An answer key or a kind that is still the one detected follows the columns.
     """
     is_drawn = field_value(form, f"heads_{upload}") == headers_key(reading.headers)
+    drawn_key, _, drawn_kind = _drawn(form, upload)
+    is_drawn &= field_value(form, f"read_kind_{upload}") == drawn_kind
     if not is_drawn or f"role_{upload}_0" not in form:
         return None
-    drawn_key = field_value(form, f"drawn_{upload}").partition(" ")[0]
     roles = [field_value(form, f"role_{upload}_{at}") for at in range(len(reading.columns))]
     named = {
         role: column.header
@@ -287,7 +294,7 @@ def _state(t: Messages, choice: ColumnChoice) -> str:
     return t("mapping.doubt", why=why[:1].upper() + why[1:])
 
 
-def _place_fields(t: Messages, choice: ColumnChoice) -> list[MappedList]:
+def _places(t: Messages, choice: ColumnChoice) -> list[_List]:
     """The kind of questions, the sheet where there are several, and the row of the names.
 
     Where rows have too many cells, also whether a comma before a blank is part of a text.
@@ -296,31 +303,34 @@ def _place_fields(t: Messages, choice: ColumnChoice) -> list[MappedList]:
     kinds: dict[str, str] = {name: t(f"kind.{name}") for name in _KINDS}
     if not reading.kind.value:
         kinds = {"": "–"} | kinds
-    guessed = _is_guess(choice, reading.kind.origin)
-    lists = [MappedList(f"{KIND_FIELD}{upload}", t("columns.kind"), kinds, is_guess=guessed)]
+    kind, guessed = str(reading.kind.value), _is_guess(choice, reading.kind.origin)
+    lists = [_List(f"read_kind_{upload}", t("columns.kind"), kinds, kind, is_guess=guessed)]
     if len(reading.sheets) > 1:
         sheets = {"": t("mapping.any_sheet")} | {title: title for title in reading.sheets}
-        lists.append(MappedList(f"read_sheet_{upload}", t("columns.sheet"), sheets))
+        sheet = choice.placed.sheet
+        lists.append(_List(f"read_sheet_{upload}", t("columns.sheet"), sheets, sheet))
     row = int(reading.head_row.value)
     if row or choice.placed.head_row:
         lists.append(_head_row(t, choice, row))
     fault = choice.preview.fault
     if choice.placed.commas_in_text or (fault and fault.rule == "shifted-row"):
         uses = {name: t(f"mapping.commas_{name or 'cells'}") for name in ("", "text")}
-        lists.append(MappedList(f"read_commas_{upload}", t("mapping.commas"), uses))
+        use = "text" if choice.placed.commas_in_text else ""
+        lists.append(_List(f"read_commas_{upload}", t("mapping.commas"), uses, use))
     return lists
 
 
-def _head_row(t: Messages, choice: ColumnChoice, row: int) -> MappedList:
+def _head_row(t: Messages, choice: ColumnChoice, row: int) -> _List:
     chosen = choice.placed.head_row
     automatic = t("mapping.row_detected", n=row) if not chosen else t("mapping.row_detect")
     rows = {str(n): t("mapping.row", n=n) for n in range(1, _OFFERED_HEAD_ROWS + 1)}
     if chosen > _OFFERED_HEAD_ROWS:
         rows[str(chosen)] = t("mapping.row", n=chosen)
-    return MappedList(
+    return _List(
         f"read_row_{choice.upload}",
         t("mapping.head_row"),
         {"": automatic} | rows | {"-1": t("mapping.no_head_row")},
+        str(chosen or ""),
         is_guess=_is_guess(choice, choice.reading.head_row.origin),
     )
 
@@ -330,17 +340,18 @@ def _is_guess(choice: ColumnChoice, origin: str) -> bool:
     return origin == "content" and not (choice.confirmed or choice.known)
 
 
-def _mapped(t: Messages, choice: ColumnChoice, at: int, column: ColumnUse) -> MappedColumn:
+def _column(t: Messages, choice: ColumnChoice, at: int, column: ColumnUse) -> _Column:
     texts = [value or "–" for value in column.values[:_SAMPLE_ROWS]]
     texts += ["–"] * (_SAMPLE_ROWS - len(texts))
     certain = choice.confirmed or (choice.known and column.origin == "name")
-    role = MappedList(
+    role = _List(
         f"role_{choice.upload}_{at}",
         t("mapping.role_of", name=column.header),
         _role_words(t, len(choice.reading.columns)),
+        column.role,
         is_guess=bool(column.role and column.origin != "person" and not certain),
     )
-    return MappedColumn(column.header, texts, role)
+    return _Column(column.header, texts, role)
 
 
 def _role_words(t: Messages, columns: int) -> Mapping[str, str]:
@@ -354,16 +365,17 @@ def _role_words(t: Messages, columns: int) -> Mapping[str, str]:
     return words
 
 
-def _answer_key(t: Messages, choice: ColumnChoice) -> MappedList | None:
+def _answer_key(t: Messages, choice: ColumnChoice) -> _List | None:
     reading = choice.reading
     functions = any(map(answer_function, ANSWER_KEYS))  # they need no column of answers
     if not (reading.answer_values or functions) or not has_options(str(reading.kind.value)):
         return None
     values = t("mapping.values", values=t("list.comma").join(reading.answer_values))
-    return MappedList(
+    return _List(
         f"key_{choice.upload}",
         t("mapping.written_as"),
         {key: t(f"key.{key}") for key in ANSWER_KEYS},
+        str(reading.answer_key.value),
         about=values if reading.answer_values else "",
         is_guess=_is_guess(choice, reading.answer_key.origin),
     )

@@ -17,7 +17,6 @@ from evalui.ui.pages.evaluate.file_card import faults_part, health_part, notes_p
 from evalui.ui.pages.evaluate.open_health import open_health_part
 from evalui.ui.pages.evaluate.spec import dataset_field
 
-PREVIEW = "preview"  # the state of a dataset whose questions are shown
 _STATED_RULES = (KEPT_RULE, "columns-read", "unused-columns")  # by the card itself
 _MOST_FINDINGS = 2
 _SHOWN_UNUSED = 8  # names of columns
@@ -48,8 +47,8 @@ class _Picker:
     chosen: str
 
 
-def dataset_card(t: Messages, shown: ShownDataset, form: Form) -> Html:
-    """The two lines with what can be unfolded below them."""
+def dataset_card(t: Messages, shown: ShownDataset, form: Form, questions: Html | None) -> Html:
+    """The two lines with what can be unfolded below them, and the first questions if asked for."""
     upload, view, figures = shown.upload, shown.view, shown.health.figures
     return fill(
         "evaluate/dataset.html",
@@ -59,13 +58,14 @@ def dataset_card(t: Messages, shown: ShownDataset, form: Form) -> Html:
         facts=" · ".join(fact for fact in _facts(t, shown) if fact),
         health_line=_health_line(t, shown),
         notes=notes_part(t, view),
-        health=health_part(t, shown.health, figures)
+        health=health_part(t, upload, shown.health, figures)
         if isinstance(figures, ChoiceHealth)
         else open_health_part(t, shown.health, figures),
         faults=faults_part(t, view, upload=upload, form=form),
         pickers=_layout_pickers(t, shown, form),
         unused=unused_columns(t, view.unused_columns),
         kept=field_value(form, f"kept_{upload}"),
+        questions=questions,
     )
 
 

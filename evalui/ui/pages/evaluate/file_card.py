@@ -33,7 +33,7 @@ class _Switch:
     on: bool
 
 
-def health_part(t: Messages, counts: UploadHealth, health: ChoiceHealth) -> Html:
+def health_part(t: Messages, upload: str, counts: UploadHealth, health: ChoiceHealth) -> Html:
     """How healthy questions with options are, for the details of a dataset."""
     longest, chance = health.longest_option, health.chance
     tells = longest.low > chance
@@ -55,6 +55,7 @@ def health_part(t: Messages, counts: UploadHealth, health: ChoiceHealth) -> Html
     return fill(
         "evaluate/choice_health.html",
         t=t,
+        upload=upload,
         rows=rows,
         balance=letter_balance(health, t.language),
         letters=[

@@ -13,10 +13,10 @@ from evalui.modes.judge_outputs import GradedReply
 from evalui.modes.prompts.rubrics import RUBRICS, SINGLE_ANSWER_FORMATS, parse_rubric
 from evalui.report.html import Html
 from evalui.types import CRITERION, OUTCOMES
-from evalui.ui.components.choice_list import Choice, ChoiceGroup, choice_list
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.templates import fill
 from evalui.ui.model_labels import model_notes
+from evalui.ui.pages.evaluate.choices import Choice, ChoiceGroup, choice_list
 from evalui.ui.pages.evaluate.model_list import remote_hosts_of
 from evalui.ui.pages.evaluate.spec import CUSTOM, read_rubric
 
@@ -46,11 +46,25 @@ def is_single(template: str, form: Form) -> bool:
     return template in RUBRICS and RUBRICS[template].single
 
 
-def judge_list(t: Messages, states: Sequence[ModelState]) -> Html:
+def judge_list(t: Messages, states: Sequence[ModelState], form: Form) -> Html:
     """A row for each model that can judge."""
     rows = [_judge(t, state) for state in states if can_judge(state)]
     group = ChoiceGroup(rows, title=t("judge.who"))
-    return choice_list("judging.judges", [group], note="" if rows else t("judge.none"))
+    chosen = field_values(form, "judging.judges")
+    return choice_list("judging.judges", [group], chosen, note="" if rows else t("judge.none"))
+
+
+def judging_summary(t: Messages, form: Form, rubrics: Mapping[str, str], writing: str) -> str:
+    """What judges will do, in the words of a line."""
+    template = field_value(form, "judging.template")
+    orders = field_value(form, "judging.orders") or "double"
+    pairs = field_value(form, "judging.pairs") or "all"
+    sample = field_value(form, "judging.sample")
+    duels = (t(f"judge.pairs_{pairs}_short"), t(f"judge.orders_{orders}_short"))
+    parts = [rubrics[template].partition(" · ")[0]]
+    parts += [] if is_single(template, form) else duels
+    parts += [t("judge.sampled", n=sample)] if sample else []
+    return " · ".join([*parts, writing])
 
 
 def judge_notes(

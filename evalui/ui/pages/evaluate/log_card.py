@@ -1,20 +1,22 @@
 """A dropped log of another harness: what it is, what it lacks, and the button that imports it."""
 
+import gradio as gr
+
 from evalui.app.files.views import LogChoices, LoggedRun, LogView, UnnamedModel
 from evalui.messages import Messages
-from evalui.report.html import Html
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.named_texts import NamedText, named_texts
+from evalui.ui.components.listing import markup
 from evalui.ui.components.templates import fill
+from evalui.ui.pages.evaluate.fields import Field, Fields, show_fields
 
 _SHOWN_NAMES = 3
 _SHOWN_FILES = 3
 _MAX_NAME = 120  # characters, as of a run that is started here
 
 
-def log_card(t: Messages, upload: str, view: LogView, *, opened: bool) -> Html:
-    """The card of an upload that is a finished run; what it lacks is asked below the opened one."""
-    return fill(
+def show_log(t: Messages, upload: str, view: LogView, form: Form, *, opened: bool) -> None:
+    """The card of an upload that is a finished run; what it lacks is asked in the opened one."""
+    about = fill(
         "evaluate/log.html",
         t=t,
         upload=upload,
@@ -28,14 +30,12 @@ def log_card(t: Messages, upload: str, view: LogView, *, opened: bool) -> Html:
         remarks=_remarks(t, view),
         warnings=_warnings(t, view),
     )
-
-
-def unnamed_models(t: Messages, upload: str, view: LogView) -> Html:
-    """A field for each model that no file of the log names."""
-    return named_texts(
-        NamedText(model_field(upload, place), t("log.model_name"), _hint(t, model))
-        for place, model in enumerate(view.unnamed)
-    )
+    with gr.Column(elem_classes="card ds log", key=("log", upload)):
+        markup(about, elem_classes="ev", key=("about-log", upload), preserved_by_key=[])
+        if opened:
+            show_fields(_fields(t, upload, view, form))
+            taken = fill("evaluate/import.html", t=t, upload=upload)
+            markup(taken, elem_classes="ev", key=("import-log", upload), preserved_by_key=[])
 
 
 def model_field(upload: str, place: int) -> str:
@@ -59,6 +59,26 @@ def read_choices(form: Form, upload: str, view: LogView | None) -> LogChoices:
         tuple(name[:_MAX_NAME] for name in models),
         field_values(form, "log_without"),
     )
+
+
+def _fields(t: Messages, upload: str, view: LogView, form: Form) -> list[Field]:
+    """The names that no file of the log states, what is left out of it, and its name here."""
+    fields = Fields(t, form)
+    without = {name: t("log.without", file=name) for name in view.apart}
+    return [
+        *(
+            fields.text(
+                model_field(upload, place),
+                t("log.model_name"),
+                _hint(t, model),
+                usual=model.guess,
+                quiet=True,
+            )
+            for place, model in enumerate(view.unnamed)
+        ),
+        *([fields.ticks("log_without", without, t("log.apart"))] if without else []),
+        fields.text("log_name", t("log.run_name"), placeholder=run_name(t, view), quiet=True),
+    ]
 
 
 def _facts(t: Messages, view: LogView) -> str:

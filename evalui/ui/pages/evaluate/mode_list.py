@@ -11,8 +11,8 @@ from evalui.modes import traits_of as mode_traits
 from evalui.modes.own_settings import settings_of
 from evalui.report.html import Html
 from evalui.types import Ability, DatasetKind, has_options
-from evalui.ui.components.choice_list import Choice, ChoiceGroup, choice_list
 from evalui.ui.components.form import Form, field_value, field_values
+from evalui.ui.pages.evaluate.choices import Choice, ChoiceGroup, choice_list
 from evalui.ui.pages.evaluate.model_list import OfferedModel
 from evalui.ui.pages.evaluate.spec import JUDGING, read_spellings
 
@@ -59,6 +59,7 @@ def mode_list(
     return choice_list(
         "modes",
         [ChoiceGroup(rows)],
+        chosen,
         title=t("modes.title"),
         count=t("choose.of", n=count, total=len(fitting)),
     )

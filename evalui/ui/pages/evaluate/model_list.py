@@ -11,7 +11,6 @@ from evalui.models.endpoint.limits import external_hosts, shown_host
 from evalui.models.memory_estimate import Footprint
 from evalui.report.html import Html
 from evalui.settings import Settings
-from evalui.ui.components.choice_list import Choice, ChoiceGroup, choice_list
 from evalui.ui.components.form import Form, field_values
 from evalui.ui.components.templates import fill
 from evalui.ui.model_labels import (
@@ -22,6 +21,7 @@ from evalui.ui.model_labels import (
     model_notes,
     room_words,
 )
+from evalui.ui.pages.evaluate.choices import Choice, ChoiceGroup, choice_list
 
 _SEARCHED_FROM = 8  # models, from which on they can be searched
 
@@ -105,6 +105,7 @@ def model_list(
             )
             for name, members in groups.items()
         ],
+        chosen,
         title=t("models.title"),
         count=t("choose.of", n=count, total=len(able)),
         find=t("models.find") if len(able) >= _SEARCHED_FROM else "",

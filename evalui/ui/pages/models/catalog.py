@@ -1,10 +1,10 @@
-"""What the Models page shows of the catalog and of the server: read for one person, and drawn."""
+"""The Models page's catalog: every model in the one state it is in, and what the server has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evalui.app.evaluations import count_live_runs
-from evalui.app.models_service import Hardware, ModelStatus, WorkerView
+from evalui.app.models_service import Hardware, WorkerView
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
@@ -16,13 +16,13 @@ from evalui.ui.components.templates import fill
 from evalui.ui.components.widgets import alert
 from evalui.ui.model_labels import demo_about, group_about
 from evalui.ui.pages.models.model_line import model_line
-from evalui.ui.pages.models.model_row import ModelRow, RowContext
+from evalui.ui.pages.models.model_row import ModelRow
 from evalui.ui.server_card import server_card
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The page without its form: the models, the server, and whether they can change by themselves.
+    """The models, the server, and whether they can change by themselves.
 
     `server` is empty where the server only shows.
     """
@@ -32,106 +32,91 @@ class Catalog:
     is_live: bool
 
 
-class CatalogReader:
-    """Reads the catalog for the person of `service`."""
+def read_catalog(service: AppService, t: Messages) -> Catalog:
+    """What there is now for the person of `service`; a fault of its file stands in its place."""
+    known, read_only = service.models, service.settings.read_only
+    workers, hardware = known.workers(service.person), known.hardware()
+    server = Html("") if read_only else server_card(t, hardware, workers, known.cluster)
+    try:
+        models, shadowed = list(_models(service, workers, hardware)), sorted(known.shadowed())
+    except EvaluiError as error:
+        problem = alert("bad", t.translate(error.sentence)) or Html("")
+        return Catalog(problem, server, _is_live(service, (), workers))
+    waits = _wait_sentence(t, workers)
+    groups = [
+        {
+            "name": name,
+            "about": demo_about(t, [each.entry for each in members])
+            if name == "demo"
+            else group_about(t, [each.state for each in members]),
+            "rows": [model_line(t, each, known.may_edit) for each in members],
+        }
+        for name in ("here", "endpoints", "demo")
+        if (members := [each for each in models if each.group == name])
+    ]
+    away = sum(model.is_away for model in models)
+    ready = sum(model.usable for model in models)
+    count = "catalog.ready_away" if away else "catalog.ready"
+    shown = fill(
+        "models/catalog.html",
+        t=t,
+        shadowed=shadowed,
+        groups=groups,
+        waits=waits,
+        may_edit=known.may_edit,
+        may_test=not read_only,
+        count=t(count, n=ready, total=len(models), away=away) if models else "",
+    )
+    return Catalog(shown, server, _is_live(service, models, workers))
 
-    def __init__(self, service: AppService, t: Messages) -> None:
-        self.service = service
-        self.t = t
 
-    def read(self) -> Catalog:
-        """The catalog as it is now; a fault of its file stands in its place."""
-        service, t, read_only = self.service.models, self.t, self.service.settings.read_only
-        workers, hardware = service.workers(self.service.person), service.hardware()
-        server = Html("") if read_only else server_card(t, hardware, workers, service.cluster)
-        try:
-            looks, shadowed = service.current_statuses(), service.shadowed()
-        except EvaluiError as error:
-            problem = alert("bad", t.translate(error.sentence)) or Html("")
-            return Catalog(problem, server, self._live((), workers))
-        models = self._rows(looks, workers, hardware)
-        context = RowContext(self._wait_sentence(workers), service.may_edit, not read_only)
-        shown = self._catalog(models, context, sorted(shadowed))
-        return Catalog(shown, server, self._live(models, workers))
-
-    def _catalog(
-        self, models: Sequence[ModelRow], context: RowContext, shadowed: Sequence[str]
-    ) -> Html:
-        """Every model in its group, below the added ones that are not used."""
-        t = self.t
-        groups = [
-            {
-                "name": name,
-                "about": demo_about(t, [each.entry for each in members])
-                if name == "demo"
-                else group_about(t, [each.state for each in members]),
-                "rows": [model_line(t, each, context) for each in members],
-            }
-            for name in ("here", "endpoints", "demo")
-            if (members := [each for each in models if each.group == name])
-        ]
-        away = sum(model.is_away for model in models)
-        ready = sum(model.usable for model in models)
-        count = "catalog.ready_away" if away else "catalog.ready"
-        return fill(
-            "models/catalog.html",
-            t=t,
-            shadowed=shadowed,
-            context=context,
-            groups=groups,
-            opened=all(group["name"] == "demo" for group in groups),
-            count=t(count, n=ready, total=len(models), away=away) if models else "",
-        )
-
-    def _rows(
-        self,
-        looks: Mapping[str, ModelStatus],
-        workers: Sequence[WorkerView],
-        hardware: Hardware,
-    ) -> list[ModelRow]:
-        service, catalog = self.service.models, {}
-        if looks:
-            catalog = service.catalog()
-        tests, speeds = service.tests(self.service.owner), service.speeds()
-        added = service.changeable() - service.shadowed() if looks else frozenset[str]()
-        at = {worker.row.model: worker for worker in workers if worker.visible and worker.row.model}
-        return [
-            ModelRow(
-                entry=catalog[name],
+def _models(
+    service: AppService, workers: Sequence[WorkerView], hardware: Hardware
+) -> Iterator[ModelRow]:
+    known, looks = service.models, service.models.current_statuses()
+    catalog = known.catalog() if looks else {}
+    tests, speeds = known.tests(service.owner), known.speeds()
+    added = known.changeable() - known.shadowed() if looks else frozenset[str]()
+    at = {worker.row.model: worker for worker in workers if worker.visible and worker.row.model}
+    for name, status in looks.items():
+        if name in catalog:
+            entry = catalog[name]
+            yield ModelRow(
+                entry=entry,
                 status=status,
-                test=_current_test(tests.get(name), catalog[name]),
-                footprint=service.footprint(status.state, hardware) if status.state else None,
-                free_bytes=None if service.cluster else hardware.free(catalog[name]),
+                test=_current_test(tests.get(name), entry),
+                footprint=known.footprint(status.state, hardware) if status.state else None,
+                free_bytes=None if known.cluster else hardware.free(entry),
                 speeds=speeds.get(name, {}),
                 worker=at.get(name),
-                base=base_of(catalog[name], catalog.values()),
+                base=base_of(entry, catalog.values()),
                 added=name in added,
             )
-            for name, status in looks.items()
-            if name in catalog
-        ]
-
-    def _wait_sentence(self, workers: Sequence[WorkerView]) -> str:
-        """What a queued test waits for."""
-        t = self.t
-        if not workers:
-            return t("tried.nobody")
-        if not all(worker.row.is_busy for worker in workers):
-            return t("tried.soon")
-        if runs := [worker.run_name for worker in workers if worker.run_name]:
-            return t("tried.behind", run=runs[0])
-        mine = any(worker.visible and not worker.row.run for worker in workers)
-        return t("tried.behind_test" if mine else "tried.behind_others")
-
-    def _live(self, models: Sequence[ModelRow], workers: Sequence[WorkerView]) -> bool:
-        return (
-            any(model.status.pending or (model.test and model.test.is_pending) for model in models)
-            or any(worker.row.is_busy for worker in workers)
-            or (not workers and self.service.settings.workers != 0)  # they come with the server
-            or count_live_runs(self.service) > 0
-        )
 
 
 def _current_test(test: ModelTestRow | None, entry: ModelEntry) -> ModelTestRow | None:
     """The test, unless it is of a model that the catalog has changed since."""
     return test if test and (test.is_pending or test.entry == entry) else None
+
+
+def _wait_sentence(t: Messages, workers: Sequence[WorkerView]) -> str:
+    """What a queued test waits for."""
+    if not workers:
+        return t("tried.nobody")
+    if not all(worker.row.is_busy for worker in workers):
+        return t("tried.soon")
+    if runs := [worker.run_name for worker in workers if worker.run_name]:
+        return t("tried.behind", run=runs[0])
+    mine = any(worker.visible and not worker.row.run for worker in workers)
+    return t("tried.behind_test" if mine else "tried.behind_others")
+
+
+def _is_live(
+    service: AppService, models: Sequence[ModelRow], workers: Sequence[WorkerView]
+) -> bool:
+    return (
+        any(model.status.pending or model.test_is_pending for model in models)
+        or any(worker.row.is_busy for worker in workers)
+        or (not workers and service.settings.workers != 0)  # they come with the server
+        or count_live_runs(service) > 0
+    )

@@ -1,245 +1,62 @@
-"""The form that adds a model or changes an added one: its fields, and what stands in them."""
+"""The form that adds a model or changes an added one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any
+from urllib.parse import quote
 
 import gradio as gr
-from gradio.blocks import Block
-from gradio.components import Component
 
+from evalui.app.service import AppService
+from evalui.errors import ModelError
 from evalui.messages import Messages
 from evalui.models.base import BACKENDS, ModelEntry, traits_of
 from evalui.models.local import DTYPES
-from evalui.models.new_model import ModelSource, NewModelForm, typed_fields
+from evalui.models.new_model import InvalidModelForm, ModelSource, NewModelForm, typed_fields
 from evalui.models.user_catalog import has_key
+from evalui.report.blocks import Details
+from evalui.ui.components.fold import fold
 from evalui.ui.components.listing import markup
 from evalui.ui.components.templates import fill
-from evalui.ui.components.widgets import heading
+from evalui.ui.components.widgets import alert, heading, link
+from evalui.ui.screen import Screen
 
 PLACES: tuple[ModelSource, ...] = ("endpoint", "folder", "hub")
-_Group = Literal["", "endpoint", "local", "rare"]
-Updates = dict[Block, Any]  # of components, what each shows from now on
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """A field of text: the field of `NewModelForm`, where it stands, and the keys of its words."""
-
-    name: str
-    group: _Group
-    label: str
-    hint: str = ""
-    example: str = ""
-
-
-_TEXTS = (
-    _Text("address", "endpoint", "add.address", example="add.address_example"),
-    _Text("key", "endpoint", "add.key", "add.key_hint"),
-    _Text("path", "", "add.endpoint_path", example="add.endpoint_example"),
-    _Text("name", "", "add.name", "add.name_hint"),
-    _Text("adapter", "local", "add.adapter", "add.adapter_hint"),
-    _Text("key_variable", "rare", "add.variable", "add.variable_hint", "add.key_example"),
-    *(
-        _Text(name, "rare", f"add.{name}", f"add.{name}_hint")
-        for name in ("input_price", "output_price", "max_length", "timeout_s")
-    ),
-    *(
-        _Text(name, "rare", f"add.{name}", f"add.{name}_hint", f"add.{name}_example")
-        for name in ("extra_body", "headers", "query", "key_header")
-    ),
+_RARE = (
+    *("key_variable", "input_price", "output_price", "max_length", "timeout_s"),
+    *("extra_body", "headers", "query", "key_header"),
 )
 
 
-class ModelFields:
-    """The fields as components; made where Gradio is to draw them."""
+def model_form(screen: Screen, place: ModelSource, edited: ModelEntry | None) -> None:
+    """The form of a new model, first of one that is at a place, or of an added one."""
+    t = screen.t
+    people = screen.service.models.people_for(edited)
+    with gr.Column(elem_classes="card add-model"):
+        markup(heading(t("add.edit", name=edited.name) if edited else t("add.title")))
+        fields = ModelFields(t, place, edited)
+        fields.draw(people)
+        problem = markup(visible=False, elem_classes="ev")
+        with gr.Row(elem_classes="acts"):
+            button = gr.Button(t("add.save" if edited else "add.go"), variant="primary", scale=0)
+            markup(link(t("add.cancel"), "models", cls="btn quiet"), elem_classes="ev")
 
-    def __init__(self, t: Messages) -> None:
-        self.t = t
-        self.texts: dict[str, gr.Textbox] = {}
-        self.faults: dict[str, gr.HTML] = {}
-        self.place = gr.Radio(
-            [(t(f"add.{place}"), place) for place in PLACES],
-            value=PLACES[0],
-            label=t("add.where"),
-            elem_classes="places",
-        )
-        self.place_about = markup(t(f"add.{PLACES[0]}_about"), elem_classes="about")
-        with gr.Row(elem_classes="fields") as self.endpoint:
-            self._texts("endpoint")
-            self.drop_key = gr.Checkbox(
-                False, label=t("add.drop_key"), visible=False, container=False
-            )
-        with gr.Row(elem_classes="fields"):
-            self._texts("")
-            words = {"no": t("set.chat_no"), "yes": t("set.chat_yes")}
-            self.chat = self._choice(t("set.chat"), words, "yes")
-        with gr.Row(elem_classes="fields", visible=False) as self.local:
-            self._texts("local")
-            dtypes = {name: t("add.dtype_auto") if name == "auto" else name for name in DTYPES}
-            self.dtype = self._choice(t("add.dtype"), dtypes, "auto")
-            backends = {name: t(f"backend.{name}") for name in _backends()}
-            self.backend = self._choice(
-                t("add.backend"), backends, _backends()[0], len(backends) > 1
-            )
-        with (
-            gr.Accordion(t("add.more"), open=False) as self.rare,
-            gr.Row(elem_classes="fields"),
-        ):
-            self._texts("rare")
-        with gr.Column(visible=False, elem_classes="sharing") as self.sharing:
-            markup(heading(t("add.who"), 3))
-            self.everyone = gr.Checkbox(True, label=t("add.everyone"), container=False)
-            self.people = gr.CheckboxGroup(
-                [], show_label=False, label=t("add.who"), container=False
-            )
-            markup(fill("models/hint.html", text=t("add.who_hint")))
-        self.inputs: list[Component] = [
-            self.place,
-            *self.texts.values(),
-            self.drop_key,
-            self.chat,
-            self.dtype,
-            self.backend,
-            self.everyone,
-            self.people,
-        ]
-        self.names = [
-            "place",
-            *self.texts,
-            *("drop_key", "chat", "dtype", "backend", "everyone", "people"),
-        ]
-        self.outputs = [
-            *self.inputs,
-            *self.faults.values(),
-            *(self.place_about, self.endpoint, self.local, self.rare, self.sharing),
-        ]
+    def save(service: AppService, *values: Any) -> list[Any]:
+        wanted = fields.read(values)
+        try:
+            entry = service.models.change(wanted) if edited else service.models.add(wanted)
+        except InvalidModelForm as error:
+            faults = dict(error.faults)
+            if wanted.place == "endpoint" and not wanted.name:
+                faults.pop("name", None)  # without one it is called as its path
+            told = [(fields.made[name].label, t.translate(each)) for name, each in faults.items()]
+            return ["", gr.update(value=fill("models/faults.html", t=t, faults=told), visible=True)]
+        except ModelError as error:
+            return ["", gr.update(value=alert("bad", t.translate(error.sentence)), visible=True)]
+        row = f"{screen.address(add='', edit='')}#model-{quote(entry.name)}"
+        return [row, gr.update(visible=False)]
 
-    def opened(
-        self, place: ModelSource, edited: ModelEntry | None, people: Sequence[str] | None
-    ) -> Updates:
-        """The form of a new model, or with what the catalog says of the added model `edited`."""
-        shown = _fields_of(edited) | {"place": place}
-        kept = edited is not None and has_key(edited)
-        t = self.t
-        updates: Updates = {
-            **self.placed(place),
-            **self.marked({}),
-            self.place_about: gr.update(value=t(f"add.{place}_about"), visible=edited is None),
-            self.place: gr.update(value=place, visible=edited is None),
-            self.drop_key: gr.update(value=False, visible=kept),
-            self.chat: shown.get("chat", "yes" if place == "endpoint" else "no"),
-            self.dtype: shown.get("dtype", "auto"),
-            self.backend: shown.get("backend", _backends()[0]),
-            self.sharing: gr.update(visible=people is not None),
-            self.everyone: shown.get("everyone", True),
-            self.people: gr.update(
-                choices=list(people or ()),
-                value=[name for name in shown.get("people", ()) if name in (people or ())],
-            ),
-            self.rare: gr.update(
-                visible=place == "endpoint",
-                open=any(shown.get(each.name) for each in _TEXTS if each.group == "rare"),
-            ),
-        }
-        changes: dict[str, dict[str, Any]] = {
-            name: {"value": shown.get(name, "")} for name in self.texts
-        }
-        changes["name"]["visible"] = edited is None
-        changes["key"]["info"] = t("add.key_kept" if kept else "add.key_hint")
-        changes["key"]["placeholder"] = t("add.key_dots") if kept else ""
-        for name, change in changes.items():
-            box = self.texts[name]
-            updates[box] = updates.get(box, {}) | gr.update(**change)
-        return updates
-
-    def placed(self, place: ModelSource) -> Updates:
-        """Only the fields that matter for where the model is; what was typed stays."""
-        t, remote = self.t, place == "endpoint"
-        path = gr.update(label=t(f"add.{place}_path"), placeholder=t(f"add.{place}_example"))
-        name = gr.update(info=t("add.name_or_path" if remote else "add.name_hint"))
-        return {
-            self.texts["path"]: path,
-            self.texts["name"]: name,
-            self.place_about: t(f"add.{place}_about"),
-            self.endpoint: gr.update(visible=remote),
-            self.local: gr.update(visible=not remote),
-            self.rare: gr.update(visible=remote),
-        }
-
-    def marked(self, faults: Mapping[str, str]) -> Updates:
-        """A fault below each field that has one."""
-        updates: Updates = {}
-        for name, place in self.faults.items():
-            fault = self.t.translate(faults[name]) if name in faults else ""
-            shown = fill("models/fault.html", text=fault)
-            updates[place] = gr.update(value=shown, visible=bool(fault))
-        if any(each.name in faults for each in _TEXTS if each.group == "rare"):
-            updates[self.rare] = gr.update(open=True)
-        return updates
-
-    def read(self, sent: Sequence[Any], edited: ModelEntry | None, *, shared: bool) -> NewModelForm:
-        """What was typed, as far as it is of the types that the fields have.
-
-        Whether it is right is checked where the model is added. `shared`: people have the server.
-        """
-        given = dict(zip(self.names, sent, strict=True))
-
-        def text(name: str) -> str:
-            value = given.get(name)
-            return value.strip() if isinstance(value, str) else ""
-
-        place = place_of(text("place"))
-        name = edited.name if edited else text("name")
-        if place == "endpoint":
-            name = name or text("path").rpartition("/")[2]
-        people = cast("list[object]", given["people"]) if isinstance(given["people"], list) else []
-        backend = text("backend")
-        texts = {each.name: text(each.name) for each in _TEXTS if each.name != "name"}
-        return NewModelForm(
-            name=name,
-            place=place,
-            backend=backend if backend in _backends() else _backends()[0],
-            dtype=text("dtype") or "auto",
-            chat=text("chat") == "yes",
-            drops_key=given["drop_key"] is True,
-            everyone=not shared or given["everyone"] is True,
-            people=tuple(name for name in people if isinstance(name, str)),
-            **texts,
-        )
-
-    def name_of(self, sent: Sequence[Any]) -> str:
-        """The name that was typed."""
-        name = dict(zip(self.names, sent, strict=True))["name"]
-        return name.strip() if isinstance(name, str) else ""
-
-    def _texts(self, group: _Group) -> None:
-        for each in _TEXTS:
-            if each.group == group:
-                self._text(each)
-
-    def _text(self, field: _Text) -> None:
-        t, secret = self.t, field.name == "key"
-        with gr.Column(min_width=280, elem_classes="field"):
-            self.texts[field.name] = gr.Textbox(
-                label=t(field.label),
-                info=t(field.hint) if field.hint else None,
-                placeholder=t(field.example) if field.example else "",
-                type="password" if secret else "text",
-                max_lines=1,
-                elem_id=f"add-{field.name}",
-                html_attributes=gr.InputHTMLAttributes(
-                    spellcheck=False, autocomplete="new-password" if secret else "off"
-                ),
-            )
-            self.faults[field.name] = markup("", visible=False)
-
-    def _choice(
-        self, label: str, words: Mapping[str, str], value: str, shown: bool = True
-    ) -> gr.Dropdown:
-        with gr.Column(min_width=280, elem_classes="field", visible=shown):
-            choices = [(word, name) for name, word in words.items()]
-            return gr.Dropdown(choices, value=value, label=label, filterable=False)
+    screen.on(button.click, save, list(fields.made.values()), [screen.place, problem])
+    screen.on(fields.made["place"].input, fields.at, fields.made["place"], fields.placed)
 
 
 def place_of(requested: str) -> ModelSource:
@@ -255,17 +72,157 @@ def place_of_entry(entry: ModelEntry) -> ModelSource:
     return "folder" if entry.path.startswith("/") else "hub"
 
 
-def _fields_of(entry: ModelEntry | None) -> dict[str, Any]:
-    """The fields as the catalog has them."""
-    if entry is None:
-        return {}
-    return typed_fields(entry) | {
-        "backend": entry.backend,
-        "chat": "yes" if entry.chat else "no",
-        "everyone": entry.everyone,
-        "people": list(entry.people),
-    }
+class ModelFields:
+    """The fields of a model; `made` are they by name of `NewModelForm`.
 
+    `placed` changes with where the model is.
+    """
 
-def _backends() -> list[str]:
-    return [name for name in BACKENDS if BACKENDS[name].traits.opens_folders]
+    def __init__(self, t: Messages, place: ModelSource, edited: ModelEntry | None) -> None:
+        self.t, self.place, self.edited = t, place, edited
+        self.made: dict[str, Any] = {}
+        self.placed: list[Any] = []
+        self._typed = typed_fields(edited) if edited else {}
+
+    def draw(self, people: Sequence[str] | None) -> None:
+        """All fields, those of other places hidden; `people` are who can be named, if anybody."""
+        t, edited, place = self.t, self.edited, self.place
+        is_remote = place == "endpoint"
+        self.made["place"] = gr.Radio(
+            [(t(f"add.{each}"), each) for each in PLACES],
+            value=place,
+            label=t("add.where"),
+            visible=edited is None,
+            interactive=True,
+            elem_classes="places",
+        )
+        about = markup(t(f"add.{place}_about"), visible=edited is None, elem_classes="about")
+        with gr.Row(elem_classes="fields", visible=is_remote) as endpoint:
+            self._endpoint_fields()
+        with gr.Row(elem_classes="fields"):
+            path = self._text("path", label=t(f"add.{place}_path"), example=f"{place}_example")
+            hint = "name_or_path" if is_remote else "name_hint"
+            name = self._text("name", hint=hint, visible=edited is None)
+            words = {"yes": t("set.chat_yes"), "no": t("set.chat_no")}
+            has_chat = edited.chat if edited else is_remote
+            self._choice("chat", t("set.chat"), words, "yes" if has_chat else "no")
+        with gr.Row(elem_classes="fields", visible=not is_remote) as local:
+            self._local_fields()
+        with gr.Column(elem_classes="folds", visible=is_remote) as rare:
+            self._rare_fields()
+        self.placed = [about, endpoint, path, name, local, rare]
+        if people is not None:
+            self._sharing(people)
+
+    def at(self, service: AppService, place: ModelSource) -> list[Any]:
+        """What is `placed`, for a model that is at a place; what was typed stays."""
+        del service
+        t, is_remote = self.t, place == "endpoint"
+        return [
+            t(f"add.{place}_about"),
+            gr.update(visible=is_remote),
+            gr.update(label=t(f"add.{place}_path"), placeholder=t(f"add.{place}_example")),
+            gr.update(info=t("add.name_or_path" if is_remote else "add.name_hint")),
+            gr.update(visible=not is_remote),
+            gr.update(visible=is_remote),
+        ]
+
+    def read(self, values: Sequence[Any]) -> NewModelForm:
+        """What stands in the fields; whether it is right is checked where the model is added."""
+        given = dict(zip(self.made, values, strict=True))
+        given |= {name: value.strip() for name, value in given.items() if isinstance(value, str)}
+        given["chat"] = given["chat"] == "yes"
+        if "people" in given:
+            given["people"] = tuple(given["people"])
+        if self.edited:
+            given["name"] = self.edited.name
+        elif given["place"] == "endpoint":
+            given["name"] = given["name"] or given["path"].rpartition("/")[2]
+        return NewModelForm(**given)
+
+    def _endpoint_fields(self) -> None:
+        t, kept = self.t, self.edited is not None and has_key(self.edited)
+        self._text("address")
+        self._text(
+            "key",
+            hint="key_kept" if kept else "key_hint",
+            example="key_dots" if kept else "",
+            type="password",
+            html_attributes=gr.InputHTMLAttributes(spellcheck=False, autocomplete="new-password"),
+        )
+        self._tick("drops_key", t("add.drop_key"), False, visible=kept)
+
+    def _local_fields(self) -> None:
+        t, edited = self.t, self.edited
+        self._text("adapter")
+        dtypes = {name: t("add.dtype_auto") if name == "auto" else name for name in DTYPES}
+        self._choice("dtype", t("add.dtype"), dtypes, edited.dtype if edited else "auto")
+        backends = [name for name in BACKENDS if BACKENDS[name].traits.opens_folders]
+        held = edited.backend if edited else ""
+        held = held if held in backends else backends[0]
+        words = {name: t(f"backend.{name}") for name in backends}
+        self._choice("backend", t("add.backend"), words, held, visible=len(backends) > 1)
+
+    def _rare_fields(self) -> None:
+        """Folded unless one of them is filled in."""
+        t, is_set = self.t, any(self._typed.get(name) for name in _RARE)
+        rare = Details("", t("add.more"), t("add.more_about"), (), open=is_set)
+        with fold(rare, ""), gr.Row(elem_classes="fields"):
+            for name in _RARE:
+                self._text(name)
+
+    def _sharing(self, people: Sequence[str]) -> None:
+        t, edited = self.t, self.edited
+        with gr.Column(elem_classes="sharing"):
+            markup(heading(t("add.who"), 3))
+            self._tick("everyone", t("add.everyone"), edited.everyone if edited else True)
+            self.made["people"] = gr.CheckboxGroup(
+                list(people),
+                value=[name for name in edited.people if name in people] if edited else [],
+                show_label=False,
+                label=t("add.who"),
+                container=False,
+                interactive=True,
+            )
+            markup(fill("models/hint.html", text=t("add.who_hint")))
+
+    def _text(
+        self, name: str, *, label: str = "", hint: str = "", example: str = "", **settings: Any
+    ) -> gr.Textbox:
+        """A field of text; the keys of its words are made of its name unless told."""
+        t = self.t
+        keys = [f"add.{hint or f'{name}_hint'}", f"add.{example or f'{name}_example'}"]
+        info, placeholder = (t(key) if key in t else "" for key in keys)
+        usual: dict[str, Any] = {
+            "html_attributes": gr.InputHTMLAttributes(spellcheck=False, autocomplete="off")
+        }
+        with gr.Column(min_width=280, elem_classes="field"):
+            made = gr.Textbox(
+                self._typed.get(name, ""),
+                label=label or t(f"add.{name}"),
+                info=info or None,
+                placeholder=placeholder,
+                max_lines=1,
+                interactive=True,
+                elem_id=f"add-{name}",
+                **usual | settings,
+            )
+        self.made[name] = made
+        return made
+
+    def _tick(self, name: str, label: str, ticked: bool, *, visible: bool = True) -> None:
+        self.made[name] = gr.Checkbox(
+            ticked, label=label, visible=visible, container=False, interactive=True
+        )
+
+    def _choice(
+        self, name: str, label: str, words: Mapping[str, str], value: str, *, visible: bool = True
+    ) -> None:
+        with gr.Column(min_width=280, elem_classes="field", visible=visible):
+            self.made[name] = gr.Dropdown(
+                [(word, each) for each, word in words.items()],
+                value=value,
+                label=label,
+                filterable=False,
+                interactive=True,
+            )

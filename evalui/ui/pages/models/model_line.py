@@ -1,4 +1,4 @@
-"""What the line of a model says: its state, and what there is to know of it."""
+"""What the line of a model says: its state, what there is to know of it, and its last test."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,9 +11,11 @@ from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.models.memory_estimate import Footprint
 from evalui.models.user_catalog import has_key
+from evalui.modes import MODES
 from evalui.report.numbers import dollars
+from evalui.runs.worker.model_tests import CHOICE_SAMPLE, OPEN_SAMPLE, AbilityTest, ModelTestRow
 from evalui.types import Ability
-from evalui.ui.components.format import amount, format_time
+from evalui.ui.components.format import amount, duration, format_time
 from evalui.ui.model_labels import (
     ABILITIES,
     model_abilities,
@@ -21,8 +23,10 @@ from evalui.ui.model_labels import (
     model_notes,
     room_words,
 )
-from evalui.ui.pages.models.model_row import ModelRow, RowContext
-from evalui.ui.pages.models.test_result import test_result
+from evalui.ui.pages.models.model_row import ModelRow
+
+_MIN_TOKENS = 8  # a shorter reply is no measure of the speed
+_MAX_ANSWER_LENGTH = 400  # characters of a reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class IdentityLine:
     warning: str = ""
 
 
-def model_line(t: Messages, model: ModelRow, context: RowContext) -> dict[str, Any]:
+def model_line(t: Messages, model: ModelRow, may_edit: bool) -> dict[str, Any]:
     """What "models/line.html" shows of a model beside its `ModelRow`."""
     kind, word = model.condition
     checked_at = model.status.checked_at
@@ -49,7 +53,7 @@ def model_line(t: Messages, model: ModelRow, context: RowContext) -> dict[str, A
         "memory": _memory(t, model, model.footprint) if model.footprint else None,
         "speed": _speed(t, model),
         "price": _full_price(t, model.entry),
-        "advice": _advice(model, context),
+        "advice": _advice(model, may_edit),
         "probed": _clock(t, checked_at) if model.remote and checked_at else "",
         "tested": _last_test(t, model),
     }
@@ -60,7 +64,7 @@ def _last_test(t: Messages, model: ModelRow) -> dict[str, Any] | None:
     test = model.test
     if test is None or (not model.usable and test.ability_tests):
         return None
-    return test_result(t, test)
+    return _test_result(t, test)
 
 
 def _about(t: Messages, model: ModelRow) -> str:
@@ -193,10 +197,10 @@ def _full_price(t: Messages, entry: ModelEntry) -> str:
     return t("catalog.prices", read=dollars(entry.input_price), written=dollars(entry.output_price))
 
 
-def _advice(model: ModelRow, context: RowContext) -> str:
+def _advice(model: ModelRow, may_edit: bool) -> str:
     if model.is_away:
         return "catalog.away_about"
-    if not context.may_edit:
+    if not may_edit:
         return "catalog.mend_other"
     return "catalog.mend_added" if model.added else "catalog.mend"
 
@@ -205,3 +209,80 @@ def _clock(t: Messages, at: float) -> str:
     """To the second, so that a new probe is seen to have changed something."""
     then, now = datetime.fromtimestamp(at).astimezone(), datetime.now().astimezone()
     return f"{then:%H:%M:%S}" if then.date() == now.date() else format_time(t, at)
+
+
+def _test_result(t: Messages, test: ModelTestRow) -> dict[str, Any] | None:
+    """The finished test, as "models/test.html" draws it; None while it is on its way."""
+    if test.is_pending:
+        return None
+    return {
+        "when": format_time(t, test.finished or test.created),
+        "error": t.translate(test.error) if test.error and not test.ability_tests else "",
+        "loaded": _seconds(t, test.load_s or 0.0),
+        "abilities": [_ability(t, ability_test) for ability_test in test.ability_tests],
+        "notes": [t.translate(note) for note in test.notes],
+        "questions": _questions(test),
+    }
+
+
+def _seconds(t: Messages, spent: float) -> str:
+    """ "0.4 s" while it is short, then as other times."""
+    if spent >= 10:
+        return duration(t, spent)
+    return t("time.seconds", n=f"{spent:.1f}" if spent >= 0.1 else f"{spent:.2f}")
+
+
+def _questions(test: ModelTestRow) -> str:
+    written = {ability_test.ability == "generate" for ability_test in test.ability_tests}
+    questions = (
+        CHOICE_SAMPLE.question if False in written else "",
+        OPEN_SAMPLE.question if True in written else "",
+    )
+    return " ".join(question for question in questions if question)
+
+
+def _ability(t: Messages, test: AbilityTest) -> dict[str, str]:
+    """One ability: its mark shows whether it works, the words whether the answer is right."""
+    word = t("tried.judge") if _judges(test) else t(f"ability.{test.ability}")
+    if test.problem:
+        return {"kind": "bad", "word": word, "problem": t.translate(test.problem)}
+    answer = test.answer.strip()
+    written = test.ability == "generate"
+    return {
+        "kind": "ok" if answer else "na",
+        "word": word,
+        "problem": "",
+        "letter": "" if written else test.answer,
+        "reply": answer[:_MAX_ANSWER_LENGTH] + "…" * (len(answer) > _MAX_ANSWER_LENGTH)
+        if written
+        else "",
+        "about": t("tried.blank") if written else _correctness(t, test),
+        "speed": _measured_speed(t, test),
+    }
+
+
+def _judges(ability_test: AbilityTest) -> bool:
+    mode = ability_test.mode
+    return mode in MODES and MODES[mode].gives == "verdicts"
+
+
+def _correctness(t: Messages, test: AbilityTest) -> str:
+    """Whether a letter is right, and how sure the model was of it."""
+    if not test.answer:
+        return t("tried.tie")
+    key = "tried.right" if test.correct else "tried.wrong"
+    if test.probability is None:
+        return t(key)
+    return t(f"{key}_sure", share=f"{100 * test.probability:.3g}")
+
+
+def _measured_speed(t: Messages, ability_test: AbilityTest) -> str:
+    spent = max(ability_test.seconds, 1e-4)
+    requests = t.count("tried.asked", ability_test.requests, time=_seconds(t, ability_test.seconds))
+    if ability_test.ability == "generate":
+        if ability_test.tokens < _MIN_TOKENS:
+            return requests
+        return t(
+            "tried.tokens", n=f"{ability_test.tokens / spent:,.0f}", tokens=ability_test.tokens
+        )
+    return t("tried.rate", n=f"{ability_test.requests / spent:,.3g}", asked=requests)

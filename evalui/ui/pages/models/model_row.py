@@ -106,15 +106,3 @@ class ModelRow:
         if not self.fits:
             return "warn", "catalog.tight"
         return "ok", "catalog.loadable" if self.local else "catalog.always"
-
-
-@dataclass(frozen=True, slots=True)
-class RowContext:
-    """What rows share: what a test waits for, and what may be done.
-
-    `wait_sentence` is the sentence of a test that is queued.
-    """
-
-    wait_sentence: str
-    may_edit: bool
-    may_test: bool = True

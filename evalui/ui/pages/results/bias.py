@@ -3,10 +3,11 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+import gradio as gr
+
 from evalui.app.results import cell_result
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
-from evalui.messages import Messages
 from evalui.report.analyses.position_bias import (
     BiasChoice,
     BiasLinks,
@@ -25,8 +26,8 @@ from evalui.store.runs import CellRow
 from evalui.types import is_unfinished
 from evalui.ui.blocks import show
 from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.pickers import Pickers, Words
 from evalui.ui.pages.results.empty import show_empty
+from evalui.ui.screen import Screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,49 +51,42 @@ class BiasSelection:
         return {"cell": str(self.cell_id), **size}
 
 
-def bias_pickers(t: Messages) -> Pickers:
-    """Which cell and which number of options."""
-    return Pickers({"cell": t("bias.model"), "bias_k": t("maps.options")})
-
-
-def offered(view: RunView, form: Form) -> dict[str, Words]:
-    """What can be picked where there are several, and what is."""
-    chosen = select_bias(view.with_question, form, view.baselines)
+def draw(screen: Screen, view: RunView) -> None:
+    """Verdict, chart and table, sections, for what the address selects."""
+    t = screen.t
+    chosen = select_bias(view.with_question, screen.form, view.baselines)
     if chosen is None:
-        return {}
+        waits = any(map(is_unfinished, view.with_question.values()))
+        show_empty(t("bias.none"), t("front.no_order_done") if waits else t("bias.none_about"))
+        return
+    _pickers(screen, view, chosen)
+    show(t, bias_document(view, screen.form, chosen), scope="bias")
+
+
+def _pickers(screen: Screen, view: RunView, chosen: BiasSelection) -> None:
+    """Which cell and which number of options, where there are several."""
+    t = screen.t
     able = {id_: s for id_, s in view.with_question.items() if s.bias and s.bias.strata}
     called = names(list(able.values()), view.language)
-    cells = {str(id_): " · ".join(filter(None, called[s.cell])) for id_, s in able.items()}
-    several = any(distinct for _, distinct in called.values())
-    sizes = {str(size): view.t("file.options", n=size) for size in chosen.sizes}
-    word = view.t("bias.cell" if several else "bias.model")
-    pickers: dict[str, Words] = {}
-    if len(able) > 1:
-        pickers["cell"] = Words(cells, str(chosen.cell_id), word)
-    if len(sizes) > 1:
-        pickers["bias_k"] = Words(sizes, str(chosen.bias.n_options))
-    return pickers
-
-
-def draw(view: RunView, form: Form) -> None:
-    """Verdict, chart and table, sections, for what the form selects."""
-    if blocks := bias_document(view, form):
-        show(view.t, blocks, scope="bias")
+    if len(able) < 2 and len(chosen.sizes) < 2:
         return
-    t = view.t
-    waits = any(map(is_unfinished, view.with_question.values()))
-    show_empty(t("bias.none"), t("front.no_order_done") if waits else t("bias.none_about"))
+    with gr.Row(elem_classes="fields pickers"):
+        if len(able) > 1:
+            several = any(distinct for _, distinct in called.values())
+            cells = {str(id_): " · ".join(filter(None, called[s.cell])) for id_, s in able.items()}
+            word = t("bias.cell" if several else "bias.model")
+            screen.picker("cell", word, cells, str(chosen.cell_id))
+        if len(chosen.sizes) > 1:
+            sizes = {str(each): t("file.options", n=each) for each in chosen.sizes}
+            screen.picker("bias_k", t("maps.options"), sizes, str(chosen.bias.n_options))
 
 
-def bias_document(view: RunView, form: Form) -> list[Block]:
-    """The blocks of what the form selects, none if the run has no orders.
+def bias_document(view: RunView, form: Form, chosen: BiasSelection) -> list[Block]:
+    """The blocks of what is chosen.
 
-    `cell` and `bias_k` select the cell and its number of options, `slots` and `options` a cell of
-    the grid, `gap_of` the category whose subjects are shown.
+    Of the form `slots` and `options` select a cell of the grid, `gap_of` the category whose
+    subjects are shown.
     """
-    chosen = select_bias(view.with_question, form, view.baselines)
-    if chosen is None:
-        return []
     model = chosen.summary.cell.model
     is_baseline = model in view.baselines
     subject = BiasSubject(chosen.summary, chosen.bias, view.markers.place(model), is_baseline)
@@ -111,7 +105,8 @@ def bias_document(view: RunView, form: Form) -> list[Block]:
 def select_bias(
     summaries: Mapping[int, Summary], form: Form, baselines: Collection[str]
 ) -> BiasSelection | None:
-    """The cell and the number of options that a form selects, else the most biased.
+    """The cell and the number of options that `cell` and `bias_k` of a form select, else the most
+    biased; None if the run has no orders.
 
     That is one of a real model if there is one; of models that are alike, the first.
     """

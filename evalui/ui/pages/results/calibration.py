@@ -7,6 +7,7 @@ from evalui.types import Cell
 from evalui.ui.blocks import show
 from evalui.ui.components.form import Form, field_value, parse_whole_number
 from evalui.ui.pages.results.empty import show_empty
+from evalui.ui.screen import Screen
 
 
 def calibration_section(view: RunView, form: Form, *, sub: str) -> list[Block]:
@@ -31,9 +32,9 @@ def calibration_section(view: RunView, form: Form, *, sub: str) -> list[Block]:
     )
 
 
-def draw(view: RunView, form: Form) -> None:
+def draw(screen: Screen, view: RunView) -> None:
     """The section alone, or what a run would need to have one."""
-    if blocks := calibration_section(view, form, sub="calibration"):
+    if blocks := calibration_section(view, screen.form, sub="calibration"):
         show(view.t, blocks, scope="calibration")
     else:
         show_empty(view.t("calibration.none"), view.t("calibration.none_about"))

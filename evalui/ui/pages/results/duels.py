@@ -5,7 +5,6 @@ The address holds each filter, the page of the list and the open duel.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from urllib.parse import urlencode
 
 from evalui.app.duels import (
     OUTCOMES,
@@ -17,21 +16,19 @@ from evalui.app.duels import (
     model_pairs,
 )
 from evalui.app.open_run_view import OpenRunView
+from evalui.app.questions import PAGE_ROWS
 from evalui.app.run_view import RunView
-from evalui.messages import Messages
 from evalui.report.html import Html
+from evalui.report.words import shorten_name
 from evalui.scoring.arena.figures import PEOPLE
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.ui.components.duel import duel, duel_in_full
-from evalui.ui.components.filters import MAX_FIND
-from evalui.ui.components.form import Form, field_value, parse_whole_number
+from evalui.ui.components.duel import duel_in_full
+from evalui.ui.components.form import MAX_FIND, Form, field_value, parse_whole_number
 from evalui.ui.components.format import short_id
-from evalui.ui.components.list_and_reader import ListAndReader, ListContent
-from evalui.ui.components.pickers import Words
-from evalui.ui.components.question_list import Steps
 from evalui.ui.components.templates import fill
+from evalui.ui.pages.results.list_and_reader import Filter, ListAndReader, pager
+from evalui.ui.screen import Screen
 
-PAGE_SIZE = 50
 # The parameters of the address, by the field of the filter.
 _PARAMETERS: Mapping[str, str] = {
     "pair": "duel_pair",
@@ -54,35 +51,11 @@ class _Line:
     is_injected: bool
 
 
-def make_view(t: Messages) -> ListAndReader:
-    """The components of the view."""
-    labels = {
-        parameter: t(f"arena.duel.{name}")
-        for name, parameter in _PARAMETERS.items()
-        if name != "find"
-    }
-    find = t("arena.duel.find")
-    return ListAndReader("duels", labels, find=find, hint=find, reader=duel)
-
-
-def content(view: RunView, form: Form) -> ListContent:
+def draw(screen: Screen, view: RunView) -> None:
     """The duels of the judge that the address names, or what they would need."""
-    shown = OpenRunView(view.service, view.t, view.run.id, field_value(form, "arena"), duels=True)
-    return _Duels(shown, form).content()
-
-
-def changed(view: RunView, form: Form, fields: Form) -> str:
-    """The query of the address after one of the `fields` beside the list was changed.
-
-    Another filter begins again at the first page and duel. What the fields have by the address
-    itself is no change: "".
-    """
-    before, wanted = read_duel_filter(form), read_duel_filter({**form, **fields})
-    if wanted == before:
-        return ""
-    named = {"run": view.run.id, "sub": "duels", "arena": field_value(form, "arena")}
-    given = named | _parameters(wanted)
-    return urlencode({name: value for name, value in given.items() if value})
+    wanted = screen.value("arena")
+    shown = OpenRunView(screen.service, screen.t, view.run.id, wanted, duels=True)
+    _Duels(shown, screen.form).shown().show(screen)
 
 
 def read_duel_filter(form: Form) -> DuelFilter:
@@ -107,62 +80,57 @@ class _Duels:
         self.view = view
         self.t = view.t
         self.wanted = read_duel_filter(form)
-        self.page = parse_whole_number(field_value(form, "page")) or 0
         self.listed = filtered_pairs(view.arena, self.wanted)
-        first = self.page * PAGE_SIZE
-        self.rows = self.listed[first : first + PAGE_SIZE]
         requested = field_value(form, "duel")
         named = (one for one in judged_pairs(view.arena) if one.key == requested)
         self.named = next(named, None) if requested else None
+        self.at = self.listed.index(self.named) if self.named in self.listed else None
+        page = parse_whole_number(field_value(form, "page"))
+        last = max(len(self.listed) - 1, 0) // PAGE_ROWS
+        self.page = min((self.at or 0) // PAGE_ROWS if page is None else page, last)
+        self.rows = self.listed[self.page * PAGE_ROWS : (self.page + 1) * PAGE_ROWS]
+        if not self.named and self.rows:
+            self.at = self.page * PAGE_ROWS
         self.opened = self.named or next(iter(self.rows), None)
 
-    def content(self) -> ListContent:
-        t, opened = self.t, self.opened
-        at = self.listed.index(opened) if opened in self.listed else None
-        previous = self._step(None if at is None else at - 1)
-        following = self._step(None if at is None else at + 1)
-        clear = self.view.address("duels")
-        return ListContent(
-            lines=self._lines(),
-            reader=self._opened(opened, previous, following) if opened else self._nothing(),
-            steps=Steps(
-                opened.key if opened else "",
-                {"previous": previous, "following": following},
-                is_alone=self.named is not None,
-            ),
-            offered=self._filters(),
-            find=self.wanted.find,
-            clear=(t("samples.clear"), "" if self.wanted == DuelFilter() else clear),
+    def shown(self) -> ListAndReader:
+        opened = self.opened
+        previous, following = self._step(-1), self._step(1)
+        return ListAndReader(
             head=self._head(),
+            filters=self._filters(),
+            drops=("page", "duel"),
+            find=self.t("arena.duel.find"),
+            clear="" if self.wanted == DuelFilter() else self.view.address("duels"),
+            lines=self._lines(previous, following),
+            reader=self._opened(opened, previous, following) if opened else self._nothing(),
         )
 
-    def _address(self, *, key: str = "", page: int | None = None) -> str:
+    def _address(self, *, key: str = "", page: str = "") -> str:
         """A duel under the same filters, or another page of the list."""
-        shown = self.page if page is None else page
-        more = _parameters(self.wanted) | {"page": str(shown) if shown else "", "duel": key}
+        more = _parameters(self.wanted) | {"page": page, "duel": key}
         return self.view.address("duels", place=None, **more)
 
-    def _step(self, place: int | None) -> str:
-        """A link to the duel at a place of those that are listed, "" if there is none."""
-        if place is None or not 0 <= place < len(self.listed):
+    def _step(self, by: int) -> str:
+        """A link to a duel before or after the open one, "" if there is none."""
+        if self.at is None or not 0 <= self.at + by < len(self.listed):
             return ""
-        return self._address(key=self.listed[place].key, page=place // PAGE_SIZE)
+        return self._address(key=self.listed[self.at + by].key)
 
-    def _lines(self) -> Html:
-        t, total, page = self.t, len(self.listed), self.page
-        first, last = page * PAGE_SIZE, min((page + 1) * PAGE_SIZE, total)
-        pages = [
-            (t(f"list.{word}"), self._address(page=place))
-            for word, place in (("earlier", page - 1), ("later", page + 1))
-            if 0 <= place * PAGE_SIZE < total
-        ]
+    def _lines(self, previous: str, following: str) -> Html:
+        total = len(self.listed)
+        key = self.named.key if self.named else ""  # stays open beside another page
         return fill(
             "duels/list.html",
-            t=t,
+            t=self.t,
             total=total,
+            previous=previous,
+            following=following,
+            opened=self.opened.key if self.opened else "",
             rows=[self._line(meeting) for meeting in self.rows],
-            shown=t("list.shown", first=f"{first + 1:,}", last=f"{last:,}", total=f"{total:,}"),
-            pages=pages if total > PAGE_SIZE else [],
+            pager=pager(
+                self.t, self.page, total, lambda page: self._address(key=key, page=str(page))
+            ),
         )
 
     def _line(self, meeting: JudgedPair) -> _Line:
@@ -198,11 +166,17 @@ class _Duels:
             (self.t("arena.duel.next"), following),
         ]
         shown = duel_in_full(self.view, opened, address)
-        return fill("questions/reader.html", read=opened.key, content=shown, steps=steps)
+        return fill(
+            "questions/reader.html",
+            alone=self.named is not None,
+            read=opened.key,
+            content=shown,
+            steps=steps,
+        )
 
     def _nothing(self) -> Html:
         sentence = self.t("arena.duel.nothing")
-        return fill("questions/nothing.html", sentence=sentence, word="", href="")
+        return fill("questions/nothing.html", alone=False, sentence=sentence, word="", href="")
 
     def _head(self) -> Html:
         t, wanted = self.t, self.wanted
@@ -212,32 +186,38 @@ class _Duels:
             "duels/head.html",
             label=t("arena.judge"),
             links=links,
-            back=self._address(),
+            back=self._address() if self.named else "",
             word=t("arena.duel.back", n=f"{len(self.listed):,}"),
             filters=t("samples.filter_n", n=n) if n else t("samples.filter"),
         )
 
-    def _filters(self) -> dict[str, Words]:
+    def _filters(self) -> dict[str, Filter]:
         """The lists that can tell duels apart."""
-        t, arena, wanted = self.t, self.view.arena, self.wanted
+        t, arena = self.t, self.view.arena
         any_ = {"": t("arena.duel.any")}
         pairs = any_ | {
-            f"{left}|{right}": t("arena.duel.versus", left=left, right=right)
+            f"{left}|{right}": t(
+                "arena.duel.versus", left=shorten_name(left), right=shorten_name(right)
+            )
             for left, right in model_pairs(arena)
         }
         outcomes = any_ | {name: self._outcome(name) for name in OUTCOMES}
         known = any_ | {name: name for name in all_capabilities(arena)}
-        pickers = (
-            ("duel_pair", pairs, wanted.pair, len(pairs) > 2),
-            ("duel_outcome", outcomes, wanted.outcome, True),
-            ("duel_capability", known, wanted.capability, len(known) > 2),
+        filters = (
+            ("pair", pairs, len(pairs) > 2),
+            ("outcome", outcomes, True),
+            ("capability", known, len(known) > 2),
         )
         return {
-            # An address may name one that no duel has.
-            name: Words(words | ({} if chosen in words else {chosen: chosen}), chosen)
-            for name, words, chosen, is_offered in pickers
-            if is_offered
+            _PARAMETERS[name]: self._filter(name, words)
+            for name, words, is_told in filters
+            if is_told
         }
+
+    def _filter(self, name: str, words: Mapping[str, str]) -> Filter:
+        chosen: str = getattr(self.wanted, name)  # by an address; no duel may have it
+        named = {} if chosen in words else {chosen: chosen}
+        return Filter(self.t(f"arena.duel.{name}"), {**words, **named}, chosen)
 
     def _outcome(self, name: str) -> str:
         """A filter's word; with one pair chosen it names the winner."""
@@ -248,5 +228,5 @@ class _Duels:
             return t("arena.duel.undecided")
         if name in ("left", "right") and pair:
             left, _, right = pair.partition("|")
-            return t("arena.duel.left_of", model=left if name == "left" else right)
+            return t("arena.duel.left_of", model=shorten_name(left if name == "left" else right))
         return t(f"arena.duel.{name}")

@@ -7,13 +7,13 @@ from evalui.report.analyses.health import choices_only_blocks, health_blocks
 from evalui.report.blocks import Paragraph
 from evalui.types import Sample
 from evalui.ui.blocks import show
-from evalui.ui.components.form import Form
 from evalui.ui.pages.results.empty import show_empty
+from evalui.ui.screen import Screen
 
 
-def draw(view: RunView, form: Form) -> None:
+def draw(screen: Screen, view: RunView) -> None:
     """The health of each dataset of a run, as this run used it."""
-    del form  # sections are drawn alike
+    del screen  # nothing is picked
     by_name = datasets(view)
     if not by_name:
         show_empty(view.t("dataset.none"))

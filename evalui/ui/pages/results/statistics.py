@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import get_args
 from urllib.parse import urlencode
 
+import gradio as gr
+
 from evalui.app.comparisons import MAX_CELLS
 from evalui.app.run_view import RunView
-from evalui.messages import Messages
 from evalui.report.analyses.metrics import signatures
 from evalui.report.analyses.statistics import (
     errors_section,
@@ -18,18 +19,16 @@ from evalui.report.analyses.statistics import (
 from evalui.report.analyses.verdict import refusal_sentence
 from evalui.report.blocks import Block, Headline
 from evalui.report.figures.statistics import SIZES
-from evalui.report.html import Html
 from evalui.report.numbers import count
-from evalui.report.render.page import render_headline
 from evalui.report.words import join_sentences
 from evalui.scoring.cell_summary import Measure
 from evalui.scoring.comparisons import ComparisonSet, comparable_cells, comparisons
 from evalui.types import Cell
 from evalui.ui.blocks import show
 from evalui.ui.components.form import Form, field_value, parse_whole_number
-from evalui.ui.components.pickers import Pickers, Words
 from evalui.ui.pages.results.calibration import calibration_section
 from evalui.ui.pages.results.empty import show_empty
+from evalui.ui.screen import Screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,76 +45,53 @@ class ComparisonSelection:
     comparison: ComparisonSet | None
 
 
-def statistics_pickers(t: Messages) -> Pickers:
-    """Which cells are compared, by which figure, and with how many questions to plan."""
-    return Pickers(
-        {
-            "compared": t("statistics.compared"),
-            "measure": t("statistics.measure"),
-            "size": t("statistics.size"),
-        }
-    )
-
-
-def offered(view: RunView, form: Form) -> dict[str, Words]:
-    """What can be picked, nothing where nothing is compared."""
-    selection, t = select_comparison(view, form), view.t
-    comparison = selection.comparison
-    if comparison is None or not comparison.pairs:
-        return {}
-    measures: dict[str, str] = {name: t(f"measure.{name}") for name in selection.measures}
-    sizes = {str(each): t("statistics.chosen", n=count(each)) for each in SIZES}
-    words = {
-        "measure": Words(measures, comparison.measure),
-        "size": Words(sizes, str(_size(form, comparison))),
-    }
-    several = len(selection.options) > 1
-    return ({"compared": Words(selection.options, selection.key)} if several else {}) | words
-
-
-def top(view: RunView, form: Form) -> Html | None:
-    """The verdict above the pickers; None where there is nothing to compare."""
-    comparison = select_comparison(view, form).comparison
-    if comparison is None or not comparison.pairs:
-        return None
-    shown = list(view.with_question.values())
-    return render_headline(
-        statistics_headline(shown, comparison, view.language, baselines=view.baselines)
-    )
-
-
-def draw(view: RunView, form: Form) -> None:
-    """The tests of one comparison: `compared` and `measure` of the form select it, `size` is the
+def draw(screen: Screen, view: RunView) -> None:
+    """The tests of one comparison: `compared` and `measure` of the address select it, `size` is the
     number of questions to plan with.
     """
-    if blocks := statistics_document(view, form):
-        show(view.t, blocks, scope="statistics")
-    else:
-        show_empty(view.t("statistics.none"), view.t("statistics.none_about"))
+    t, form = screen.t, screen.form
+    selection = select_comparison(view, form)
+    blocks = statistics_document(view, form, selection.comparison)
+    if not blocks:
+        show_empty(t("statistics.none"), t("statistics.none_about"))
+        return
+    show(t, blocks[:1], scope="statistics-verdict")
+    comparison = selection.comparison
+    if comparison and comparison.pairs:
+        measures: dict[str, str] = {name: t(f"measure.{name}") for name in selection.measures}
+        sizes = {str(each): t("statistics.chosen", n=count(each)) for each in SIZES}
+        with gr.Row(elem_classes="fields pickers"):
+            if len(selection.options) > 1:
+                word = t("statistics.compared")
+                screen.picker("compared", word, selection.options, selection.key)
+            screen.picker("measure", t("statistics.measure"), measures, comparison.measure)
+            screen.picker("size", t("statistics.size"), sizes, str(_size(form, comparison)))
+    show(t, blocks[1:], scope="statistics")
 
 
-def statistics_document(view: RunView, form: Form) -> list[Block]:
-    """The blocks below the verdict, or with the reason why there is none; none without answers."""
+def statistics_document(view: RunView, form: Form, comparison: ComparisonSet | None) -> list[Block]:
+    """The blocks with the verdict, or the reason why there is none, first; none without answers."""
     t = view.t
     summaries = [summary for summary in view.with_question.values() if summary.accuracy]
     if not summaries:
         return []
-    calibration = calibration_section(view, form, sub="statistics")
-    comparison = select_comparison(view, form).comparison
+    end = [*calibration_section(view, form, sub="statistics"), signatures(summaries)]
+    grey = view.baselines
     if comparison is None or not comparison.pairs:
         refused = comparison.incomparable if comparison else ()
         sentences = [refusal_sentence(each, t.language) for each in refused]
         missing = "statistics.waits" if view.is_live else "statistics.no_pair"
-        errors = errors_section(summaries, t.language, baselines=view.baselines)
-        headline = Headline(join_sentences(*sentences) or t(missing))
-        return [headline, errors, *calibration, signatures(summaries)]
-    shown, size = list(view.with_question.values()), _size(form, comparison)
-    grey = view.baselines
-    at = _compared_at(view, comparison)
-    blocks = statistics_blocks(
-        shown, comparison, t.language, baselines=grey, size=size, compared_at=at
-    )
-    return [*blocks, *calibration, signatures(summaries)]
+        errors = errors_section(summaries, t.language, baselines=grey)
+        return [Headline(join_sentences(*sentences) or t(missing)), errors, *end]
+    shown = list(view.with_question.values())
+    size, at = _size(form, comparison), _compared_at(view, comparison)
+    return [
+        statistics_headline(shown, comparison, t.language, baselines=grey),
+        *statistics_blocks(
+            shown, comparison, t.language, baselines=grey, size=size, compared_at=at
+        ),
+        *end,
+    ]
 
 
 def select_comparison(view: RunView, form: Form) -> ComparisonSelection:

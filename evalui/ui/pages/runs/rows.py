@@ -74,17 +74,19 @@ class RunRows:
         )
 
     def run_head(self, run: RunRow, queued: QueuedRun | None) -> Html:
-        """The name of the run in full, since when it runs, and what may be done with it."""
+        """The name of the run in full, how far it is or came, and what is to be done with it."""
         t = self.t
-        place = place_text(t, queued.place if queued else None)
-        began = run.started if run.state != "queued" else None
+        when = format_time(t, run.started) if run.started else ""
         return fill(
             "runs/run_head.html",
             t=t,
             run=run,
             label=owned_label(t, run, self.service.owner),
-            since=t("runs.started", moment=format_time(t, began)) if began else place,
-            may_stop=queued is not None and not run.cancelling and self._may_change(run),
+            state=self._state(queued) if queued else run_state(t, run.state),
+            since=place_text(t, queued.place if queued else None)
+            if run.state == "queued"
+            else t("runs.started", moment=when),
+            may_resume=self._may_resume(run),
         )
 
     def ended(self, ended: EndedRuns, of: int) -> Html:
@@ -140,10 +142,14 @@ class RunRows:
             result=came or count,
             details=tuple(filter(None, details)),
             has_answers=row.done > 0,
-            may_resume=may_change and row.state in ("failed", "cancelled"),
+            may_resume=self._may_resume(row),
             may_repeat=may_change and may_repeat(service, row),
             may_delete=may_change,
         )
+
+    def _may_resume(self, row: RunRow) -> bool:
+        is_left = row.state in ("failed", "cancelled")
+        return is_left and not self.service.settings.read_only and self._may_change(row)
 
     def _may_change(self, row: RunRow) -> bool:
         return "change" in self.service.deeds(row)

@@ -23,7 +23,7 @@ from evalui.web.middleware import route_of
 
 _COOKIE = "evalui-guest-"
 _MOST_COOKIES = 8  # that are looked at
-_OPEN = re.compile(r"/[a-z]{2}/(?P<rest>.*)")  # of which the events' middleware lets little through
+_OPEN = re.compile(r"/[a-z]{2}/(?P<rest>.*)")  # of which `Doors` let little through
 _FILES = "/static/"
 _BALLOT = "annotate"  # the page of it; in old links, the tab
 _PARAMETERS = frozenset({"run", "lang"})  # of a ballot

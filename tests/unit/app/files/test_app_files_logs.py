@@ -188,7 +188,7 @@ def test_a_lying_zip_leaves_nothing(
     upload = store_upload(desk, [lying_zip(2**22)])
     monkeypatch.setattr(tempfile, "tempdir", str(temporary_folder(tmp_path)))
     assert desk.files.log(upload) is None  # reading it as a dataset says why
-    with pytest.raises(DataError, match=r"lying\.zip is no zip archive, or a damaged one"):
+    with pytest.raises(DataError, match=r"lying\.zip is not a zip archive, or it is damaged"):
         read_upload(desk, upload, Layout())
     with pytest.raises(DataError, match=r"lying\.zip is damaged"):
         import_log(desk, upload)

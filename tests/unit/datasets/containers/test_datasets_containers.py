@@ -105,10 +105,10 @@ def test_the_splits_of_one_document_are_its_splits(tmp_path: Path):
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("x.json", "question,A\n", "no JSON"),
-        ("x.jsonl", "question,A\n", "no JSON"),
+        ("x.json", "question,A\n", "not valid JSON"),
+        ("x.jsonl", "question,A\n", "not valid JSON"),
         ("x.xls", "<html><table></table></html>", "a web page or XML under the name of a workbook"),
-        ("x.xlsx", CSV, "no workbook of a spreadsheet program"),
+        ("x.xlsx", CSV, "cannot be opened as a workbook"),
         ("x.xlsx", b"", "is empty"),
         ("x.csv", b"PK\x03\x04", "not text"),
     ],
@@ -133,7 +133,7 @@ def test_what_lies_beside_questions_is_named_and_not_read(tmp_path: Path, name: 
     loaded = load([tmp_path])
     assert loaded.files == ("law.csv",)
     assert [str(note) for note in loaded.notes] == [
-        f"Ignored, since they are no tables of questions: {name}."
+        f"Ignored, since they hold no table of questions: {name}."
     ]
 
 

@@ -71,7 +71,7 @@ def test_the_row_of_the_names_can_be_said() -> None:
     assert [row.line for row in read(text, 3).rows] == [4]
     assert len(read(text, -1).rows) == 3
     for row in (2, 99):
-        with pytest.raises(DataError, match=f"has nothing in row {row}"):
+        with pytest.raises(DataError, match=f"row {row}, stated as that of the headers, is empty"):
             read(text, row)
 
 

@@ -170,9 +170,9 @@ def test_a_picture_is_found_wherever_it_is():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("{", "line 1: no JSON"),
-        ('[{"a": 1}\n{"b": 2}]', "no JSON"),
-        ('[{"a": 1}] and more', "no JSON"),
+        ("{", "line 1: not valid JSON"),
+        ('[{"a": 1}\n{"b": 2}]', "not valid JSON"),
+        ('[{"a": 1}] and more', "not valid JSON"),
         ("[]", "is empty"),
         ("[1, 2]", "a list of texts or numbers"),
         ("{}", "has no list of questions"),

@@ -35,7 +35,7 @@ def test_what_a_person_sees_is_known():
     ("data", "reason"),
     [
         (OLD[:512] + "EncryptedPackage".encode("utf-16-le"), "is locked with a password"),
-        (OLD[:600], "is no workbook of a spreadsheet program, or a damaged one"),
+        (OLD[:600], "cannot be opened as a workbook"),
     ],
 )
 def test_what_is_locked_or_damaged_is_refused(data: bytes, reason: str):

@@ -122,7 +122,7 @@ def test_what_is_locked_or_damaged_is_refused():
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("mimetype", MIMETYPE)
-    with pytest.raises(DataError, match="is no workbook of a spreadsheet program"):
+    with pytest.raises(DataError, match="cannot be opened as a workbook"):
         opened("x.ods", stream.getvalue())
 
 

@@ -103,7 +103,7 @@ def test_a_damaged_file_is_refused(cut: int):
         data[:cut] + data[-cut:],
         data[:cut] + b"\xff" * 40 + data[cut + 40 :],
     ):
-        with pytest.raises(DataError, match="no Parquet file, or a damaged one"):
+        with pytest.raises(DataError, match="not a Parquet file, or it is damaged"):
             only_table("x.parquet", damaged)
 
 

@@ -144,7 +144,7 @@ def test_a_file_of_pictures_alone_says_so_in_one_sentence(tmp_path: Path) -> Non
     with pytest.raises(DataError) as refused:
         load([jsonl(tmp_path, *rows)])
     assert str(refused.value) == (
-        "There is nothing to score. qa.jsonl was left out: every row has a picture "
+        "There are no questions to score. qa.jsonl was left out: every row has a picture "
         "(column image), and images are not supported yet."
     )
 

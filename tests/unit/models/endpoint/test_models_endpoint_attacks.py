@@ -115,7 +115,7 @@ def test_a_reply_in_a_packing_that_was_not_requested_is_none(
     server: ToyServer, model: EndpointModel
 ):
     server.always = Reply(200, headers={"content-encoding": "br"}, stream=lambda: [b"{}"])
-    with pytest.raises(Unreachable, match="the encoding br, which was not asked for"):
+    with pytest.raises(Unreachable, match="the encoding br, which was not requested"):
         text(model)
 
 

@@ -436,7 +436,7 @@ def test_numbers_that_are_no_log_probabilities_spoil_the_answer(server: ToyServe
         return answer
 
     server.behaviour = Behaviour(alter=spoilt)
-    with pytest.raises(RequestRejected, match="log-probabilities are no numbers"):
+    with pytest.raises(RequestRejected, match="log-probabilities are not numbers"):
         answers(model, NextToken("Which?", ABCD))
 
 

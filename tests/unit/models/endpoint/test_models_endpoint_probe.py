@@ -90,7 +90,7 @@ def test_the_longest_list_that_is_allowed_is_found(most: int, top: int):
         (None, "it ignores logprobs and answers without them"),
         (listing(-0.5), "it lists only one token, whatever is asked"),
         (listing(0.0, -9999.0), "it lists tokens that the model rules out"),
-        (listing(math.nan, -1.0), "its log-probabilities are no numbers"),
+        (listing(math.nan, -1.0), "its log-probabilities are not numbers"),
     ],
 )
 def test_a_list_that_states_nothing_is_none_and_the_reason_is_kept(

@@ -234,7 +234,7 @@ def test_no_list_is_no_list(logprobs: object):
 
 @pytest.mark.parametrize("bad", [math.nan, 0.1, None, "x", True, [1]])
 def test_numbers_that_are_no_log_probabilities_are_not_used(bad: object):
-    with pytest.raises(RetryableError, match="no numbers"):
+    with pytest.raises(RetryableError, match="are not numbers"):
         read_top({"logprobs": {"top_logprobs": [{"A": bad}]}})
 
 

@@ -28,8 +28,8 @@ def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch):
     [
         (({"messages": []}, {}, {}, ""), "must not have messages"),
         (({"Top_Logprobs": 3}, {}, {}, ""), "must not have Top_Logprobs"),
-        (({"a": datetime.date(2026, 1, 1)}, {}, {}, ""), "what JSON does not know"),
-        (({"a": float("nan")}, {}, {}, ""), "what JSON does not know"),
+        (({"a": datetime.date(2026, 1, 1)}, {}, {}, ""), "something that JSON cannot express"),
+        (({"a": float("nan")}, {}, {}, ""), "something that JSON cannot express"),
         (({"a": "b" * 5000}, {}, {}, ""), "more than 4000"),
         (({}, {"Host": "elsewhere"}, {}, ""), "must not have Host"),
         (({}, {"Content-Length": "0"}, {}, ""), "must not have Content-Length"),

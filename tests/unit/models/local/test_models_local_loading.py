@@ -53,7 +53,7 @@ def test_auto_is_float32_on_a_cpu_whatever_the_file_has(small_folder: Path, dtyp
 
 
 def test_an_unknown_device_is_an_error(small_folder: Path):
-    with pytest.raises(ModelError, match="'abacus' is no device"):
+    with pytest.raises(ModelError, match="'abacus' is not a device"):
         loaded(small_folder, device="abacus")
 
 

@@ -110,7 +110,7 @@ def test_a_selection_of_tokens_is_not_made_beside_other_texts():
 
 def test_what_is_not_causal_is_refused_with_a_way_out():
     model = build(REFUSED["bert"], vocabulary=300, dtype=torch.float32)
-    with pytest.raises(ModelError, match=r"bert is no causal language model: .* Choose a model"):
+    with pytest.raises(ModelError, match=r"bert is not a causal language model: .* Choose a model"):
         check_paths(LoadedModel(model, torch.device("cpu"), frozenset()))
 
 

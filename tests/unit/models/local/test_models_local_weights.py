@@ -58,12 +58,12 @@ def test_settings_of_the_tokenizer_that_are_no_json_are_reported(folder: Path):
     (folder / "tokenizer_config.json").write_text("[1")
     for chat in (False, True):
         state = describe(ModelEntry("m", "transformers", str(folder), chat=chat))
-        assert "tokenizer_config.json is no JSON object" in state.problem
+        assert "tokenizer_config.json is not a JSON object" in state.problem
 
 
 def test_an_index_that_is_no_json_is_reported(folder: Path):
     (folder / "model.safetensors.index.json").write_text("[1")
-    assert "is no JSON object" in weights.problem(folder)
+    assert "is not a JSON object" in weights.problem(folder)
 
 
 @pytest.mark.parametrize("kept", [0, 4, 1000, 5_000_000])

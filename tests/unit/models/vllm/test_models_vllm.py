@@ -173,7 +173,7 @@ def test_a_request_that_vllm_turns_down_is_refused_after_all_others_are_answered
     ]
     got: dict[int, Response] = {}
     with pytest.raises(
-        RequestRejected, match=r"turned down 2 requests to fake.*token 13 is forbidden"
+        RequestRejected, match=r"rejected 2 requests to fake.*token 13 is forbidden"
     ):
         gather(fake, requests, got)
     assert list(got) == [1]
@@ -183,7 +183,7 @@ def test_a_request_turned_down_in_several_pieces_is_counted_once(
     fake: Model, tokenizer: HFTokenizer
 ):
     many = tuple(label for label in spellings(tokenizer) if len(label) == 1)[:140]
-    with pytest.raises(RequestRejected, match="turned down 1 requests"):
+    with pytest.raises(RequestRejected, match="rejected 1 requests"):
         list(fake.answer([NextToken(tokenizer.decode([13]) + "a", many)]))
 
 

@@ -169,7 +169,7 @@ def test_a_numbered_gpu_that_is_hidden_is_reported(device: str, visible: str, le
 
 @pytest.mark.parametrize("device", ["cuda:x", "cuda:", "cuda:-1", "gpu", "cuda:0,1", ""])
 def test_a_device_that_is_none_is_reported(device: str):
-    with pytest.raises(ModelError, match=f"'{device}' is no device"):
+    with pytest.raises(ModelError, match=f"'{device}' is not a device"):
         read_options(replace(ENTRY, device=device))
 
 

@@ -378,7 +378,7 @@ def test_what_an_own_rubric_says_is_its_identity_and_what_it_does_not_say_is_not
         ({"form": "named", "frame": "1"}, "the form named does not go with frame 1"),
         ({"frame": "2"}, "the form mtbench does not go with frame 2"),
         ({"frame": "3"}, "frame is '3'. Known: 1, 2."),
-        ({"pattern": "("}, "The pattern '(' is no regular expression: missing )"),
+        ({"pattern": "("}, "The pattern '(' is not a regular expression: missing )"),
         ({"pattern": "x"}, "The pattern needs a named group for each of a, b"),
         ({"pattern": "(a+)+(?P<a>!!)|(?P<b>b)"}, "takes too long on a reply"),
         ({"labels": {"first": "a"}}, "there is no pattern"),

@@ -67,7 +67,7 @@ def test_no_more_runs_wait_than_may(database: Database) -> None:
     for _ in range(2):
         _check(database, "ada", usual)
         add_owned(database, "ada")
-    with pytest.raises(SpecError, match="2 of your runs wait already"):
+    with pytest.raises(SpecError, match="2 of your runs are already waiting"):
         _check(database, "ada", usual)
     _check(database, "bob", usual)
     take(database)
@@ -109,7 +109,7 @@ def test_a_stopped_run_is_queued_again_within_the_limits_of_its_owner(database: 
     stopped = add_owned(database, "ada")
     queue.cancel(database, stopped)
     add_owned(database, "ada")
-    with pytest.raises(SpecError, match="1 of your runs wait already"):
+    with pytest.raises(SpecError, match="1 of your runs are already waiting"):
         resume_run(database, stopped, UserLimits(queued=1))
     assert read_run(database, stopped).state == "cancelled"
     resume_run(database, stopped, UserLimits(queued=2))

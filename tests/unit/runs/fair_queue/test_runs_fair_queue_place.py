@@ -92,4 +92,4 @@ def test_a_new_run_would_wait_for_a_limit(database: Database) -> None:
     take(database)
     ahead = queue_ahead(database, "ada", UserLimits(running=1))
     assert ahead.runs == 1
-    assert ahead.held.startswith("You may have 1 run at work at a time.")
+    assert ahead.held.startswith("You may have 1 run in progress at a time.")

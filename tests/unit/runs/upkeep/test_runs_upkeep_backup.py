@@ -155,7 +155,7 @@ def test_a_hostile_member_ends_the_restore_with_nothing_written(
 ):
     inside = tarfile.TarInfo("a/b")
     source = archive_of(tmp_path / "b.tar.gz", (inside, b"x"), (member, b""))
-    with pytest.raises(StoreError, match="no backup has"):
+    with pytest.raises(StoreError, match="backups never have"):
         restore_backup(source, tmp_path / "into")
     assert list((tmp_path / "into").iterdir()) == []
     assert {path.name for path in tmp_path.iterdir()} == {"b.tar.gz", "into"}
@@ -200,9 +200,9 @@ def test_half_an_archive_and_a_foreign_one_are_refused(folder: Path, tmp_path: P
         with pytest.raises(StoreError):
             restore_backup(broken, tmp_path / "into")
         assert list((tmp_path / "into").iterdir()) == []
-    with pytest.raises(StoreError, match="no backup of evalui"):
+    with pytest.raises(StoreError, match="not a backup of evalui"):
         restore_backup(foreign, tmp_path / "into")
-    with pytest.raises(StoreError, match="no backup of evalui"):
+    with pytest.raises(StoreError, match="not a backup of evalui"):
         restore_backup(archive_of(tmp_path / "empty.tar.gz"), tmp_path / "into")
 
 

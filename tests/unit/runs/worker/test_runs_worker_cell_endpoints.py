@@ -268,7 +268,7 @@ def test_refused_requests_fail_the_cell_at_its_end_with_their_count(
     model = Endpoint(refuses=is_question(7))
     with pytest.raises(ModelError) as caught:
         work(database, held, model)
-    assert str(caught.value) == ("perfect turned down 4 of 200 requests: HTTP 400, too long.")
+    assert str(caught.value) == ("perfect rejected 4 of 200 requests: HTTP 400, too long.")
     assert len(read_trials(database, 1)) == 196
     assert set(model.turned_down.values()) == {1}
 
@@ -288,7 +288,7 @@ def test_a_model_that_refuses_more_than_it_answers_is_sent_no_more(
     database: Database, held: Lease, kept: tuple[int, ...], answered: int
 ) -> None:
     model = Endpoint(refuses=lambda request: not any(is_question(n)(request) for n in kept))
-    with pytest.raises(ModelError, match=f"turned down {32 - answered} of 32 requests"):
+    with pytest.raises(ModelError, match=f"rejected {32 - answered} of 32 requests"):
         work(database, held, model)
     assert (model.asked.total(), model.turned_down.total()) == (answered, 32 - answered)
     assert len(read_trials(database, 1)) == answered
@@ -296,7 +296,7 @@ def test_a_model_that_refuses_more_than_it_answers_is_sent_no_more(
 
 def test_a_few_refusals_do_not_stop_a_small_cell(database: Database, held: Lease) -> None:
     model = Endpoint(refuses=lambda request: any(is_question(n)(request) for n in (0, 1, 2)))
-    with pytest.raises(ModelError, match="turned down 12 of 200"):
+    with pytest.raises(ModelError, match="rejected 12 of 200"):
         work(database, held, model)
     assert len(read_trials(database, 1)) == 188
 
@@ -305,7 +305,7 @@ def test_a_wait_and_a_refusal_may_come_together(database: Database, held: Lease)
     model = Endpoint(refuses=is_question(49))
     # The last ones come when nothing is left but what will be refused: that is an answer, too.
     model.events = {40: [silence()], 196: [silence()]}
-    with pytest.raises(ModelError, match="turned down 4 of 200"):
+    with pytest.raises(ModelError, match="rejected 4 of 200"):
         work(database, held, model)
     assert set(model.asked.values()) == {1}
     assert usage.model_waits(database, held.run_id) == {}

@@ -129,7 +129,7 @@ def test_a_pair_of_equal_answers_is_a_tie_that_no_judge_is_asked_for(
             ("schema", "next_token"),
             "schema",
             {"Generate"},
-            "nothing but JSON that fits a schema; 0 of",
+            "only JSON that fits a schema; 0 of",
         ),
         (("next_token",), "probabilities", {"NextToken"}, "most probable as the next token; 0 of"),
         ((), "text", {"Generate"}, "which were read as text"),

@@ -348,7 +348,7 @@ def test_a_rejected_request_is_told_and_the_others_go_on(database: Database, hel
         if is_question(7)(request):
             raise RejectedError("too long")
 
-    with pytest.raises(ModelError, match=f"turned down 4 of {TRIALS} requests: too long"):
+    with pytest.raises(ModelError, match=f"rejected 4 of {TRIALS} requests: too long"):
         work(database, held, answering)
     assert len(read_trials(database, 1)) == TRIALS - 4
 
@@ -369,7 +369,7 @@ def test_quick_rejections_do_not_outvote_slow_answers(database: Database, held: 
             raise RejectedError("too long")
         await asyncio.sleep(0.05)
 
-    with pytest.raises(ModelError, match=f"turned down 12 of {TRIALS} requests"):
+    with pytest.raises(ModelError, match=f"rejected 12 of {TRIALS} requests"):
         work(database, held, answering)
     assert len(read_trials(database, 1)) == TRIALS - 12
 

@@ -71,7 +71,7 @@ def test_thoughts_are_no_part_of_what_is_read_and_are_kept_apart(database: Datab
 
 def test_a_reply_cut_off_within_thoughts_is_refused_and_told_with_the_cure(database: Database):
     cut = GeneratedText("[THINK]The answer is A", finish_reason="length")
-    with pytest.raises(ModelError, match="turned down 3 of 6 requests: it used up its tokens"):
+    with pytest.raises(ModelError, match="rejected 3 of 6 requests: it used up its tokens"):
         work(database, Replying(cut, GeneratedText("B")), "generation")
     assert [trial.reply for trial in read_trials(database, 1)] == ["B"] * 3
 
@@ -79,7 +79,7 @@ def test_a_reply_cut_off_within_thoughts_is_refused_and_told_with_the_cure(datab
 def test_a_reply_that_is_kept_is_refused_again(database: Database):
     model = Replying(GeneratedText("<think>The answer is A", finish_reason="length"))
     for worker in ("worker-1", "worker-2"):
-        with pytest.raises(ModelError, match="turned down 6 of 6 requests: it used up its tokens"):
+        with pytest.raises(ModelError, match="rejected 6 of 6 requests: it used up its tokens"):
             work(database, model, "generation", worker=worker)
     assert model.requests == 6  # the second run took them from the cache
 

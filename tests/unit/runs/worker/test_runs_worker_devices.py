@@ -212,7 +212,7 @@ def test_a_worker_sees_only_its_own_device(
 
 @pytest.mark.parametrize("device", ["gpu", "cuda", "cuda:", "cuda:x", "cpu:0", "cuda:-1"])
 def test_what_is_no_device_of_a_worker_is_refused(device: str):
-    with pytest.raises(SpecError, match="is no device of a worker"):
+    with pytest.raises(SpecError, match="is not a device of a worker"):
         use_device(device)
 
 

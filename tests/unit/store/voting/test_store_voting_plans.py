@@ -172,7 +172,7 @@ def test_pairs_on_which_people_differ_are_decided_once_for_all(
     (contested,) = contested_pairs(database, run_id)
     assert (contested.pair_key, contested.decision) == (differing, None)
     assert [one.by for one in contested.votes] == ["ann", "ben"]
-    with pytest.raises(StoreError, match="differ"):
+    with pytest.raises(StoreError, match="People agree on this pair"):
         adjudicate(database, run_id, "olga", same, "a", comment="", pairs=pairs)
     with pytest.raises(StoreError, match="pair"):
         adjudicate(database, run_id, "olga", "none", "a", comment="", pairs=pairs)

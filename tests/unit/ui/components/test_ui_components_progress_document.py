@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from drawn_page import DrawnPage
 from ui_examples import HOSTILE
-from ui_runs_screen import Screen
 
 from evalui.app.evaluations import start_run
 from evalui.app.results import run_report
@@ -24,7 +24,6 @@ from evalui.ui.components.progress_document import (
     ProgressDocument,
     ShownCell,
     progress_document,
-    progress_tag,
 )
 from evalui.ui.pages.evaluate.spec import form_to_spec
 
@@ -59,9 +58,7 @@ def lease(desk: AppService, form_for: Callable[..., Form]) -> Lease:
 
 def shown(desk: AppService, lease: Lease) -> ProgressDocument:
     """The run as its progress states it."""
-    run_id = lease.run_id
-    version = progress_version(desk, run_id)
-    return progress_document(messages("en"), read_progress(desk, run_id), version)
+    return progress_document(messages("en"), read_progress(desk, lease.run_id))
 
 
 def cell_of(desk: AppService, lease: Lease, row: int) -> ShownCell:
@@ -72,7 +69,7 @@ def cell_of(desk: AppService, lease: Lease, row: int) -> ShownCell:
 
 
 def page(desk: AppService, language: Language = "en") -> str:
-    return Screen(desk, language).render({})
+    return DrawnPage("runs", desk, language=language).text
 
 
 def price(desk: AppService) -> None:
@@ -88,7 +85,7 @@ def test_a_run_without_token_counts_has_no_cost(desk: AppService):
 def test_a_run_tells_its_tokens_and_their_price_today(desk: AppService, lease: Lease):
     price(desk)
     usage.add_usage(desk.database, lease, 1, Usage(1_200_000, 300_000))
-    assert "1.20 M tokens read, 0.30 M written, US$ 0.42 at today&#x27;s prices" in page(desk)
+    assert "1.20 M tokens read, 0.30 M written, US$ 0.42 at today&#39;s prices" in page(desk)
     assert "读入 1.20 M 词元，写出 0.30 M 词元，按今日价格 0.42 美元" in page(desk, "zh")
 
 
@@ -107,7 +104,6 @@ def test_several_cells_stand_one_by_one(desk: AppService, lease: Lease):
     told = shown(desk, lease)
     assert told.charges == f"1.00 M tokens read, 7 written, US$ 0.25 {unpriced}"
     assert "按今日价格 0.25 美元，未计没有价格的部分" in page(desk, "zh")
-    assert told.charge_heads == ("Model", "Read", "Written", "Dollars")
     assert told.charge_rows == (
         ("biased · capitals · letters, circular", "1.00 M", "0", "0.25"),
         ("always-A · capitals · letters, circular", "500", "7", "–"),
@@ -182,19 +178,19 @@ def test_a_bar_is_named_in_the_words_of_its_column(desk: AppService, lease: Leas
 
 def test_baselines_have_the_grey_marker(desk: AppService, lease: Lease):
     own, baseline = shown(desk, lease).models
-    assert (own.model, own.shape, own.colour) == ("biased", 0, 1)
-    assert (baseline.model, baseline.shape, baseline.colour) == ("always-A", 6, 0)
+    assert (own.model, own.is_baseline) == ("biased", False)
+    assert (baseline.model, baseline.is_baseline) == ("always-A", True)
 
 
-def test_a_document_has_another_tag_for_each_other_content(desk: AppService, lease: Lease):
+def test_the_version_is_another_one_for_each_other_content(desk: AppService, lease: Lease):
     before = progress_version(desk, lease.run_id)
-    assert progress_tag(before) == progress_tag(progress_version(desk, lease.run_id))
+    assert before == progress_version(desk, lease.run_id)
     usage.add_usage(desk.database, lease, 1, Usage(1, 1))
     after = progress_version(desk, lease.run_id)
-    assert progress_tag(before) != progress_tag(after)
+    assert before != after
     assert before.queue == after.queue  # the rest of a page need not follow
     price(desk)
-    assert progress_tag(after) != progress_tag(progress_version(desk, lease.run_id))
+    assert after != progress_version(desk, lease.run_id)
 
 
 def test_the_rest_of_a_page_follows_when_a_run_comes_or_goes(
@@ -229,11 +225,9 @@ def test_a_broken_catalog_takes_the_prices_and_nothing_else(
 
 def test_a_run_is_stopped_and_deleted_with_a_broken_catalog(desk: AppService, lease: Lease):
     desk.settings.models.write_text("[biased", encoding="utf-8")
-    tab = Screen(desk)
-    tab.render({})
-    tab.act("stop", lease.run_id)
+    DrawnPage("runs", desk).press("Stop")
     queue.finish_cancelled(desk.database, lease)
-    tab.act("delete", lease.run_id)
+    DrawnPage("runs", desk).act("delete", target=lease.run_id)
     assert read_runs(desk.database, desk.person) == []
 
 
@@ -245,7 +239,7 @@ def test_the_report_tells_what_the_page_tells_at_the_prices_of_today(
     price(desk)
     told = markdown(run_report(desk, lease.run_id, "en"), "en")
     assert "| biased | 0 | 1,200,000 | 300,000 | US$ 0.25 / 0.40 | US$ 0.42 |" in told
-    assert "US$ 0.42 at today&#x27;s prices" in page(desk)
+    assert "US$ 0.42 at today&#39;s prices" in page(desk)
 
 
 def test_a_chinese_report_tells_in_chinese_who_is_waited_for(desk: AppService, lease: Lease):
@@ -256,16 +250,14 @@ def test_a_chinese_report_tells_in_chinese_who_is_waited_for(desk: AppService, l
 def test_verdicts_that_still_come_have_no_running_accuracy(desk: AppService, lease: Lease):
     with desk.database.writing() as connection:
         connection.execute("UPDATE cell SET done = 1")
-    note = "Running accuracy still moves."
-    assert shown(desk, lease).note.startswith(note)
+    assert shown(desk, lease).moves
+    assert "Running accuracy still moves." in page(desk)
     progress = read_progress(desk, lease.run_id)
     judged = [
         replace(cell, cell=replace(cell.cell, mode="judge", label="judge", gives="verdicts"))
         for cell in progress.cells
     ]
-    version = progress_version(desk, lease.run_id)
-    verdicts = progress_document(messages("en"), replace(progress, cells=judged), version)
-    assert not verdicts.note
+    assert not progress_document(messages("en"), replace(progress, cells=judged)).moves
 
 
 @pytest.mark.parametrize(

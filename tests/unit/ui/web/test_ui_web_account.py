@@ -16,7 +16,6 @@ from evalui.accounts.tokens import add_token, person_of_token, read_tokens
 from evalui.app.service import AppService
 from evalui.errors import AccountError
 from evalui.ui.current_person import acting_as
-from evalui.ui.published import PublishedRuns
 from evalui.ui.web.routes import add_routes
 
 pytestmark = pytest.mark.usefixtures("cheap_passwords")
@@ -37,7 +36,7 @@ def desk(desk: AppService) -> AppService:
 @pytest.fixture
 def client(desk: AppService) -> Iterator[TestClient]:
     app = FastAPI()
-    add_routes(app, desk, PublishedRuns())
+    add_routes(app, desk)
     with acting_as(ANN):
         yield TestClient(app, follow_redirects=False)
 

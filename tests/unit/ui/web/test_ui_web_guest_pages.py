@@ -1,6 +1,8 @@
 """The page behind a link for guests: a name, a cookie, and the way to the first pair."""
 
 from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from annotate_examples import open_run
@@ -11,7 +13,7 @@ from evalui.accounts.guests import make_guest_link, person_of_guest, read_guest_
 from evalui.app.service import AppService
 from evalui.server import create_app
 from evalui.store.voting.ballots import voting_pairs
-from evalui.store.voting.votes import VoteInput, cast_vote
+from evalui.store.voting.votes import VoteInput, cast_vote, read_votes
 from evalui.ui.web.doors.guests import guest_cookie
 
 
@@ -34,30 +36,36 @@ def browser(desk: AppService) -> Iterator[TestClient]:
         yield it
 
 
-def send(browser: TestClient, run_id: str, name: str, values: list[str], **sent: str) -> str:
-    """What an event of the guest's page is answered."""
-    listeners = browser.get("/en/config").json()["dependencies"]
-    here = next(each for each in listeners if each["api_name"] == "annotate_finish")["inputs"]
-    found = next(
-        each
-        for each in listeners
-        if each["api_name"].startswith(name) and (name != "apply" or each["inputs"][:2] == here)
-    )
-    event = {"data": values, "fn_index": found["id"], "event_data": sent or None}
-    headers = {"referer": f"http://localhost/en/annotate?run={run_id}"}
-    answer = browser.post("/en/gradio_api/run/predict", json=event, headers=headers)
-    assert answer.status_code == 200
-    return answer.text.replace('\\"', '"')
+class Ballot:
+    """The guest's page in one tab of a browser."""
 
+    def __init__(self, browser: TestClient, run_id: str) -> None:
+        self.browser, self.run_id = browser, run_id
+        page = browser.get("/en/config").json()["page"]["annotate"]
+        (self.draws,) = page["dependencies"]
+        self.drawn = self.send(self.draws).json()["render_config"]
+        self.text = str([each["props"].get("value") for each in self.drawn["components"]])
 
-def opened(browser: TestClient, run_id: str) -> str:
-    """What the page shows when it is opened."""
-    return send(browser, run_id, "annotate_open", [""], query=f"run={run_id}")
+    def send(self, listener: int, event: dict[str, str] | None = None, **there: str) -> Any:
+        """What an event is answered; `there` are parameters of the page that it says it is of."""
+        sent: dict[str, Any] = {
+            "data": [],
+            "fn_index": listener,
+            "event_data": event,
+            "session_hash": "guest",
+        }
+        address = f"/en/annotate?{urlencode({'run': self.run_id} | there)}"
+        headers = {"referer": f"http://localhost{address}"}
+        return self.browser.post(
+            f"/en/gradio_api/run/predict?{urlencode({'run': self.run_id})}",
+            json=sent,
+            headers=headers,
+        )
 
-
-def drawn(browser: TestClient, run_id: str) -> str:
-    """The result, whose components come with an event of their own."""
-    return send(browser, run_id, "apply", [f"run={run_id}", "", "1"])
+    def press(self, do: str, **data: str) -> Any:
+        """What a button of the ballot is answered."""
+        (act,) = (each["id"] for each in self.drawn["dependencies"] if "act" in str(each))
+        return self.send(act, {"do": do, "sequence": "1", **data})
 
 
 def test_a_guest_states_a_name_and_sees_the_first_pair(
@@ -79,7 +87,7 @@ def test_a_guest_states_a_name_and_sees_the_first_pair(
     assert guest
     assert (guest.name, guest.guest_of) == ("guest:Mia", run_id)
     assert browser.get(f"/en/annotate?run={run_id}").status_code == 200
-    ballot = opened(browser, run_id)
+    ballot = Ballot(browser, run_id).text
     assert 'class="pair now"' in ballot
     assert "late-model" not in ballot
     assert "Talk" not in ballot.replace("talk.jsonl", "")  # the name of the run may name models
@@ -122,6 +130,32 @@ def test_without_a_link_the_ballot_is_closed(browser: TestClient, run_id: str):
     assert browser.get(f"/en/annotate?run={run_id}").status_code == 401
 
 
+def test_a_guest_votes_and_sends_nothing_else(
+    browser: TestClient, desk: AppService, run_id: str, link: str
+):
+    browser.post(f"/vote/{link}", data={"name": "Mia"})
+    ballot = Ballot(browser, run_id)
+    pair = next(iter(voting_pairs(desk.database, run_id)))
+    voted = ballot.press("vote", choice="a", pair=pair)
+    assert voted.status_code == 200
+    assert "Saved at once. Last: pair 1, A is better." in voted.text
+    assert [vote.by for vote in read_votes(desk.database, run_id)] == ["guest:Mia"]
+    for page in browser.get("/en/config").json()["page"].values():
+        for listener in page["dependencies"]:
+            if listener != ballot.draws:
+                assert ballot.send(listener).status_code in (400, 404)
+    assert ballot.send(ballot.draws, sub="voters").status_code == 401
+    for address in (
+        "/en/annotate",
+        "/en/runs",
+        f"/en/results?run={run_id}",
+        f"/en/annotate?run={run_id}&sub=voters",
+        f"/votes/{run_id}.jsonl",
+        f"/export/{run_id}.json",
+    ):
+        assert browser.get(address).status_code == 401
+
+
 def test_names_and_votes_of_others_stay_hidden_until_and_after_the_end(
     browser: TestClient, desk: AppService, run_id: str, link: str
 ):
@@ -130,11 +164,11 @@ def test_names_and_votes_of_others_stay_hidden_until_and_after_the_end(
         cast_vote(desk.database, run_id, "zoe", VoteInput(key, "a", "a secret"), pairs=pairs)
     browser.post(f"/vote/{link}", data={"name": "Mia"})
     cast_vote(desk.database, run_id, "guest:Mia", VoteInput(next(iter(pairs)), "a"), pairs=pairs)
-    before = opened(browser, run_id)
+    before = Ballot(browser, run_id).text
     assert "late-model" not in before
     with desk.database.writing() as connection:
         connection.execute("INSERT INTO voter VALUES (?, 'guest:Mia', 1)", (run_id,))
-    after = opened(browser, run_id) + drawn(browser, run_id)
+    after = Ballot(browser, run_id).text
     assert "late-model" in after
     assert "1 vote" in after
     for page in (before, after):

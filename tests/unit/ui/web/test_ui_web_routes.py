@@ -17,7 +17,6 @@ from evalui.app.datasets import store_upload
 from evalui.app.exports import ExportFailed
 from evalui.app.service import AppService
 from evalui.report.write.formats import FORMATS
-from evalui.ui.published import PublishedRuns
 from evalui.ui.web.routes import add_routes
 from evalui.web.downloads import ExportResponse
 
@@ -25,7 +24,7 @@ from evalui.web.downloads import ExportResponse
 @pytest.fixture
 def client(desk: AppService) -> TestClient:
     app = FastAPI()
-    add_routes(app, desk, PublishedRuns())
+    add_routes(app, desk)
     return TestClient(app, follow_redirects=False)
 
 

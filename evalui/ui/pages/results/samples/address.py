@@ -5,11 +5,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self, get_args
 from urllib.parse import quote, quote_plus, urlencode
 
-from evalui.app.questions import MAX_ROWS, PAGE_ROWS
 from evalui.store.question_pages import SORTS, OutcomeFilter, QuestionFilter, QuestionSort
 from evalui.types import LETTERS
-from evalui.ui.components.filters import MAX_FIND
-from evalui.ui.components.form import Form, field_value, parse_whole_number
+from evalui.ui.components.form import MAX_FIND, Form, field_value, parse_whole_number
 
 MAX_ORDERS = 24  # columns of a table that stand beside each other
 
@@ -18,15 +16,15 @@ _OUTCOMES: Mapping[str, OutcomeFilter] = {name: name for name in get_args(Outcom
 _SORTS: Mapping[str, QuestionSort] = {name: name for name in SORTS}
 _FILTERS = tuple(f.name for f in fields(QuestionFilter))
 # Of one model and mode only: they mean nothing for another dataset.
-_OF_A_CELL = ("subject", "capability", "rule", "gold", "picked", "outcome", "sort")
+OF_A_CELL = ("order", "subject", "capability", "rule", "gold", "picked", "outcome", "sort")
 
 
 @dataclass(frozen=True, slots=True)
 class SamplesAddress:
     """One address. `cell` and `question` are ids, "" for the first one.
 
-    `order` is the place of an order of the options among those of the question, `rows` how many
-    questions are listed from the first on.
+    `order` is the place of an order of the options among those of the question, `page` that of a
+    part of the list, None for the one with the question.
     """
 
     run: str
@@ -34,7 +32,7 @@ class SamplesAddress:
     question: str = ""
     by: Columns = "orders"
     order: int = 0
-    rows: int = PAGE_ROWS
+    page: int | None = None
     wanted: QuestionFilter = field(default_factory=QuestionFilter)
 
     def to(self, **changes: Any) -> Self:
@@ -50,7 +48,7 @@ class SamplesAddress:
             "cell": self.cell,
             "q": self.question,
             **self._view,
-            "rows": "" if self.rows == PAGE_ROWS else self.rows,
+            "page": "" if self.page is None else self.page,
         }
         return urlencode({name: value for name, value in values.items() if value != ""})
 
@@ -59,9 +57,13 @@ class SamplesAddress:
         """The address as a link, relative to that of a language."""
         return f"results?{self.query}"
 
+    def href_of(self, question: str) -> str:
+        """The same as a link to another question, "" if there is none."""
+        return self.to(question=question, page=None).href if question else ""
+
     def hrefs(self, questions: Iterable[str]) -> list[str]:
         """The same as links to each of the questions, whose ids alone differ."""
-        before, _, after = self.to(question="\0").href.partition(quote_plus("\0"))
+        before, _, after = self.href_of("\0").partition(quote_plus("\0"))
         return [f"{before}{quote_plus(each)}{after}" for each in questions]
 
     @property
@@ -88,7 +90,7 @@ class SamplesAddress:
 
 def read_address(run_id: str, form: Form) -> SamplesAddress:
     """The address in a form or a query; what cannot be understood is as usual."""
-    by, rows = field_value(form, "by"), parse_whole_number(field_value(form, "rows")) or 0
+    by = field_value(form, "by")
     return SamplesAddress(
         run=run_id,
         cell=field_value(form, "cell"),
@@ -96,24 +98,9 @@ def read_address(run_id: str, form: Form) -> SamplesAddress:
         question=field_value(form, "q") or field_value(form, "sample"),
         by=next((name for name in get_args(Columns) if name == by), "orders"),
         order=parse_whole_number(field_value(form, "order")) or 0,
-        rows=min(max(rows, PAGE_ROWS), MAX_ROWS),
+        page=parse_whole_number(field_value(form, "page")),
         wanted=_read_filter(form),
     )
-
-
-def changed_form(form: Form, fields: Form, cell: str) -> Form:
-    """The form after a visitor has changed one of the `fields` beside the list of a cell.
-
-    Another filter shows another list; another dataset or mode has none of the filters that were
-    chosen.
-    """
-    group, find = field_value(fields, "group"), field_value(fields, "find")
-    if group not in ("", cell):
-        dropped = ("rows", "order", *_OF_A_CELL)
-        kept: Form = {name: value for name, value in form.items() if name not in dropped}
-        return {**kept, "cell": group, "find": find}
-    wanted: Form = {name: value for name, value in fields.items() if name != "group"}
-    return {**form, **wanted, "rows": ""}
 
 
 def _read_filter(form: Form) -> QuestionFilter:

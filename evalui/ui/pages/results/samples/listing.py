@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
-from evalui.app.questions import MAX_ROWS, PAGE_ROWS, AnsweringModel, QuestionList
+from evalui.app.questions import AnsweringModel, QuestionList
 from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.report.numbers import format_fraction
@@ -12,6 +12,7 @@ from evalui.store.question_pages import ListedQuestion, TrialMark, TrialOutcome
 from evalui.ui.components.format import short_id
 from evalui.ui.components.option_table import marks
 from evalui.ui.components.templates import fill, macro
+from evalui.ui.pages.results.list_and_reader import pager
 from evalui.ui.pages.results.samples.address import SamplesAddress
 
 _SIGNS: tuple[TrialOutcome, ...] = ("right", "wrong", "unreadable", "tied")
@@ -35,9 +36,10 @@ def listed_lines(
     listed: QuestionList,
     models: Sequence[AnsweringModel],
     *,
+    opened: str,
     subjects: bool,
 ) -> Html:
-    """The list, which question is open left out; `subjects` are named if there are several."""
+    """The list, in which one is `opened`; `subjects` are named if there are several."""
     hrefs = address.hrefs(row.sample.id for row in listed.rows)
     drawn = cache(partial(_marks, t))  # a thousand questions have few different marks
     rows = [
@@ -54,16 +56,16 @@ def listed_lines(
         )
         for row, href in zip(listed.rows, hrefs, strict=True)
     ]
-    rest = listed.n - listed.start - len(listed.rows)
     written = models[0].is_written
     return fill(
         "questions/list.html",
         t=t,
         count=t("samples.count", n=f"{listed.n:,}", total=f"{listed.total:,}"),
-        before=listed.start > 0,
+        previous=address.href_of(listed.previous),
+        following=address.href_of(listed.following),
         rows=rows,
-        more=rest > 0,
-        more_words=t("samples.more", n=min(rest, PAGE_ROWS)),
+        opened=opened,
+        pager=pager(t, listed.page, listed.n, lambda page: address.to(page=page).href),
         signs=() if written else [(marks(t, [each]), t(f"samples.sign_{each}")) for each in _SIGNS],
         models=models,
     )
@@ -89,17 +91,3 @@ def _figure(t: Messages, mark: TrialMark, has_reference: bool) -> tuple[str, str
     if mark.rule in ("empty", "cut"):
         return t(f"outcome.{mark.rule}"), "bad" if mark.rule == "empty" else ""
     return format_fraction(mark.credit) if has_reference else "–", ""
-
-
-def growth(address: SamplesAddress, listed: QuestionList) -> dict[str, str]:
-    """Where the links to more of the list lead, which keep what is open: `before` and `more`."""
-    shown = listed.start + len(listed.rows)
-    further = (
-        address.to(rows=shown + PAGE_ROWS)
-        if shown + PAGE_ROWS <= MAX_ROWS
-        else address.to(question=listed.beyond, rows=PAGE_ROWS)
-    )
-    return {
-        "before": address.to(rows=min(listed.start + PAGE_ROWS, MAX_ROWS)).href,
-        "more": further.href,
-    }

@@ -138,7 +138,7 @@ def _tools(t: Messages, address: SamplesAddress, picker: Html | str, finding: st
     links = [
         (t(f"samples.by_{name}"), address.to(by=name).href, name == address.by) for name in views
     ]
-    switch = fill("results/parts.html", label=t("samples.columns"), links=links)
+    switch = macro("results/parts.html", "switch", t("samples.columns"), links)
     return macro("questions/cells.html", "tools", picker, finding, switch)
 
 
@@ -289,7 +289,7 @@ def _prompt_orders(
             (label, address.to(order=place).href, place == opened.order)
             for place, label in enumerate(labels)
         ]
-        return fill("results/parts.html", label=t("samples.order"), links=links)
+        return macro("results/parts.html", "switch", t("samples.order"), links)
     if len(labels) > MAX_ORDERS:
         return macro("questions/cells.html", "missing", labels[opened.order])
     return _order_menu(t, opened, address, labels)

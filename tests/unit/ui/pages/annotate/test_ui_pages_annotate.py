@@ -5,40 +5,16 @@ from collections.abc import Callable
 
 import pytest
 from annotate_examples import NAMES, open_run, question
-from ui_annotate_screen import Screen
+from annotate_page import Booth, pair_in_view
+from drawn_page import DrawnPage
 from ui_examples import HOSTILE
 
 from evalui.app.results import run_report, run_votes
 from evalui.app.service import AppService
+from evalui.errors import UnknownRun
 from evalui.store.voting.ballots import voting_pairs
 from evalui.store.voting.votes import VoteInput, cast_vote, next_ballots, read_votes
 from evalui.types import Sample
-
-
-@pytest.fixture
-def screen(desk: AppService) -> Screen:
-    return Screen(desk)
-
-
-def press(screen: Screen, key: str, comment: str = "") -> str:
-    """Press the button of a key; the page after it."""
-    page = screen.html()
-    (button,) = re.findall(rf'<button [^>]*data-key="{key}"[^>]*>', page)
-    sent = dict(re.findall(r'data-([a-z]+)="([^"]*)"', button))
-    if sent.pop("do") == "undo":
-        return screen.undo()
-    return screen.vote(**sent, comment=comment)
-
-
-def opened(screen: Screen, run_id: str, voter: str = "ann") -> str:
-    return screen.render({"run": run_id} if run_id else {}, kept=voter)
-
-
-def now(page: str) -> str:
-    """The token of the pair in view."""
-    found = re.search(r'class="pair now" data-pair="(\w+)"', page)
-    assert found
-    return found[1]
 
 
 def first_votes(desk: AppService, run_id: str, voter: str, n: int) -> None:
@@ -57,42 +33,60 @@ def first_votes(desk: AppService, run_id: str, voter: str, n: int) -> None:
         )
 
 
-def test_the_name_is_requested_before_all_else(screen: Screen, desk: AppService):
-    run_id = open_run(desk)
-    page = screen.render({"run": run_id})
-    assert page.index("Which answer is better?") < page.index('name="voter"')
-    assert 'class="pair' not in page
-    page = screen.begin("ann")
-    assert "you are ann" in page
-    assert 'name="voter"' not in page
-    assert now(page)
-    assert screen.voter == "ann"  # which the browser keeps
+def test_the_name_is_requested_before_all_else(desk: AppService):
+    form = {"run": open_run(desk)}
+    page = DrawnPage("annotate", desk, form)
+    assert page.text.index("Which answer is better?") < page.text.index("Your name")
+    assert 'class="pair' not in page.text
+    assert page.press("Start voting", **{"Your name": "ann"}) == f"?run={form['run']}"
+    # The browser keeps it, and sends it with the next drawing.
+    page = DrawnPage("annotate", desk, form, cookies={"evalui-voter": "Ann%20B"})
+    assert "you are Ann B" in page.text
+    assert "Your name" not in page.text
+    assert pair_in_view(page.text)
 
 
-def test_an_address_may_name_the_person(screen: Screen, desk: AppService):
-    page = screen.render({"run": open_run(desk), "voter": "ann"}, kept="bob")
+def test_an_address_may_name_the_person(desk: AppService):
+    form, kept = {"run": open_run(desk), "voter": "ann"}, {"evalui-voter": "bob"}
+    page = DrawnPage("annotate", desk, form, cookies=kept).text
     assert "you are ann" in page
     assert "pair 1 of 12" in page
 
 
-def test_another_name_is_given_in_place_of_the_first(screen: Screen, desk: AppService):
+def test_another_name_is_given_in_place_of_the_first(desk: AppService):
     run_id = open_run(desk)
-    page = opened(screen, run_id)
-    pair = now(page)
-    assert f'href="annotate?run={run_id}&amp;pair={pair}&amp;panel=name"' in page
-    page = screen.render({"run": run_id, "pair": pair, "panel": "name"}, kept="ann")
-    assert 'name="voter" value="ann"' in page
-    assert 'class="pair' not in page
-    page = screen.begin("bob")
-    assert "you are bob" in page
-    assert now(page) == pair
-    assert screen.query == f"run={run_id}"
+    booth = Booth(desk, run_id, "ann")
+    pair = pair_in_view(booth.text)
+    assert f'href="annotate?run={run_id}&amp;pair={pair}&amp;panel=name"' in booth.text
+    form = {"run": run_id, "pair": pair, "panel": "name", "voter": "ann"}
+    page = DrawnPage("annotate", desk, form)
+    assert page.component("Your name").value == "ann"
+    assert 'class="pair' not in page.text
+    named = page.press("Start voting", **{"Your name": "bob"})
+    assert named == f"?run={run_id}&pair={pair}"
+    assert pair_in_view(Booth(desk, run_id, "bob", pair=pair).text) == pair
 
 
-def test_a_pair_has_its_question_reference_guidance_and_two_answers(
-    screen: Screen, desk: AppService
-):
-    page = opened(screen, open_run(desk))
+@pytest.mark.parametrize("kept", ["", "%20%20", "guest%3AMia"])
+def test_an_empty_name_and_that_of_a_guest_are_requested_again(desk: AppService, kept: str):
+    form = {"run": open_run(desk)}
+    page = DrawnPage("annotate", desk, form, cookies={"evalui-voter": kept})
+    assert "Your name" in page.text
+
+
+def test_a_long_name_is_cut(desk: AppService):
+    assert f"you are {'x' * 60} <" in Booth(desk, open_run(desk), "x" * 99).text
+
+
+def test_the_views_of_the_run_stand_above(desk: AppService):
+    run_id = open_run(desk)
+    page = Booth(desk, run_id, "ann").text
+    assert f'href="results?run={run_id}&amp;sub=samples"' in page
+    assert f'href="annotate?run={run_id}" aria-current="page"' in page
+
+
+def test_a_pair_has_its_question_reference_guidance_and_two_answers(desk: AppService):
+    page = Booth(desk, open_run(desk), "ann").text
     for shown in (
         "Question · reasoning · English",
         "Be brief.",
@@ -109,34 +103,33 @@ def test_a_pair_has_its_question_reference_guidance_and_two_answers(
 
 
 @pytest.mark.parametrize("key", ["2", "s"])
-def test_the_next_pair_is_on_the_page_already(screen: Screen, desk: AppService, key: str):
+def test_the_next_pair_is_on_the_page_already(desk: AppService, key: str):
     run_id = open_run(desk, 30)
     first_votes(desk, run_id, "ann", 10)
-    page = opened(screen, run_id)
-    following = re.search(r'class="pair next" data-pair="(\w+)"', page)
+    booth = Booth(desk, run_id, "ann")
+    following = re.search(r'class="pair next" data-pair="(\w+)"', booth.text)
     assert following
     first_votes(desk, run_id, "bob", 12)  # now others need votes more than the pair announced
-    assert now(press(screen, key)) == following[1]
+    assert pair_in_view(booth.press(key)) == following[1]
 
 
-def test_no_name_is_on_the_page_before_the_end(screen: Screen, desk: AppService):
+def test_no_name_is_on_the_page_before_the_end(desk: AppService):
     run_id = open_run(desk)
-    page = opened(screen, run_id)
+    booth = Booth(desk, run_id, "ann")
     for _ in range(12):
-        assert not any(name in page for name in NAMES)
-        page = press(screen, "1")
-    assert "All pairs are done" in page
-    assert not any(name in page for name in NAMES)
-    assert not any(name in opened(screen, run_id) for name in NAMES)
+        assert not any(name in booth.text for name in NAMES)
+        booth.press("1")
+    assert "All pairs are done" in booth.text
+    assert not any(name in booth.text for name in NAMES)
+    assert not any(name in booth.open() for name in NAMES)
 
 
-def test_the_sides_do_not_follow_the_order_of_the_models(screen: Screen, desk: AppService):
-    run_id = open_run(desk, 24)
-    page = opened(screen, run_id)
+def test_the_sides_do_not_follow_the_order_of_the_models(desk: AppService):
+    booth = Booth(desk, open_run(desk, 24), "ann")
     firsts = 0
     for _ in range(24):
-        firsts += page.index("I do not know") > page.index("<strong>so")
-        page = press(screen, "3")
+        firsts += booth.text.index("I do not know") > booth.text.index("<strong>so")
+        booth.press("3")
     assert 4 < firsts < 20
 
 
@@ -151,26 +144,23 @@ def test_the_sides_do_not_follow_the_order_of_the_models(screen: Screen, desk: A
     ],
 )
 def test_each_key_is_a_vote_that_is_kept_at_once(
-    screen: Screen,
-    desk: AppService,
-    key: str,
-    choice: str,
-    said: str,
+    desk: AppService, key: str, choice: str, said: str
 ):
     run_id = open_run(desk)
-    opened(screen, run_id)
-    page = press(screen, key, comment="unsure")
+    page = Booth(desk, run_id, "ann").press(key, comment="unsure")
     (kept,) = read_votes(desk.database, run_id)
     assert (kept.choice, kept.by, kept.comment) == (choice, "ann", "unsure")
     assert f"Saved at once. Last: pair 1, {said}." in page
+    assert "unsure" not in page
 
 
-def test_undo_brings_the_last_pair_back(screen: Screen, desk: AppService):
+def test_undo_brings_the_last_pair_back(desk: AppService):
     run_id = open_run(desk)
-    first = opened(screen, run_id)
-    press(screen, "1")
-    back = press(screen, "u")
-    assert now(back) == now(first)
+    booth = Booth(desk, run_id, "ann")
+    first = pair_in_view(booth.text)
+    booth.press("1")
+    back = booth.press("u")
+    assert pair_in_view(back) == first
     assert read_votes(desk.database, run_id) == ()
     undo = re.search(r'<button [^>]*data-do="undo"[^>]*>', back)
     assert undo
@@ -180,131 +170,100 @@ def test_undo_brings_the_last_pair_back(screen: Screen, desk: AppService):
 @pytest.mark.parametrize(
     ("spent", "kept"), [("12.5", 12.5), ("", None), ("nonsense", None), ("99999", None)]
 )
-def test_the_time_spent_is_kept_if_it_can_be_true(
-    screen: Screen, desk: AppService, spent: str, kept: float | None
-):
+def test_the_time_spent_is_kept_if_it_can_be_true(desk: AppService, spent: str, kept: float | None):
     run_id = open_run(desk)
-    token = now(opened(screen, run_id))
-    page = screen.vote(pair=token, choice="a", spent=spent)
+    booth = Booth(desk, run_id, "ann")
+    page = booth.vote(pair_in_view(booth.text), "a", spent=spent)
     assert read_votes(desk.database, run_id)[0].seconds == kept
     assert ("11 left · about 2 min" in page) == (kept == 12.5)
 
 
-def test_each_annotator_has_their_own_place(screen: Screen, desk: AppService):
+def test_each_annotator_has_their_own_place(desk: AppService):
     run_id = open_run(desk)
-    opened(screen, run_id, "ann")
-    press(screen, "1")
-    page = opened(screen, run_id, "bob")
+    Booth(desk, run_id, "ann").press("1")
+    page = Booth(desk, run_id, "bob").text
     assert "0 done" in page
     assert "1 of 12 pairs voted on by 1 person" in page
     assert "you are bob" in page
 
 
-def test_a_glance_keeps_the_pair_in_view(screen: Screen, desk: AppService):
+def test_a_vote_that_is_sent_twice_is_one_and_a_second_one_replaces_it(desk: AppService):
     run_id = open_run(desk)
-    first = now(opened(screen, run_id))
-    press(screen, "1")
-    second = now(screen.html())
-    assert second != first
-    assert now(screen.press("ask")) == second
-    assert now(screen.press("stay")) == second
-
-
-def test_an_empty_name_is_requested_again_and_a_long_one_is_cut(screen: Screen, desk: AppService):
-    screen.render({"run": open_run(desk)})
-    assert 'name="voter"' in screen.begin("  ")
-    assert f"you are {'x' * 60}<" in screen.begin("x" * 99).replace(" <", "<")
-
-
-def test_nobody_votes_without_a_name(screen: Screen, desk: AppService):
-    run_id = open_run(desk)
-    pair = next(iter(voting_pairs(desk.database, run_id)))
-    screen.render({"run": run_id})
-    assert 'name="voter"' in screen.vote(pair=pair, choice="a")
-    assert read_votes(desk.database, run_id) == ()
-
-
-def test_a_vote_that_is_sent_twice_is_one_and_a_second_one_replaces_it(
-    screen: Screen, desk: AppService
-):
-    run_id = open_run(desk)
-    pair = now(opened(screen, run_id))
+    booth = Booth(desk, run_id, "ann")
+    pair = pair_in_view(booth.text)
     for choice in ("a", "a", "b"):
-        page = screen.vote(pair=pair, choice=choice, sequence=7)
+        page = booth.vote(pair, choice, sequence="7")
         assert 'data-answer="7"' in page
-        assert now(page) != pair
+        assert pair_in_view(page) != pair
     (kept,) = read_votes(desk.database, run_id)
     assert (kept.pair_key, kept.choice) == (pair, "b")
 
 
-def test_a_refused_vote_states_why_and_leaves_its_pair_in_view(screen: Screen, desk: AppService):
+def test_a_refused_vote_states_why_and_leaves_its_pair_in_view(desk: AppService):
     run_id = open_run(desk)
-    opened(screen, run_id)
-    second = next_ballots(desk.database, run_id, "ann", pairs=voting_pairs(desk.database, run_id))[
-        1
-    ].pair_key
-    page = screen.vote(pair=second, choice="c", sequence=3)
+    booth = Booth(desk, run_id, "ann")
+    pairs = voting_pairs(desk.database, run_id)
+    second = next_ballots(desk.database, run_id, "ann", pairs=pairs)[1].pair_key
+    page = booth.vote(second, "c", sequence="3", comment="my <note>")
     assert 'class="note bad"' in page
-    assert now(page) == second
+    assert "my &lt;note&gt;</textarea>" in page
+    assert pair_in_view(page) == second
     assert 'data-answer="3"' in page
     assert read_votes(desk.database, run_id) == ()
 
 
-def test_finishing_asks_first_and_then_shows_names(screen: Screen, desk: AppService):
+def test_finishing_asks_first_and_then_shows_names(desk: AppService):
     run_id = open_run(desk)
-    assert "Finish and show names" not in opened(screen, run_id)
-    page = press(screen, "1")
-    asked = screen.press("ask")
-    assert asked.count("Finish and show names") == 2
-    assert now(asked) == now(page)
-    assert not any(name in asked for name in NAMES)
-    assert now(screen.press("stay")) == now(page)
-    result = screen.press("finish")
+    booth = Booth(desk, run_id, "ann")
+    assert "Finish and show names" not in booth.text
+    page = booth.press("1")
+    question = page.partition("<summary")[2].partition("Finish and show names</summary>")[2]
+    assert question.index("cannot vote on this run") < question.index('data-do="finish"')
+    other = Booth(desk, run_id, "ann")  # the same in another window
+    result = booth.finish()
     assert all(name in result for name in NAMES)
-    assert "You preferred" in opened(screen, run_id)
-    late = screen.vote(pair=now(page), choice="b")
-    assert "has seen the names" in late
+    assert "You preferred" in booth.open()
+    assert "You preferred" in other.vote(pair_in_view(page), "b")
     assert len(read_votes(desk.database, run_id)) == 1
 
 
-def test_whoever_votes_is_shown_nothing_of_what_others_say(screen: Screen, desk: AppService):
+def test_whoever_votes_is_shown_nothing_of_what_others_say(desk: AppService):
     run_id = open_run(desk, 3)
-    for voter in ("bob", "ann"):
-        page = opened(screen, run_id, voter)
-        page = press(screen, "3")
-    assert "others said" not in page
-    assert "gree" not in page.replace("greet", "")
+    booths = [Booth(desk, run_id, voter) for voter in ("bob", "ann")]
+    for booth in booths:
+        page = booth.press("3")
+        assert "others said" not in page
+        assert "gree" not in page.replace("greet", "")
     assert run_votes(desk, run_id) == {}
     assert run_report(desk, run_id, "en").people == ()
-    for voter in ("bob", "ann"):  # one who has ended sees their own votes, and nobody's else
-        opened(screen, run_id, voter)
-        finished = screen.press("finish")
-        assert ("once everybody has ended" in finished) == (voter == "bob")
+    # One who has ended sees their own votes, and nobody's else.
+    assert "once everybody has finished" in booths[0].finish()
+    assert "once everybody has finished" not in booths[1].finish()
     assert len(run_votes(desk, run_id)["talk.jsonl"]) == 2
     assert run_report(desk, run_id, "en").people
 
 
-def test_without_a_run_those_with_pairs_are_offered(screen: Screen, desk: AppService):
-    assert "No run with answers of two models yet" in opened(screen, "")
+def test_without_a_run_those_with_pairs_are_offered(desk: AppService):
+    assert "No run with answers of two models yet" in Booth(desk, "", "ann").text
     run_id = open_run(desk)
-    page = opened(screen, "")
+    page = Booth(desk, "", "ann").text
     assert f'href="annotate?run={run_id}"' in page
     assert "0 of 12" in page
 
 
-def test_a_run_without_written_answers_says_so(screen: Screen, finished: Callable[..., str]):
-    page = opened(screen, finished(models=["always-A"], modes=["multiple_choice"]))
+def test_a_run_without_written_answers_says_so(desk: AppService, finished: Callable[..., str]):
+    page = Booth(desk, finished(models=["always-A"], modes=["multiple_choice"]), "ann").text
     assert "no question that two models have answered" in page
+    assert "Runs to vote on" in page
 
 
 @pytest.mark.parametrize("voter", ["ann", ""])
-def test_an_unknown_run_is_reported(screen: Screen, voter: str):
-    page = opened(screen, "nothing-here", voter)
-    assert "There is no run" in page
-    assert ('name="voter"' in page) == (not voter)
+def test_an_unknown_run_is_reported(desk: AppService, voter: str):
+    with pytest.raises(UnknownRun):
+        Booth(desk, "nothing-here", voter)
 
 
-def test_nothing_that_was_written_becomes_markup(screen: Screen, desk: AppService):
+def test_nothing_that_was_written_becomes_markup(desk: AppService):
     hostile = Sample(
         f"x/{HOSTILE}",
         HOSTILE,
@@ -314,32 +273,32 @@ def test_nothing_that_was_written_becomes_markup(screen: Screen, desk: AppServic
         follow_ups=(HOSTILE,),
     )
     run_id = open_run(desk, samples=[hostile], written=_hostile)
-    page = opened(screen, run_id, HOSTILE)
+    page = Booth(desk, run_id, HOSTILE).text
     assert "onerror=" in page
     assert not re.search(r"<(img|script|iframe)", page)
 
 
-def test_a_conversation_shows_every_turn(screen: Screen, desk: AppService):
+def test_a_conversation_shows_every_turn(desk: AppService):
     run_id = open_run(desk, 1)
     with desk.database.writing() as connection:
         connection.execute(
             "UPDATE sample SET body = json_set(body, '$[7]', json('[\"And then?\"]'))"
         )
         connection.execute('UPDATE trial SET turns = json(\'["One","Two"]\')')
-    page = opened(screen, run_id)
+    page = Booth(desk, run_id, "ann").text
     for shown in ("One", "And then?", "Two"):
         assert page.count(f"<p>{shown}</p>") == 2
 
 
 def test_the_page_speaks_chinese(desk: AppService):
-    page = opened(Screen(desk, "zh"), open_run(desk), "甲")
-    for shown in ("哪个回答更好？", "都不好", "撤销上一票", "您是 甲"):
+    page = Booth(desk, open_run(desk), "甲", "zh").text
+    for shown in ("哪个回答更好？", "都不好", "撤销上一票", "你是 甲"):
         assert shown in page
 
 
-def test_a_blank_reply_is_shown_as_no_answer(screen: Screen, desk: AppService):
+def test_a_blank_reply_is_shown_as_no_answer(desk: AppService):
     run_id = open_run(desk, 3, written=lambda _, side: "" if side else "Since so.")
-    page = opened(screen, run_id)
+    page = Booth(desk, run_id, "ann").text
     assert page.count("(no answer)") == 2  # this pair's and the next one's
 
 

@@ -3,15 +3,16 @@
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
+import gradio as gr
 import pytest
 from annotate_examples import JUDGE, NAMES, open_run
+from drawn_page import DrawnPage
 from fastapi import FastAPI
 from starlette.testclient import TestClient
-from ui_annotate_screen import Screen
 from ui_examples import HOSTILE
 
-from evalui.app.datasets import store_upload
 from evalui.app.results import export_run, run_report
 from evalui.app.service import AppService
 from evalui.store.column_blocks import decode_columns, encode_columns, no_texts
@@ -25,21 +26,15 @@ from evalui.store.voting.votes import (
     next_ballots,
     read_votes,
 )
-from evalui.ui.published import PublishedRuns
 from evalui.ui.web.routes import add_routes
 
 TAG = re.compile(r"<[^>]+>")
 
 
 @pytest.fixture
-def screen(desk: AppService) -> Screen:
-    return Screen(desk)
-
-
-@pytest.fixture
 def client(desk: AppService) -> TestClient:
     app = FastAPI()
-    add_routes(app, desk, PublishedRuns())
+    add_routes(app, desk)
     return TestClient(app)
 
 
@@ -64,25 +59,30 @@ def vote_all(
         )
 
 
-def finished(screen: Screen, run_id: str, voter: str = "ann") -> str:
-    screen.render({"run": run_id}, kept=voter)
-    return screen.press("finish")
+def finished(desk: AppService, run_id: str, voter: str = "ann") -> str:
+    finish_voting(desk.database, run_id, voter)
+    return DrawnPage("annotate", desk, {"run": run_id, "voter": voter}).text
+
+
+def add(desk: AppService, run_id: str, file: Path) -> str:
+    """Where the button leads that adds the votes of a file."""
+    page = DrawnPage("annotate", desk, {"run": run_id, "voter": "ann"})
+    return page.upload("Add votes from a file", str(file))
 
 
 def said(page: str, title: str) -> str:
     """The text of the card or the folded section with this title, its tags as spaces."""
-    card = page.partition(f"<h2>{title}</h2>")[2].partition("</section>")[0]
-    card = card or page.partition(f"<b>{title}</b>")[2].partition("</details>")[0]
-    return re.sub(r"\s+", " ", TAG.sub(" ", card))
+    after = re.split(rf"<h2>{title}</h2>|<fold [^>]*>(?={title}: )", page, maxsplit=1)[1]
+    return re.sub(r"\s+", " ", TAG.sub(" ", re.split("<h2>|<fold ", after)[0]))
 
 
-def test_ones_own_votes_are_tallied_by_model(screen: Screen, desk: AppService):
+def test_ones_own_votes_are_tallied_by_model(desk: AppService):
     run_id = open_run(desk)
     vote_all(desk, run_id, "bob", "do not")
     vote_all(desk, run_id, "ann", "Since", most=6)
     vote_all(desk, run_id, "ann", "neither", most=3)
     vote_all(desk, run_id, "ann", "skip")
-    page = finished(screen, run_id)
+    page = finished(desk, run_id)
     assert f"<h1>You preferred {NAMES[0]}: win rate 83\u00a0% in 9 pairs.</h1>" in page
     card = said(page, "Your votes")
     assert "9 votes" in card
@@ -90,12 +90,12 @@ def test_ones_own_votes_are_tallied_by_model(screen: Screen, desk: AppService):
     assert f"{NAMES[1]} 0 0 3 6 17 %" in card
 
 
-def test_people_stand_beside_the_judge(screen: Screen, desk: AppService):
+def test_people_stand_beside_the_judge(desk: AppService):
     run_id = open_run(desk, judged=True)
     vote_all(desk, run_id, "ann", "do not", most=8)  # against the judge
     vote_all(desk, run_id, "bob", "Since", most=8)
     close_voting(desk.database, run_id, "ann")
-    page = finished(screen, run_id)
+    page = finished(desk, run_id)
     assert "16 votes of 2 people on 8 pairs of answers" in page
     assert f"ELO by {JUDGE}" in page
     agreed = said(page, "Who agrees with whom")
@@ -104,39 +104,39 @@ def test_people_stand_beside_the_judge(screen: Screen, desk: AppService):
     assert "ann and bob" in agreed
 
 
-def test_disagreements_name_the_question_and_each_vote(screen: Screen, desk: AppService):
+def test_disagreements_name_the_question_and_each_vote(desk: AppService):
     run_id = open_run(desk, judged=True)
     vote_all(desk, run_id, "ann", "do not")
-    card = said(finished(screen, run_id), "Where opinions part")
+    card = said(finished(desk, run_id), "Where opinions part")
     assert f"People and {JUDGE}, or people among themselves, differ on 12 pairs." in card
     assert f"Why 3? {NAMES[0]} against {NAMES[1]} {NAMES[1]}: ann {NAMES[0]}" in card
 
 
-def test_the_win_rate_is_given_by_judge_by_people_and_by_both(screen: Screen, desk: AppService):
+def test_the_win_rate_is_given_by_judge_by_people_and_by_both(desk: AppService):
     run_id = open_run(desk, 24, judged=True)
     vote_all(desk, run_id, "ann", "Since", most=12)
-    card = said(finished(screen, run_id), "Win rates, the judge corrected by people")
+    card = said(finished(desk, run_id), "Win rates, the judge corrected by people")
     assert "Judge only People only Judge corrected by people" in card
     assert f"{NAMES[0]} against {NAMES[1]} 100 (" in card
 
 
-def test_without_a_judge_people_are_shown_alone(screen: Screen, desk: AppService):
+def test_without_a_judge_people_are_shown_alone(desk: AppService):
     run_id = open_run(desk)
     vote_all(desk, run_id, "ann", "Since", most=8)
     vote_all(desk, run_id, "bob", "tie", most=8)
     close_voting(desk.database, run_id, "ann")
-    page = finished(screen, run_id)
+    page = finished(desk, run_id)
     assert "ELO by people" in page
     assert "Judge only" not in page
     assert "late-model: ann; both good: bob" in said(page, "Where opinions part")
 
 
-def test_who_votes_unlike_the_others_is_named(screen: Screen, desk: AppService):
+def test_who_votes_unlike_the_others_is_named(desk: AppService):
     run_id = open_run(desk, 40)
     for person in ("ann", "bob", "carl"):
         vote_all(desk, run_id, person, "Since")
     vote_all(desk, run_id, "mallory", "do not")
-    assert "Votes unlike those of the others: mallory." in finished(screen, run_id)
+    assert "Votes unlike those of the others: mallory." in finished(desk, run_id)
 
 
 @pytest.mark.parametrize("judged", [True, False])
@@ -182,13 +182,15 @@ def test_another_trial_makes_other_figures(desk: AppService):
     assert run_report(desk, run_id, "en").arenas[0].done == before - 1
 
 
-def test_a_run_without_votes_is_reported_as_such(screen: Screen, desk: AppService):
-    page = finished(screen, open_run(desk))
-    assert "<h1>You cast no vote.</h1>" in page
+def test_a_run_without_votes_is_reported_as_such(desk: AppService):
+    page = finished(desk, open_run(desk))
+    assert "<h1>You have no votes.</h1>" in page
     assert "People ·" not in page
 
 
-def test_votes_leave_as_battles_and_come_back(screen: Screen, desk: AppService, client: TestClient):
+def test_votes_leave_as_battles_and_come_back(
+    desk: AppService, client: TestClient, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     run_id = open_run(desk)
     vote_all(desk, run_id, "ann", "Since", most=3)
     vote_all(desk, run_id, "ann", "skip", most=1)
@@ -201,11 +203,11 @@ def test_votes_leave_as_battles_and_come_back(screen: Screen, desk: AppService, 
     assert [row["by"] for row in rows] == ["ann"] * 3
     assert {row["dataset"] for row in rows} == {"talk.jsonl"}
     assert {row[f"{row['winner']}"] for row in rows} == {NAMES[0]}
-    text_ = sent.text.replace('"ann"', '"zoe"')
-    upload = store_upload(desk, [("votes.jsonl", text_.encode())])
+    brought = tmp_path / "votes.jsonl"
+    brought.write_text(sent.text.replace('"ann"', '"zoe"'))
     for told in ("3 votes were new", "0 votes were new"):
-        screen.render({"run": run_id}, kept="ann")
-        assert told in screen.upload(upload)
+        assert add(desk, run_id, brought) == f"?run={run_id}&voter=ann"
+        assert told in capsys.readouterr().out  # where a browser has a notice
     assert [one.by for one in read_votes(desk.database, run_id)].count("zoe") == 3
 
 
@@ -218,12 +220,14 @@ def test_votes_leave_as_battles_and_come_back(screen: Screen, desk: AppService, 
     ],
 )
 def test_a_file_that_does_not_fit_is_reported_and_nothing_is_kept(
-    screen: Screen, desk: AppService, line: str
+    desk: AppService, tmp_path: Path, line: str
 ):
     run_id = open_run(desk)
-    upload = store_upload(desk, [("votes.jsonl", line.encode())])
-    screen.render({"run": run_id}, kept="ann")
-    assert 'class="note bad"' in screen.upload(upload)
+    finish_voting(desk.database, run_id, "ann")
+    brought = tmp_path / "votes.jsonl"
+    brought.write_text(line)
+    with pytest.raises(gr.Error):
+        add(desk, run_id, brought)
     assert read_votes(desk.database, run_id) == ()
 
 
@@ -236,10 +240,10 @@ def test_votes_on_the_run_of_another_user_are_not_found(
     assert client.get("/votes/none.jsonl").status_code == 404
 
 
-def test_names_and_questions_stay_text(screen: Screen, desk: AppService):
+def test_names_and_questions_stay_text(desk: AppService):
     run_id = open_run(desk, judged=True)
     voter = HOSTILE[:60]
     vote_all(desk, run_id, voter, "do not")
-    page = finished(screen, run_id, voter)
+    page = finished(desk, run_id, voter)
     assert "onerror=" in page
     assert not re.search(r"<(img|script|iframe)", page)

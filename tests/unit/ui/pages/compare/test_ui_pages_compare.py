@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from html import unescape
 from pathlib import Path
 
-import gradio as gr
 import pytest
+from drawn_page import DrawnPage
 from store_examples import open_database
-from ui_compare_screen import CompareScreen
 from ui_examples import HOSTILE
 
 from evalui.access import Person
@@ -31,6 +30,7 @@ from evalui.settings import Settings
 from evalui.store import queue, trials
 from evalui.store.column_blocks import decode_columns
 from evalui.store.runs import read_cells
+from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.current_person import acting_as, current_person
 from evalui.ui.pages.compare.comparing import read_shown
@@ -108,23 +108,36 @@ def both(desk: AppService) -> tuple[str, str]:
 
 
 @pytest.fixture(scope="module")
-def screen(desk: AppService) -> CompareScreen:
-    return CompareScreen(desk, messages("en"))
-
-
-@pytest.fixture(scope="module")
 def ids(desk: AppService, both: tuple[str, str]) -> dict[str, str]:
     return cells(desk, both[0])
 
 
-def page(screen: CompareScreen, *chosen: str, **form: str) -> str:
+def opened(desk: AppService, form: Form | str, language: Language = "en") -> DrawnPage:
+    return DrawnPage("compare", desk, form, language)
+
+
+def page(desk: AppService, *chosen: str, **form: str) -> DrawnPage:
     """The page at the address of some cells."""
-    return screen.render({"cells": ",".join(chosen), **form})
+    return opened(desk, {"cells": ",".join(chosen), **form})
 
 
-def address(screen: CompareScreen) -> str:
-    """The address that is shown, without what goes without saying."""
-    return read_shown(screen.service, messages("en"), screen.form()).query.address
+def said_of(desk: AppService, *chosen: str, **form: str) -> str:
+    """What it shows."""
+    return page(desk, *chosen, **form).text
+
+
+def chosen_in(shown: DrawnPage, label: str) -> list[str]:
+    """The words of what is chosen in a list."""
+    field = shown.component(label)
+    values: list[str] = field.value if isinstance(field.value, list) else [field.value]
+    words = {value: word for word, value in field.choices}
+    return [words[each] for each in values]
+
+
+def address(desk: AppService, *chosen: str, **form: str) -> str:
+    """The address of that, without what goes without saying."""
+    named: Form = {"cells": ",".join(chosen), **form}
+    return read_shown(desk, messages("en"), named).query.address
 
 
 def sections(said: str) -> dict[str, str]:
@@ -137,68 +150,56 @@ def sections(said: str) -> dict[str, str]:
 
 
 def test_without_a_finished_run_the_next_step_is_shown(tmp_path: Path):
-    said = CompareScreen(open_desk(tmp_path), messages("en")).render({})
+    said = opened(open_desk(tmp_path), {}).text
     assert "Nothing to compare yet" in said
     assert 'href="evaluate"' in said
 
 
 def test_runs_are_offered_and_all_that_fits_of_them_is_compared(
-    screen: CompareScreen, both: tuple[str, str], ids: dict[str, str]
+    desk: AppService, both: tuple[str, str], ids: dict[str, str]
 ):
-    said = screen.render({})
-    assert "Choose one or more runs to begin" in said
-    assert [each.partition(" ")[0] for each in screen.offered("runs")] == ["Autumn", "Spring"]
-    assert f'href="compare?run={both[0]}"' in said
-    assert "Choose one more model" in screen.render(screen.pick("runs", [both[1]]))
-    query = screen.pick("runs", [both[1], both[0]])
-    autumn = cells(screen.service, both[1])["perfect"]
-    assert query == f"cells={','.join([autumn, *ids.values()])}"
-    assert "cannot be told apart at the top" in screen.render(query)
-    assert "perfect (Spring)" in screen.offered("models")
-    assert screen.pick("runs", [both[0]]) == f"cells={','.join(ids.values())}"
-    assert screen.pick("runs", []) == ""
-
-
-def test_a_list_that_was_pressed_is_not_sent_again(
-    screen: CompareScreen, both: tuple[str, str], ids: dict[str, str]
-):
-    screen.render({"cells": ",".join(ids.values())})
-    pressed = gr.skip()
-    for what, value in (("runs", [*both]), ("models", [ids["biased"], ids["perfect"]])):
-        query = screen.pick(what, value)
-        field = getattr(screen.page, what).field
-        screen.shown[field] = pressed
-        screen.render(query)
-        assert screen.shown[field] == pressed, what
-        screen.render({"cells": ",".join(ids.values())})
-        assert screen.shown[field] != pressed, what
+    first = opened(desk, {})
+    assert "Choose one or more runs to begin" in first.text
+    runs = "Several runs"
+    assert [each.partition(" ")[0] for each in first.offered(runs)] == ["Autumn", "Spring"]
+    assert f'href="compare?run={both[0]}"' in first.text
+    assert f'href="compare?run={both[1]}"' not in first.text  # of one model alone
+    one = opened(desk, first.choose(runs, [both[1]])[1:])
+    assert "Choose one more model" in one.text
+    query = one.choose("Runs", [both[1], both[0]])
+    autumn = cells(desk, both[1])["perfect"]
+    assert query == f"?cells={','.join([autumn, *ids.values()])}"
+    several = opened(desk, query[1:])
+    assert "cannot be told apart at the top" in several.text
+    assert "perfect (Spring)" in several.offered("Models")
+    assert several.choose("Runs", [both[0]]) == f"?cells={','.join(ids.values())}"
+    assert several.choose("Runs", []) == "?"
 
 
 def test_a_run_of_other_rules_says_why_nothing_of_it_is_offered(tmp_path: Path):
     desk = open_desk(tmp_path)
     first = run(desk, csv(4), ["perfect"], name="Spring")
     other = run(desk, csv(4), ["perfect"], pattern="origin", name="Plain")
-    screen = CompareScreen(desk, messages("en"))
-    said = screen.render({"run": first})
-    assert "Choose one more model" in said
-    said = screen.render(screen.pick("runs", [first, other]))
-    assert "Plain cannot be compared with perfect: other option orders." in said
-    assert screen.offered("models") == ["perfect"]
-    assert [each.partition(" · ")[2] for each in screen.offered("group")] == [
+    one = opened(desk, {"run": first})
+    assert "Choose one more model" in one.text
+    two = opened(desk, one.choose("Runs", [first, other])[1:])
+    assert "Plain cannot be compared with perfect: other option orders." in two.text
+    assert two.offered("Models") == ["perfect"]
+    assert [each.partition(" · ")[2] for each in two.offered("Dataset and mode")] == [
         "letters",
         "letters, circular",
     ]
     group = cells(desk, other)["perfect"]
-    assert screen.pick("group", group) == f"runs={first}&cells={group}"
+    assert two.choose("Dataset and mode", group) == f"?runs={first}&cells={group}"
 
 
-def test_what_is_chosen_stays_when_no_model_is(screen: CompareScreen, both: tuple[str, str]):
-    screen.render({"run": both[0]})
-    query = screen.pick("models", [])
-    assert query.startswith(f"runs={both[0]}&group=")
-    assert "Choose two or more models." in screen.render(query)
-    assert len(screen.offered("models")) == 3
-    assert screen.chosen("models") == []
+def test_what_is_chosen_stays_when_no_model_is(desk: AppService, both: tuple[str, str]):
+    query = opened(desk, {"run": both[0]}).choose("Models", [])
+    assert query.startswith(f"?runs={both[0]}&group=")
+    none = opened(desk, query[1:])
+    assert "Choose two or more models." in none.text
+    assert len(none.offered("Models")) == 3
+    assert chosen_in(none, "Models") == []
 
 
 @pytest.mark.parametrize(
@@ -240,29 +241,30 @@ def test_an_address_ends_at_the_most_cells_that_a_page_holds():
     assert len(read_ids(",".join(map(str, range(1, 30))))) == MAX_CELLS
 
 
-def test_models_are_chosen_one_by_one(screen: CompareScreen, ids: dict[str, str]):
-    page(screen, ids["perfect"], ids["biased"], pair="x", only="y", measure="accuracy")
-    assert screen.chosen("models") == ["perfect", "biased"]
-    query = screen.pick("models", [ids["perfect"], ids["always-A"], "no cell", "999"])
-    assert query == f"cells={ids['perfect']},{ids['always-A']}&measure=accuracy"
+def test_models_are_chosen_one_by_one(desk: AppService, ids: dict[str, str]):
+    form = {"pair": "x", "only": "y", "measure": "accuracy"}
+    two = page(desk, ids["perfect"], ids["biased"], **form)
+    assert chosen_in(two, "Models") == ["perfect", "biased"]
+    query = two.choose("Models", [ids["perfect"], ids["always-A"], "no cell", "999"])
+    assert query == f"?cells={ids['perfect']},{ids['always-A']}&measure=accuracy"
 
 
 # ---------------------------------------------------------------- the figures
 
 
-def test_the_sentence_comes_first_with_its_test(screen: CompareScreen, ids: dict[str, str]):
-    said = page(screen, ids["biased"], ids["perfect"])
+def test_the_sentence_comes_first_with_its_test(desk: AppService, ids: dict[str, str]):
+    said = said_of(desk, ids["biased"], ids["perfect"])
     assert "<h1>perfect beats biased by " in said
     assert "p &lt; .001, paired on the same 32 questions." in said
     assert said.index("<h1>") < said.index("<table")
-    said = page(screen, ids["always-A"], ids["perfect"])
+    said = said_of(desk, ids["always-A"], ids["perfect"])
     assert "<h1>perfect is ahead of always-A by 100" in said
 
 
 def test_two_models_have_a_row_for_each_measure_with_both_figures(
-    screen: CompareScreen, ids: dict[str, str]
+    desk: AppService, ids: dict[str, str]
 ):
-    said = page(screen, ids["perfect"], ids["always-A"])
+    said = said_of(desk, ids["perfect"], ids["always-A"])
     rows = said.partition("<tbody>")[2].partition("</tbody>")[0].split("</tr>")
     names = ["Robust accuracy", "Accuracy", "Mean over orders"]
     assert [name for name, row in zip(names, rows, strict=False) if name in row] == names
@@ -272,9 +274,9 @@ def test_two_models_have_a_row_for_each_measure_with_both_figures(
 
 
 def test_three_models_have_a_row_for_each_pair_and_links_to_its_questions(
-    screen: CompareScreen, ids: dict[str, str]
+    desk: AppService, ids: dict[str, str]
 ):
-    said = page(screen, *ids.values())
+    said = said_of(desk, *ids.values())
     rows = said.partition("<tbody>")[2].partition("</tbody>")[0].split("</tr>")
     # The widest difference first: perfect against always-A, on which all questions differ.
     assert "over always-A" in rows[0]
@@ -286,15 +288,15 @@ def test_three_models_have_a_row_for_each_pair_and_links_to_its_questions(
     assert "<h1>perfect beats all others, the next, biased, by " in said
 
 
-def test_a_model_no_better_than_guessing_wins_nothing(desk: AppService, screen: CompareScreen):
+def test_a_model_no_better_than_guessing_wins_nothing(desk: AppService):
     run_id = run(desk, csv(QUESTIONS), ["always-A", "other-A"])
-    told = page(screen, *cells(desk, run_id).values())
+    told = said_of(desk, *cells(desk, run_id).values())
     assert "<h1>Neither always-A nor other-A is better than guessing.</h1>" in told
     assert "beats" not in told
 
 
-def test_what_folds_states_its_finding(screen: CompareScreen, ids: dict[str, str]):
-    said = page(screen, ids["perfect"], ids["biased"])
+def test_what_folds_states_its_finding(desk: AppService, ids: dict[str, str]):
+    said = said_of(desk, ids["perfect"], ids["biased"])
     found = sections(said)
     assert list(found)[:2] == ["How sure is this?", "Where they part"]
     assert found["How sure is this?"].startswith("Very. 32 questions show any difference of ")
@@ -303,8 +305,8 @@ def test_what_folds_states_its_finding(screen: CompareScreen, ids: dict[str, str
         assert head in table
 
 
-def test_the_four_counts_add_up_to_the_questions(screen: CompareScreen, ids: dict[str, str]):
-    said = page(screen, ids["perfect"], ids["biased"])
+def test_the_four_counts_add_up_to_the_questions(desk: AppService, ids: dict[str, str]):
+    said = said_of(desk, ids["perfect"], ids["biased"])
     finding = sections(said)["Where they part"]
     ahead, behind, alike = map(int, re.findall(r"\d+", finding))
     assert ahead + behind + alike == QUESTIONS
@@ -313,48 +315,44 @@ def test_the_four_counts_add_up_to_the_questions(screen: CompareScreen, ids: dic
 
 
 def test_one_model_of_two_runs_has_two_names_and_no_difference(
-    screen: CompareScreen, desk: AppService, both: tuple[str, str], ids: dict[str, str]
+    desk: AppService, both: tuple[str, str], ids: dict[str, str]
 ):
-    said = page(screen, ids["perfect"], cells(desk, both[1])["perfect"])
+    said = said_of(desk, ids["perfect"], cells(desk, both[1])["perfect"])
     assert "<h1>perfect (Spring) and perfect (Autumn) are equal on each of 32 questions." in said
-    assert "By this figure they do not differ on any question." in said
+    assert "By this metric they agree on every question." in said
 
 
 def test_few_questions_are_tested_too(tmp_path: Path):
     desk = open_desk(tmp_path)
     found = cells(desk, run(desk, csv(8), ["perfect", "biased"]))
-    said = page(CompareScreen(desk, messages("en")), *found.values())
+    said = said_of(desk, *found.values())
     assert "Under 30 questions" not in said
     assert "McNemar mid-p" in said
     assert "exact p" in said
 
 
-def test_another_measure_changes_the_counts_and_the_address(
-    screen: CompareScreen, ids: dict[str, str]
-):
+def test_another_measure_changes_the_counts_and_the_address(desk: AppService, ids: dict[str, str]):
     pair = f"{ids['perfect']},{ids['always-A']}"
-    screen.render({"cells": pair, "page": "1", "q": "quiz/3"})
-    query = screen.pick("measure", "accuracy")
-    assert query == f"cells={pair}&measure=accuracy"
-    assert "All 24" in screen.render(query)
-    assert screen.chosen("measure") == "Accuracy, as written"
+    query = opened(desk, {"cells": pair, "page": "1", "q": "quiz/3"}).choose("Measure", "accuracy")
+    assert query == f"?cells={pair}&measure=accuracy"
+    other = opened(desk, query[1:])
+    assert "All 24" in other.text
+    assert chosen_in(other, "Measure") == ["Accuracy, as written"]
 
 
-def test_mean_over_orders_has_no_right_and_wrong(screen: CompareScreen, ids: dict[str, str]):
-    said = page(screen, ids["perfect"], ids["always-A"], measure="mean_over_orders")
+def test_mean_over_orders_has_no_right_and_wrong(desk: AppService, ids: dict[str, str]):
+    said = said_of(desk, ids["perfect"], ids["always-A"], measure="mean_over_orders")
     assert "perfect higher" in said
     assert "perfect higher on 32 questions, always-A on 0; 0 alike." in said
     assert "McNemar mid-p &lt;" not in said
 
 
-def test_cells_that_cannot_be_compared_have_the_reason(
-    screen: CompareScreen, desk: AppService, ids: dict[str, str]
-):
+def test_cells_that_cannot_be_compared_have_the_reason(desk: AppService, ids: dict[str, str]):
     other = cells(desk, run(desk, csv(QUESTIONS), ["biased"], pattern="origin", name="Plain"))
-    said = page(screen, ids["perfect"], other["biased"])
+    said = said_of(desk, ids["perfect"], other["biased"])
     assert "biased cannot be compared with perfect: other option orders." in said
     assert "Choose one more model" in said
-    with_third = page(screen, ids["perfect"], other["biased"], ids["always-A"])
+    with_third = said_of(desk, ids["perfect"], other["biased"], ids["always-A"])
     assert sections(with_third)["What to know (1)"].endswith("other option orders.")
     assert "perfect is ahead of always-A" in with_third
 
@@ -367,82 +365,82 @@ def listed(said: str) -> list[str]:
     return re.findall(r'<span class="mono id">([^<]*)</span>', said)
 
 
-def test_a_page_has_twenty_questions(screen: CompareScreen, ids: dict[str, str]):
-    first = page(screen, ids["perfect"], ids["always-A"])
+def test_a_page_has_twenty_questions(desk: AppService, ids: dict[str, str]):
+    first = said_of(desk, ids["perfect"], ids["always-A"])
     assert len(listed(first)) == PAGE_SIZE == 20
     assert "1–20 of 32" in first
-    second = page(screen, ids["perfect"], ids["always-A"], page="1")
+    second = said_of(desk, ids["perfect"], ids["always-A"], page="1")
     assert len(listed(second)) == QUESTIONS - PAGE_SIZE
     assert "21–32 of 32" in second
-    assert address(screen).endswith("&page=1")
+    assert address(desk, ids["perfect"], ids["always-A"], page="1").endswith("&page=1")
 
 
-def test_only_the_questions_of_one_side_are_listed(screen: CompareScreen, ids: dict[str, str]):
-    said = page(screen, ids["perfect"], ids["always-A"], only=ids["always-A"])
-    assert "No question passes this filter." in said
-    assert screen.chosen("only") == "Only always-A 0"
-    assert address(screen).endswith(f"&only={ids['always-A']}")
-    assert screen.pick("only", ids["perfect"]).endswith(f"&only={ids['perfect']}")
-    assert "only" not in screen.pick("only", "")
+def test_only_the_questions_of_one_side_are_listed(desk: AppService, ids: dict[str, str]):
+    pair, label = (ids["perfect"], ids["always-A"]), "Questions shown"
+    one = page(desk, *pair, only=ids["always-A"])
+    assert "No questions match this filter." in one.text
+    assert chosen_in(one, label) == ["Only always-A 0"]
+    assert address(desk, *pair, only=ids["always-A"]).endswith(f"&only={ids['always-A']}")
+    assert one.choose(label, ids["perfect"]).endswith(f"&only={ids['perfect']}")
+    assert "only" not in one.choose(label, "")
 
 
-def test_an_unknown_filter_shows_all(screen: CompareScreen, ids: dict[str, str]):
-    page(screen, ids["perfect"], ids["always-A"], only="<b>", page="-1")
-    assert screen.chosen("only") == "All 32"
-    assert "only" not in address(screen)
-    assert "1–20 of 32" in page(screen, ids["perfect"], ids["always-A"], pair="x", page="x")
-    assert "21–32 of 32" in page(screen, ids["perfect"], ids["always-A"], page="99")
+def test_an_unknown_filter_shows_all(desk: AppService, ids: dict[str, str]):
+    pair, form = (ids["perfect"], ids["always-A"]), {"only": "<b>", "page": "-1"}
+    every = page(desk, *pair, **form)
+    assert chosen_in(every, "Questions shown") == ["All 32"]
+    assert "only" not in address(desk, *pair, **form)
+    assert "1–20 of 32" in said_of(desk, *pair, pair="x", page="x")
+    assert "21–32 of 32" in said_of(desk, *pair, page="99")
 
 
-def test_a_question_unfolds_with_both_models_in_every_order(
-    screen: CompareScreen, ids: dict[str, str]
-):
-    said = page(screen, ids["perfect"], ids["always-A"], q="quiz/1")
+def test_a_question_unfolds_with_both_models_in_every_order(desk: AppService, ids: dict[str, str]):
+    said = said_of(desk, ids["perfect"], ids["always-A"], q="quiz/1")
     detail = said.partition('class="qtext"')[2]
     assert "Question 1?" in detail
     assert [detail.count(f">{word}</th>") for word in ("As written", "Shifted 3")] == [2, 2]
     assert detail.count("Right answer") == 2  # a table for each model
     assert f"cell={ids['perfect']}" in detail
-    assert address(screen).endswith("&q=quiz%2F1")
+    shown = address(desk, ids["perfect"], ids["always-A"], q="quiz/1")
+    assert shown.endswith("&q=quiz%2F1")
 
 
-def test_questions_in_one_order_have_both_models_as_columns(
-    desk: AppService, screen: CompareScreen
-):
+def test_questions_in_one_order_have_both_models_as_columns(desk: AppService):
     run_id = run(desk, csv(QUESTIONS), ["perfect", "always-A"], pattern="origin")
-    said = page(screen, *cells(desk, run_id).values(), q="quiz/1")
+    said = said_of(desk, *cells(desk, run_id).values(), q="quiz/1")
     heads = re.findall(r"<th[^>]*>(.*?)</th>", said.partition('class="qtext"')[2])
     assert ["perfect" in heads[1], "always-A" in heads[2]] == [True, True]
 
 
 def test_an_address_opens_its_question_on_the_page_that_has_it(
-    screen: CompareScreen, ids: dict[str, str]
+    desk: AppService, ids: dict[str, str]
 ):
-    said = page(screen, ids["perfect"], ids["always-A"], q="quiz/30")
+    said = said_of(desk, ids["perfect"], ids["always-A"], q="quiz/30")
     assert "21–32 of 32" in said
     assert 'aria-expanded="true"' in said
 
 
 def test_a_question_on_which_both_agree_is_shown_beside_the_list(
-    screen: CompareScreen, desk: AppService, both: tuple[str, str], ids: dict[str, str]
+    desk: AppService, both: tuple[str, str], ids: dict[str, str]
 ):
-    said = page(screen, ids["perfect"], cells(desk, both[1])["perfect"], q="quiz/3")
-    assert "They do not differ on this question." in said
+    said = said_of(desk, ids["perfect"], cells(desk, both[1])["perfect"], q="quiz/3")
+    assert "Their results on this question are equal." in said
     assert "Question 3?" in said.partition('class="qtext"')[2]
 
 
-def test_an_unknown_question_is_reported(screen: CompareScreen, ids: dict[str, str]):
-    said = page(screen, ids["perfect"], ids["always-A"], q="quiz/<999>")
+def test_an_unknown_question_is_reported(desk: AppService, ids: dict[str, str]):
+    said = said_of(desk, ids["perfect"], ids["always-A"], q="quiz/<999>")
     assert "This comparison has no question quiz/&lt;999&gt;." in said
 
 
-def test_a_pair_is_chosen_among_several(screen: CompareScreen, ids: dict[str, str]):
-    said = page(screen, *ids.values(), pair=f"{ids['always-A']}-{ids['biased']}")
-    assert screen.chosen("pair") == "biased and always-A"
-    assert "biased right" in said
-    assert f"pair={ids['biased']}-{ids['always-A']}" in address(screen)
+def test_a_pair_is_chosen_among_several(desk: AppService, ids: dict[str, str]):
+    named = f"{ids['always-A']}-{ids['biased']}"
+    shown = page(desk, *ids.values(), pair=named)
+    assert chosen_in(shown, "Pair") == ["biased and always-A"]
+    assert "biased right" in shown.text
+    assert f"pair={ids['biased']}-{ids['always-A']}" in address(desk, *ids.values(), pair=named)
     key = f"{ids['perfect']}-{ids['biased']}"
-    assert screen.pick("pair", key) == f"cells={','.join(ids.values())}&pair={key}"
+    assert shown.choose("Pair", key) == f"?cells={','.join(ids.values())}&pair={key}"
 
 
 def test_markers_are_those_of_the_run(desk: AppService, ids: dict[str, str]):
@@ -461,7 +459,7 @@ def test_hostile_text_stays_text(tmp_path: Path):
     found = cells(
         desk, run(desk, csv(8, first=name), ["perfect", "always-A"], name="<script>x</script>")
     )
-    said = page(CompareScreen(desk, messages("en")), *found.values(), q="quiz/0")
+    said = said_of(desk, *found.values(), q="quiz/0")
     assert "&lt;img src=x" in said
     assert "<img" not in said
     assert "<script" not in said
@@ -472,7 +470,7 @@ def test_hostile_text_stays_text(tmp_path: Path):
 
 def test_cells_of_another_user_are_no_such_run(desk: AppService, ids: dict[str, str]):
     with acting_as(Person("somebody-else", "annotator")):
-        said = page(CompareScreen(desk, messages("en")), ids["perfect"], ids["biased"])
+        said = said_of(desk, ids["perfect"], ids["biased"])
     assert "There is no such run." in said
     assert "perfect" not in said
     assert "Spring" not in said
@@ -480,27 +478,24 @@ def test_cells_of_another_user_are_no_such_run(desk: AppService, ids: dict[str, 
 
 def test_a_run_of_another_user_is_no_such_run(desk: AppService, both: tuple[str, str]):
     with acting_as(Person("somebody-else", "annotator")):
-        said = CompareScreen(desk, messages("en")).render({"run": both[0]})
+        said = opened(desk, {"run": both[0]}).text
     assert "There is no such run." in said
 
 
-def test_a_run_of_an_address_begins_with_its_first_group(
-    screen: CompareScreen, both: tuple[str, str]
-):
-    said = screen.render({"run": both[0]})
+def test_a_run_of_an_address_begins_with_its_first_group(desk: AppService, both: tuple[str, str]):
+    said = opened(desk, {"run": both[0]}).text
     assert "perfect beats all others" in said
-    assert address(screen).startswith("cells=")
-    assert "Choose one more" in screen.render({"run": both[1]})
+    assert "Choose one more" in opened(desk, {"run": both[1]}).text
 
 
-def test_a_run_that_waits_is_reported(desk: AppService, screen: CompareScreen):
+def test_a_run_that_waits_is_reported(desk: AppService):
     form: Form = {
         "uploads": [store_upload(desk, [("later.csv", csv(4).encode())])],
         "models": ["perfect"],
         "modes": ["multiple_choice"],
     }
     waiting = start_run(desk, form_to_spec(form))
-    said = screen.render({"run": waiting})
+    said = opened(desk, {"run": waiting}).text
     queue.delete(desk.database, waiting)
     assert "This run has no finished answers yet." in said
 
@@ -509,23 +504,20 @@ def test_a_run_deleted_in_another_window_is_reported(tmp_path: Path):
     desk = open_desk(tmp_path)
     run_id = run(desk, csv(8), ["perfect", "always-A"])
     found = cells(desk, run_id).values()
-    screen = CompareScreen(desk, messages("en"))
-    assert "Where they part" in page(screen, *found)
+    assert "Where they part" in said_of(desk, *found)
     queue.delete(desk.database, run_id)
-    assert "There is no such run." in page(screen, *found)
+    assert "There is no such run." in said_of(desk, *found)
 
 
 def test_both_languages_tell_it(desk: AppService, ids: dict[str, str]):
-    said = page(CompareScreen(desk, messages("zh")), ids["perfect"], ids["biased"])
+    said = opened(desk, {"cells": f"{ids['perfect']},{ids['biased']}"}, "zh").text
     assert "perfect 比 biased 高" in said
     assert "分歧在哪里" in said
 
 
-def test_the_sentences_before_the_first_figure_are_short(
-    screen: CompareScreen, ids: dict[str, str]
-):
+def test_the_sentences_before_the_first_figure_are_short(desk: AppService, ids: dict[str, str]):
     for chosen in (list(ids.values()), [ids["perfect"], ids["biased"]]):
-        said = page(screen, *chosen)
+        said = said_of(desk, *chosen)
         head = re.search(r'<h1>(.*?)</h1><p class="support">(.*?)</p>', said)
         assert head
         assert all(len(re.sub(r"<[^>]*>", "", part).split()) <= 16 for part in head.groups())
@@ -542,21 +534,17 @@ def test_pairs_are_compared_by_what_is_kept_and_trials_read_of_the_opened_questi
         return decode_columns(body, texts)
 
     monkeypatch.setattr(trials, "decode_columns", counted)
-    fresh = CompareScreen(
-        AppService(desk.settings, desk.database).with_sender(current_person), messages("en")
-    )
+    fresh = AppService(desk.settings, desk.database).with_sender(current_person)
     pair = (ids["perfect"], ids["always-A"])
-    assert "○" in page(fresh, *pair)
+    assert "○" in said_of(fresh, *pair)
     assert not decoded
-    opened = page(fresh, *pair, q="quiz/1")
+    unfolded = said_of(fresh, *pair, q="quiz/1")
     assert len(decoded) == len(pair)
     with desk.database.writing() as connection:
         kept = connection.execute("SELECT * FROM kept_figures").fetchall()
         connection.execute("DELETE FROM kept_figures")
-    anew = CompareScreen(
-        AppService(desk.settings, desk.database).with_sender(current_person), messages("en")
-    )
-    assert page(anew, *pair, q="quiz/1") == opened
+    anew = AppService(desk.settings, desk.database).with_sender(current_person)
+    assert said_of(anew, *pair, q="quiz/1") == unfolded
     with desk.database.writing() as connection:
         connection.executemany("INSERT INTO kept_figures VALUES (?, ?, ?, ?)", map(tuple, kept))
 
@@ -571,7 +559,7 @@ def test_cells_of_one_file_share_its_questions(desk: AppService, both: tuple[str
 
 def test_more_orders_than_can_be_drawn_are_counted(desk: AppService) -> None:
     run_id = run(desk, csv(4), ["perfect", "biased"], pattern="all_possible", name="Every order")
-    listed = page(CompareScreen(desk, messages("en")), *cells(desk, run_id).values())
+    listed = said_of(desk, *cells(desk, run_id).values())
     assert "24/24" in listed
     assert "of all" in listed
     assert "○" not in listed

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from ui_compare_screen import CompareScreen
+from drawn_page import DrawnPage
 from ui_open_examples import ANSWERS, finish, given, open_desk, open_form
 
 from evalui.app.service import AppService
-from evalui.messages import messages
 from evalui.store.runs import read_cells
 
 
@@ -24,49 +23,43 @@ def ids(desk: AppService) -> Mapping[str, str]:
     return {row.cell.model: str(row.id) for row in read_cells(desk.database, run_id)}
 
 
-@pytest.fixture(scope="module")
-def screen(desk: AppService) -> CompareScreen:
-    return CompareScreen(desk, messages("en"))
+def page(desk: AppService, *chosen: str, **form: str) -> str:
+    return DrawnPage("compare", desk, {"cells": ",".join(chosen), **form}).text
 
 
-def page(screen: CompareScreen, *chosen: str, **form: str) -> str:
-    return screen.render({"cells": ",".join(chosen), **form})
-
-
-def test_answers_are_compared_by_closeness(screen: CompareScreen, ids: Mapping[str, str]):
-    said = page(screen, ids["perfect"], ids["noisy"])
+def test_answers_are_compared_by_closeness(desk: AppService, ids: Mapping[str, str]):
+    said = page(desk, ids["perfect"], ids["noisy"])
     assert "Number of questions by ROUGE-L" in said
     assert "paired t test" in said
     assert "McNemar" not in said
 
 
 def test_answers_brought_along_stand_beside_those_of_a_model(
-    screen: CompareScreen, ids: Mapping[str, str]
+    desk: AppService, ids: Mapping[str, str]
 ):
-    said = page(screen, ids["perfect"], ids["handmade"])
+    said = page(desk, ids["perfect"], ids["handmade"])
     assert "cannot be compared" not in said
     assert "perfect closer 2" in said  # Milan is not Rome, and more than the reference is less
 
 
-def test_the_widest_difference_comes_first(screen: CompareScreen, ids: Mapping[str, str]):
-    said = page(screen, ids["handmade"], ids["perfect"])
+def test_the_widest_difference_comes_first(desk: AppService, ids: Mapping[str, str]):
+    said = page(desk, ids["handmade"], ids["perfect"])
     assert said.index("Capital of Italy?") < said.index("中国的首都是哪里？")
 
 
-def test_both_answers_stand_below_the_reference(screen: CompareScreen, ids: Mapping[str, str]):
-    said = page(screen, ids["perfect"], ids["handmade"], q="talk/en-2")
+def test_both_answers_stand_below_the_reference(desk: AppService, ids: Mapping[str, str]):
+    said = page(desk, ids["perfect"], ids["handmade"], q="talk/en-2")
     detail = said.partition('class="qtext"')[2]
     assert detail.index("Reference") < detail.index("Rome") < detail.index(ANSWERS["en-2"])
     assert "<ins>Milan</ins>" in detail
     assert "ROUGE-L 1.00" in detail
 
 
-def test_an_answer_without_a_reference_takes_no_part(screen: CompareScreen, ids: Mapping[str, str]):
-    assert "Say something kind." not in page(screen, ids["perfect"], ids["handmade"])
+def test_an_answer_without_a_reference_takes_no_part(desk: AppService, ids: Mapping[str, str]):
+    assert "Say something kind." not in page(desk, ids["perfect"], ids["handmade"])
 
 
 def test_a_judge_is_not_offered(tmp_path: Path):
     desk = open_desk(tmp_path)
-    screen = CompareScreen(desk, messages("en"))
-    screen.render({"run": finish(desk, open_form(desk))})
-    assert screen.offered("models") == ["perfect", "noisy"]
+    shown = DrawnPage("compare", desk, {"run": finish(desk, open_form(desk))})
+    assert shown.offered("Models") == ["perfect", "noisy"]

@@ -179,16 +179,16 @@ def test_models_stand_in_groups_and_what_only_demonstrates_is_folded():
     assert "1 small demo model, 1 scripted baseline" in page
     assert " open>" not in page
     assert " open>" in _card(known, {"models": ["demo"]})
-    assert "No model of yours" not in page
+    assert "There are no models of your own" not in page
     bare = _card([known[0], known[3]], {})
     assert " open>" in bare  # there is nothing else to choose
-    assert 'No model of yours is here yet. <a href="models">Add a model</a>' in bare
+    assert 'There are no models of your own yet. <a href="models">Add a model</a>' in bare
 
 
 def test_who_may_not_add_a_model_is_not_led_to_where_they_are_added():
     offers = [OfferedModel(_state("rule", baseline=True))]
     card = model_list(messages("en"), offers, {}, may_add=False)
-    assert "An operator can add one." in card
+    assert "An operator can add others." in card
     assert "?tab=models" not in card
 
 
@@ -197,7 +197,7 @@ def test_many_models_can_be_searched():
     assert 'type="search"' not in _card(known, {})
     page = _card([*known, _state("RULE", baseline=True)], {})
     assert 'type="search"' in page
-    assert re.findall(r'data-find="([^"]*)"', page)[-1] == "rule"
+    assert re.findall(r'data-row="([^"]*)"', page)[-1] == "rule"
 
 
 def test_an_endpoint_that_does_not_answer_is_out_of_reach():

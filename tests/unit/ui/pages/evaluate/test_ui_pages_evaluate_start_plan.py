@@ -33,10 +33,9 @@ def test_a_run_that_would_wait_is_announced_and_can_start(
     with desk.database.writing() as connection:
         add_spending(connection, run_id, Spending(tokens=1), time.time())
     for language, sentence in (("en", SPENT_EN), ("zh", SPENT_ZH)):
-        page = Screen(desk, language).render(form)  # type: ignore[arg-type]
-        assert sentence in page
-        start = page.partition('data-do="start"')[2].partition(">")[0]
-        assert "disabled" not in start
+        tab = Screen(desk, language)  # type: ignore[arg-type]
+        assert sentence in tab.render(form)
+        assert tab.may_start
 
 
 def test_a_limit_that_is_reached_is_stated_before_the_start(
@@ -47,11 +46,10 @@ def test_a_limit_that_is_reached_is_stated_before_the_start(
     limit(desk, UserLimits(queued=1))
     tab = Screen(desk, "en")
     page = tab.render(form)
-    assert "1 of your runs wait already" in page
-    before, _, after = page.partition('data-do="start"')
-    assert "disabled" in before.rpartition("<")[2] + after.partition(">")[0]
+    assert "1 of your runs are already waiting" in page
+    assert not tab.may_start
     # A click that came first is refused with the same sentence.
-    assert "1 of your runs wait already" in (tab.act(Press("start", {}, form)) or "")
+    assert "1 of your runs are already waiting" in (tab.act(Press("start", {}, form)) or "")
 
 
 def test_replies_of_a_server_that_has_moved_are_offered_and_used_if_somebody_says_so(
@@ -64,9 +62,10 @@ def test_replies_of_a_server_that_has_moved_are_offered_and_used_if_somebody_say
         Worker(desk.database, desk.models.catalog).run_once()
         _serve(desk, after)
         page = Screen(desk, "en")
-        assert "Already answered" not in page.render(form)
-        ((words, value),) = page.state[page.page.fields.component("replies_of")]["choices"]
-        assert f"are kept from run {first} of" in words
+        shown = page.render(form)
+        assert "Already answered" not in shown
+        assert f"are kept from run {first} of" in shown
+        ((_, value),) = page.field(page.t("kept.title")).choices
         chosen = form | {"replies_of": [value]}
         assert "Already answered" in page.render(chosen)
         second = start_run(desk, form_to_spec(chosen))

@@ -10,14 +10,16 @@ from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 
+import gradio as gr
 import pytest
-from press import Press
+from drawn_page import DrawnPage
 from ui_examples import HOSTILE, MODELS
-from ui_models_screen import Screen
 
 from evalui.app import models_service
 from evalui.app.evaluations import start_run
 from evalui.app.service import AppService
+from evalui.errors import ModelError
+from evalui.messages import messages
 from evalui.models.base import BACKENDS, Backend, Model, ModelEntry, ProbeStatus
 from evalui.models.endpoint.backend import EndpointStatus, OpenAIBackend
 from evalui.models.endpoint.config import read_endpoint
@@ -33,13 +35,12 @@ from evalui.shipped_files import ASSETS
 from evalui.store import queue
 from evalui.store.runs import read_cells
 from evalui.store.usage import ModelWait, clear_wait, set_wait, store_throughput
-from evalui.types import Ability
+from evalui.types import Ability, Language
 from evalui.ui.components.form import Form
 from evalui.ui.pages.evaluate.spec import form_to_spec
 
-MakeAct = Callable[..., Press]
 LATE = str(ASSETS / "models" / "demo-late")
-FOLDER: Form = {"add_place": "folder", "add_name": "late", "add_path": LATE, "add_dtype": "auto"}
+FOLDER: dict[str, object] = {"name": "late", "path": LATE}
 
 
 @pytest.fixture(autouse=True)
@@ -51,28 +52,16 @@ def devices(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return known
 
 
-@pytest.fixture
-def tab(desk: AppService) -> Screen:
-    return Screen(desk)
-
-
 def write(desk: AppService, more: str) -> None:
     desk.settings.models.write_text(MODELS + more, encoding="utf-8")
 
 
-def page(tab: Screen) -> str:
-    return tab.render({})
+def page(desk: AppService, query: str = "", language: Language = "en") -> str:
+    return DrawnPage("models", desk, query, language).text
 
 
-def acted(tab: Screen, action: Press) -> str:
-    """The page after an action that changes it."""
-    shown = tab.act(action)
-    assert shown is not None
-    return shown
-
-
-def row(tab: Screen, name: str) -> str:
-    return row_of(page(tab), name)
+def row(desk: AppService, name: str) -> str:
+    return row_of(page(desk), name)
 
 
 def row_of(shown: str, name: str) -> str:
@@ -118,39 +107,39 @@ def far(monkeypatch: pytest.MonkeyPatch, desk: AppService) -> None:
 # The catalog
 
 
-def test_a_model_that_cannot_be_loaded_says_why(tab: Screen):
-    told = row(tab, "gone")
+def test_a_model_that_cannot_be_loaded_says_why(desk: AppService):
+    told = row(desk, "gone")
     assert "Cannot be used" in told
     assert "There is no folder" in told
     assert "Test this model" not in told
 
 
-def test_a_missing_ability_is_marked_with_its_reason(tab: Screen):
-    told = row(tab, "always-A")
+def test_a_missing_ability_is_marked_with_its_reason(desk: AppService):
+    told = row(desk, "always-A")
     assert "letters · replies" in told
     assert "No texts: it gives no probability of a text." in told
 
 
 @pytest.mark.usefixtures("far")
-def test_a_backend_tells_better_reasons(tab: Screen):
-    assert "No texts: it drops echo." in row(tab, "gpt")
+def test_a_backend_tells_better_reasons(desk: AppService):
+    assert "No texts: it drops echo." in row(desk, "gpt")
 
 
 def test_a_model_in_a_folder_tells_its_size_and_whether_it_fits(
-    tab: Screen, desk: AppService, devices: SimpleNamespace
+    desk: AppService, devices: SimpleNamespace
 ):
     local(desk)
-    assert "1.02 M · fits" in row(tab, "late")
-    assert "about 12.5 MB, fits" in row(tab, "late")
-    assert "weights 4.07 MB in float32, 8.39 MB for 4,096 tokens" in row(tab, "late")
+    assert "1.02 M · fits" in row(desk, "late")
+    assert "about 12.5 MB, fits" in row(desk, "late")
+    assert "weights 4.07 MB in float32, 8.39 MB for 4,096 tokens" in row(desk, "late")
     devices.machine = DeviceMemory("", 16 * 10**9, 10**7)
-    assert "about 12.5 MB, only 10 MB free" in row(tab, "late")
-    assert "May not fit" in row(tab, "late")
-    assert "Ready to load" not in row(tab, "late")
+    assert "about 12.5 MB, only 10 MB free" in row(desk, "late")
+    assert "May not fit" in row(desk, "late")
+    assert "Ready to load" not in row(desk, "late")
 
 
 def test_a_long_context_is_an_upper_bound_and_no_need(
-    tab: Screen, desk: AppService, devices: SimpleNamespace, tmp_path: Path
+    desk: AppService, devices: SimpleNamespace, tmp_path: Path
 ):
     long = tmp_path / "long"
     shutil.copytree(LATE, long)
@@ -158,7 +147,7 @@ def test_a_long_context_is_an_upper_bound_and_no_need(
     (long / "config.json").write_text(json.dumps(config))
     write(desk, f'\n[long]\nbackend = "transformers"\npath = "{long}"\n')
     devices.machine = DeviceMemory("", 16 * 10**9, 2 * 10**7)
-    told = row(tab, "long")
+    told = row(desk, "long")
     assert "about 12.5 MB, fits" in told
     assert "at most 273 MB, for one input of 131,072 tokens" in told
 
@@ -175,7 +164,6 @@ def test_a_long_context_is_an_upper_bound_and_no_need(
     ],
 )
 def test_what_fits_is_of_the_gpu_that_the_model_goes_to(
-    tab: Screen,
     desk: AppService,
     devices: SimpleNamespace,
     monkeypatch: pytest.MonkeyPatch,
@@ -186,18 +174,16 @@ def test_what_fits_is_of_the_gpu_that_the_model_goes_to(
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
     devices.gpus = (DeviceMemory("H", 10**11, 10**6), DeviceMemory("H", 10**11, 10**10))
     local(desk, device=device)
-    assert told in row(tab, "late")
+    assert told in row(desk, "late")
 
 
-def test_an_unreadable_folder_is_reported_and_the_page_stands(
-    tab: Screen, desk: AppService, tmp_path: Path
-):
+def test_an_unreadable_folder_is_reported_and_the_page_stands(desk: AppService, tmp_path: Path):
     half = tmp_path / "half"
     half.mkdir()
     (half / "config.json").write_text("{}")
     (half / "model.safetensors").symlink_to(tmp_path / "blobs" / "gone")
     write(desk, f'\n[half]\nbackend = "transformers"\npath = "{half}"\n')
-    told = row(tab, "half")
+    told = row(desk, "half")
     assert "Cannot be used" in told
     assert "model.safetensors cannot be read: No such file or directory." in told
     assert "half" in {state.entry.name for state in desk.models.states()}
@@ -214,37 +200,35 @@ def test_an_unreadable_folder_is_reported_and_the_page_stands(
         ('base_url = "http://[secret/v1"', "…"),
     ],
 )
-def test_an_address_is_shown_without_what_is_secret(
-    tab: Screen, desk: AppService, options: str, shown: str
-):
+def test_an_address_is_shown_without_what_is_secret(desk: AppService, options: str, shown: str):
     write(desk, f'\n[gpt]\nbackend = "far"\npath = "gpt"\noptions = {{ {options} }}\n')
-    told = row(tab, "gpt")
+    told = row(desk, "gpt")
     assert "secret" not in told
     assert f'<span class="mono">{shown}</span>' in told if shown else "Test this model" in told
 
 
-def test_a_gpu_takes_the_files_own_format(tab: Screen, desk: AppService, devices: SimpleNamespace):
+def test_a_gpu_takes_the_files_own_format(desk: AppService, devices: SimpleNamespace):
     local(desk)
     devices.gpus = (DeviceMemory("H", 10**11, 10**10, 0.5), DeviceMemory("H", 10**11, 2 * 10**10))
-    assert "weights 2.04 MB in bfloat16" in row(tab, "late")
-    assert "90.0 GB of 100 GB used · computing 50 %" in page(tab)
+    assert "weights 2.04 MB in bfloat16" in row(desk, "late")
+    assert "90.0 GB of 100 GB used · computing 50 %" in page(desk)
 
 
-def test_a_hub_id_is_fetched_later(tab: Screen, desk: AppService):
+def test_a_hub_id_is_fetched_later(desk: AppService):
     write(desk, '\n[hub]\nbackend = "transformers"\npath = "owner/name"\n')
-    assert "fetched when first used" in row(tab, "hub")
+    assert "fetched when first used" in row(desk, "hub")
 
 
 @pytest.mark.usefixtures("far")
-def test_prices_and_measured_speed_are_shown(tab: Screen, desk: AppService):
+def test_prices_and_measured_speed_are_shown(desk: AppService):
     database = desk.database
     store_throughput(database, "gpt", "generation", 0, fingerprint="f", rate=12.34)
-    told = row(tab, "gpt")
+    told = row(desk, "gpt")
     assert "US$ 0.15 per million tokens read, 0.60 written" in told
     assert "12.3 per s (reply)" in told
 
 
-def test_a_tuned_model_leads_to_a_comparison_with_its_base(tab: Screen, desk: AppService):
+def test_a_tuned_model_leads_to_a_comparison_with_its_base(desk: AppService):
     write(
         desk,
         '\n[base]\nbackend = "scripted"\npath = "/m"\noptions = { rule = "noisy" }\n'
@@ -253,36 +237,36 @@ def test_a_tuned_model_leads_to_a_comparison_with_its_base(tab: Screen, desk: Ap
         '[alone]\nbackend = "scripted"\npath = "/n"\nadapter = "/a"\n'
         'options = { rule = "perfect" }\n',
     )
-    assert 'href="?tab=evaluate&amp;models=base&amp;models=tuned"' in row(tab, "tuned")
-    assert "Compare with base" not in row(tab, "alone")
+    assert 'href="?tab=evaluate&amp;models=base&amp;models=tuned"' in row(desk, "tuned")
+    assert "Compare with base" not in row(desk, "alone")
 
 
-def test_a_tuned_model_without_its_base_says_so(tab: Screen, desk: AppService):
+def test_a_tuned_model_without_its_base_says_so(desk: AppService):
     local(desk, adapter="/no/such")
-    assert "Its base is not in the catalog." in row(tab, "late")
+    assert "Its base is not in the catalog." in row(desk, "late")
 
 
-def test_an_empty_catalog_tells_the_next_step(tab: Screen, desk: AppService):
+def test_an_empty_catalog_tells_the_next_step(desk: AppService):
     desk.settings.models.write_text("", encoding="utf-8")
-    assert "Add one below, or name it in models.toml." in page(tab)
+    assert "Add one below, or name it in models.toml." in page(desk)
 
 
-def test_a_broken_catalog_is_reported_and_the_page_stands(tab: Screen, desk: AppService):
+def test_a_broken_catalog_is_reported_and_the_page_stands(desk: AppService):
     desk.settings.models.write_text("[", encoding="utf-8")
-    assert "is not valid TOML" in page(tab)
-    assert "This server" in page(tab)
-    assert "No model yet" not in page(tab)
+    assert "is not valid TOML" in page(desk)
+    assert "This server" in page(desk)
+    assert "No model yet" not in page(desk)
 
 
-def test_names_and_paths_never_become_markup(tab: Screen, desk: AppService):
+def test_names_and_paths_never_become_markup(desk: AppService):
     name = json.dumps(HOSTILE)
     write(desk, f'\n[{name}]\nbackend = "transformers"\npath = {name}\nnotes = {name}\n')
-    assert "<img" not in page(tab)
-    assert "&lt;img" in page(tab)
+    assert "<img" not in page(desk)
+    assert "&lt;img" in page(desk)
 
 
 def test_a_chinese_page_speaks_chinese(desk: AppService):
-    told = page(Screen(desk, "zh"))
+    told = page(desk, language="zh")
     assert "不可用" in told
     assert "没有文本：它不给出文本的概率。" in told
 
@@ -315,52 +299,51 @@ def moody(monkeypatch: pytest.MonkeyPatch, desk: AppService) -> Moody:
     return prober
 
 
-def settled(tab: Screen) -> str:
+def settled(desk: AppService) -> str:
     """The row of gpt when nobody asks any more."""
     deadline = time.monotonic() + 60
-    while any(look.pending for look in tab.service.models.current_statuses().values()):
+    while any(look.pending for look in desk.models.current_statuses().values()):
         assert time.monotonic() < deadline, "it was not answered in time"
         time.sleep(0.01)
-    return row(tab, "gpt")
+    return row(desk, "gpt")
 
 
-def test_out_of_reach_does_not_look_like_cannot_be_used(tab: Screen, moody: Moody):
+def test_out_of_reach_does_not_look_like_cannot_be_used(desk: AppService, moody: Moody):
     moody.problem_now = AWAY
-    told = settled(tab)
+    told = settled(desk)
     assert 'class="st warn"' in told
     assert "Out of reach" in told
     assert "The endpoint cannot be asked: it is away." in told
     assert "It may come back" in told
     assert "Cannot be used" not in told
-    assert "1 out of reach" in page(tab)
-    told = row(tab, "gone")
+    assert "1 out of reach" in page(desk)
+    told = row(desk, "gone")
     assert 'class="st bad"' in told
     assert "Waiting does not help" in told
     assert "It may come back" not in told
 
 
-def test_an_endpoint_is_probed_again_at_a_click(tab: Screen, moody: Moody, act: MakeAct):
+def test_an_endpoint_is_probed_again_at_a_click(desk: AppService, moody: Moody):
     moody.problem_now = AWAY
-    told = settled(tab)
+    told = settled(desk)
     assert 'data-do="again" data-model="gpt">Ask again</button>' in told
     moody.problem_now = None
-    assert "Out of reach" in settled(tab), "it is left alone for a while"
-    tab.act(act("again", model="gpt"))
-    told = settled(tab)
+    assert "Out of reach" in settled(desk), "it is left alone for a while"
+    DrawnPage("models", desk).act("again", model="gpt")
+    told = settled(desk)
     assert "Answers" in told
     assert re.search(r"Last asked \d\d:\d\d:\d\d", told)
     assert "Ask again" in told
 
 
-def test_files_are_looked_at_again_at_a_click(tab: Screen, desk: AppService, act: MakeAct):
-    assert "Look again" in row(tab, "gone")
-    shown = acted(tab, act("again", model="gone"))
-    assert re.search(r"Last looked \d\d:\d\d:\d\d", shown)
-    assert not tab.looks(), "nothing has changed by itself"
-    assert "Last looked" in tab.html()
+def test_files_are_looked_at_again_at_a_click(desk: AppService, capsys: pytest.CaptureFixture[str]):
+    drawn = DrawnPage("models", desk)
+    assert "Look again" in row_of(drawn.text, "gone")
+    drawn.act("again", model="gone")
+    assert re.fullmatch(r"Last looked \d\d:\d\d:\d\d\n", capsys.readouterr().out)
     shutil.copytree(LATE, desk.settings.models.parent / "nowhere")
-    shown = acted(tab, act("again", model="gone"))
-    told = row_of(shown, "gone")
+    models, *_ = drawn.act("again", model="gone")
+    told = row_of(models, "gone")
     assert "Ready to load" in told
     assert "Look again" not in told
 
@@ -374,100 +357,96 @@ def test_files_are_looked_at_again_at_a_click(tab: Screen, desk: AppService, act
     ],
 )
 def test_the_advice_is_what_this_person_can_do(
-    tab: Screen, desk: AppService, *, added: bool, may: bool, advice: str
+    desk: AppService, *, added: bool, may: bool, advice: str
 ):
     if added:
         additions_path(desk.settings.database).write_text(
             '[late]\nbackend = "transformers"\npath = "/no/where"\n'
         )
     desk.settings.edit_models = may
-    assert advice in row(tab, "late" if added else "gone")
+    assert advice in row(desk, "late" if added else "gone")
 
 
-def test_an_endpoint_probed_after_its_failed_test_is_believed(
-    tab: Screen, desk: AppService, moody: Moody, act: MakeAct
-):
-    assert "Answers" in settled(tab)
+def test_an_endpoint_probed_after_its_failed_test_is_believed(desk: AppService, moody: Moody):
+    assert "Answers" in settled(desk)
     assert not moody.problem_now
     desk.models.queue_test("gpt", "local")
     trial = claim_model_test(desk.database, "w")
     assert trial
     finish_model_test(desk.database, replace(trial, error="Nobody answers."))
-    assert "Did not answer the last test" in settled(tab)
-    tab.act(act("again", model="gpt"))
-    assert "Did not answer the last test" not in settled(tab)
+    assert "Did not answer the last test" in settled(desk)
+    DrawnPage("models", desk).act("again", model="gpt")
+    assert "Did not answer the last test" not in settled(desk)
 
 
 # Devices
 
 
-def test_on_a_cluster_the_page_says_where_models_are_opened(tab: Screen, desk: AppService):
+def test_on_a_cluster_the_page_says_where_models_are_opened(desk: AppService):
     local(desk)
-    assert "Ray" not in page(tab)
-    assert "fits" in row(tab, "late")
+    assert "Ray" not in page(desk)
+    assert "fits" in row(desk, "late")
     desk.settings.engine, desk.settings.ray_address = "ray", "10.0.0.1:6379"
-    told = page(tab)
+    told = page(desk)
     assert "Models are opened on the Ray cluster at" in told
     assert '<span class="mono">10.0.0.1:6379</span>' in told
     assert "a seat is 2 cores" in told
     assert "Below is this machine alone" in told
     assert "No GPU found" not in told, "what counts are those of the cluster"
-    assert "about 12.5 MB" in row(tab, "late")
-    assert "fits" not in row(tab, "late")
+    assert "about 12.5 MB" in row(desk, "late")
+    assert "fits" not in row(desk, "late")
     desk.settings.ray_address = ""
-    assert "that the worker starts on this machine" in page(tab)
+    assert "that the worker starts on this machine" in page(desk)
 
 
-def test_a_model_on_the_cluster_runs_there_and_an_endpoint_does_not(tab: Screen, desk: AppService):
+def test_a_model_on_the_cluster_runs_there_and_an_endpoint_does_not(desk: AppService):
     desk.settings.engine = "ray"
     local(desk)
     trying(desk, "late")
     WorkerStatus(desk.database, "host:4711").update(model="late", device="cpu")
-    assert "<td>Ray cluster</td>" in page(tab)
+    assert "<td>Ray cluster</td>" in page(desk)
     WorkerStatus(desk.database, "host:4711").update(model="far", device="endpoint")
     trying(desk, "always-A", "host:4711")
-    assert "<td>Ray cluster</td>" not in page(tab)
+    assert "<td>Ray cluster</td>" not in page(desk)
 
 
-def test_without_a_worker_the_page_says_what_to_do(tab: Screen):
-    assert "Start one with: evalui worker" in page(tab)
+def test_without_a_worker_the_page_says_what_to_do(desk: AppService):
+    assert "Start one with: evalui worker" in page(desk)
 
 
-def test_a_worker_shows_its_run_and_its_model(
-    tab: Screen, desk: AppService, form_for: Callable[..., Form]
-):
+def test_a_worker_shows_its_run_and_its_model(desk: AppService, form_for: Callable[..., Form]):
     run_id = start_run(desk, form_to_spec(form_for(name="Midterm")))
     WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
-    assert f'<a href="runs?run={run_id}">Midterm</a>' in page(tab)
-    assert "In use now" in row(tab, "biased")
-    assert "1 busy, 0 idle" in page(tab)
+    assert f'<a href="runs?run={run_id}">Midterm</a>' in page(desk)
+    assert "In use now" in row(desk, "biased")
+    assert "1 busy, 0 idle" in page(desk)
 
 
-def test_a_model_on_a_device_is_loaded_now(tab: Screen, desk: AppService):
+def test_a_model_on_a_device_is_loaded_now(desk: AppService):
     local(desk)
     trying(desk, "late")
     presence = WorkerStatus(desk.database, "host:4711")
     presence.update(model="late")
-    assert "Loading" in row(tab, "late")
+    assert "Loading" in row(desk, "late")
     presence.update(model="late", device="cpu")
-    assert "Loaded now" in row(tab, "late")
-    assert "worker 4711" in row(tab, "late")
+    assert "Loaded now" in row(desk, "late")
+    assert "worker 4711" in row(desk, "late")
 
 
 def test_the_run_of_another_user_is_busy_and_nothing_more(
-    tab: Screen, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
+    desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
 ):
     run_id = start_run(desk, form_to_spec(form_for(name="Secret")))
     WorkerStatus(desk.database, "host:4711").update(model="biased", run=run_id, device="rule")
     become("bob")
-    told = page(tab)
+    told = page(desk)
     assert "Secret" not in told
     assert "somebody else&#39;s run" in told
     assert "In use now" not in told
 
 
 def test_a_worker_shows_all_of_its_runs(
-    tab: Screen, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
+    desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
 ):
     names = ("First", "Second", "Third")
     runs = [start_run(desk, form_to_spec(form_for(name=name))) for name in names]
@@ -475,14 +454,14 @@ def test_a_worker_shows_all_of_its_runs(
         assert queue.claim(desk.database, "host:4711", run)
     status = WorkerStatus(desk.database, "host:4711")
     status.update(model="biased", run=runs[2], device="rule")
-    shown = page(tab)
+    shown = page(desk)
     line = shown[shown.index('<span class="mono">4711</span>') :].partition("</tr>")[0]
     assert re.findall(r"\?run=([\w-]+)", line) == [runs[2], *runs[:2]], "what it computes is first"
     assert "somebody else" not in line
     become("bob")
     own = start_run(desk, form_to_spec(form_for(name="Bob's")))
     assert queue.claim(desk.database, "host:4711", own)
-    shown = page(tab)
+    shown = page(desk)
     line = shown[shown.index('<span class="mono">4711</span>') :].partition("</tr>")[0]
     assert re.findall(r"\?run=([\w-]+)", line) == [own]
     assert line.count("somebody else&#39;s run") == 1
@@ -490,64 +469,64 @@ def test_a_worker_shows_all_of_its_runs(
 
 
 def test_the_test_of_another_user_is_busy_and_nothing_more(
-    tab: Screen, desk: AppService, become: Callable[[str], None]
+    desk: AppService, become: Callable[[str], None]
 ):
     desk.models.queue_test("biased", "local")
     claim_model_test(desk.database, "host:4711")
     WorkerStatus(desk.database, "host:4711").update(model="biased", device="rule")
-    assert "In use now" in row(tab, "biased")
+    assert "In use now" in row(desk, "biased")
     become("bob")
-    assert "In use now" not in row(tab, "biased")
+    assert "In use now" not in row(desk, "biased")
 
 
-def test_a_test_whose_owner_is_not_known_yet_is_hidden(tab: Screen, desk: AppService):
+def test_a_test_whose_owner_is_not_known_yet_is_hidden(desk: AppService):
     WorkerStatus(desk.database, "host:4711").update(model="biased", device="rule")
-    assert "In use now" not in row(tab, "biased")
-    assert "1 busy, 0 idle" in page(tab)
+    assert "In use now" not in row(desk, "biased")
+    assert "1 busy, 0 idle" in page(desk)
 
 
 # Tests of models
 
 
 @pytest.mark.slow  # the first reply to be graded loads what grades replies
-def test_a_test_is_queued_and_shows_its_outcome(tab: Screen, desk: AppService, act: MakeAct):
-    shown = acted(tab, act("test", model="biased"))
-    assert "Test is queued" in shown
+def test_a_test_is_queued_and_shows_its_outcome(desk: AppService):
+    models, *_ = DrawnPage("models", desk).act("test", model="biased")
+    assert "Test is queued" in models
     Worker(desk.database, desk.models.catalog).run_test_once()
-    shown = page(tab)
+    shown = page(desk)
     assert "<b>Paris</b>" in shown
     assert "requests per s" in shown
     assert "Asked: Which city is the capital of France?" in shown
 
 
 def test_a_queued_test_says_what_it_waits_for(
-    tab: Screen, desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
+    desk: AppService, form_for: Callable[..., Form], become: Callable[[str], None]
 ):
     trying(desk, "always-A", "host:1")
     desk.models.queue_test("biased", "local")
-    assert "No worker is running to take it." in row(tab, "biased")
+    assert "No worker is running to take it." in row(desk, "biased")
     presence = WorkerStatus(desk.database, "host:1")
     presence.update()
-    assert "A worker takes it in a moment." in row(tab, "biased")
+    assert "A worker takes it in a moment." in row(desk, "biased")
     presence.update(model="always-A", device="rule")
-    assert "It waits for another test to end." in row(tab, "biased")
+    assert "It waits for another test to end." in row(desk, "biased")
     presence.update()
     presence.update(run=start_run(desk, form_to_spec(form_for(name="Midterm"))))
-    assert "It waits for the run Midterm to end." in row(tab, "biased")
+    assert "It waits for the run Midterm to end." in row(desk, "biased")
     become("bob")
     desk.models.queue_test("biased", "bob")
-    assert "It waits for somebody else's run to end." in unescape(row(tab, "biased"))
+    assert "It waits for somebody else's run to end." in unescape(row(desk, "biased"))
 
 
-def test_a_failed_test_says_why(tab: Screen, desk: AppService):
+def test_a_failed_test_says_why(desk: AppService):
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
     desk.models.queue_test("odd", "local")
     Worker(desk.database, desk.models.catalog).run_test_once()
-    assert "failed." in row(tab, "odd")
-    assert "&#39;odd&#39; is unknown" in row(tab, "odd").partition("tried")[2]
+    assert "failed." in row(desk, "odd")
+    assert "&#39;odd&#39; is unknown" in row(desk, "odd").partition("tried")[2]
 
 
-def test_what_a_model_writes_never_becomes_markup(tab: Screen, desk: AppService):
+def test_what_a_model_writes_never_becomes_markup(desk: AppService):
     desk.models.queue_test("biased", "local")
     trial = claim_model_test(desk.database, "w")
     assert trial
@@ -558,186 +537,172 @@ def test_what_a_model_writes_never_becomes_markup(tab: Screen, desk: AppService)
     object.__setattr__(trial, "load_s", 0.25)
     object.__setattr__(trial, "ability_tests", (said, mute))
     finish_model_test(desk.database, trial)
-    told = row(tab, "biased")
+    told = row(desk, "biased")
     assert "<img" not in told
     assert "&lt;b&gt;no&lt;/b&gt;" in told
     assert "40 tokens per s (20 tokens)" in told
     assert "ready in 0.2 s" in told
 
 
-def test_the_test_of_a_model_that_was_changed_since_is_not_its_own(tab: Screen, desk: AppService):
+def test_the_test_of_a_model_that_was_changed_since_is_not_its_own(desk: AppService):
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "odd" }\n')
     desk.models.queue_test("odd", "local")
     Worker(desk.database, desk.models.catalog).run_test_once()
-    assert "tried" in row(tab, "odd")
+    assert "tried" in row(desk, "odd")
     write(desk, '\n[odd]\nbackend = "scripted"\noptions = { rule = "noisy" }\n')
-    assert "tried" not in row(tab, "odd")
+    assert "tried" not in row(desk, "odd")
 
 
-def test_an_unknown_model_cannot_be_tested(tab: Screen, act: MakeAct):
-    shown = acted(tab, act("test", model="nobody"))
-    assert "Unknown model" in shown
+def test_an_unknown_model_cannot_be_tested(desk: AppService):
+    with pytest.raises(gr.Error, match="Unknown model"):
+        DrawnPage("models", desk).act("test", model="nobody")
 
 
-def test_a_look_without_news_changes_nothing(tab: Screen, desk: AppService):
-    page(tab)
-    assert not tab.looks()
-    desk.models.queue_test("biased", "local")
-    assert tab.looks()
-    assert "No worker is running" in row_of(tab.html(), "biased")
-
-
-def test_a_look_keeps_a_problem(tab: Screen, desk: AppService, act: MakeAct):
-    assert "Unknown model" in acted(tab, act("test", model="nobody"))
-    desk.models.queue_test("biased", "local")
-    assert tab.looks()
-    assert "Unknown model" in tab.html()
-
-
-def test_the_page_looks_only_while_something_can_change(tab: Screen, desk: AppService):
+def test_the_page_looks_while_something_can_change(desk: AppService):
     desk.settings.workers = 0
-    page(tab)
-    assert not tab.is_live()
+    assert not DrawnPage("models", desk).timer
     desk.settings.workers = 1
-    page(tab)
-    assert tab.is_live(), "the server's own worker is on its way"
-    tab.render({"add": "folder"})
-    assert not tab.is_live(), "the form is never drawn anew"
+    drawn = DrawnPage("models", desk)
+    assert drawn.timer, "the server's own worker is on its way"
+    desk.settings.workers = 0
+    desk.models.queue_test("biased", "local")
+    models, _, timer = drawn.look()
+    assert "No worker is running" in row_of(models, "biased")
+    assert timer["active"], "the test has no result yet"
+    assert not DrawnPage("models", desk, "add=folder").timer
 
 
-def test_an_idle_worker_states_the_model_that_it_keeps_and_its_device(
-    tab: Screen, desk: AppService
-):
+def test_an_idle_worker_states_the_model_that_it_keeps_and_its_device(desk: AppService):
     status = WorkerStatus(desk.database, "host:1", "cuda:1")
     status.update(model="biased", device="cuda:1", keeps=True)
-    shown = page(tab)
+    shown = page(desk)
     line = shown[shown.index('<td><span class="mono">1</span></td>') :].partition("</tr>")[0]
     for word in ("Idle", "biased", "kept loaded for the next run", "<td>cuda:1</td>"):
         assert word in line
     assert "0 busy, 1 idle" in shown
     assert desk.models.workers(desk.person)[0].row.has_loaded_model
     status.update(model="of another team", device="cuda:1", keeps=True)
-    assert "of another team" not in page(tab)
+    assert "of another team" not in page(desk)
 
 
 # Adding and removing
 
 
-def test_a_model_is_added_tested_and_removed(tab: Screen, desk: AppService, act: MakeAct):
-    shown = acted(tab, act("save", FOLDER))
-    assert "late is in the catalog." in shown
-    assert 'data-address=""' in shown
-    assert "added here" in shown
+def label_of(name: str, place: str) -> str:
+    t = messages("en")
+    return t(
+        "set.chat" if name == "chat" else f"add.{place}_path" if name == "path" else f"add.{name}"
+    )
+
+
+def save(desk: AppService, query: str = "add=endpoint", /, **fields: object) -> str:
+    """Where pressing the button of a form leads, else what is wrong."""
+    form = DrawnPage("models", desk, query)
+    place = form.component("Where the model is").value
+    values = {label_of(name, place): value for name, value in fields.items()}
+    address, problem = form.press("Save" if "edit" in query else "Add model", **values)
+    return address or problem["value"]
+
+
+def field(desk: AppService, label: str, query: str = "edit=far") -> object:
+    """What stands in a field of a form."""
+    return DrawnPage("models", desk, query).component(label).value
+
+
+def test_a_model_is_added_tested_and_removed(desk: AppService, capsys: pytest.CaptureFixture[str]):
+    assert save(desk, "add=folder", **FOLDER) == "?#model-late"
+    drawn = DrawnPage("models", desk)
+    assert "added here" in row_of(drawn.text, "late")
     assert desk.models.catalog()["late"].path == LATE
-    shown = acted(tab, act("ask", model="late"))
-    assert "Remove from the catalog" in shown
-    assert "late" in desk.models.catalog()
-    assert "Its files stay where they are." in shown
-    assert "late is removed." in acted(tab, act("remove", model="late"))
+    assert "Its files stay where they are." in drawn.text
+    models, *_ = drawn.act("test", model="late")
+    assert "No worker is running to take it." in row_of(models, "late")
+    models, *_ = drawn.act("remove", model="late")
+    assert not row_of(models, "late")
+    assert capsys.readouterr().out == "late is removed.\n"
     assert "late" not in desk.models.catalog()
 
 
-def test_a_wrong_field_is_reported_and_the_form_keeps_the_rest(tab: Screen, act: MakeAct):
-    form = acted(tab, act("save", FOLDER | {"add_path": "/no/where"}))
-    assert 'data-address="add=folder"' in form
-    assert "There is no folder …/where." in form
-    assert "/no/where" in form
-    assert 'value="late"' in form
-
-
-def test_another_place_shows_other_fields(tab: Screen, act: MakeAct):
-    form = acted(tab, act("set", FOLDER | {"add_place": "endpoint"}, name="add_place"))
-    assert "add_address" in form
-    assert "add_adapter" not in form
-    assert 'value="late"' in form
-
-
-def test_an_endpoint_is_added(tab: Screen, desk: AppService, act: MakeAct):
-    form = {
-        "add_place": "endpoint",
-        "add_name": "far",
-        "add_path": "gpt",
-        "add_address": "http://127.0.0.1:9/v1",
-        "add_variable": "FAR_API_KEY",
-        "add_chat": "yes",
-    }
-    assert "far is in the catalog. Its row says whether it answers." in acted(
-        tab, act("save", form)
+def test_a_folder_that_is_not_there_is_reported_and_nothing_is_added(desk: AppService):
+    assert "There is no folder …/where." in save(
+        desk, "add=folder", **FOLDER | {"path": "/no/where"}
     )
-    assert "Its key goes with it." in acted(tab, act("ask", model="far"))
+    assert "late" not in desk.models.catalog()
+
+
+def test_another_place_shows_other_fields(desk: AppService):
+    form = DrawnPage("models", desk, "add=endpoint")
+    assert "Base URL" in form.text
+    assert "LoRA" not in form.text
+    _, endpoint, path, _, local, rare = form.choose("Where the model is", "folder")
+    assert [each["visible"] for each in (endpoint, local, rare)] == [False, True, False]
+    assert path["label"] == "Folder of the model"
+    other = DrawnPage("models", desk, "add=folder").text
+    assert "LoRA" in other
+    assert "Base URL" not in other
+
+
+ENDPOINT: dict[str, object] = {
+    "name": "far",
+    "path": "gpt",
+    "address": "http://127.0.0.1:9/v1",
+}
+
+
+def test_an_endpoint_is_added(desk: AppService):
+    assert save(desk, **ENDPOINT, key_variable="FAR_API_KEY") == "?#model-far"
+    assert "Its key goes with it." in row(desk, "far")
     entry = desk.models.catalog()["far"]
     assert (entry.backend, entry.chat) == ("openai", True)
     assert entry.options == {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "FAR_API_KEY"}
 
 
-def test_an_endpoint_without_a_model_lacks_only_the_model(tab: Screen, act: MakeAct):
-    form = {"add_place": "endpoint", "add_address": "http://127.0.0.1:9/v1"}
-    faults = acted(tab, act("save", form))
+def test_an_endpoint_without_a_model_lacks_only_the_model(desk: AppService):
+    faults = save(desk, address="http://127.0.0.1:9/v1")
     assert "Name the model as its server calls it" in faults
-    assert 'id="fault-name"' not in faults  # it would be the model's
+    assert faults.count('class="fault"') == 1  # the name would be the model's
 
 
-PRICED: Form = {
-    "add_place": "endpoint",
-    "add_name": "far",
-    "add_path": "gpt",
-    "add_address": "http://127.0.0.1:9/v1",
-    "add_input_price": "0.15",
-    "add_output_price": "0.6",
-    "add_max_length": "8192",
-    "add_timeout_s": "300",
+PRICED = ENDPOINT | {
+    "input_price": "0.15",
+    "output_price": "0.6",
+    "max_length": "8192",
+    "timeout_s": "300",
 }
 
 
-def test_prices_and_length_are_added_and_shown(
-    tab: Screen, desk: AppService, moody: Moody, act: MakeAct
-):
+def test_prices_and_length_are_added_and_shown(desk: AppService, moody: Moody):
     assert not moody.problem_now
-    tab.act(act("save", PRICED))
+    save(desk, **PRICED)
     entry = desk.models.catalog()["far"]
     assert (entry.input_price, entry.output_price, entry.max_length) == (0.15, 0.6, 8192)
     assert entry.options["timeout_s"] == 300
-    settled(tab)
-    assert "US$ 0.15 per million tokens read, 0.60 written" in row(tab, "far")
-    assert "at most 8,192 tokens" in row(tab, "far")
+    settled(desk)
+    assert "US$ 0.15 per million tokens read, 0.60 written" in row(desk, "far")
+    assert "at most 8,192 tokens" in row(desk, "far")
 
 
-def test_a_fault_stands_beside_its_field_and_the_rest_is_kept(
-    tab: Screen, desk: AppService, act: MakeAct
-):
-    wrong = PRICED | {"add_output_price": "0,6", "add_variable": "sk-1"}
-    form = acted(tab, act("save", wrong))
-    assert "Not added. Correct what is marked." in form
-    field = form.partition('name="add_output_price"')[2].partition("</label>")[0]
-    assert 'value="0,6"' in field
-    assert 'aria-invalid="true"' in field
-    assert "Expected an amount of US dollars, as in 0.15." in field
-    key = form.partition('name="add_variable"')[2].partition("</label>")[0]
-    assert "must end in _API_KEY" in key
-    assert form.count("aria-invalid") == 2
+def test_faults_are_told_with_their_fields(desk: AppService):
+    faults = save(desk, **PRICED | {"output_price": "0,6", "key_variable": "sk-1"})
+    assert 'role="alert"' in faults
+    price = "<b>Price of tokens written</b> Expected an amount of US dollars, as in 0.15."
+    assert price in faults
+    assert re.search("<b>Variable that holds the key</b> [^<]*must end in _API_KEY", faults)
+    assert faults.count('class="fault"') == 2
     assert "far" not in desk.models.catalog()
 
 
-def test_a_name_that_is_taken_is_reported_beside_it(tab: Screen, act: MakeAct):
-    form = acted(tab, act("save", FOLDER | {"add_name": "biased"}))
-    name = form.partition('name="add_name"')[2].partition("</label>")[0]
-    assert "There is a model &#39;biased&#39; already." in name
+def test_a_name_that_is_taken_is_reported(desk: AppService):
+    told = save(desk, "add=folder", **FOLDER | {"name": "biased"})
+    assert "<b>Name</b> There is a model &#39;biased&#39; already. Choose another name." in told
 
 
 @pytest.mark.parametrize(("price", "shown"), [("", False), ("0.15", True)])
-def test_what_is_filled_in_is_not_folded_away(
-    tab: Screen, act: MakeAct, *, price: str, shown: bool
-):
-    tab.act(
-        act(
-            "save",
-            PRICED
-            | {"add_input_price": price, "add_output_price": ""}
-            | {"add_max_length": "", "add_timeout_s": ""},
-        )
-    )
-    form = tab.render({"edit": "far"})
-    assert ("<details" in form, "<details open>" in form) == (True, shown)
+def test_what_is_filled_in_is_not_folded_away(desk: AppService, *, price: str, shown: bool):
+    save(desk, **ENDPOINT, input_price=price)
+    blocks = DrawnPage("models", desk, "edit=far").layout.blocks.values()
+    (rare,) = [each for each in blocks if isinstance(each, gr.Accordion)]
+    assert rare.open is shown
 
 
 @pytest.mark.parametrize(
@@ -761,171 +726,157 @@ def test_who_may_add_models(
     assert desk.models.may_edit is may
 
 
-def test_who_may_not_has_no_form_and_is_refused(tab: Screen, desk: AppService, act: MakeAct):
+def test_who_may_not_has_no_form_and_is_refused(desk: AppService):
     desk.models.add(models_service.NewModelForm("late", LATE))
+    drawn = [DrawnPage("models", desk, query) for query in ("", "add=folder", "edit=late")]
     desk.settings.edit_models = False
     told = "added and removed by the administrator"
-    assert 'data-do="ask"' not in page(tab)
-    assert "edit=late" not in page(tab)
-    for address in ({"add": "folder"}, {"edit": "late"}):
-        form = tab.render(address)
-        assert told in form
-        assert "add_path" not in form
-    assert told in acted(tab, act("save", FOLDER | {"add_name": "again"}))
-    assert told in acted(tab, act("save", {**FOLDER, "edit": "late"}))
-    shown = acted(tab, act("remove", model="late"))
-    assert "administrator" in shown
+    assert 'data-do="ask"' not in page(desk)
+    assert "edit=late" not in page(desk)
+    for query in ("add=folder", "edit=late"):
+        with pytest.raises(ModelError, match=told):
+            page(desk, query)
+    # What is still open is refused as well.
+    assert told in drawn[1].press("Add model", Name="again")[1]["value"]
+    assert told in drawn[2].press("Save")[1]["value"]
+    with pytest.raises(gr.Error, match="administrator"):
+        drawn[0].act("remove", model="late")
     assert list(desk.models.added()) == ["late"]
 
 
-def test_an_added_model_whose_name_was_taken_since_is_reported_and_can_go(
-    tab: Screen, desk: AppService, act: MakeAct
-):
+def test_an_added_model_whose_name_was_taken_since_is_reported_and_can_go(desk: AppService):
     additions_path(desk.settings.database).write_text('[biased]\nbackend = "scripted"\n')
-    told = page(tab)
+    told = page(desk)
     assert "its own counts: biased" in told
     assert "Remove the added biased" in told
-    assert "added here" not in row(tab, "biased")
+    assert "added here" not in row(desk, "biased")
     desk.settings.edit_models = False
-    assert "Remove the added" not in page(tab)
+    assert "Remove the added" not in page(desk)
     desk.settings.edit_models = True
-    shown = acted(tab, act("remove", model="biased"))
-    assert "its own counts" not in shown
-    assert "<h3>biased</h3>" in shown
+    models, *_ = DrawnPage("models", desk).act("remove", model="biased")
+    assert "its own counts" not in models
+    assert "<h3>biased</h3>" in models
 
 
 # Changing, and keys
 
-KEYED: Form = PRICED | {"add_key": "sk-secret-one"}
+KEYED = PRICED | {"key": "sk-secret-one"}
 
 
-def changed(**fields: str) -> Form:
-    """What the form of the changed model sends: no key unless one is typed."""
-    return {**PRICED, "edit": "far", "add_input_price": "0.15", **fields}
-
-
-def test_a_key_is_kept_and_never_comes_back_to_a_page(tab: Screen, desk: AppService, act: MakeAct):
-    pages = [acted(tab, act("save", KEYED | {"add_max_length": "x"}))]  # refused: shown again
-    pages.append(acted(tab, act("save", KEYED)))
+def test_a_key_is_kept_and_never_comes_back_to_a_page(desk: AppService):
+    pages = [save(desk, **KEYED | {"max_length": "x"})]
+    assert save(desk, **KEYED) == "?#model-far"
     assert read_endpoint(desk.models.catalog()["far"]).key == "sk-secret-one"
-    assert "A key is kept for it" in row_of(pages[-1], "far")
-    pages += [tab.render({"edit": "far"}), acted(tab, act("set", KEYED, name="add_place"))]
-    assert "a key is kept; fill in to replace it" in pages[2]
+    pages += [page(desk), page(desk, "edit=far")]
+    assert "A key is kept for it" in row_of(pages[1], "far")
+    assert DrawnPage("models", desk, "edit=far").component("Key").info.startswith("a key is kept")
     assert all("secret" not in each for each in pages)
 
 
-def test_the_form_of_a_change_holds_what_the_catalog_says(tab: Screen, act: MakeAct):
-    tab.act(act("save", KEYED | {"add_chat": "yes"}))
-    form = tab.render({"edit": "far"})
-    assert "Edit far" in form
-    assert 'data-address="edit=far"' in form
-    for told in ('value="gpt"', 'value="http://127.0.0.1:9/v1"', 'value="0.15"', 'value="8192"'):
-        assert told in form
-    assert '<option value="yes" selected>' in form
-    assert "add_name" not in form
+def test_the_form_of_a_change_holds_what_the_catalog_says(desk: AppService):
+    save(desk, **KEYED)
+    form = DrawnPage("models", desk, "edit=far")
+    assert "Edit far" in form.text
+    for told in ("gpt", "http://127.0.0.1:9/v1", "0.15", "8192"):
+        assert told in form.text
+    assert form.component("Chat template").value == "yes"
+    assert not form.component("Name").visible
 
 
-def test_a_model_is_changed_and_keeps_its_key(tab: Screen, desk: AppService, act: MakeAct):
-    tab.act(act("save", KEYED))
-    shown = acted(tab, act("save", changed(add_path="gpt-2")))
-    assert "far is changed." in shown
+def test_a_model_is_changed_and_keeps_its_key(desk: AppService):
+    save(desk, **KEYED)
+    assert save(desk, "edit=far", path="gpt-2") == "?#model-far"
     entry = desk.models.catalog()["far"]
     assert entry.path == "gpt-2"
     assert read_endpoint(entry).key == "sk-secret-one"
 
 
-def test_a_changed_address_needs_the_key_again_beside_its_field(
-    tab: Screen, desk: AppService, act: MakeAct
-):
-    tab.act(act("save", KEYED))
-    moved = changed(add_address="http://127.0.0.1:8/v1")
-    form = acted(tab, act("save", moved))
-    key = form.partition('name="add_key"')[2].partition("</label>")[0]
-    assert "The key was entered for another address." in key
-    tab.act(act("save", moved | {"add_key": "sk-secret-two"}))
+def test_a_changed_address_needs_the_key_again(desk: AppService):
+    save(desk, **KEYED)
+    moved = {"address": "http://127.0.0.1:8/v1"}
+    told = save(desk, "edit=far", **moved)
+    assert "<b>Key</b> The key was entered for another address." in told
+    save(desk, "edit=far", **moved, key="sk-secret-two")
     assert read_endpoint(desk.models.catalog()["far"]).key == "sk-secret-two"
-    tab.act(act("save", moved | {"add_drop_key": "yes"}))
+    save(desk, "edit=far", drop_key=True)
     assert read_endpoint(desk.models.catalog()["far"]).key == ""
 
 
-def test_an_endpoint_without_a_name_is_called_as_its_server_calls_it(
-    tab: Screen, desk: AppService, act: MakeAct
-):
-    tab.act(act("save", PRICED | {"add_name": "", "add_path": "org/gpt-9"}))
+def test_an_endpoint_without_a_name_is_called_as_its_server_calls_it(desk: AppService):
+    save(desk, **PRICED | {"name": "", "path": "org/gpt-9"})
     assert desk.models.catalog()["gpt-9"].path == "org/gpt-9"
 
 
-def test_what_was_not_added_here_has_no_form(tab: Screen, act: MakeAct):
-    assert "was not added on this page" in tab.render({"edit": "biased"})
-    told = acted(tab, act("save", FOLDER | {"edit": "biased"}))
-    assert "was not added on this page" in told
+def test_what_was_not_added_here_has_no_form(desk: AppService):
+    with pytest.raises(ModelError, match="was not added on this page"):
+        page(desk, "edit=biased")
 
 
 # One state
 
 
 def test_what_a_worker_waits_for_is_out_of_reach_everywhere(
-    tab: Screen, desk: AppService, moody: Moody, form_for: Callable[..., Form]
+    desk: AppService, moody: Moody, form_for: Callable[..., Form]
 ):
     assert not moody.problem_now
-    assert "Answers" in settled(tab)
+    assert "Answers" in settled(desk)
     start_run(desk, form_to_spec(form_for(models=["gpt"], modes=["generation"])))
     run = queue.claim(desk.database, "worker-1")
     assert run
     (cell,) = read_cells(desk.database, run.id)
     set_wait(desk.database, run.lease, cell.id, ModelWait("it is full", 1.0, 2.0))
-    told = row(tab, "gpt")
+    told = row(desk, "gpt")
     assert "Out of reach" in told
     assert "it is full" in told
     assert "Answers" not in told
-    assert "1 out of reach" in page(tab)
+    assert "1 out of reach" in page(desk)
     (state,) = [each for each in desk.models.states() if each.entry.name == "gpt"]
     assert state.is_endpoint_down
     clear_wait(desk.database, run.lease, cell.id)
-    assert "Answers" in row(tab, "gpt")
+    assert "Answers" in row(desk, "gpt")
 
 
 @pytest.mark.parametrize("problem", [None, AWAY])
 def test_a_row_has_one_state_and_no_tick_beside_out_of_reach(
-    tab: Screen, desk: AppService, moody: Moody, problem: Exception | None
+    desk: AppService, moody: Moody, problem: Exception | None
 ):
     moody.problem_now = problem
-    settled(tab)
+    settled(desk)
     desk.models.queue_test("gpt", "local")
     trial = claim_model_test(desk.database, "w")
     assert trial
     good = AbilityTest("generate", "question_answer", answer="Rome", tokens=1, requests=1)
     finish_model_test(desk.database, replace(trial, load_s=0.1, ability_tests=(good,)))
-    told = row(tab, "gpt")
+    told = row(desk, "gpt")
     assert ("Rome" in told, 'class="st ok"' in told) == ((problem is None,) * 2)
     assert told.partition("</summary>")[0].count('class="st ') == 1
 
 
-def test_where_nothing_can_be_changed_nothing_is_offered(tab: Screen, desk: AppService):
+def test_where_nothing_can_be_changed_nothing_is_offered(desk: AppService):
     desk.settings.read_only = True
-    assert "<button" not in row(tab, "biased")
-    assert "Add a model" not in page(tab)
-    assert "This server" not in page(tab)
+    assert "<button" not in row(desk, "biased")
+    assert "Add a model" not in page(desk)
+    assert "This server" not in page(desk)
 
 
 # Elsewhere
 
 
-def test_who_may_add_models_finds_the_way_to_the_form(tab: Screen, desk: AppService):
+def test_who_may_add_models_finds_the_way_to_the_form(desk: AppService):
     way = 'href="models?add=endpoint"'
-    assert way in page(tab)
+    assert way in page(desk)
     desk.settings.edit_models = False
-    assert way not in page(tab)
+    assert way not in page(desk)
 
 
-def test_of_a_path_the_end_is_shown(tab: Screen, tmp_path: Path, desk: AppService):
+def test_of_a_path_the_end_is_shown(desk: AppService, tmp_path: Path):
     write(desk, f'\n[far]\nbackend = "transformers"\npath = "{tmp_path}/x"\n')
-    assert f"{tmp_path}" not in row(tab, "far")
-    assert f"…/{tmp_path.name}/x" in row(tab, "far")
+    assert f"{tmp_path}" not in row(desk, "far")
+    assert f"…/{tmp_path.name}/x" in row(desk, "far")
 
 
 def test_an_address_that_cannot_be_used_alone_says_why(
-    tab: Screen, desk: AppService, monkeypatch: pytest.MonkeyPatch
+    desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
     class Two(Far):
         def unavailable_addresses(self, entry: ModelEntry) -> dict[str, str]:
@@ -938,14 +889,14 @@ def test_an_address_that_cannot_be_used_alone_says_why(
         '\n[gpt]\nbackend = "far"\npath = "gpt"\n'
         'options = { base_urls = ["http://a/v1", "http://b/v1"] }\n',
     )
-    told = row(tab, "gpt")
+    told = row(desk, "gpt")
     assert '<span class="mono">http://a/v1</span>' in told
     assert '<span class="warn">http://b/v1 cannot be reached</span>' in told
     assert "Test this model" in told
 
 
 def test_an_endpoint_that_did_not_answer_its_test_is_not_shown_as_answering(
-    tab: Screen, desk: AppService, monkeypatch: pytest.MonkeyPatch
+    desk: AppService, monkeypatch: pytest.MonkeyPatch
 ):
     far = BACKENDS["openai"]
     monkeypatch.setattr(far, "problem", lambda _: "")
@@ -957,25 +908,21 @@ def test_an_endpoint_that_did_not_answer_its_test_is_not_shown_as_answering(
     monkeypatch.setattr(far, "open", lambda _: SimpleNamespace(close=lambda: None))
     address = 'base_url = "http://127.0.0.1:9/v1"'
     write(desk, f'\n[gpt]\nbackend = "openai"\npath = "gpt"\noptions = {{ {address} }}\n')
-    assert "Answers" in row(tab, "gpt")
+    assert "Answers" in row(desk, "gpt")
     desk.models.queue_test("gpt", "local")
     trial = claim_model_test(desk.database, "w")
     assert trial
     finish_model_test(desk.database, replace(trial, error="Nobody answers."))
-    assert "Did not answer the last test" in row(tab, "gpt")
-    assert "Answers" not in row(tab, "gpt")
+    assert "Did not answer the last test" in row(desk, "gpt")
+    assert "Answers" not in row(desk, "gpt")
 
 
-def test_what_is_added_to_requests_is_typed_as_json_and_shown_again(
-    tab: Screen, desk: AppService, act: MakeAct
-):
-    extras = {"add_extra_body": '{"a": {"b": false}}', "add_key_header": "api-key"}
-    wrong = PRICED | extras | {"add_query": "api-version"}
-    assert "This is no JSON object" in acted(tab, act("save", wrong))
-    tab.act(act("save", PRICED | extras | {"add_query": '{"api-version": "1"}'}))
+def test_what_is_added_to_requests_is_typed_as_json_and_shown_again(desk: AppService):
+    extras = {"extra_body": '{"a": {"b": false}}', "key_header": "api-key"}
+    assert "is not a JSON object" in save(desk, **ENDPOINT, **extras, query="api-version")
+    save(desk, **ENDPOINT, **extras, query='{"api-version": "1"}')
     options = desk.models.catalog()["far"].options
     assert (options["extra_body"], options["query"]) == ({"a": {"b": False}}, {"api-version": "1"})
-    form = tab.render({"edit": "far"})
-    assert "{&quot;a&quot;: {&quot;b&quot;: false}}" in form
-    assert "{&quot;api-version&quot;: &quot;1&quot;}" in form
-    assert 'value="api-key"' in form
+    assert field(desk, "Fields added to each request") == '{"a": {"b": false}}'
+    assert field(desk, "Query added to the address") == '{"api-version": "1"}'
+    assert field(desk, "Header that carries the key") == "api-key"

@@ -103,11 +103,11 @@ def test_how_far_the_judge_can_be_trusted_folds_behind_its_finding(arena_desk: A
     section = said.partition('<details id="trust-written">')[2].partition("</details>")[0]
     finding = section.partition('class="finding">')[2].partition("</span>")[0]
     # The injected question is always won by the first, too: 9 of 36.
-    assert finding.startswith("It follows a rule: 25 % flip with the order. No votes of people")
+    assert finding.startswith("It follows a rule: 25 % change with the order. No votes of people")
     rows = {row[0]: row[1:] for row in cells(section)}
     assert rows["Verdicts changed with the order of the answers"][0] == "25 %"
     assert rows["Unreadable verdicts"][2] == "72"
-    assert rows["Verdicts on an answer that speaks to the judge"][::2] == ["6", "72"]
+    assert rows["Verdicts on an answer that addresses the judge"][::2] == ["6", "72"]
     assert rows["Agrees with people"][0] == "nothing to compare yet"
 
 
@@ -140,9 +140,9 @@ def test_a_dimension_without_verdicts_of_a_model_is_not_left_out(arena_desk: App
         lost = number % 3 == 0 and "weak" in (first, second)
         return None if lost else better(number, first, second)
 
-    style = groups(page(arena_desk, judged(arena_desk, decide)))["style"]
+    style = groups(page(arena_desk, judged(arena_desk, decide, data=questions(15))))["style"]
     assert style.count("N/A") == 1
-    assert style[0] == "4"
+    assert style[0] == "5"
     assert style[1].startswith("100")
 
 
@@ -157,7 +157,7 @@ def test_a_dimension_without_any_verdict_is_left_out(arena_desk: AppService):
 
 def test_of_many_dimensions_the_largest_stand_there(arena_desk: AppService):
     kinds = [f"kind {n}" for n in range(25)]
-    said = page(arena_desk, judged(arena_desk, data=questions(4, capability=", ".join(kinds))))
+    said = page(arena_desk, judged(arena_desk, data=questions(8, capability=", ".join(kinds))))
     assert len(groups(said)) == 24
     assert "Shown: the 24 with the most questions. 2 more are in the exported tables." in said
 

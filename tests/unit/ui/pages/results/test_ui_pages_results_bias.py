@@ -1,12 +1,9 @@
 """The Bias view: the verdict first, and an address for all that can be opened."""
 
-from collections.abc import Callable
-
 import pytest
-from press import Press
+from drawn_page import DrawnPage
 from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD
-from ui_results_screen import view_of
 
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
@@ -15,8 +12,6 @@ from evalui.store import trials
 from evalui.types import Language
 from evalui.ui.components.form import Form
 from evalui.ui.pages.results import bias
-
-MakeAct = Callable[..., Press]
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +28,22 @@ def many(room: AppService) -> str:
 
 @pytest.fixture(scope="module")
 def few(room: AppService) -> str:
-    """Four questions, every order, two models."""
-    return ran(room, ("capitals.csv", GOOD))
+    """Eight questions, every order, two models."""
+    return ran(room, ("few.csv", questions(8)))
 
 
 def view(room: AppService, run_id: str, language: Language = "en") -> RunView:
     return RunView(room, messages(language), run_id)
 
 
+def page(
+    room: AppService, run_id: str, form: Form | None = None, language: Language = "en"
+) -> DrawnPage:
+    return DrawnPage("results", room, {"run": run_id, "sub": "bias", **(form or {})}, language)
+
+
 def shown(room: AppService, run_id: str, form: Form | None = None) -> str:
-    return view_of(view(room, run_id), bias.draw, form or {})
+    return page(room, run_id, form).text
 
 
 def always_a(room: AppService, run_id: str) -> str:
@@ -58,9 +59,9 @@ def two_subjects(desk: AppService, *names: str) -> str:
 
 
 def test_the_verdict_comes_before_the_table_and_the_sections(room: AppService, many: str):
-    page = shown(room, many)
+    said = shown(room, many)
     places = [
-        page.index(each)
+        said.index(each)
         for each in ("biased picks A", "Clear.", "fair 25 %", "<fold", "The tests, in words")
     ]
     assert places == sorted(places)
@@ -68,12 +69,13 @@ def test_the_verdict_comes_before_the_table_and_the_sections(room: AppService, m
 
 def test_another_model_has_its_own_verdict_and_address(room: AppService, many: str):
     cell = always_a(room, many)
-    page = view_of(view(room, many), bias.draw, {"run": many, "cell": cell})
-    assert "always-A picks A every time." in page
-    picked = bias.offered(view(room, many), {"cell": cell})
-    assert picked["cell"].chosen == cell
-    assert set(picked["cell"].offered.values()) == {"biased", "always-A"}
-    assert "bias_k" not in picked  # all questions have as many options
+    other = page(room, many)
+    assert other.choose("Model", cell) == f"?run={many}&sub=bias&cell={cell}"
+    chosen = page(room, many, {"cell": cell})
+    assert "always-A picks A every time." in chosen.text
+    assert chosen.component("Model").value == cell
+    assert set(chosen.offered("Model")) == {"biased", "always-A"}
+    assert "<label>Number of options</label>" not in chosen.text  # all questions have as many
 
 
 def test_the_model_with_the_strongest_bias_is_shown_and_a_script_only_if_all_are(
@@ -94,19 +96,19 @@ def test_the_model_with_the_strongest_bias_is_shown_and_a_script_only_if_all_are
 
 def test_each_count_of_the_heat_map_is_a_link_to_its_questions(room: AppService, few: str):
     cell = always_a(room, few)
-    page = shown(room, few, {"cell": cell})
+    said = shown(room, few, {"cell": cell})
     address = f"results?run={few}&amp;sub=samples&amp;cell={cell}&amp;gold=3&amp;picked=0"
-    assert f'<a href="{address}"' in page
+    assert f'<a href="{address}"' in said
 
 
 def test_an_address_opens_a_cell_of_the_grid(room: AppService, few: str):
     cell: Form = {"cell": always_a(room, few)}
     closed = shown(room, few, cell)
     assert "slots=4&amp;options=1#content-or-position" in closed
-    assert "Capital of Norway?" not in closed
-    page = shown(room, few, cell | {"slots": "4", "options": "1"})
-    assert "Kept one position 4 times and one option 1 times" in page
-    assert "Capital of Norway?" in page
+    assert "Which colour has number 1?" not in closed
+    said = shown(room, few, cell | {"slots": "4", "options": "1"})
+    assert "Kept one position 4 times and one option 1 times" in said
+    assert "Which colour has number 1?" in said
     nonsense = shown(room, few, cell | {"slots": "x", "options": "9" * 40})
     assert nonsense == closed
 
@@ -127,8 +129,8 @@ def test_the_trials_of_a_model_are_read_for_the_first_cell_of_its_grid_alone(
 def test_numbers_of_options_are_never_pooled(room: AppService):
     run_id = ran(room, ("mixed.csv", questions(80, options=(3, 4))), models=["always-A"])
     three, four = (shown(room, run_id, {"bias_k": size}) for size in "34")
-    picked = bias.offered(view(room, run_id), {"bias_k": "3"})["bias_k"]
-    assert (picked.chosen, list(picked.offered)) == ("3", ["3", "4"])
+    options = page(room, run_id, {"bias_k": "3"}).component("Number of options")
+    assert (options.value, [value for _, value in options.choices]) == ("3", ["3", "4"])
     assert "120 answers." in three
     assert "160 answers." in four
     assert shown(room, run_id, {"bias_k": "9"}) == shown(room, run_id)
@@ -136,20 +138,20 @@ def test_numbers_of_options_are_never_pooled(room: AppService):
 
 def test_one_model_with_one_number_of_options_needs_no_picker(room: AppService):
     run_id = ran(room, ("one.csv", questions(8)), models=["biased"])
-    assert bias.offered(view(room, run_id), {}) == {}
+    assert "<label>" not in shown(room, run_id)
 
 
 def test_one_order_says_what_it_cannot_tell(room: AppService):
-    page = shown(room, ran(room, ("capitals.csv", GOOD), pattern="origin"))
-    assert "One order alone cannot show" in page
-    assert "Repeat with every position" in page
+    said = shown(room, ran(room, ("capitals.csv", GOOD), pattern="origin"))
+    assert "One order alone cannot show" in said
+    assert "Repeat with every position" in said
 
 
 def test_without_positions_the_view_says_what_to_do(room: AppService):
     run_id = ran(room, ("capitals.csv", GOOD), models=["biased"], modes=["cloze"])
-    page = shown(room, run_id)
-    assert "No positions to show" in page
-    assert "Only modes that show the options can favour a position" in page
+    said = shown(room, run_id)
+    assert "No positions to show" in said
+    assert "Only modes that show the options can favour a position" in said
 
 
 def test_the_map_of_all_models_leads_to_what_was_picked(room: AppService, many: str):
@@ -169,6 +171,6 @@ def test_a_category_of_the_address_shows_its_subjects(room: AppService):
 
 
 def test_it_speaks_chinese(room: AppService, many: str):
-    page = view_of(view(room, many, "zh"), bias.draw, {})
-    assert "公平值为" in page
-    assert "正确答案所在位置" in page
+    said = page(room, many, language="zh").text
+    assert "公平值为" in said
+    assert "正确答案所在位置" in said

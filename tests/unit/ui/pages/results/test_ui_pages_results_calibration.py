@@ -1,15 +1,14 @@
 """The Calibration view: sureness against rightness where there are probabilities, else why not."""
 
 import pytest
+from drawn_page import DrawnPage
 from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD
-from ui_results_screen import view_of
 
 from evalui.app.run_view import RunView
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.ui.components.form import Form
-from evalui.ui.pages.results import calibration
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +24,7 @@ def many(room: AppService) -> str:
 
 
 def shown(room: AppService, run_id: str, form: Form | None = None) -> str:
-    return view_of(RunView(room, messages("en"), run_id), calibration.draw, form or {})
+    return DrawnPage("results", room, {"run": run_id, "sub": "calibration", **(form or {})}).text
 
 
 def test_letters_have_both_errors_and_their_mass(room: AppService, many: str):

@@ -1,9 +1,9 @@
 """The list of duels, its filters, and one duel in full."""
 
 from dataclasses import replace
-from urllib.parse import parse_qsl
 
 import pytest
+from drawn_page import DrawnPage
 from ui_arena_examples import (
     add_run,
     begin,
@@ -14,21 +14,15 @@ from ui_arena_examples import (
     questions,
     samples_of,
 )
-from ui_results_screen import text_of
+from ui_samples_examples import pager, query, step
 
-from evalui.app.run_view import RunView
 from evalui.app.service import AppService
-from evalui.messages import messages
 from evalui.store import queue
 from evalui.store.runs import read_cells
 from evalui.store.trials import write_trials
 from evalui.store.voting.ballots import voting_pairs
 from evalui.store.voting.votes import add_imported_votes
 from evalui.types import Duel, Outcome, Reading, Trial, Variant, Verdict
-from evalui.ui.components.form import Form, read_form
-from evalui.ui.components.list_and_reader import ListContent
-from evalui.ui.pages.results import duels as view
-from evalui.ui.pages.results.duels import PAGE_SIZE
 
 MARKDOWN = "**Bold** and `code`, see [this](https://example.org) ![it](https://example.org/x.png)"
 FOREIGN = (
@@ -65,12 +59,12 @@ def said(number: int, first: str, second: str) -> Outcome | None:
     return rare.get(number, better(number, first, second))
 
 
-def content(desk: AppService, run_id: str, **form: str) -> ListContent:
-    return view.content(RunView(desk, messages("en"), run_id), {**form})
+def page(desk: AppService, run_id: str, **form: str) -> DrawnPage:
+    return DrawnPage("results", desk, {"run": run_id, "sub": "duels"} | form)
 
 
 def duels(desk: AppService, run_id: str, **form: str) -> str:
-    return text_of(content(desk, run_id, **form))
+    return page(desk, run_id, **form).text
 
 
 def listed(shown: str) -> int:
@@ -122,46 +116,35 @@ def test_wins_are_counted_for_the_right_model_whatever_was_shown_first(
 
 def test_a_page_holds_fifty_duels_and_leads_to_the_next(arena_desk: AppService, many: str):
     first = duels(arena_desk, many)
-    assert listed(first) == PAGE_SIZE
+    assert listed(first) == 50
     assert "1–50 of 150" in first
-    assert "sub=duels&amp;arena=0&amp;page=1" in first
-    second = duels(arena_desk, many, page="1", duel_pair="late|weak")
-    assert listed(second) == 0
-    last = duels(arena_desk, many, page="2")
-    assert listed(last) == 50
-    assert "101–150 of 150" in last
+    later = pager(first, "Next")
+    assert later == {"run": many, "sub": "duels", "arena": "0", "page": "1"}
+    second = duels(arena_desk, many, **later)
+    assert "51–100 of 150" in second
+    assert [step(second, by)["duel"] for by in (-1, 1)] == [
+        "open/q16|late|weak",
+        "open/q17|late|early",
+    ]
+    assert listed(duels(arena_desk, many, page="9", duel_pair="late|weak")) == 50
 
 
-def test_a_filter_begins_again_at_the_first_page_and_duel(arena_desk: AppService, many: str):
-    form: Form = {"run": many, "sub": "duels", "page": "1", "duel": "open/q49|late|weak"}
-    run = RunView(arena_desk, messages("en"), many)
-    query = view.changed(run, form, {"duel_pair": "late|weak"})
-    address = read_form(parse_qsl(query))
+def test_another_filter_begins_at_its_first_duel(arena_desk: AppService, many: str):
+    form = {"page": "1", "duel": "open/q49|late|weak"}
+    address = query(page(arena_desk, many, **form).choose("Pair", "late|weak"))
     assert address == {"run": many, "sub": "duels", "duel_pair": "late|weak"}
-    shown = duels(arena_desk, many, duel_pair="late|weak")
-    assert listed(shown) == 50
-    assert "Question q0</h2>" in shown
-    assert view.changed(run, {**address}, {"duel_pair": "late|weak", "duel_outcome": ""}) == ""
+    assert "Question q0</h2>" in duels(arena_desk, many, **address)
 
 
 def test_keys_lead_to_the_duel_before_and_after_across_pages(arena_desk: AppService, many: str):
-    # the last of the first page
-    links = content(arena_desk, many, duel="open/q16|late|weak").steps.links
-    before, after = links["previous"], links["following"]
-    assert "page=" not in before
-    assert "page=1" in after
-    assert "duel=open%2Fq16%7Clate%7Cearly" in before
-    assert "duel=open%2Fq16%7Cearly%7Cweak" in after
-    nothing = content(arena_desk, many, duel_outcome="injected").steps
-    assert (nothing.line, *nothing.links.values()) == ("", "", "")
-
-
-def test_the_list_is_the_same_whichever_of_its_duels_is_open(arena_desk: AppService, plain: str):
-    one, other = (content(arena_desk, plain, duel=f"open/q{number}|late|weak") for number in (1, 2))
-    assert one.lines == other.lines
-    assert one.steps.line == "open/q1|late|weak"
-    assert one.steps.is_alone
-    assert not content(arena_desk, plain).steps.is_alone
+    # the first of the second page
+    shown = duels(arena_desk, many, duel="open/q16|early|weak")
+    assert "51–100 of 150" in shown
+    assert step(shown, -1)["duel"] == "open/q16|late|weak"
+    assert step(shown, 1)["duel"] == "open/q17|late|early"
+    nothing = duels(arena_desk, many, duel_outcome="injected")
+    assert "No duel" in nothing
+    assert (step(nothing, -1), step(nothing, 1)) == ({}, {})
 
 
 def test_a_duel_shows_both_answers_and_what_the_judge_wrote_of_each_order(
@@ -203,8 +186,8 @@ def test_an_answer_that_speaks_to_the_judge_is_flagged_with_icon_and_word(
     arena_desk: AppService, varied: str
 ):
     shown = duels(arena_desk, varied, duel="open/q4|late|early")
-    assert shown.count('title="an answer speaks to the judge"') == 3
-    flagged = shown.partition("An answer speaks to the judge")[0].rpartition("<span")[2]
+    assert shown.count('title="an answer addresses the judge"') == 3
+    flagged = shown.partition("An answer addresses the judge")[0].rpartition("<span")[2]
     assert "<svg" in flagged
 
 
@@ -247,7 +230,7 @@ def test_a_panel_shows_the_verdict_of_each_judge(arena_desk: AppService):
     run_id = judged(arena_desk, said, judges=["judge", "second"])
     shown = of_duel(duels(arena_desk, run_id, arena="0", duel="open/q3|late|early"))
     assert "No majority" in shown
-    assert "Read by rule" in shown
+    assert "Parsing rule" in shown
     for name in ("judge", "second"):
         assert shown.count(f"<dt>{name}</dt>") == 2
 
@@ -285,7 +268,7 @@ def test_answers_are_read_as_markdown_and_nothing_of_them_runs_or_is_loaded(
 ):
     text = f"{MARKDOWN}\n\n{FOREIGN}"
     run_id = judged(arena_desk, data=questions(2, text=text), text=text)
-    shown = content(arena_desk, run_id, duel="open/q1|late|early").reader
+    shown = of_duel(duels(arena_desk, run_id, duel="open/q1|late|early"))
     assert "<strong>Bold</strong>" in shown
     assert "<code>code</code>" in shown
     assert '<a href="https://example.org" target="_blank" rel="noopener' in shown

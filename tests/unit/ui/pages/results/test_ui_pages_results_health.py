@@ -1,15 +1,12 @@
 """The Dataset health view: what the questions of a run give away, with and without a model."""
 
 import pytest
+from drawn_page import DrawnPage
 from ui_choice_examples import MANY, new_desk, questions, ran
 from ui_examples import GOOD
-from ui_results_screen import view_of
 
 from evalui.app.datasets import store_upload
-from evalui.app.run_view import RunView
 from evalui.app.service import AppService
-from evalui.messages import messages
-from evalui.ui.pages.results import health
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +16,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> AppService:
 
 
 def shown(room: AppService, run_id: str) -> str:
-    return view_of(RunView(room, messages("en"), run_id), health.draw, {})
+    return DrawnPage("results", room, {"run": run_id, "sub": "health"}).text
 
 
 def test_the_figures_are_those_of_the_questions(room: AppService):

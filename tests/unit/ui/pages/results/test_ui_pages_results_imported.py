@@ -5,14 +5,12 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
+from drawn_page import DrawnPage
 from ui_choice_examples import new_desk
-from ui_compare_screen import CompareScreen
-from ui_results_screen import ResultsScreen
 
 from evalui.app.results import may_repeat
 from evalui.app.service import AppService
 from evalui.harnesses.importing import import_run
-from evalui.messages import messages
 from evalui.store.runs import read_cells
 from evalui.types import Language
 from evalui.ui.components.form import Form
@@ -49,7 +47,7 @@ def both(room: AppService, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def shown(room: AppService, run: str, view: str, language: Language = "en", **more: str) -> str:
-    return str(ResultsScreen(room, messages(language)).render({"run": run, "sub": view} | more))
+    return DrawnPage("results", room, {"run": run, "sub": view} | more, language).text
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -78,7 +76,7 @@ def test_bias_says_what_one_order_cannot_show(room: AppService, both: str):
 def test_samples_show_a_question_without_a_prompt(room: AppService, both: str):
     (letters, *_) = read_cells(room.database, both)
     form: Form = {"sub": "samples", "cell": str(letters.id), "q": "letters_geography/0"}
-    page = ResultsScreen(room, messages("en")).render({"run": both, **form})
+    page = DrawnPage("results", room, {"run": both, **form}).text
     assert "What is the capital of France?" in page
     assert "Madrid" in page
 
@@ -87,7 +85,7 @@ def test_two_imported_models_are_compared_on_the_same_questions(room: AppService
     cells = [each for each in read_cells(room.database, both) if each.cell.dataset == "letters"]
     assert len({each.dataset_key for each in cells}) == 1
     ids = ",".join(str(each.id) for each in cells)
-    page = CompareScreen(room, messages("en")).render({"run": both, "cells": ids})
+    page = DrawnPage("compare", room, {"run": both, "cells": ids}).text
     assert "rival" in page
     assert "16" in page
 

@@ -4,17 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
-from ui_compare_screen import CompareScreen
+from drawn_page import DrawnPage
 from ui_open_examples import answers, finish, given, lines, open_desk, open_form
-from ui_results_screen import ResultsScreen
 
 from evalui.app.service import AppService
-from evalui.messages import messages
 from evalui.report.compile import compile_report, markdown
 from evalui.report.write.files import write
 from evalui.report.write.lines import duel_lines
 from evalui.runs.results import read_results
 from evalui.store.runs import read_cells
+from evalui.types import Language
 
 _CAPITALS = (
     ("中国", "北京"),
@@ -72,15 +71,15 @@ def run_id(desk: AppService) -> str:
     return _run(desk)
 
 
-def _overview(desk: AppService, run_id: str, language: str) -> str:
-    return ResultsScreen(desk, messages(language)).render({"run": run_id})
+def _overview(desk: AppService, run_id: str, language: Language) -> str:
+    return DrawnPage("results", desk, {"run": run_id}, language).text
 
 
 def _duels(desk: AppService, run_id: str, **form: str) -> str:
-    return ResultsScreen(desk, messages("en")).render({**form, "run": run_id, "sub": "duels"})
+    return DrawnPage("results", desk, {**form, "run": run_id, "sub": "duels"}).text
 
 
-def _report(desk: AppService, run_id: str, language: str) -> str:
+def _report(desk: AppService, run_id: str, language: Language) -> str:
     return markdown(compile_report("Capitals", read_results(desk.database, run_id)), language)
 
 
@@ -102,7 +101,7 @@ def _report(desk: AppService, run_id: str, language: str) -> str:
     ],
 )
 def test_the_judge_speaks_first_and_recall_leads(
-    desk: AppService, run_id: str, language: str, first: str, metrics: str, reason: str
+    desk: AppService, run_id: str, language: Language, first: str, metrics: str, reason: str
 ):
     page = _overview(desk, run_id, language)
     told = _report(desk, run_id, language)
@@ -120,7 +119,7 @@ _NOT_JUDGED = {"en": "no reference: not judged", "zh": "没有参考答案，未
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_what_lacks_a_reference_was_not_judged_and_is_not_unreadable(
-    desk: AppService, run_id: str, language: str
+    desk: AppService, run_id: str, language: Language
 ):
     k = 2 * _BARE  # both orders of one pair
     row = next(row for row in read_cells(desk.database, run_id) if row.cell.mode == "judge")
@@ -142,7 +141,7 @@ def test_the_duels_have_a_filter_for_each_of_the_two(desk: AppService, run_id: s
     }
     assert "4 duels" in pages["unreferenced"]
     assert "写第 0 首诗" in pages["unreferenced"]
-    assert "No duel fits" in pages["unreadable"]
+    assert "No duels match" in pages["unreadable"]
 
 
 def test_exports_count_and_name_what_was_not_judged(desk: AppService, run_id: str):
@@ -158,10 +157,8 @@ def test_exports_count_and_name_what_was_not_judged(desk: AppService, run_id: st
 def test_compare_goes_by_recall_too_and_offers_rouge(desk: AppService, run_id: str):
     cells = [str(row.id) for row in read_cells(desk.database, run_id) if row.cell.mode != "judge"]
 
-    screen = CompareScreen(desk, messages("en"))
-
     def compared(**wish: str) -> str:
-        return screen.render({"cells": ",".join(cells), **wish})
+        return DrawnPage("compare", desk, {"cells": ",".join(cells), **wish}).text
 
     assert "long is closer to the references than brief by 0.50." in compared()
     assert "References are 2 characters" in compared()
@@ -175,8 +172,8 @@ def test_a_judge_that_marks_single_answers_speaks_first_and_marks_none_without_a
     page = _overview(desk, run_id, "en")
     assert page.index("reference-judge (rule-based)") < page.index("long covers the references")
     assert '<th scope="col" class="r">Not judged</th>' in page
-    note = f"Not judged by reference-judge (rule-based), for lack of a reference: {_BARE} of 16"
-    assert note in page
+    note = "Not judged by reference-judge (rule-based), for lack of a reference:"
+    assert f"{note} {_BARE} of 16 answers." in page
     assert "without a readable rating" not in page
     (late, *_) = compile_report("Marks", read_results(desk.database, run_id)).answers
     (mark,) = late.ratings

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+from drawn_page import DrawnPage
 from ui_choice_examples import new_desk, ran
 from ui_examples import GOOD
 from ui_open_examples import finish, open_desk, open_form
-from ui_results_screen import ResultsScreen
 
 from evalui.app.open_run_view import OpenRunView, part_document
 from evalui.app.run_view import RunView
@@ -65,8 +65,7 @@ def test_a_registered_metric_of_choices_stands_on_the_page_and_in_every_file(tmp
     view = RunView(desk, messages("en"), run_id)
     report = view.report
     for language in LANGUAGES:
-        tab = ResultsScreen(desk, messages(language))
-        page = tab.render({"run": run_id, "sort": "-first_slot"})
+        page = DrawnPage("results", desk, {"run": run_id, "sort": "-first_slot"}, language).text
         assert re.search(f'aria-sort="descending"[^>]*><a [^>]*>{LABELS[language]}</a>', page)
         assert DOCS[language] in page
         for extension in ("html", "md"):

@@ -6,11 +6,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from ui_compare_screen import CompareScreen
+from drawn_page import DrawnPage
 from ui_examples import GOOD
 from ui_open_examples import QUESTIONS, finish, open_desk, open_form, subjective
-from ui_results_screen import ResultsScreen
-from ui_samples_examples import ShownSamples
 
 from evalui.app.datasets import store_upload
 from evalui.app.run_view import RunView
@@ -110,13 +108,12 @@ def _rows(desk: AppService, run_id: str) -> list[dict[str, str]]:
 
 
 def _pages(desk: AppService, run_id: str) -> dict[str, str]:
-    t, rows = messages("en"), read_cells(desk.database, run_id)
-    tab = ResultsScreen(desk, t)
-    cells = ",".join(str(row.id) for row in rows)
+    ids = [str(row.id) for row in read_cells(desk.database, run_id)]
+    samples = {"run": run_id, "sub": "samples", "cell": ids[0]}
     return {
-        "overview": tab.render({"run": run_id}),
-        "samples": ShownSamples(desk).show(run_id, {"cell": str(rows[0].id)}),
-        "compare": CompareScreen(desk, t).render({"cells": cells}),
+        "overview": DrawnPage("results", desk, {"run": run_id}).text,
+        "samples": DrawnPage("results", desk, samples).text,
+        "compare": DrawnPage("compare", desk, {"cells": ",".join(ids)}).text,
     }
 
 

@@ -1,20 +1,16 @@
 """The Statistics view: pairs with their tests, ranks, clustered errors, what may be missed."""
 
 import re
-from collections.abc import Callable
 
 import pytest
-from press import Press
+from drawn_page import DrawnPage
 from ui_choice_examples import MANY, new_desk, ran
 from ui_examples import GOOD, MODELS
-from ui_results_screen import ResultsScreen
 
 from evalui.app.service import AppService
-from evalui.messages import messages
 from evalui.store.runs import read_cells
 from evalui.ui.pages.results import statistics
 
-MakeAct = Callable[..., Press]
 SECOND = '\n[second]\nbackend = "scripted"\noptions = { rule = "perfect" }\n'
 
 
@@ -31,8 +27,7 @@ def many(room: AppService) -> str:
 
 
 def page(room: AppService, run_id: str, **form: str) -> str:
-    tab = ResultsScreen(room, messages("en"))
-    return tab.render({"run": run_id, "sub": "statistics", **form})
+    return DrawnPage("results", room, {"run": run_id, "sub": "statistics", **form}).text
 
 
 def test_the_page_opens_with_who_leads_by_how_much(room: AppService, many: str):
@@ -45,7 +40,7 @@ def test_pairs_are_left_to_the_comparison_of_the_same_cells_by_the_same_measure(
     room: AppService, many: str
 ):
     shown = page(room, many, measure="accuracy")
-    assert "1 of 1 pairs is told apart after correction." in shown
+    assert "1 of 1 pair is told apart after correction." in shown
     ids = ",".join(str(row.id) for row in read_cells(room.database, many))
     assert f'href="compare?cells={ids}&amp;measure=accuracy"' in shown
     assert "exact p" not in shown
@@ -63,7 +58,7 @@ def test_more_models_than_can_be_compared_keep_their_table(
 
 def test_each_figure_has_its_clustered_error_and_design_effect(room: AppService, many: str):
     shown = page(room, many)
-    for head in ("Error, clustered", "Design effect", "Worth"):
+    for head in ("Clustered standard error", "Design effect", "Effective answers"):
         assert head in shown
     assert ">480</td>" in shown
 
@@ -75,12 +70,11 @@ def test_few_questions_are_tested_too(room: AppService):
 
 
 def test_another_measure_is_another_address_and_another_difference(room: AppService, many: str):
-    screen = ResultsScreen(room, messages("en"))
-    robust = screen.render({"run": many, "sub": "statistics"})
-    opened = screen.page._pick_statistics(screen.query, "", "accuracy", "500")
-    assert opened.endswith(f"!?run={many}&sub=statistics&measure=accuracy&size=500")
-    written = page(room, many, measure="accuracy", size="500")
-    assert robust.partition("<h1>")[2] != written.partition("<h1>")[2]
+    robust = DrawnPage("results", room, {"run": many, "sub": "statistics"})
+    opened = f"?run={many}&sub=statistics&measure=accuracy"
+    assert robust.choose("Compare by", "accuracy") == opened
+    written = DrawnPage("results", room, opened[1:])
+    assert robust.text.partition("<h1>")[2] != written.text.partition("<h1>")[2]
 
 
 def test_another_number_of_questions_is_planned_with(room: AppService, many: str):
@@ -105,4 +99,4 @@ def test_one_model_alone_has_errors_and_no_pair(room: AppService):
 
 def test_a_script_has_no_rank_beside_a_real_model(room: AppService):
     run_id = ran(room, ("many.csv", MANY), models=["biased", "second", "always-A"])
-    assert "a script" in page(room, run_id)
+    assert "scripted model" in page(room, run_id)

@@ -2,10 +2,11 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+import gradio as gr
 import pytest
-from ui_runs_screen import Screen
+from drawn_page import DrawnPage
 
 from evalui.access import LOCAL_PERSON, Person
 from evalui.app.evaluations import start_run
@@ -34,16 +35,22 @@ def of_ada(queued: Callable[..., str]) -> str:
         return queued(name="a secret", models=["biased"], modes=["multiple_choice"])
 
 
+def page(
+    desk: AppService, form: Mapping[str, str] | None = None, language: Language = "en"
+) -> DrawnPage:
+    return DrawnPage("runs", desk, form or {}, language)
+
+
 @pytest.mark.usefixtures("of_ada")
 def test_a_run_behind_another_persons_states_its_place_and_no_name(
     desk: AppService, queued: Callable[..., str]
 ):
     run_id = queued(name="mine")
-    page = Screen(desk).render({"run": run_id})
-    assert re.search(r"<td>2</td>\s*<td><b>mine</b>", page)
-    assert "2nd in the queue" in page
-    assert "a secret" not in page
-    assert "排在第 2 位" in Screen(desk, "zh").render({"run": run_id})
+    shown = page(desk, {"run": run_id}).text
+    assert re.search(r"<td>2</td>\s*<td><b>mine</b>", shown)
+    assert "2nd in the queue" in shown
+    assert "a secret" not in shown
+    assert "排在第 2 位" in page(desk, {"run": run_id}, "zh").text
 
 
 def test_a_held_run_states_why(desk: AppService, queued: Callable[..., str]):
@@ -51,26 +58,26 @@ def test_a_held_run_states_why(desk: AppService, queued: Callable[..., str]):
     run_id = queued(name="mine")
     with desk.database.writing() as connection:
         add_spending(connection, run_id, Spending(tokens=1), time.time())
-    page = Screen(desk).render({"run": run_id})
-    assert page.count("Your tokens for today are used up.") == 1
-    assert re.search(r"<td>–</td>\s*<td><b>mine</b>", page)
-    assert "今天的词元额度已用完" in Screen(desk, "zh").render({"run": run_id})
+    shown = page(desk, {"run": run_id}).text
+    assert shown.count("Your tokens for today are used up.") == 1
+    assert re.search(r"<td>–</td>\s*<td><b>mine</b>", shown)
+    assert "今天的词元额度已用完" in page(desk, {"run": run_id}, "zh").text
 
 
 def test_a_paused_queue_says_so(desk: AppService, queued: Callable[..., str]):
     run_id = queued(name="mine")
     set_queue_state(desk.database, "paused")
-    page = Screen(desk).render({"run": run_id})
-    assert "An administrator has paused the queue." in page
-    assert "next in the queue</span>" in page
+    shown = page(desk, {"run": run_id}).text
+    assert "An administrator has paused the queue." in shown
+    assert "next in the queue</span>" in shown
 
 
 def test_people_who_share_a_server_take_turns(desk: AppService, queued: Callable[..., str]):
     queued(name="mine")
-    assert "first come, first served" in Screen(desk).render({})
+    assert "first come, first served" in page(desk).text
     desk.settings.auth = "password"
     with acting_as(LOCAL_PERSON):
-        assert "people take turns" in Screen(desk).render({})
+        assert "people take turns" in page(desk).text
 
 
 def test_a_stopped_run_is_not_queued_again_beyond_the_limit(
@@ -80,8 +87,8 @@ def test_a_stopped_run_is_not_queued_again_beyond_the_limit(
     first = queued(name="first")
     queue.cancel(desk.database, first)
     queued(name="second")
-    page = Screen(desk).act("resume", first)
-    assert "1 of your runs wait already" in str(page)
+    with pytest.raises(gr.Error, match="1 of your runs are already waiting"):
+        page(desk).act("resume", target=first)
     assert read_run(desk.database, first).state == "cancelled"
 
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from ui_open_examples import finish, given, lines, open_desk, open_form
-from ui_samples_examples import ShownSamples
+from ui_samples_examples import listed, show, step
 
 from evalui.app.service import AppService
 from evalui.store.runs import read_cells
@@ -20,23 +20,13 @@ def desk(tmp_path: Path) -> AppService:
 
 
 @pytest.fixture
-def samples(desk: AppService) -> ShownSamples:
-    return ShownSamples(desk)
-
-
-@pytest.fixture
 def brought(desk: AppService) -> str:
     """A run of answers that were brought along."""
     return finish(desk, open_form(desk, models=[], judging=[]) | given(desk))
 
 
-def listed(page: str) -> list[str]:
-    part = page.partition('class="questions"')[2].partition("</ul>")[0]
-    return [parse_qs(unescape(href))["q"][0] for href in re.findall(r'<a href="([^"]+)"', part)]
-
-
 def opened(page: str) -> str:
-    return page.partition('class="card qa"')[2]
+    return page.partition('class="card qa')[2]
 
 
 def cell_of(desk: AppService, run_id: str, model: str) -> str:
@@ -59,48 +49,47 @@ def cell_of(desk: AppService, run_id: str, model: str) -> str:
     ],
 )
 def test_answers_can_be_filtered_and_sorted(
-    samples: ShownSamples, brought: str, form: dict[str, Any], ids: list[str]
+    desk: AppService, brought: str, form: dict[str, Any], ids: list[str]
 ):
-    assert listed(samples.show(brought, form)) == ids
+    assert listed(show(desk, brought, form)) == ids
 
 
-def test_the_first_of_a_sorted_list_is_opened(samples: ShownSamples, brought: str):
-    page = samples.show(brought, {"sort": "worst"})
+def test_the_first_of_a_sorted_list_is_opened(desk: AppService, brought: str):
+    page = show(desk, brought, {"sort": "worst"})
     assert "Capital of Italy?</p>" in page
-    links = samples.content(brought, {"sort": "worst"}).steps.links
-    assert "q=talk%2Fcn-3" in links["following"]
+    assert step(page, 1)["q"] == "talk/cn-3"
 
 
 def test_a_line_of_the_list_has_the_figure_or_what_became_of_the_answer(
-    samples: ShownSamples, brought: str
+    desk: AppService, brought: str
 ):
-    page = samples.show(brought)
+    page = show(desk, brought)
     lines_ = page.partition('class="questions"')[2].partition("</ul>")[0].split("<li>")[1:]
     assert ["1.00" in lines_[0], "0.00" in lines_[1], "Empty" in lines_[3]] == [True, True, True]
     assert "ROUGE-L against the closest reference" in page
 
 
-def test_an_answer_stands_beside_its_reference(samples: ShownSamples, brought: str):
-    assert "<ins>首都是</ins>北京" in opened(samples.show(brought, {"q": "talk/cn-3"}))
-    page = samples.show(brought, {"q": "talk/en-2"})
+def test_an_answer_stands_beside_its_reference(desk: AppService, brought: str):
+    assert "<ins>首都是</ins>北京" in opened(show(desk, brought, {"q": "talk/cn-3"}))
+    page = show(desk, brought, {"q": "talk/en-2"})
     assert "<del>Rome</del>" in page
     assert "<ins>Milan</ins>" in page
     assert "ROUGE-L 0.00 against the closest reference" in page
     assert "rouge-l" in page
 
 
-def test_the_answers_of_the_other_models_stand_below(samples: ShownSamples, desk: AppService):
+def test_the_answers_of_the_other_models_stand_below(desk: AppService):
     run_id = finish(desk, open_form(desk, models=["perfect"], judging=[]) | given(desk))
-    page = samples.show(run_id, {"q": "talk/en-2", "cell": cell_of(desk, run_id, "perfect")})
+    page = show(desk, run_id, {"q": "talk/en-2", "cell": cell_of(desk, run_id, "perfect")})
     others = page.partition("The other answers")[2]
     assert "handmade" in others
     assert "Milan" in others
     assert f"cell={cell_of(desk, run_id, 'handmade')}&amp;q=talk%2Fen-2" in others
 
 
-def test_verdicts_lead_to_their_duels(samples: ShownSamples, desk: AppService):
+def test_verdicts_lead_to_their_duels(desk: AppService):
     run_id = finish(desk, open_form(desk, models=["perfect"]) | given(desk))
-    page = samples.show(run_id, {"q": "talk/en-2", "cell": cell_of(desk, run_id, "perfect")})
+    page = show(desk, run_id, {"q": "talk/en-2", "cell": cell_of(desk, run_id, "perfect")})
     verdicts = page.partition("<h2>Verdicts</h2>")[2].partition("</table>")[0]
     assert "perfect wins; perfect wins" in verdicts
     (href,) = re.findall(r'<a href="([^"]+)"', verdicts)
@@ -112,32 +101,30 @@ def test_verdicts_lead_to_their_duels(samples: ShownSamples, desk: AppService):
     }
 
 
-def test_marks_of_single_answers_are_no_duels(samples: ShownSamples, desk: AppService):
+def test_marks_of_single_answers_are_no_duels(desk: AppService):
     run_id = finish(desk, open_form(desk, models=["perfect"], judging__template="score10-en.1"))
-    assert "<h2>Verdicts</h2>" not in samples.show(run_id)
+    assert "<h2>Verdicts</h2>" not in show(desk, run_id)
 
 
-def test_a_judge_is_not_offered_among_the_models(samples: ShownSamples, desk: AppService):
+def test_a_judge_is_not_offered_among_the_models(desk: AppService):
     run_id = finish(desk, open_form(desk))
-    page = samples.show(run_id, {"cell": cell_of(desk, run_id, "reference-judge")})
+    page = show(desk, run_id, {"cell": cell_of(desk, run_id, "reference-judge")})
     picker = page.partition('<details class="menu"')[2].partition("</details>")[0]
     assert "reference-judge" not in picker
     assert "perfect" in picker
 
 
-def test_the_prompt_is_shown_as_sent_but_not_for_answers_brought_along(
-    samples: ShownSamples, desk: AppService
-):
+def test_the_prompt_is_shown_as_sent_but_not_for_answers_brought_along(desk: AppService):
     run_id = finish(desk, open_form(desk, models=["perfect"], judging=[]) | given(desk))
-    sent = samples.show(run_id, {"cell": cell_of(desk, run_id, "perfect")})
+    sent = show(desk, run_id, {"cell": cell_of(desk, run_id, "perfect")})
     assert "Question: Capital of France?\nAnswer:" in sent
-    handmade = samples.show(run_id, {"cell": cell_of(desk, run_id, "handmade")})
-    assert "nothing was asked here" in handmade
+    handmade = show(desk, run_id, {"cell": cell_of(desk, run_id, "handmade")})
+    assert "no model was asked here" in handmade
     assert "Answer:" not in handmade
 
 
-def test_an_empty_reply_is_marked_as_empty(samples: ShownSamples, brought: str):
-    page = samples.show(brought, {"q": "talk/en-4"})
+def test_an_empty_reply_is_marked_as_empty(desk: AppService, brought: str):
+    page = show(desk, brought, {"q": "talk/en-4"})
     assert "The reply is empty." in page
     assert "The file has no reference for this question." in page
 
@@ -145,43 +132,41 @@ def test_an_empty_reply_is_marked_as_empty(samples: ShownSamples, brought: str):
 CONVERSATION = [{"index": "1", "capability": "talk", "turns": ["Name a city.", "And its river?"]}]
 
 
-def test_a_conversation_is_shown_turn_by_turn(samples: ShownSamples, desk: AppService):
+def test_a_conversation_is_shown_turn_by_turn(desk: AppService):
     upload = open_form(desk, lines(CONVERSATION))
     replies = lines([{"index": "1", "answer": ["Paris", "The Seine"]}])
     run_id = finish(desk, upload | {"models": [], "judging": []} | given(desk, replies))
-    told = opened(samples.show(run_id))
+    told = opened(show(desk, run_id))
     places = [
         told.index(words) for words in ("Name a city.", "Paris", "And its river?", "The Seine")
     ]
     assert places == sorted(places)
 
 
-def test_a_text_is_looked_for_in_every_turn(samples: ShownSamples, desk: AppService):
+def test_a_text_is_looked_for_in_every_turn(desk: AppService):
     upload = open_form(desk, lines(CONVERSATION))
     replies = lines([{"index": "1", "answer": ["Paris", "The Seine"]}])
     run_id = finish(desk, upload | {"models": [], "judging": []} | given(desk, replies))
-    assert listed(samples.show(run_id, {"find": "paris"})) == ["talk/1"]
-    assert listed(samples.show(run_id, {"find": "rome"})) == []
+    assert listed(show(desk, run_id, {"find": "paris"})) == ["talk/1"]
+    assert listed(show(desk, run_id, {"find": "rome"})) == []
 
 
-def test_thoughts_are_folded_below_the_answer_and_no_part_of_it(
-    desk: AppService, samples: ShownSamples
-):
+def test_thoughts_are_folded_below_the_answer_and_no_part_of_it(desk: AppService):
     brought = {"en-1": "<think>Lyon <b>or</b> Paris?</think>Paris", "en-2": "<think>Milan, or"}
     content = lines([{"index": key, "response": text} for key, text in brought.items()])
     form = open_form(desk, models=[], judging=[]) | given(desk, content)
     run_id = finish(desk, form)
-    page = opened(samples.show(run_id, {"q": "talk/en-1"}))
+    page = opened(show(desk, run_id, {"q": "talk/en-1"}))
     answer, _, thoughts = page.partition('<details class="gap thoughts"')
     assert "Lyon" not in answer
     assert "1.00" in answer
     assert "What the model thought before it replied" in thoughts
     assert "Lyon &lt;b&gt;or&lt;/b&gt; Paris?" in thoughts
-    assert "Milan" not in opened(samples.show(run_id, {"q": "talk/en-2"})).replace("Italy", "")
+    assert "Milan" not in opened(show(desk, run_id, {"q": "talk/en-2"})).replace("Italy", "")
 
 
-def test_further_replies_of_a_model_stand_below_the_first(desk: AppService, samples: ShownSamples):
+def test_further_replies_of_a_model_stand_below_the_first(desk: AppService):
     form = open_form(desk, judging=[]) | {"temperature": "0.7", "repeats": "3"}
-    page = opened(samples.show(finish(desk, form), {}))
+    page = opened(show(desk, finish(desk, form), {}))
     further = page.partition("Further replies of this model")[2]
     assert re.findall(r"<b>(Reply \d)</b>", further) == ["Reply 2", "Reply 3"]
