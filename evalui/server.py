@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
-from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp
@@ -27,7 +26,6 @@ from evalui.runs.upkeep.monitor import Upkeep
 from evalui.runs.worker.devices import worker_devices
 from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.settings import Settings
-from evalui.shipped_files import ASSETS
 from evalui.store.connection import Database
 from evalui.ui.addresses import page_of
 from evalui.ui.components.form import Form, read_form
@@ -38,11 +36,10 @@ from evalui.ui.web.doors.entrance import guarded
 from evalui.ui.web.downloads import Route
 from evalui.ui.web.first_paint import FirstPaint
 from evalui.ui.web.monitoring import Monitoring
-from evalui.ui.web.routes import add_routes
+from evalui.ui.web.routes import add_routes, mount_assets
 from evalui.web.address import own_folder
 from evalui.web.middleware import plain_page, status_of
 
-_STATIC = ("css", "js", "icons")  # of the assets; models and samples are not for browsers
 _NOT_STARTED = 3  # the exit code; uvicorn has printed why
 
 
@@ -122,9 +119,7 @@ def create_app(settings: Settings, ready: Callable[[], None] = lambda: None) -> 
     add_routes(app, of_sender)
     monitoring = Monitoring(settings, database)
     monitoring.add_routes(app)
-    for folder in _STATIC:
-        app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
-
+    mount_assets(app)
     app.mount(PREFIX, create_api(service))
     for language in LANGUAGES:
         # What is no GET would be Gradio's, which has a page of its own there.

@@ -194,11 +194,12 @@ window.evalui = (() => {
     const title = document.querySelector('[data-page-title]')?.dataset.pageTitle;
     if (title && document.title !== title) document.title = title;
     reachTables();
+    const kept = folds();
     for (const fold of document.querySelectorAll('.fold, details[id]')) {
       if (!line(fold)) continue;
       if (fold.tagName !== 'DETAILS') split(fold);
       if (!fold.id) continue;
-      if (!turned.has(named(fold)) && folds().includes(named(fold))) turned.set(named(fold), true);
+      if (!turned.has(named(fold)) && kept.includes(named(fold))) turned.set(named(fold), true);
       const wanted = turned.get(named(fold));
       if (wanted !== undefined && wanted !== isOpen(fold)) turn(fold);
     }

@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, cast
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 import gradio as gr
 
@@ -26,7 +26,7 @@ from evalui.app.service import AppService
 from evalui.errors import EvaluiError, StoreError
 from evalui.messages import Messages
 from evalui.ui.components.action import Action
-from evalui.ui.components.form import Form, field_value, read_form, read_values
+from evalui.ui.components.form import Form, field_value, read_query, read_values
 from evalui.ui.components.format import DOCUMENT_LANGUAGES
 from evalui.ui.components.listing import markup
 from evalui.ui.components.templates import fill
@@ -229,11 +229,6 @@ def form_of(request: gr.Request) -> Form:
     """The parameters of the address from which an event comes."""
     assert request.request is not None, "an event comes by a request"
     return read_query(request.request.url.query)
-
-
-def read_query(query: str) -> Form:
-    """The parameters of a query."""
-    return read_form(parse_qsl(query, keep_blank_values=True))
 
 
 def read_typed(text: str) -> Form:

@@ -8,19 +8,17 @@ from functools import cache
 import gradio as gr
 from fastapi import FastAPI
 from fastapi.responses import RedirectResponse
-from fastapi.staticfiles import StaticFiles
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.settings import read_settings
-from evalui.shipped_files import ASSETS
 from evalui.store.connection import Database
 from evalui.ui.build import build
 from evalui.ui.components.theme import theme
 from evalui.ui.web.first_paint import FirstPaint
-from evalui.ui.web.routes import add_routes
+from evalui.ui.web.routes import add_routes, mount_assets
 
 
 def make_demo() -> gr.Blocks:
@@ -54,8 +52,7 @@ class _Site:
     def __init__(self, app: ASGIApp, service: AppService) -> None:
         site = FastAPI(openapi_url=None, redirect_slashes=False)
         add_routes(site, service)
-        for folder in ("css", "js", "icons"):
-            site.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
+        mount_assets(site)
         site.get("/en/")(lambda: RedirectResponse("evaluate"))
         site.mount("/en", app)
         site.mount("/", app)

@@ -16,7 +16,7 @@ from steady import normalised
 
 from evalui.app.service import AppService
 from evalui.types import Language
-from evalui.ui.screen import read_query
+from evalui.ui.components.form import read_query
 
 VIEWS = ("overview", "bias", "statistics", "calibration", "health", "samples", "duels", "report")
 # Further addresses of runs, beside the views as they open.

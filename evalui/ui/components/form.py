@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from typing import cast
+from urllib.parse import parse_qsl
 
 from evalui.errors import EvaluiError
 from evalui.messages import sentence
@@ -27,6 +28,11 @@ def read_form(parameters: Iterable[tuple[str, str]]) -> Form:
     for name, value in parameters:
         form[name] = [*field_values(form, name), value] if name in form else value
     return form
+
+
+def read_query(query: str) -> Form:
+    """The parameters of a query."""
+    return read_form(parse_qsl(query, keep_blank_values=True))
 
 
 def read_values(sent: object) -> Form:

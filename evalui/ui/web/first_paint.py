@@ -6,7 +6,6 @@ a script, too. So the HTML of a page, and nothing else, is completed here.
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
@@ -17,7 +16,7 @@ from evalui.errors import EvaluiError
 from evalui.messages import Messages, messages
 from evalui.report.html import Html
 from evalui.types import Language
-from evalui.ui.components.form import Form, read_form
+from evalui.ui.components.form import Form, read_query
 from evalui.ui.components.format import DOCUMENT_LANGUAGES
 from evalui.ui.components.templates import fill
 from evalui.ui.top_bar import PAGES, top_bar
@@ -61,7 +60,7 @@ class FirstPaint:
             body = bytes(page)
             if start["status"] == 200:
                 query = scope.get("query_string", b"").decode("latin-1")
-                form = read_form(parse_qsl(query, keep_blank_values=True))
+                form = read_query(query)
                 acting = self.service.acting_for(sender_of(scope))
                 shell = await run_in_threadpool(self._shell, acting, language, name, form)
                 body = _complete(body, language, shell)

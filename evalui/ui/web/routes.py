@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.staticfiles import StaticFiles
 from starlette.requests import ClientDisconnect
 
 from evalui.app.datasets import find_upload
@@ -14,6 +15,7 @@ from evalui.app.run_lists import close_notice
 from evalui.app.service import AppService
 from evalui.errors import DataError, EvaluiError, SpecError, StoreError, UnknownName
 from evalui.messages import LANGUAGES
+from evalui.shipped_files import ASSETS
 from evalui.store.runs import read_revision
 from evalui.types import Language
 from evalui.ui.live import add_live
@@ -46,6 +48,12 @@ def add_routes(app: FastAPI, service: AppService) -> None:
     add_account_page(app, service)
     read("/healthz")(_health(service))
     app.add_exception_handler(EvaluiError, _problem(service))
+
+
+def mount_assets(app: FastAPI) -> None:
+    """Add the files that pages load; of the assets, models and samples are not for browsers."""
+    for folder in ("css", "js", "icons"):
+        app.mount(f"/static/{folder}", StaticFiles(directory=ASSETS / folder))
 
 
 def _home(service: AppService) -> Route:

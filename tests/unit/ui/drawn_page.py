@@ -15,8 +15,8 @@ from ui_layout import Layout, laid_out, request_of
 from evalui.app.service import AppService
 from evalui.messages import messages
 from evalui.types import Language
-from evalui.ui.components.form import Form
-from evalui.ui.screen import Screen, read_query
+from evalui.ui.components.form import Form, read_query
+from evalui.ui.screen import Screen
 
 _KEPT = re.compile(r"""evalui\.form\.keep\(["']([^"']+)""")
 

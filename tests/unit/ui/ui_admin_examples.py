@@ -13,7 +13,7 @@ from evalui.accounts.audit import AuditEntry, read_audit
 from evalui.app.service import AppService
 from evalui.runs.fair_queue.limits import Spending, add_spending
 from evalui.types import Language
-from evalui.ui.screen import read_query
+from evalui.ui.components.form import read_query
 
 ROOT = Person("root", "admin")
 

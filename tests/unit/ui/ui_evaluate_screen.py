@@ -16,10 +16,9 @@ from evalui.messages import messages
 from evalui.report.html import Html
 from evalui.types import Language
 from evalui.ui.components.action import Action
-from evalui.ui.components.form import Form, field_values
+from evalui.ui.components.form import Form, field_values, read_query
 from evalui.ui.pages.evaluate import acted
 from evalui.ui.screen import Screen as Drawing
-from evalui.ui.screen import read_query
 
 _ADDRESS = {"again", "uploads", "models"}
 

@@ -28,7 +28,7 @@ from evalui.types import has_options
 from evalui.ui.components.action import Action
 from evalui.ui.components.fold import fold
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.components.listing import markup
+from evalui.ui.components.listing import markup, remark
 from evalui.ui.components.templates import fill
 from evalui.ui.components.widgets import alert, heading
 from evalui.ui.pages.evaluate.columns_card import (
@@ -84,7 +84,7 @@ def page(screen: Screen) -> None:
             with gr.Column(elem_classes="col-l", key="left", min_width=0):
                 _show_logs(t, files, form)
                 for upload, card in _file_cards(service, t, files, form):
-                    markup(card, elem_classes="ev", key=("file", upload), preserved_by_key=[])
+                    markup(card, elem_classes="ev", key=("file", upload))
                 if run:
                     _show_run(t, run)
             if files.shown:
@@ -120,7 +120,7 @@ def _show_head(screen: Screen, form: Form, files: "_Files", problem: str) -> Non
         has_files=bool(files.names),
         replaces=len(files.names) == 1 and bool(files.tables),
     )
-    markup(head, elem_classes="ev", key="head", preserved_by_key=[])
+    markup(head, elem_classes="ev", key="head")
     if problem:
         markup(alert("bad", problem) or "", elem_classes="ev")
     if not files.names and service.may_start:
@@ -142,7 +142,7 @@ def _show_run(t: Messages, run: RunForm) -> None:
             show_fields(run.orders)
             show_fields(run.asking)
             if run.own_template:
-                markup(fill("title.html", title="", below=t("own.about")), elem_classes="ev")
+                remark(t("own.about"))
                 show_fields(run.own_template)
             with _fold("writing", t("generation.title"), run.writing_summary):
                 show_fields(run.writing)
@@ -181,7 +181,7 @@ def _show_judges(t: Messages, contest: Contest) -> None:
     with _fold("judge-settings", t("judge.how"), contest.judging_summary):
         show_fields(contest.judging)
         if contest.own_rubric:
-            markup(fill("title.html", title="", below=t("judge.own_about")), elem_classes="ev")
+            remark(t("judge.own_about"))
             show_fields(contest.own_rubric)
             _list(contest.tried, "tried")
         with _fold("judge-writing", t("generation.title"), contest.judge_writing_summary):
@@ -189,7 +189,7 @@ def _show_judges(t: Messages, contest: Contest) -> None:
 
 
 def _list(content: str, key: str) -> None:
-    markup(content, elem_classes="ev", key=key, preserved_by_key=[])
+    markup(content, elem_classes="ev", key=key)
 
 
 def _fold(name: str, title: str, finding: str, *, is_open: bool = False) -> gr.Accordion:

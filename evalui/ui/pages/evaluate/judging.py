@@ -126,8 +126,8 @@ def _judges_needing_references(
 def rubrics(t: Messages, contestants: int, chosen: str) -> Mapping[str, str]:
     """The forms that fit: one contestant can only be rated alone.
 
-    Duels by themselves always stand first: a browser sends the first of a list that nobody touched,
-    and a file whose answers are not chosen yet must not be rated answer by answer for that.
+    Duels by themselves always stand first, which is the usual form: a file whose answers are not
+    chosen yet must not be rated answer by answer for that.
     """
     fitting = [rubric for name in RUBRICS if (rubric := RUBRICS[name]).single or contestants > 1]
     automatic = {_AUTO: t("judge.rubric_auto")}

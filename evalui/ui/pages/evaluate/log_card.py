@@ -31,11 +31,11 @@ def show_log(t: Messages, upload: str, view: LogView, form: Form, *, opened: boo
         warnings=_warnings(t, view),
     )
     with gr.Column(elem_classes="card ds log", key=("log", upload)):
-        markup(about, elem_classes="ev", key=("about-log", upload), preserved_by_key=[])
+        markup(about, elem_classes="ev", key=("about-log", upload))
         if opened:
             show_fields(_fields(t, upload, view, form))
             taken = fill("evaluate/import.html", t=t, upload=upload)
-            markup(taken, elem_classes="ev", key=("import-log", upload), preserved_by_key=[])
+            markup(taken, elem_classes="ev", key=("import-log", upload))
 
 
 def model_field(upload: str, place: int) -> str:

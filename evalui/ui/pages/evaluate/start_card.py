@@ -98,11 +98,10 @@ def show_start(
             fill("evaluate/start.html", t=t, rows=notes.rows or unknown),
             elem_classes="ev",
             key="cost-rows",
-            preserved_by_key=[],
         )
         show_fields([fields.text("name", placeholder=" + ".join(files), quiet=True)])
         told = fill("evaluate/remarks.html", remarks=remarks)
-        markup(told, elem_classes="ev", key="cost-notes", preserved_by_key=[])
+        markup(told, elem_classes="ev", key="cost-notes")
         if notes.kept:
             ticks = fields.ticks("replies_of", dict(notes.kept), t("kept.title"))
             show_fields([ticks])

@@ -92,4 +92,4 @@ def pager(t: Messages, page: int, total: int, href: Callable[[int], str]) -> Htm
 
 
 def _part(name: str, content: Html) -> None:
-    markup(content, elem_classes=f"ev {name}-part", key=("list", name), preserved_by_key=[])
+    markup(content, elem_classes=f"ev {name}-part", key=("list", name))

@@ -49,7 +49,7 @@ def page(screen: Screen) -> None:
         is_first=not run or run.state != "done",  # else one reads the results
     )
     with gr.Column(elem_classes="page ev stack runs-page", key="runs"):
-        markup(head, key="head", preserved_by_key=[])
+        markup(head, key="head")
         if note := alert("bad", problem):
             markup(note)
         if queue:
@@ -100,5 +100,5 @@ def _ended(screen: Screen, rows: Sequence[RunRow], lines: RunRows) -> None:
             )
             with gr.Row(elem_classes="filters", key="filters"):
                 screen.picker("state", t("runs.state"), {"": t("runs.any_state")} | states)
-                markup(search, elem_classes="ev search-part", key="search", preserved_by_key=[])
+                markup(search, elem_classes="ev search-part", key="search")
         _changing(screen, listing(lines.ended(ended, n_ended), key="ended", preserved_by_key=[]))
