@@ -165,7 +165,7 @@ def whole_run(folder: Path, kind: Kind, stages: Stages) -> None:
         with stages.stage("plan"):
             plans = plan_run(spec, datasets, catalog)
         with stages.stage("estimate"):
-            estimate(plans, datasets)
+            estimate(database, plans, datasets)
         with stages.stage("submit"):
             run = submitting.submit(database, spec, loaded, catalog)
         Worker(database, lambda: catalog, opener=partial(_Counted, stages)).run_once()

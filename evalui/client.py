@@ -115,6 +115,11 @@ class Client:
                 last, cursor = cursor, answer.headers.get("next-cursor", "")
                 yield from map(json.loads, _lines(answer.pieces()))
 
+    def picture(self, run: Run, picture: str) -> bytes:
+        """The file of a picture that questions of a run name as `<picture:...>`."""
+        with self._sent("GET", f"runs/{run}/pictures/{picture}") as answer:
+            return b"".join(answer.pieces())
+
     def report(self, run: Run, folder: str | Path) -> None:
         """Write all files of the report into a folder, each readable by its owner alone."""
         with TemporaryFile() as file, self._sent("GET", f"runs/{run}/report.zip") as answer:

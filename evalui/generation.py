@@ -45,6 +45,8 @@ class Setting:
     help: Mapping[Language, str] = field(default_factory=dict[Language, str])
 
 
+_OF_PROMPTS: frozenset[Ability] = frozenset({"generate", "next_token", "loglik"})
+PICTURE_SIDE = 2048  # pixels of the longer side of a picture that is sent, unless a run says so
 _Tokens = TypeVar("_Tokens")
 # What is usual depends on who writes what, so specifications have a default of their own.
 MaxTokens = Annotated[_Tokens, Field(gt=0), Setting("max", honoured_by="evalui")]
@@ -75,6 +77,12 @@ class GenerationSettings(BaseModel):
         Literal["", "minimal", "low", "medium", "high"], Setting("effort")
     ] = ""
     seed: Annotated[int | None, Setting("seed", honoured_by="evalui", of_run=True)] = None
+    pictures: Annotated[
+        Literal["", "none"], Setting("pictures", _OF_PROMPTS, honoured_by="evalui")
+    ] = ""
+    picture_side: Annotated[
+        int | None, Field(ge=64, le=8192), Setting("px", _OF_PROMPTS, honoured_by="evalui")
+    ] = None
     repeats: Annotated[
         int, Field(ge=1, le=MAX_REPEATS), Setting("repeats", honoured_by="evalui", of_judges=False)
     ] = 1

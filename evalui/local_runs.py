@@ -351,6 +351,7 @@ def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEnt
     from evalui.report.compile import compile_report
     from evalui.runs.kept_summaries import summary_source
     from evalui.runs.results import read_results
+    from evalui.store.pictures import small_pictures
     from evalui.store.runs import read_left_out, read_run
     from evalui.store.usage import model_changes, model_usages, reply_counts
 
@@ -366,6 +367,7 @@ def report_of(database: "Database", run_id: str, catalog: "Mapping[str, ModelEnt
         changes=model_changes(database, run_id),
         left_out=read_left_out(database, run_id),
         source=summary_source(database, run_id),
+        small_pictures=partial(small_pictures, database, run_id),
     )
 
 

@@ -33,7 +33,7 @@ class Settings(BaseSettings):
     root_path: str = Field(default="", pattern=r"^(/[\w.~-]+)*$")
     port: int = Field(default=7860, ge=0, le=65535)
     language: str = "en"
-    max_upload_mb: int = Field(default=50, gt=0)
+    max_upload_mb: int = Field(default=2000, gt=0)  # pictures and all, see `datasets.model.Limits`
     # Whether the page may add models; None: only if nobody but this machine can reach it.
     edit_models: bool | None = None
     # A finished gallery: nothing can be started, deleted, voted on or uploaded.
@@ -77,6 +77,8 @@ class Settings(BaseSettings):
     # Who reads /metrics: who is let in and this machine itself ("token"), all, or none.
     metrics: Literal["token", "open", "off"] = "token"
     public_url: str = ""  # the address of this server in links that are printed
+    # Whether workers run programs that models write, in bubblewrap: see modes.bubblewrap.
+    run_code: bool = False
     # The most memory and time of computing that one request may take of a process that reads files;
     # by the clock it may take five times as long.
     parse_memory_mb: int = Field(default=4096, ge=512)

@@ -11,13 +11,15 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, Self
 
+from evalui.pictures import Picture
+
 MAX_REPEATS = 256  # replies to one question
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 Ability = Literal["next_token", "loglik", "generate", "schema"]
 Pattern = Literal["origin", "circular", "all_possible"]
 Spellings = Literal["common", "lm_eval"]
-DatasetKind = Literal["multiple_choice", "general_qa", "subjective"]
+DatasetKind = Literal["multiple_choice", "general_qa", "subjective", "code"]
 Gives = Literal["choices", "answers", "verdicts"]  # what the trials of a mode hold
 # What a record of another program holds: the scores of letters or of whole options, or a reply
 # that names an option or is an answer in writing.
@@ -82,6 +84,18 @@ class Sample:
     cluster: str = ""
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """All of it where pictures may stand: what models, judges and people are shown."""
+        notes = (self.metadata.get(name, "") for name in ("explanation", "guidance"))
+        return (*self.texts_for_models, *notes)
+
+    @property
+    def texts_for_models(self) -> tuple[str, ...]:
+        """Those of them that a model may be shown that is evaluated."""
+        turns = (turn.content for turn in self.history)
+        return (self.question, *self.choices, *self.references, *turns, *self.follow_ups)
+
+    @property
     def content(self) -> tuple[object, ...]:
         """What two samples share that ask the same, in whatever order their options stand."""
         text = " ".join(self.question.split())
@@ -141,6 +155,8 @@ class Dataset:
     """The usable questions of one upload. `shots` are dev rows: shown as examples, never scored.
 
     `packages` are those of other people whose formats have read it, each with its version.
+    `pictures` is where those of its questions are: a folder, or "stored:" and its number in the
+    store; "" without any.
     """
 
     name: str
@@ -149,6 +165,7 @@ class Dataset:
     shots: tuple[Sample, ...] = ()
     sha256: str = ""
     packages: tuple[str, ...] = ()
+    pictures: str = ""
 
     @property
     def has_options(self) -> bool:
@@ -196,13 +213,15 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation."""
+    """One turn of a conversation; its content may have marks of pictures."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
-# A conversation is rendered with the model's own chat template, a text is sent as it is.
+# A conversation is rendered with the model's own chat template, a text is sent as it is. Both may
+# have marks of pictures, see `evalui.pictures`; a request that is sent has them in `pictures`, made
+# smaller to `picture_side` pixels, 0 for as many as usual.
 Prompt = str | tuple[Message, ...]
 
 
@@ -212,6 +231,8 @@ class NextToken:
 
     context: Prompt
     labels: tuple[str, ...]
+    pictures: tuple[Picture, ...] = ()
+    picture_side: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +244,8 @@ class Loglik:
 
     context: Prompt
     continuation: str
+    pictures: tuple[Picture, ...] = ()
+    picture_side: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +267,8 @@ class Generate:
     settings: tuple[tuple[str, float | int | str | tuple[str, ...]], ...] = ()
     repeat: int = 0
     seed: int = 0
+    pictures: tuple[Picture, ...] = ()
+    picture_side: int = 0
 
     def setting(self, name: str) -> Any:
         """The value of one of the settings, None if it is at its default."""
@@ -251,6 +276,18 @@ class Generate:
 
 
 Request = NextToken | Loglik | Generate
+
+
+def prompt_of(request: Request) -> Prompt:
+    """What a model is sent before what it writes or what is scored."""
+    return request.prompt if isinstance(request, Generate) else request.context
+
+
+def texts_of(request: Request) -> tuple[str, ...]:
+    """The texts of a request, in which marks of pictures may stand."""
+    prompt = prompt_of(request)
+    texts = (prompt,) if isinstance(prompt, str) else tuple(turn.content for turn in prompt)
+    return (*texts, request.continuation) if isinstance(request, Loglik) else texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -581,6 +618,17 @@ def signature_parts(signature: str) -> dict[str, str]:
     """
     parts = (part.partition(":") for part in signature.split("|")[1:])
     return {name: value for name, colon, value in parts if colon}
+
+
+def leaves_out_pictures(signature: str) -> bool:
+    """Whether the prompts of a cell have no pictures, though its questions may have some."""
+    return signature_parts(signature).get("pictures") == '"none"'  # as settings are written: JSON
+
+
+def differ_in_pictures(one: str, other: str) -> bool:
+    """Whether the first of two signatures leaves out the pictures, and nothing else differs."""
+    parts = {name: value for name, value in signature_parts(one).items() if name != "pictures"}
+    return leaves_out_pictures(one) and parts == signature_parts(other)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ SLOW = {
     "test_datasets_files_unpacking.py",
     "test_scoring_texts_tokenizers.py",
     "test_datasets_containers_workbook.py",
+    "test_modes_bubblewrap.py",
     "test_models_local_forward.py",
     "test_models_endpoint_backend.py",
     "test_models_endpoint_backend_transformers.py",

@@ -87,6 +87,7 @@ def _model(
     shown = {
         "place": group_of(entry),
         "abilities": sorted(state.abilities) if state else [],
+        "sees_pictures": state is not None and state.sees_pictures,
         "problem": t.translate(state.problem) if state else "",
         "pending": status.pending,
         "added": added,

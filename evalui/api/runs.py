@@ -22,6 +22,7 @@ from evalui.api.schemas import (
 )
 from evalui.app import evaluations, results
 from evalui.app.files.views import LogChoices
+from evalui.app.pictures import run_picture
 from evalui.app.service import AppService
 from evalui.app.sharing import show_everyone
 from evalui.errors import SpecError
@@ -35,7 +36,7 @@ from evalui.store.runs import LIVE_STATES, CellRow, read_cells, read_left_out
 from evalui.store.trials import TrialCursor, TrialPage
 from evalui.store.usage import remaining_seconds_of
 from evalui.types import CellResult
-from evalui.web.downloads import export_of
+from evalui.web.downloads import export_of, picture_answer
 
 _MAX_KEY = 200  # characters
 _LINES = "application/jsonl"
@@ -187,6 +188,14 @@ def read_report(run_id: str, extension: str, service: Service, t: Words) -> Resp
 def read_figures(run_id: str, service: Service, t: Words) -> Response:
     """Every figure of a run, as in report.json."""
     return export_of(service, service.run(run_id).id, "json", t.language)
+
+
+@router.get(
+    "/{run_id}/pictures/{picture}", response_class=Response, responses={200: {"content": _AS_FILE}}
+)
+def read_picture(run_id: str, picture: str, service: Service, *, small: bool = False) -> Response:
+    """A picture of a question, which names it as `<picture:...>`: PNG, JPEG or WebP; or small."""
+    return picture_answer(run_picture(service, run_id, picture, small=small))
 
 
 @imports.post("", status_code=201, dependencies=[permits(evaluations.import_log)])

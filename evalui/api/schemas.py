@@ -279,6 +279,7 @@ class ModelShown(Answered):
     input_price: float
     output_price: float
     abilities: list[Ability]
+    sees_pictures: bool
     problem: str
     pending: bool
     added: bool

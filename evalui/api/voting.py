@@ -119,7 +119,10 @@ def free_seats(run_id: str, link_id: str, service: Service) -> int:
 
 @router.get("/ballot", dependencies=[permits(desk.next_ballot)])
 def read_ballot(run_id: str, service: Service) -> BallotShown:
-    """The next pair of answers for the sender to vote on, without the names of models."""
+    """The next pair of answers for the sender to vote on, without the names of models.
+
+    Pictures are marks `<picture:...>`, which the route of the run's pictures serves to the sender.
+    """
     shown = desk.next_ballot(service, run_id)
     progress = shown.progress
     return BallotShown(**_texts(shown.ballot), voted=progress.own_votes, pairs=progress.pairs)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from evalui.pictures import without
 from evalui.scoring.arena.categories import capabilities
 from evalui.scoring.arena.figures import Arena
 from evalui.types import Duel, Outcome, Verdict
@@ -145,7 +146,7 @@ def _texts_containing(arena: Arena, text: str) -> frozenset[tuple[str, str]]:
     questions = {
         ("", key)
         for key, sample in arena.samples.items()
-        if text in key.casefold() or text in sample.question.casefold()
+        if text in key.casefold() or text in without(sample.question).casefold()
     }
     answered = {
         (contestant.name, key)

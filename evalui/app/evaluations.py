@@ -13,6 +13,7 @@ from evalui.errors import SpecError
 from evalui.harnesses.importing import ImportedRun, import_run
 from evalui.messages import Messages
 from evalui.models.catalog import describe
+from evalui.modes import mode_hindrance
 from evalui.report.numbers import local_time
 from evalui.runs.estimate import KeptElsewhere
 from evalui.runs.fair_queue import limits
@@ -161,11 +162,15 @@ def kept_words(t: Messages, kept: KeptElsewhere) -> str:
 
 
 def _known_models(service: AppService, run: RunSpec) -> KnownModels:
-    """Endpoints are known to this process, which has probed them."""
+    """Endpoints are known to this process, which has probed them, and it may start programs."""
     catalog = service.models.catalog()
     judges = run.judging.judges if run.judging else []
     named = [name for name in dict.fromkeys((*run.models, *judges)) if name in catalog]
-    return KnownModels(catalog, {name: describe(catalog[name]) for name in named})
+    return KnownModels(
+        catalog,
+        {name: describe(catalog[name]) for name in named},
+        {each.mode: mode_hindrance(each.mode) for each in run.modes},
+    )
 
 
 def _skipped(t: Messages, mode: str, cells: Sequence[PlannedCell]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from evalui.app.exports import estimate_sizes
 from evalui.app.models_service import ModelsService
@@ -13,6 +14,7 @@ from evalui.runs.spec import read_spec
 from evalui.store import usage
 from evalui.store.connection import Database
 from evalui.store.datasets import read_dataset
+from evalui.store.pictures import small_pictures
 from evalui.store.results_cache import ResultCache
 from evalui.store.runs import CellRow, RunRow, read_cells, read_left_out, read_run
 from evalui.store.voting.plans import VoterPairs, is_voting_open
@@ -113,4 +115,5 @@ class KeptResults:
             spec=row.spec,
             left_out=read_left_out(self._database, run_id),
             source=summary_source(self._database, run_id),
+            small_pictures=partial(small_pictures, self._database, run_id),
         )

@@ -40,13 +40,13 @@ class OpenRunView:
         self.t = t
         self.duels = duels
         self.run: RunRow = service.run(run_id)
-        self._service = service
+        self.service = service
         self._wanted = int(wanted) if _PLACE.fullmatch(wanted) else 0
 
     @cached_property
     def report(self) -> Report:
         """All figures of the run."""
-        return run_report(self._service, self.run.id, self.t.language)
+        return run_report(self.service, self.run.id, self.t.language)
 
     @cached_property
     def parts(self) -> Sequence[OpenPart]:
@@ -81,8 +81,8 @@ class OpenRunView:
         return OpenContext(
             self.t.language,
             self.report.answerers,
-            self._service.models.baselines(),
-            rules=self._service.models.scripted(),
+            self.service.models.baselines(),
+            rules=self.service.models.scripted(),
             duels=partial(self.address, "duels"),
         )
 

@@ -52,10 +52,17 @@ def settings_label(t: Messages, row: RunRow) -> list[str]:
 
 def setting_labels(t: Messages, spec: RunSpec) -> list[str]:
     """What is not at its default, a few words each."""
+    shown = [mode for mode in spec.modes if not mode.pictures]
+    has_baseline = 0 < len(shown) < len(spec.modes)
     labels = [
         *(t("setting.template", name=name) for name in _distinct(map(_template, spec.modes))),
         *(t(f"setting.chat_{_chat(mode)}") for mode in spec.modes if mode.chat is not None),
-        *(label for mode in spec.modes for label in generation_labels(t, mode)),
+        *(
+            label
+            for mode in (shown if has_baseline else spec.modes)
+            for label in generation_labels(t, mode)
+        ),
+        t("setting.baseline") if has_baseline else "",
         t.count(_LIMITS[spec.counts_per], spec.limit) if spec.limit else "",
         *generation_labels(t, GenerationSettings(seed=spec.seed or None)),
         *(t("setting.columns", names=names) for names in _distinct(map(_columns, spec.datasets))),

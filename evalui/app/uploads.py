@@ -18,6 +18,7 @@ from threading import Lock
 
 from evalui.accounts.belongings import folder_of
 from evalui.errors import DataError
+from evalui.pictures import FOUND_IN_UPLOAD
 from evalui.runs.fair_queue.limits import (
     UserLimits,
     check_may_store,
@@ -123,10 +124,20 @@ class UploadStore:
 
     def paths(self, owner: str, upload: str) -> tuple[Path, ...]:
         """The files of an upload by name; raises `DataError` if there is no such upload."""
-        folder = self._folder(owner) / upload
-        if not _ID.fullmatch(upload) or not folder.is_dir():
-            raise DataError("upload-gone")
+        folder = self._upload(owner, upload)
         return tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
+
+    def pictures(self, owner: str, upload: str) -> Path:
+        """The folder for the pictures that are found in an upload, which who reads it makes."""
+        return self._folder(owner) / f"{upload}{FOUND_IN_UPLOAD}"
+
+    def came(self, owner: str, upload: str) -> int:
+        """When an upload came, in nanoseconds: it may be deleted and come again.
+
+        Raises:
+            DataError: there is no such upload.
+        """
+        return self._upload(owner, upload).stat().st_mtime_ns
 
     def uploaded(self, owner: str) -> tuple[UploadedFiles, ...]:
         """What an owner has uploaded, the newest first."""
@@ -144,6 +155,15 @@ class UploadStore:
         size = sum(path.stat().st_size for path in paths)
         return UploadedFiles(upload, names, size, folder.stat().st_mtime)
 
+    def bytes_with_pictures(self, owner: str, upload: str) -> int:
+        """Bytes of the files of an upload and of the pictures that were found in it; raises as
+        `about`.
+        """
+        # One that is being written has another suffix, and is soon gone.
+        found = self.pictures(owner, upload).glob("*")
+        sizes = (path.stat().st_size for path in found if path.suffix in ("", ".small"))
+        return self.about(owner, upload).bytes + sum(sizes)
+
     def delete(self, owner: str, upload: str) -> None:
         """Delete the files of an upload; the runs made of it keep their questions.
 
@@ -154,6 +174,7 @@ class UploadStore:
             raise DataError("read-only")
         self.paths(owner, upload)
         shutil.rmtree(self._folder(owner) / upload)
+        shutil.rmtree(self.pictures(owner, upload), ignore_errors=True)
 
     def id_of(self, owner: str, paths: Sequence[Path]) -> str:
         """The upload that the files belong to; raises `DataError` if they are not of one."""
@@ -162,6 +183,12 @@ class UploadStore:
         if len(ids) != 1:
             raise DataError("not-uploaded")
         return ids.pop()
+
+    def _upload(self, owner: str, upload: str) -> Path:
+        folder = self._folder(owner) / upload
+        if not _ID.fullmatch(upload) or not folder.is_dir():
+            raise DataError("upload-gone")
+        return folder
 
     def _folder(self, owner: str) -> Path:
         return self.root / folder_of(owner)
@@ -274,6 +301,18 @@ def record_upload(
             "INSERT INTO upload (owner, id, name, bytes, created) VALUES (?, ?, ?, ?, ?)"
             " ON CONFLICT DO UPDATE SET created = excluded.created",
             (owner, upload, name, size, clock()),
+        )
+
+
+def record_pictures(database: Database, owner: str, upload: str, size: int) -> None:
+    """An upload has `size` bytes with the pictures that were found in it.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    with database.writing() as connection:
+        connection.execute(
+            "UPDATE upload SET bytes = ? WHERE owner = ? AND id = ?", (size, owner, upload)
         )
 
 

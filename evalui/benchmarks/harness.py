@@ -108,8 +108,6 @@ def task_of(name: str) -> HarnessTask:
     """
     wanted = find(name).lm_eval if is_name(name) else name
     if not wanted or wanted not in (tasks := harness_index().tasks):
-        if is_name(name) and find(name).unsupported == "code":
-            raise DataError("benchmark-code", name=name)
         raise DataError("harness-unknown", name=name)
     _check_code(tasks[wanted])
     return tasks[wanted]

@@ -1,7 +1,7 @@
 """The shipped index of published sets: what each is, where its data lies, how a row is read."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -11,10 +11,24 @@ from typing import Any, Literal, cast
 from evalui.errors import UnknownName
 
 _ALIKE = 0.75  # of two names; below, one of pictures is like one of texts (coco_val, ceval)
+# What the sets of pictures of one entry share, in the folder and layout that VLMEvalKit gives them.
+_OF_PICTURES: Mapping[str, Any] = {
+    "pictures": True,
+    "folder": "LMUData",
+    "source": "github.com/open-compass/VLMEvalKit",
+    "licence": "see the source",
+    "topic": "pictures",
+    "languages": ("en",),
+    "subject": "category",
+    "question": "{hint?}{question}",
+    "options": "A-Z",
+    "answer": "answer",
+    "answer_as": "letter",
+}
 _INDEX = Path(__file__).with_name("index.toml")
 
-# "text" has references, "choice" has options.
-Kind = Literal["choice", "text"]
+# "text" has references, "choice" has options, "code" has tests of the program that is written.
+Kind = Literal["choice", "text", "code"]
 # What the answer's field holds: the place of the right option counted from 0 or one of
 # `answer_names`, the same counted from 1, its letter, its label, its text, a 1 among 0s for each
 # option, or a solution whose last \boxed{} is the reference.
@@ -31,6 +45,12 @@ class Benchmark:
     the scored split as published, 0 where that is not known. `lm_eval` is the harness's task or
     group. `stands_for` names the set that its other names mean elsewhere, "" if that is this one.
     `unsupported` says why no model is asked its questions as a dataset, "" if it can be.
+
+    A set of `pictures` is a table of VLMEvalKit. `circular`: it has each question in every order,
+    too. `rows` is the `split` whose rows count, "" for all. A question of several subjects, which
+    `subjects_by` separates, is one of each. `metadata` are further fields of a question, each
+    "name=column" or "name=column/n", the n-th part between underscores. `metric` is the figure of
+    written answers that leads; `judged`: its authors have them rated by a judge.
     """
 
     name: str
@@ -57,11 +77,20 @@ class Benchmark:
     answer_as: AnswerForm = "place"
     answer_names: tuple[str, ...] = ()
     answer_pattern: str = ""
+    tests: str = ""
+    starter: str = ""
     labels: str = ""
     lm_eval: str = ""
     lm_eval_hub: str = ""
     stands_for: str = ""
     unsupported: str = ""
+    pictures: bool = False
+    circular: bool = False
+    rows: str = ""
+    subjects_by: str = ""
+    metadata: tuple[str, ...] = ()
+    metric: str = ""
+    judged: bool = False
 
     @property
     def place(self) -> str:
@@ -73,10 +102,8 @@ class Benchmark:
 def read_index() -> Mapping[str, Benchmark]:
     """Every set by its name, in the order of the names."""
     tables = tomllib.loads(_INDEX.read_text(encoding="utf-8"))
-    return {
-        name: Benchmark(name=name, **_fields(cast("dict[str, Any]", tables[name])))
-        for name in sorted(tables)
-    }
+    made = [each for name, table in tables.items() for each in _sets(name, table)]
+    return {each.name: each for each in sorted(made, key=lambda each: each.name.lower())}
 
 
 def find(name: str) -> Benchmark:
@@ -87,9 +114,9 @@ def find(name: str) -> Benchmark:
     """
     if benchmark := _by_name().get(_folded(name)):
         return benchmark
-    near = [each.name for each in search(name)] or get_close_matches(
-        name.lower(), read_index(), cutoff=_ALIKE
-    )
+    by_letters = {known.lower(): known for known in read_index()}
+    alike = get_close_matches(name.lower(), by_letters, cutoff=_ALIKE)
+    near = [each.name for each in search(name)] or [by_letters[each] for each in alike]
     if not near:
         raise UnknownName("benchmark-unlike", name=name)
     raise UnknownName("benchmark-unknown", name=name, known=", ".join(near))
@@ -122,6 +149,18 @@ def _folded(name: str) -> str:
 def _words(benchmark: Benchmark) -> str:
     own = (benchmark.name, benchmark.title, benchmark.topic, benchmark.hub)
     return " ".join((*own, *benchmark.names, *benchmark.languages)).lower()
+
+
+def _sets(name: str, table: Mapping[str, Any]) -> Iterator[Benchmark]:
+    """The set of an entry, or the sets of pictures that it stands for."""
+    fields = _fields(table)
+    names = cast("tuple[str, ...]", fields.pop("sets", ()))
+    if not names:
+        yield Benchmark(name=name, **fields)
+    for own in names:
+        title = f"{fields['title']} ({own})" if len(names) > 1 else fields["title"]
+        named = {"name": own, "split": own, "title": title}
+        yield Benchmark(**cast("dict[str, Any]", {**_OF_PICTURES, **fields, **named}))
 
 
 def _fields(table: Mapping[str, Any]) -> dict[str, Any]:

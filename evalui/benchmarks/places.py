@@ -10,11 +10,12 @@ import json
 import os
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 from evalui.benchmarks.index import Benchmark
 from evalui.errors import DataError
@@ -54,18 +55,24 @@ class DataFile:
 
     def read(self) -> bytes:
         """Its contents; raises `DataError` if they are too many, or cannot be read."""
-        try:
-            if not self.member:
-                if self.file.stat().st_size > _MAX_BYTES:
-                    raise DataError("benchmark-too-large", file=self.path, limit=_MAX_BYTES)
-                return self.file.read_bytes()
-            with zipfile.ZipFile(self.file) as archive, archive.open(self.member) as opened:
-                data = opened.read(_MAX_BYTES + 1)
-        except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-            raise DataError("benchmark-unreadable", file=self.path, reason=str(error)) from error
+        with self.open() as opened:
+            data = opened.read(_MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
             raise DataError("benchmark-too-large", file=self.path, limit=_MAX_BYTES)
         return data
+
+    @contextmanager
+    def open(self) -> Generator[IO[bytes]]:
+        """Its contents, to be read in pieces; raises `DataError` if they cannot be read."""
+        try:
+            if not self.member:
+                with self.file.open("rb") as opened:
+                    yield opened
+                return
+            with zipfile.ZipFile(self.file) as archive, archive.open(self.member) as opened:
+                yield opened
+        except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+            raise DataError("benchmark-unreadable", file=self.path, reason=str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +127,10 @@ class DataFolder:
 
     def split(self, benchmark: Benchmark, split: str) -> tuple[PartFile, ...]:
         """The files of a split, those of each part together; () if there is none."""
+        if benchmark.pictures:  # the folder of all of them may have a million pictures
+            table = self.root / f"{benchmark.split}.tsv"
+            is_here = split == benchmark.split and table.is_file()
+            return (PartFile("", DataFile(table.name, table)),) if is_here else ()
         return split_files(self.files, benchmark.configs, split, benchmark.layouts)
 
 

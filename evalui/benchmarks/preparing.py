@@ -9,16 +9,19 @@ import hashlib
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from evalui.benchmarks.index import Benchmark, find, is_name
+from evalui.benchmarks.index import Benchmark, Kind, find, is_name
+from evalui.benchmarks.picture_tables import PictureTables
 from evalui.benchmarks.places import DataFolder, PartFile, TaskData
 from evalui.benchmarks.questions import ReadQuestion, Row, UnreadableRow, read_question, read_rows
+from evalui.datasets.open_samples import STARTER, TESTS
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence
+from evalui.modes import bubblewrap
 from evalui.types import LETTERS, DatasetKind
 
 if TYPE_CHECKING:
@@ -27,7 +30,12 @@ if TYPE_CHECKING:
 FORMAT = 1  # of the files that are written; another number makes other folders
 _MAX_SHOTS = 32  # worked examples of each subject
 _MAX_UNREADABLE = 0.05  # of the rows; more, and the files are not what the index describes
-_IDS = ("id", "idx", "uid", "qid", "question_id", "ind")
+_IDS = ("id", "task_id", "idx", "uid", "qid", "question_id", "ind", "index")
+_KINDS: Mapping[Kind, DatasetKind] = {
+    "choice": "multiple_choice",
+    "text": "general_qa",
+    "code": "code",
+}
 _ROLES = {"validation": "val", "val": "val"}  # every other split is scored as "test"
 
 
@@ -38,6 +46,8 @@ class PreparedBenchmark:
     `expected` is how many questions the split has as published, 0 where that is not known.
     `stands_for` is the other set that its name may mean, "" if none.
     `unreadable` rows stand in the files as rows that cannot be used, with the first reason.
+    `left_out` rows of a set of pictures have none, or have no options. `judged`: a judge of its
+    authors rates the answers.
     """
 
     name: str
@@ -54,6 +64,8 @@ class PreparedBenchmark:
     origin: str
     revision: str
     sources: tuple[str, ...]
+    left_out: int = 0
+    judged: bool = False
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
@@ -66,6 +78,10 @@ class PreparedBenchmark:
         if self.expected and self.questions != self.expected:
             n, expected = self.questions, self.expected
             notes.append(sentence("note.benchmark-count", name=self.name, n=n, expected=expected))
+        if n := self.left_out:
+            notes.append(sentence("note.benchmark-left-out", name=self.name, n=n))
+        if self.judged:
+            notes.append(sentence("note.benchmark-judged", name=self.name))
         return tuple(notes)
 
 
@@ -118,8 +134,8 @@ def resolve(name: str, settings: "Settings") -> PreparedBenchmark:
     """
     own, wanted = split_name(name)
     benchmark = find(own)
-    if benchmark.unsupported:
-        raise DataError(f"benchmark-{benchmark.unsupported}", name=benchmark.name)
+    if reason := _refusal(benchmark):
+        raise DataError(reason)
     data, split = task_data(settings), wanted or benchmark.split
     folder = data.with_split(benchmark, split)
     if folder is None:
@@ -129,11 +145,18 @@ def resolve(name: str, settings: "Settings") -> PreparedBenchmark:
 
 def hindrance(benchmark: Benchmark, data: TaskData) -> Sentence | None:
     """Why a set cannot be taken, and what to do; None if it can."""
-    if benchmark.unsupported:
-        return sentence(f"error.benchmark-{benchmark.unsupported}", name=benchmark.name)
+    if reason := _refusal(benchmark):
+        return reason
     if availability(benchmark, data).origin:
         return None
     return missing(benchmark, data, benchmark.split)
+
+
+def _refusal(benchmark: Benchmark) -> Sentence | None:
+    """Why the questions of a set are put to no model here, wherever its data are."""
+    if benchmark.unsupported:
+        return sentence(f"error.benchmark-{benchmark.unsupported}", name=benchmark.name)
+    return bubblewrap.hindrance() if benchmark.kind == "code" else None
 
 
 def missing(benchmark: Benchmark, data: TaskData, split: str) -> Sentence:
@@ -141,6 +164,10 @@ def missing(benchmark: Benchmark, data: TaskData, split: str) -> Sentence:
     folder = str(data.target / benchmark.place)
     part = ", ".join(benchmark.configs) if benchmark.configs not in ((), ("*",)) else "*"
     name = benchmark.name
+    if benchmark.pictures:
+        return sentence(
+            "error.benchmark-missing-table", name=name, source=benchmark.source, folder=folder
+        )
     if not benchmark.hub:
         return sentence(
             "error.benchmark-missing-source",
@@ -186,7 +213,9 @@ def _prepare(
     place = target / name / made_of[:16]
     summary = place / "made.json"
     if not summary.is_file():
-        _write(benchmark, name, split, scored, shown, place)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place.parent) as waiting:
+            _write(benchmark, name, split, scored, shown, place, PictureTables(waiting))
     counts = json.loads(summary.read_text("utf-8"))
     return PreparedBenchmark(
         name=name,
@@ -194,11 +223,12 @@ def _prepare(
         stands_for=benchmark.stands_for,
         split=split,
         paths=tuple(sorted(place.glob("*.jsonl"))),
-        kind="general_qa" if benchmark.kind == "text" else "multiple_choice",
+        kind=_KINDS[benchmark.kind],
         expected=benchmark.questions if split == benchmark.split else 0,
         origin=folder.origin,
         revision=folder.revision,
         sources=tuple(each.data.path for each in (*scored, *shown)),
+        judged=benchmark.judged,
         **counts,
     )
 
@@ -209,7 +239,8 @@ def _digest(
     total = hashlib.sha256(f"{FORMAT}:{split}:{asdict(benchmark)!r}".encode())
     for role, files in (("scored", scored), ("shown", shown)):
         for each in files:
-            digest = hashlib.sha256(each.data.read()).hexdigest()
+            with each.data.open() as opened:
+                digest = hashlib.file_digest(cast(Any, opened), "sha256").hexdigest()
             total.update(f"{role}:{each.part}:{each.data.path}:{digest}\n".encode())
     return total.hexdigest()
 
@@ -221,9 +252,10 @@ def _write(
     scored: Sequence[PartFile],
     shown: Sequence[PartFile],
     place: Path,
+    tables: PictureTables,
 ) -> None:
     """Write both files and what was counted, all at once or not at all."""
-    rows = list(_rows(benchmark, scored))
+    rows = list(_rows(benchmark, scored, tables))
     unreadable = [reason for *_, reason in rows if reason]
     if not rows or len(unreadable) > _MAX_UNREADABLE * len(rows):
         files = ", ".join(each.data.path for each in scored[:3])
@@ -237,20 +269,21 @@ def _write(
         )
     if not any(question and _is_answered(question, benchmark) for _, question, _ in rows):
         raise DataError("benchmark-no-answers", name=benchmark.name, split=split)
-    examples = list(_examples(benchmark, shown))
+    examples = list(_examples(benchmark, shown, tables))
     counts = {
         "questions": len(rows),
         "shots": len(examples),
         "unreadable": len(unreadable),
         "reason": unreadable[0] if unreadable else "",
+        "left_out": tables.left_out,
     }
-    place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:
         made = Path(folder) / "made"
         made.mkdir()
-        _write_lines(made / f"{name}_{_ROLES.get(split, 'test')}.jsonl", benchmark, rows)
+        scored_file = made / f"{name}_{_ROLES.get(split, 'test')}.jsonl"
+        _write_lines(scored_file, benchmark, rows, tables)
         if examples:
-            _write_lines(made / f"{name}_dev.jsonl", benchmark, examples)
+            _write_lines(made / f"{name}_dev.jsonl", benchmark, examples, tables)
         (made / "made.json").write_text(json.dumps(counts, ensure_ascii=False), "utf-8")
         try:
             made.replace(place)
@@ -260,10 +293,18 @@ def _write(
 
 
 def _rows(
-    benchmark: Benchmark, files: Sequence[PartFile]
+    benchmark: Benchmark, files: Sequence[PartFile], tables: PictureTables
 ) -> Iterator[tuple[str, ReadQuestion | None, str]]:
     """The id, the question and what is wrong with it, of each row."""
-    rows = [(each.part, row) for each in files for row in read_rows(each.data, benchmark.columns)]
+    rows: list[tuple[str, Row]] = [
+        (each.part, row)
+        for each in files
+        for row in (
+            tables.read_rows(each.data, benchmark)
+            if benchmark.pictures
+            else read_rows(each.data, benchmark.columns)
+        )
+    ]
     for (part, row), own in zip(rows, _ids(rows), strict=True):
         try:
             yield own, read_question(row, benchmark, part), ""
@@ -286,38 +327,49 @@ def _ids(rows: Sequence[tuple[str, Row]]) -> list[str]:
 
 
 def _examples(
-    benchmark: Benchmark, files: Sequence[PartFile]
+    benchmark: Benchmark, files: Sequence[PartFile], tables: PictureTables
 ) -> Iterator[tuple[str, ReadQuestion | None, str]]:
     """The first answered rows of each subject."""
     shown: Counter[str] = Counter()
-    for own, question, reason in _rows(benchmark, files):
+    for own, question, reason in _rows(benchmark, files, tables):
         if question and _is_answered(question, benchmark) and shown[question.subject] < _MAX_SHOTS:
             shown[question.subject] += 1
             yield own, question, reason
 
 
 def _is_answered(question: ReadQuestion, benchmark: Benchmark) -> bool:
-    return bool(question.references) if benchmark.kind == "text" else question.right is not None
+    if benchmark.kind == "choice":
+        return question.right is not None
+    return bool(question.references)
 
 
 def _write_lines(
     path: Path,
     benchmark: Benchmark,
     rows: Sequence[tuple[str, ReadQuestion | None, str]],
+    tables: PictureTables,
 ) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for own, question, _ in rows:
-            file.write(json.dumps(_line(own, question, benchmark), ensure_ascii=False) + "\n")
+            line = _line(own, question, benchmark)
+            if question and question.pictures:
+                line["images"] = [tables.picture(each) for each in question.pictures]
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def _line(own: str, question: ReadQuestion | None, benchmark: Benchmark) -> dict[str, Any]:
-    """A row as the formats `choices` and `general_qa` read it; an unusable one is empty."""
+    """A row as the formats `choices`, `general_qa` and `code` read it; an unusable one is empty."""
     shown = question or ReadQuestion("")
-    line: dict[str, Any] = {"id": own}
+    line: dict[str, Any] = {"id": own, **shown.metadata}
+    if benchmark.metric:
+        line["metric"] = benchmark.metric
     if benchmark.subject:
         line["subject"] = shown.subject
-    if benchmark.kind == "text":
-        return line | {"query": shown.question, "response": list(shown.references)}
+    if benchmark.kind != "choice":
+        line |= {"query": shown.question, "response": list(shown.references)}
+        if benchmark.kind == "code":
+            line |= {TESTS: shown.tests, STARTER: shown.starter}
+        return line
     labels = list(LETTERS[: len(shown.options)])
     right = "" if shown.right is None else labels[shown.right]
     choices = {"text": list(shown.options), "label": labels}

@@ -9,10 +9,18 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from typing import Any, cast
 
 from evalui.benchmarks.index import Benchmark
+from evalui.benchmarks.picture_tables import (
+    LETTER_COLUMNS,
+    PICTURES,
+    further_fields,
+    option_letters,
+    texts_of,
+)
 from evalui.benchmarks.places import DataFile
 from evalui.datasets.containers.parquet import read_parquet
 from evalui.datasets.encoding import decode
@@ -36,7 +44,9 @@ class UnreadableRow(ValueError):
 class ReadQuestion:
     """One question: `right` is the place of its right option, None where it is not published.
 
-    `references` are the texts that answer an open question.
+    `references` are the texts that answer an open question. `tests` run after a program that is
+    written, of which `starter` is the beginning. `pictures` are numbers of a `PictureTables`,
+    `metadata` the further fields that the set declares.
     """
 
     question: str
@@ -44,6 +54,10 @@ class ReadQuestion:
     options: tuple[str, ...] = ()
     right: int | None = None
     references: tuple[str, ...] = ()
+    tests: str = ""
+    starter: str = ""
+    pictures: tuple[int, ...] = ()
+    metadata: Mapping[str, str] = dataclass_field(default_factory=dict[str, str])
 
 
 def read_rows(file: DataFile, columns: Sequence[str] = ()) -> Iterator[Row]:
@@ -54,7 +68,7 @@ def read_rows(file: DataFile, columns: Sequence[str] = ()) -> Iterator[Row]:
     """
     data, suffix = file.read(), file.path.rpartition(".")[2].lower()
     if suffix == "parquet":
-        table = read_parquet(data, file.path, _LIMITS)
+        table = read_parquet(io.BytesIO(data), file.path, _LIMITS)
         yield from (dict(zip(table.heads, row.cells, strict=True)) for row in table.rows)
         return
     text = decode(data, file.path).text
@@ -70,11 +84,25 @@ def read_question(row: Row, benchmark: Benchmark, part: str = "") -> ReadQuestio
     Raises:
         UnreadableRow: a field is missing, or its value is none of those that it may have.
     """
+    read = _read_texts(row, benchmark, part)
+    if not benchmark.pictures:
+        return read
+    if not row[PICTURES]:
+        raise UnreadableRow(f"no picture {row.get('image_path', '')}".rstrip())
+    return replace(read, pictures=row[PICTURES], metadata=further_fields(row, benchmark))
+
+
+def _read_texts(row: Row, benchmark: Benchmark, part: str) -> ReadQuestion:
     values = {**row, "@config": part}
     question = fill(benchmark.question, values)
     subject = _subject(values, benchmark.subject, part)
     if benchmark.kind == "text":
         return ReadQuestion(question, subject, references=_references(values, benchmark))
+    if benchmark.kind == "code":
+        answer, tests, starter = (
+            fill(each, values) for each in (benchmark.answer, benchmark.tests, benchmark.starter)
+        )
+        return ReadQuestion(question, subject, references=(answer,), tests=tests, starter=starter)
     options = _options(values, benchmark)
     return ReadQuestion(question, subject, options, _right(values, benchmark, options))
 
@@ -177,6 +205,8 @@ def _options(values: Row, benchmark: Benchmark) -> tuple[str, ...]:
     declared = benchmark.options
     if isinstance(declared, tuple):
         return tuple(fill(each, values) for each in declared)
+    if declared == LETTER_COLUMNS:
+        return tuple(str(values[letter]) for letter in option_letters(values))
     if benchmark.option_columns and declared not in values:
         return tuple(_text(field(values, name)) for name in benchmark.option_columns)
     listed = field(values, declared)
@@ -198,6 +228,8 @@ def _right(values: Row, benchmark: Benchmark, options: Sequence[str]) -> int | N
         return None
     known: Sequence[str]
     match form:
+        case "letter" if benchmark.options == LETTER_COLUMNS:
+            known = option_letters(values)
         case "letter":
             known = LETTERS[: len(options)]
         case "index1":
@@ -220,6 +252,8 @@ def _right(values: Row, benchmark: Benchmark, options: Sequence[str]) -> int | N
 
 def _references(values: Row, benchmark: Benchmark) -> tuple[str, ...]:
     value = field(values, benchmark.answer)
+    if benchmark.pictures:  # whose people may have answered the same
+        return tuple(text.strip() for text in texts_of(str(value)) if text.strip())
     texts = [
         _text(each) for each in cast("list[Any]", value if isinstance(value, list) else [value])
     ]

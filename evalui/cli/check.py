@@ -262,9 +262,11 @@ def _faults(t: "Messages", loaded: "LoadResult", *, is_misread: bool) -> Iterato
 
 
 def _questions(t: "Messages", shown: "Preview") -> Iterator[str]:
+    from evalui.report.words import in_words
+
     for place, question in enumerate(shown.questions, start=shown.start + 1):
         yield ""
-        yield from _question(t, question, place)
+        yield from (in_words(line, t.language) for line in _question(t, question, place))
     if shown.questions:
         yield ""
 

@@ -104,12 +104,12 @@ def with_fitting_modes(
     models reply.
     """
     from evalui.models.catalog import describe, find_entry
-    from evalui.modes import MODES, usual_mode
-    from evalui.types import has_options
+    from evalui.modes import MODES, modes_for, usual_mode
+    from evalui.types import DatasetKind, has_options
 
-    kinds = {upload.dataset.kind for upload in prepared.loaded.values()}
+    kinds: set[DatasetKind] = {upload.dataset.kind for upload in prepared.loaded.values()}
     entries = [find_entry(catalog, name) for name in prepared.spec.models]
-    choice, written = usual_mode("choices"), usual_mode("answers")
+    choice = usual_mode("choices")
     scored = all(
         MODES[choice].abilities_needed in state.abilities or state.problem
         for state in map(describe, entries)
@@ -118,7 +118,7 @@ def with_fitting_modes(
     first = own[choice].model_dump(include={"shots", "pattern", "chat"})
     names = [choice if scored else usual_mode("choices", "generate")]
     names = names if any(map(has_options, kinds)) else []
-    names += [] if all(map(has_options, kinds)) else [written]
+    names += sorted({modes_for((kind,))[0] for kind in kinds if not has_options(kind)})
     modes = [own.get(name) or type(own[choice])(mode=name, **first) for name in names]
     return replace(prepared, spec=prepared.spec.model_copy(update={"modes": modes}))
 

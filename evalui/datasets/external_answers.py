@@ -24,12 +24,15 @@ from evalui.datasets.model import (
     cell_text,
     collapse_whitespace,
     fold_name,
+    quoted,
     row_numbers,
-    shorten,
     sort_by_line,
 )
 from evalui.datasets.open_samples import normalise_index
+from evalui.datasets.picture_files import pass_over_pictures
+from evalui.datasets.picture_places import without_places
 from evalui.errors import DataError
+from evalui.pictures import without
 from evalui.types import Fault, Sample
 
 KEY_COLUMNS = ("index", "id", "question_id")
@@ -91,6 +94,7 @@ def read_answers(
         DataError: the file cannot be read, has no answers in it, or has two different ones to
             the same question.
     """
+    pass_over_pictures()
     table = _read_table(path, limits)
     _check_columns(table)
     of_run = {fold_name(head) for head in table.heads} >= _TRIAL_COLUMNS
@@ -182,7 +186,7 @@ class _SampleIndex:
         for sample in samples:
             for key in _sample_keys(sample):
                 by_key[key].append(sample)
-            by_question[collapse_whitespace(sample.question)].append(sample)
+            by_question[_asked(sample.question)].append(sample)
         return cls(by_key, by_question)
 
 
@@ -204,10 +208,10 @@ class _AnswerMatcher:
     def add_row(self, row: Record) -> None:
         key, question = (
             normalise_index(row.first_text(KEY_COLUMNS)),
-            collapse_whitespace(row.first_text(_QUESTION_COLUMNS)),
+            _asked(row.first_text(_QUESTION_COLUMNS)),
         )
         if not key:
-            question = question or collapse_whitespace(row.first_text(_PROMPT_COLUMNS))
+            question = question or _asked(row.first_text(_PROMPT_COLUMNS))
         if not key and not question:
             self._add_fault(row, "no-index", "neither an index nor a question", "one of them")
             return
@@ -219,7 +223,7 @@ class _AnswerMatcher:
             return
         sample = self._find_sample(row, key, question)
         if sample is None:
-            shown = key or f"“{shorten(question)}”"
+            shown = key or quoted(question)
             self.unknown.append(key or question)
             expected = "an index or a question of the dataset"
             self.unmatched_faults.add(
@@ -232,9 +236,7 @@ class _AnswerMatcher:
         named = self.sample_index.by_key.get(key, ())
         if question:
             # A dataset may have been cut or put into another order since: the text decides.
-            agreeing = [
-                sample for sample in named if collapse_whitespace(sample.question) == question
-            ]
+            agreeing = [sample for sample in named if _asked(sample.question) == question]
             return next(iter(agreeing), None) or self._sample_by_question(question)
         if len(named) > 1:
             raise DataError(
@@ -308,3 +310,8 @@ def _first_choice(value: Any) -> tuple[str, ...] | None:
     """MT-bench keeps several tries of a model, and judges the first."""
     first = as_object(next(iter(as_list(value)), None))
     return _texts(first["turns"]) if "turns" in first else None
+
+
+def _asked(question: str) -> str:
+    """A question as it is compared: in files of answers its pictures are not marked."""
+    return collapse_whitespace(without_places(without(question)))

@@ -15,13 +15,16 @@ import sys
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from evalui.datasets.model import Limits, UploadNote, first_few
+from evalui.datasets.picture_files import MAX_PICTURE_BYTES, current_folder
+from evalui.datasets.picture_texts import take_pictures
 from evalui.errors import DataError
 from evalui.messages import sentence
 
@@ -32,6 +35,12 @@ _TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson")
 _PLUGIN_SUFFIXES = (".md", ".markdown", ".gift", ".xml", ".html")  # of texts that packages read
 _WORKBOOK_SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _BINARY_SUFFIXES = (".parquet",)
+_TABLE_SUFFIXES = (*_TEXT_SUFFIXES, *_WORKBOOK_SUFFIXES, *_BINARY_SUFFIXES)
+_PICTURE_SUFFIXES = (
+    *(".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"),
+    *(".svg", ".heic", ".heif", ".avif"),  # which are refused, with the reason
+)
+_STORED_SUFFIXES = (".parquet", ".xlsx", ".xlsm")  # of tables that are read a part at a time
 _JSON_SUFFIXES = (".json",)
 _OTHER_NAMES = (".ndjson", ".xlsm")  # of kinds that have a name above
 # What lies beside questions and is none of them as often as not.
@@ -54,6 +63,8 @@ ARCHIVE_ERRORS = (
     ValueError,
 )
 _CHUNK_BYTES = 2**16  # bytes
+_PIECE_BYTES = 2**20  # of a file on the disk
+_LARGE_BYTES = 2**25  # of a table; such a one stays on the disk
 # The zip module stops at the number of unpacked bytes for stored and deflated entries only. Of LZMA
 # it unpacks as many packed bytes as are wanted at once, and one of them makes 7,000 at most.
 _LZMA_CHUNK_BYTES = 2**12
@@ -64,17 +75,24 @@ _ZIP_ZSTANDARD = 93  # which the zip module knows from Python 3.14 on
 class SourceFile:
     """One file in memory. `path` is relative to the folder or archive it came in.
 
-    `explicit`: the user named this very file, it did not just lie in a folder.
+    `explicit`: the user named this very file, it did not just lie in a folder. `stored` is where a
+    large table lies that is read there: its pictures need never be in memory together. Of such a
+    file `data` is the beginning.
     """
 
     path: PurePosixPath
     data: bytes = field(repr=False)
     explicit: bool = False
+    stored: Path | None = None
 
     @property
     def name(self) -> str:
         """What a user calls the file."""
         return self.path.name
+
+    def open(self) -> io.BytesIO | io.BufferedReader:
+        """The whole file, to be read."""
+        return self.stored.open("rb") if self.stored else io.BytesIO(self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,32 +105,44 @@ class CollectedFiles:
 
 def readable_suffixes() -> tuple[str, ...]:
     """The endings of the files that are read, each kind once; that of archives is the last."""
-    suffixes = (*_TEXT_SUFFIXES, *_WORKBOOK_SUFFIXES, *_BINARY_SUFFIXES, ".zip")
-    return tuple(suffix for suffix in suffixes if suffix not in _OTHER_NAMES)
+    return tuple(each for each in (*_TABLE_SUFFIXES, ".zip") if each not in _OTHER_NAMES)
 
 
 def collect_files(paths: Sequence[Path], limits: Limits) -> CollectedFiles:
-    """Every table and configuration in `paths`, in name order; raises `DataError`."""
+    """Every table and configuration in `paths`, in name order; raises `DataError`.
+
+    Pictures go to the current folder of pictures, those in texts too.
+    """
     if not paths:
         raise DataError("no-file")
     members: list[SourceFile] = []
     ignored: list[str] = []
+    size = 0
     names = Counter(path.name for path in paths)
     for path in paths:
-        files = list(_read_path(path, limits))
-        if names[path.name] > 1:
-            files = [_with_parent_folder(member, path) for member in files]
-        members += (member for member in files if _is_supported(member.path))
-        ignored += (member.name for member in files if not _is_supported(member.path))
-        if sum(len(member.data) for member in members) > limits.unpacked:
-            raise DataError(
-                "too-much-together", file=path.name, limit=_format_megabytes(limits.unpacked)
-            )
+        for member in _read_path(path, limits):
+            if not _is_supported(member.path):
+                ignored.append(member.name)
+                continue
+            alone = names[path.name] == 1
+            members.append(member if alone else _with_parent_folder(member, path))
+            size += len(member.data) if is_text(member) else 0
+            if size > limits.unpacked:
+                raise DataError(
+                    "too-much-together", file=path.name, limit=_format_megabytes(limits.unpacked)
+                )
     if not members:
         names = ", ".join(path.name for path in paths)
         raise DataError("nothing-readable", files=names, kinds=sentence("error.kinds"))
     members.sort(key=lambda member: (member.name, member.path))
-    return CollectedFiles(tuple(members), _ignored_files_notes(ignored))
+    return CollectedFiles(tuple(members), ignored_files_notes(ignored))
+
+
+def ignored_files_notes(ignored: Sequence[str]) -> tuple[UploadNote, ...]:
+    """A note on files that nothing was read from, by their names; none if there are none."""
+    if not ignored:
+        return ()
+    return (UploadNote("ignored-files", {"files": first_few(ignored, _MAX_NAMES_SHOWN)}),)
 
 
 def is_json(member: SourceFile) -> bool:
@@ -130,20 +160,30 @@ def is_text(member: SourceFile) -> bool:
     return member.path.suffix.lower() in _TEXT_SUFFIXES
 
 
+def is_picture(place: PurePosixPath) -> bool:
+    """Whether a file is a picture by its name."""
+    return place.suffix.lower() in _PICTURE_SUFFIXES
+
+
 def is_optional(member: SourceFile) -> bool:
     """Whether a file may be something else than questions: it lay in a folder beside them."""
     return not member.explicit and member.path.suffix.lower() in _OPTIONAL_SUFFIXES
 
 
 def files_in_folder(path: Path, limits: Limits) -> Iterator[SourceFile]:
-    """The files below a folder; those that are not wanted come without their content."""
+    """The files below a folder but pictures; those not wanted come without their content."""
     files = sorted(file for file in path.rglob("*") if file.is_file())
     visible = [file for file in files if _is_visible(file.relative_to(path).parts)]
-    if len(visible) > limits.files:
+    if sum(not is_picture(PurePosixPath(file)) for file in visible) > limits.files:
         raise DataError("folder-too-full", file=path.name, limit=limits.files)
     for file in visible:
         place = PurePosixPath(path.name, *map(_displayable_name, file.relative_to(path).parts))
-        yield SourceFile(place, _read_bytes(file, limits) if _is_supported(place) else b"")
+        if is_picture(place):
+            _add_picture(place, file.stat().st_size, file.read_bytes, limits)
+        else:
+            yield (
+                _read_file(file, place, limits) if _is_supported(place) else SourceFile(place, b"")
+            )
 
 
 def _read_path(path: Path, limits: Limits) -> Iterator[SourceFile]:
@@ -154,9 +194,12 @@ def _read_path(path: Path, limits: Limits) -> Iterator[SourceFile]:
             raise DataError("no-such-file", file=path.name or str(path))
         elif path.suffix.lower() == ".zip":
             yield from _unzip(path.name, path, limits)
+        elif is_picture(PurePosixPath(path.name)):
+            place = PurePosixPath(*map(_displayable_name, path.absolute().parts))
+            _add_picture(place, path.stat().st_size, path.read_bytes, limits)
         elif _is_supported(PurePosixPath(path.name)):
             place = PurePosixPath(_displayable_name(path.name))
-            yield SourceFile(place, _read_bytes(path, limits), explicit=True)
+            yield replace(_read_file(path, place, limits), explicit=True)
         else:
             raise DataError("unknown-kind", file=path.name, kinds=sentence("error.kinds"))
     except OSError as error:
@@ -177,56 +220,119 @@ def _displayable_name(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "replace")
 
 
-def _read_bytes(path: Path, limits: Limits) -> bytes:
-    _check_size(path, limits)
-    return path.read_bytes()
+def _read_file(path: Path, place: PurePosixPath, limits: Limits) -> SourceFile:
+    """A file; of a text, what remains without its pictures."""
+    size, suffix = path.stat().st_size, path.suffix.lower()
+    _check_size(path.name, size, limits.upload)
+    with path.open("rb") as opened:
+        if suffix in _STORED_SUFFIXES and size > _LARGE_BYTES:
+            return SourceFile(place, opened.read(_PIECE_BYTES), stored=path)
+        if suffix not in _TEXT_SUFFIXES:
+            return SourceFile(place, opened.read())
+        pieces = take_pictures(iter(partial(opened.read, _PIECE_BYTES), b""))
+        return SourceFile(place, _joined(path.name, pieces, limits.bytes))
 
 
-def _check_size(path: Path, limits: Limits) -> None:
-    size = path.stat().st_size
-    if size > limits.bytes:
+def _joined(name: str, pieces: Iterable[bytes], limit: int) -> bytes:
+    content = io.BytesIO()  # gives its bytes away without a copy
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size <= limit:
+            content.write(piece)
+    _check_size(name, size, limit)
+    return content.getvalue()
+
+
+def _check_size(name: str, size: int, limit: int) -> None:
+    if size > limit:
         raise DataError(
             "file-too-large",
-            file=path.name,
+            file=name,
             size=_format_megabytes(size),
-            limit=_format_megabytes(limits.bytes),
+            limit=_format_megabytes(limit),
         )
 
 
+def _add_picture(
+    place: PurePosixPath, size: int, read: Callable[[], bytes], limits: Limits
+) -> None:
+    """Keep a picture file of `size` bytes; one that is too large is not read.
+
+    Raises `DataError` for more pictures than there may be.
+    """
+    folder = current_folder()
+    if len(folder.files) == limits.pictures:
+        raise DataError("too-many-pictures", file=place.name, limit=limits.pictures)
+    if size > MAX_PICTURE_BYTES:
+        folder.refuse_large_file(place)
+    else:
+        folder.add_file(place, read())
+
+
 def _unzip(name: str, path: Path, limits: Limits) -> Iterator[SourceFile]:
-    _check_size(path, limits)
+    _check_size(name, path.stat().st_size, limits.upload)
     try:
         with zipfile.ZipFile(path) as archive:
             infos = [info for info in archive.infolist() if not info.is_dir()]
             check_archive(name, infos, limits)
             for info in infos:
                 place = PurePosixPath(_entry_name(info))
-                if _is_visible(place.parts):
-                    yield SourceFile(
-                        place, read_all(archive, info) if _is_supported(place) else b""
-                    )
+                if not _is_visible(place.parts):
+                    continue
+                if is_picture(place):
+                    _add_picture(place, info.file_size, partial(read_all, archive, info), limits)
+                else:
+                    yield SourceFile(place, _unpacked(archive, info, place, limits))
     except ARCHIVE_ERRORS as error:
         raise DataError("zip-damaged", file=name, reason=str(error)) from error
 
 
+def _unpacked(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: PurePosixPath, limits: Limits
+) -> bytes:
+    """An entry, of a text what remains without its pictures; nothing of one that is not wanted."""
+    if not _is_supported(place):
+        return b""
+    if place.suffix.lower() not in _TEXT_SUFFIXES:
+        return read_all(archive, info)
+    return _joined(place.name, take_pictures(read_chunks(archive, info)), limits.bytes)
+
+
 def check_archive(name: str, infos: Sequence[zipfile.ZipInfo], limits: Limits) -> None:
-    """Raise `DataError` for an archive that is locked, too big, or points out of itself."""
-    if len(infos) > limits.files:
-        raise DataError("zip-too-full", file=name, n=len(infos), limit=limits.files)
-    if (size := sum(info.file_size for info in infos)) > limits.unpacked:
-        raise DataError(
-            "zip-too-large",
-            file=name,
-            size=_format_megabytes(size),
-            limit=_format_megabytes(limits.unpacked),
-        )
+    """Raise `DataError` for an archive that is locked, too big, or points out of itself.
+
+    Pictures, and tables that may have some in them, are counted apart.
+    """
+    sizes: Counter[str] = Counter()
+    n = 0
+    for info in infos:
+        suffix = PurePosixPath(info.filename).suffix.lower()
+        with_pictures = suffix in (*_PICTURE_SUFFIXES, *_TABLE_SUFFIXES)
+        sizes["pictures" if with_pictures else "others"] += info.file_size
+        n += suffix not in _PICTURE_SUFFIXES
+    if n > limits.files:
+        raise DataError("zip-too-full", file=name, n=n, limit=limits.files)
+    for size, limit in (
+        (sizes["pictures"], limits.unpacked_pictures),
+        (sizes["others"], limits.unpacked),
+    ):
+        if size > limit:
+            raise DataError(
+                "zip-too-large",
+                file=name,
+                size=_format_megabytes(size),
+                limit=_format_megabytes(limit),
+            )
     for info in infos:
         place = PurePosixPath(_entry_name(info))
         if place.is_absolute() or ".." in place.parts or ":" in place.parts[0]:
             raise DataError("zip-outside", file=name, place=str(place))
         if info.flag_bits & _ENCRYPTED_FLAG:
             raise DataError("zip-locked", file=name)
-        if info.file_size > max(_MIN_BOMB_BYTES, limits.ratio * info.compress_size):
+        # Of pictures no more is read than one may have.
+        is_bomb = info.file_size > max(_MIN_BOMB_BYTES, limits.ratio * info.compress_size)
+        if is_bomb and not is_picture(place):
             raise DataError("zip-bomb", file=name, place=str(place), ratio=limits.ratio)
 
 
@@ -244,18 +350,11 @@ def _entry_name(info: zipfile.ZipInfo) -> str:
 
 
 def _is_supported(place: PurePosixPath) -> bool:
-    suffixes = (*_TEXT_SUFFIXES, *_PLUGIN_SUFFIXES, *_WORKBOOK_SUFFIXES, *_BINARY_SUFFIXES)
-    return place.suffix.lower() in suffixes
+    return place.suffix.lower() in (*_TABLE_SUFFIXES, *_PLUGIN_SUFFIXES)
 
 
 def _is_visible(parts: Sequence[str]) -> bool:
     return not any(part.startswith((".", "__MACOSX")) for part in parts)
-
-
-def _ignored_files_notes(ignored: Sequence[str]) -> tuple[UploadNote, ...]:
-    if not ignored:
-        return ()
-    return (UploadNote("ignored-files", {"files": first_few(ignored, _MAX_NAMES_SHOWN)}),)
 
 
 def _format_megabytes(size: int) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from evalui.datasets.open_samples import language_of
+from evalui.pictures import without
 from evalui.proportions import wilson_interval
 from evalui.types import LETTERS, Interval, Language, Sample
 
@@ -84,7 +85,7 @@ def check_choices(samples: Sequence[Sample]) -> ChoiceHealth:
             sample.id for sample in samples if sample.refers_to_other_options
         ),
         duplicate_options=tuple(sample.id for sample in samples if sample.duplicate_options),
-        question_length=_length_statistics(sample.question for sample in samples),
+        question_length=_length_statistics(without(sample.question) for sample in samples),
         option_length=_length_statistics(choice for sample in samples for choice in sample.choices),
         subjects=_count_by(samples, lambda sample: sample.subject),
         languages=_count_by(samples, lambda sample: language_of(sample.question)),
@@ -183,7 +184,7 @@ def check_open_questions(samples: Sequence[Sample]) -> OpenHealth:
         languages=dict(Counter(languages)),
         capabilities=dict(Counter(sample.metadata.get("capability", "") for sample in samples)),
         duplicates=_duplicate_questions(samples),
-        question_length=_length_statistics(sample.question for sample in samples),
+        question_length=_length_statistics(without(sample.question) for sample in samples),
         reference_length=_length_statistics(references) if references else None,
         conversations=sum(map(_is_conversation, samples)),
         with_guidance=sum(bool(sample.metadata.get("guidance")) for sample in samples),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from evalui.messages import Sentence, sentence
+from evalui.pictures import Mark, parts
 from evalui.registry import Registry
 from evalui.types import LETTERS, Dataset, DatasetKind, Fault, Sample, Split
 
@@ -264,13 +265,18 @@ class Roles:
 class Limits:
     """What is too much for one upload.
 
-    `bytes` of one file as it comes and `unpacked` of all together, `files` and `lines` of all
-    together; `ratio` is how many times its packed size a file in an archive may have. A workbook
-    is such an archive; it may have `lines` rows and `cells` cells.
+    `upload` of one file as it comes; `bytes` of a text and `unpacked` of all texts together, both
+    without their pictures. Of picture files there may be `pictures`; with the tables in an archive
+    they may have `unpacked_pictures` bytes. `files` and `lines` of all together; `ratio` is how
+    many times its packed size a file in an archive may have. A workbook is such an archive; it may
+    have `unpacked` bytes without its pictures, `lines` rows and `cells` cells.
     """
 
-    bytes: int = 50 * 2**20
+    upload: int = 2000 * 2**20
+    bytes: int = 200 * 2**20
     unpacked: int = 200 * 2**20
+    pictures: int = 100_000
+    unpacked_pictures: int = 4000 * 2**20
     ratio: int = 100
     files: int = 2000
     lines: int = 1_000_000
@@ -441,6 +447,13 @@ def collapse_whitespace(text: str) -> str:
 def shorten(text: str, limit: int = 40) -> str:
     """The text, cut to `limit` characters with an ellipsis at its end."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def quoted(text: str) -> str:
+    """A text as a fault shows it: in quotes, on one line, cut short, with words for pictures."""
+    word = sentence("picture.word")
+    words = "".join(word if isinstance(part, Mark) else part for part in parts(text))
+    return f"“{shorten(collapse_whitespace(words))}”"
 
 
 def first_few(

@@ -24,17 +24,17 @@ from evalui.datasets.model import (
     as_list,
     as_object,
     cell_text,
-    collapse_whitespace,
     counted,
     fold_name,
     long_row_fault,
     pandas_empty_fault,
+    quoted,
     row_numbers,
-    shorten,
     sort_by_line,
 )
 from evalui.datasets.names import INSTRUCTION_NAMES, fold_head
 from evalui.datasets.options import parse_cell
+from evalui.pictures import without
 from evalui.replies import is_chinese
 from evalui.types import Fault, Language, Message, Sample
 
@@ -42,6 +42,9 @@ _LANGUAGE_PREFIX = re.compile(r"(cn|zh|en)-", re.IGNORECASE)
 _WHOLE_NUMBER = re.compile(r"(-?\d+)\.0+")
 # Columns that are read by their names alone.
 READ_BY_NAME: Final = ("history", "system", "messages", "turns")
+# Columns of questions that a program answers: what decides whether it is right, and its beginning
+# where that is given. Samples have both among their metadata.
+TESTS, STARTER = "python_tests", "starter_code"
 _SYSTEM_NAMES = ("system_prompt", "system prompt", "系统提示", "系统提示词")
 # What samples know of themselves; no column of the file may replace it.
 _RESERVED_METADATA: Final = (
@@ -146,6 +149,7 @@ class _Columns:
         self._explanation = roles.place("explanation")
         self._guidance = roles.place("guidance")
         self._index = places.get("index", -1)
+        self._tests = places.get(TESTS, -1) if roles.kind == "code" else None
         self._history, self._system, self._messages, self._turns = (
             places.get(name, -1) for name in READ_BY_NAME
         )
@@ -166,9 +170,11 @@ class _Columns:
         parsed, references = self._parse_question(row), self._read_references(row)
         if isinstance(parsed, Fault) or isinstance(references, Fault):
             return [fault for fault in (parsed, references) if isinstance(fault, Fault)]
+        if self._tests is not None and not row.text(self._tests):
+            return [self._fault(row, self._tests, "no-tests", "empty", "Python")]
         if not references and parsed.answer.strip():
             references = (parsed.answer,)
-        own_subject = row.text(self._subject)
+        own_subject = without(row.text(self._subject)).strip()
         index = normalise_index(row.text(self._id))
         metadata = {name: text for name, at in self._others if (text := row.text(at))}
         metadata["subject"] = own_subject or self._role.subject
@@ -412,4 +418,4 @@ def _content_text(content: Any) -> str | None:
 def _quote(value: Any) -> str:
     """A value that is none of these, as a fault shows it."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"“{shorten(collapse_whitespace(text))}”"
+    return quoted(text)

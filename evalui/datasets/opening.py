@@ -14,6 +14,7 @@ from typing import Literal
 from evalui.datasets.answers import by_letter
 from evalui.datasets.containers import open_tables
 from evalui.datasets.containers.delimited import read_delimited
+from evalui.datasets.containers.pictures import with_pictures
 from evalui.datasets.encoding import decode
 from evalui.datasets.files import SourceFile, is_optional
 from evalui.datasets.model import (
@@ -169,12 +170,14 @@ def _open_file(
     Of several those count that can be read, and the first where none can; a note names the others.
     Each has a role of its own if there are still several.
     """
-    digest = hashlib.sha256(member.data).digest()
+    with member.open() as source:
+        digest = hashlib.file_digest(source, "sha256").digest()
     plugin = next((n for n in DATASET_FORMATS if _reads(DATASET_FORMATS[n], member)), "")
     if _LOG.search(member.data[:_LOG_BYTES]):
         raise DataError("log-no-questions", file=member.name)
     if plugin:
         found = DATASET_FORMATS[plugin].read(member.data, member.name)
+        found = replace(found, tables=tuple(map(with_pictures, found.tables)))
     else:
         found = open_tables(member, layout, limits)
     if not found.tables:

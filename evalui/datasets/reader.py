@@ -19,9 +19,9 @@ from typing import Literal
 
 from evalui.datasets.answers import ANSWER_KEYS, answer_function
 from evalui.datasets.containers.delimited import read_delimited
-from evalui.datasets.containers.pictures import PICTURE_RULE
+from evalui.datasets.containers.pictures import picture_fault
 from evalui.datasets.encoding import decode
-from evalui.datasets.files import SourceFile, is_text
+from evalui.datasets.files import SourceFile, ignored_files_notes, is_text
 from evalui.datasets.model import (
     COMMAS_RULE,
     DATASET_FORMATS,
@@ -46,6 +46,12 @@ from evalui.datasets.opening import (
     OpenedFile,
     open_files,
     select_kind,
+)
+from evalui.datasets.picture_files import (
+    UnreadablePicture,
+    current_folder,
+    open_folder,
+    pass_over_pictures,
 )
 from evalui.datasets.roles import (
     column_table,
@@ -95,13 +101,6 @@ class ParsedFile:
             and self.role.split in SHOWN_SPLITS
         )
 
-    @property
-    def picture_column(self) -> str | None:
-        """The first column of pictures if every row has one, else None."""
-        faults = self.parsed.faults
-        rules = {fault.rule for fault in faults} | self.parsed.unlisted.keys()
-        return None if self.parsed.samples or rules != {PICTURE_RULE} else faults[0].column
-
 
 @dataclass(frozen=True, slots=True)
 class _FileRoles:
@@ -117,7 +116,19 @@ def config_entries(
 
     Those whose folder is not there are left out. Raises `DataError` as `load` does.
     """
+    pass_over_pictures()
     return select_files(paths, limits).usable_entries
+
+
+@uncollected()
+def has_questions(paths: Sequence[Path], *, limits: Limits = _DEFAULT_LIMITS) -> bool:
+    """Whether there is a question that can be used, of whose pictures none is looked at.
+
+    Raises `DataError` as `load` does.
+    """
+    pass_over_pictures()
+    _, _, files = _open_and_read(paths, _DEFAULT_LAYOUT, limits)
+    return any(file.parsed.samples for file in files)
 
 
 @uncollected()
@@ -126,12 +137,14 @@ def read_columns(
     *,
     layout: Layout = _DEFAULT_LAYOUT,
     limits: Limits = _DEFAULT_LIMITS,
+    pictures: Path | None = None,
 ) -> ColumnTable | None:
     """The columns of the first file that is to be scored; None if it is no table of rows.
 
     A format that knows the header makes a table of it even where its rows cannot be cut. Raises
-    `DataError` as `load` does.
+    `DataError` as `load` does; `pictures` is its folder.
     """
+    open_folder(pictures)
     gathered = select_files(paths, limits).for_entry(layout.entry)
     opened = [
         file for file in open_files(gathered.files, layout, limits) if isinstance(file, OpenedFile)
@@ -154,21 +167,27 @@ def load(
     layout: Layout = _DEFAULT_LAYOUT,
     name: str = "",
     limits: Limits = _DEFAULT_LIMITS,
+    pictures: Path | None = None,
 ) -> LoadResult:
     """The dataset in `paths`, everything wrong with its rows, and what else there is to know.
+
+    Its pictures are kept in the folder `pictures`; without one they are only looked at.
 
     Raises:
         DataError: nothing can be read, or a file is no table at all; the message
             states which and why.
         UnknownName: the layout's answer key does not exist.
     """
+    folder = open_folder(pictures)
     gathered, selection, parsed = _open_and_read(paths, layout, limits)
     files, repeated = _apply_duplicate_policy(parsed, layout)
     _check_names(files)
     _check_answer_key(files, layout)
     roles = _assign_roles(files, layout)
     commas = _comma_notes(files, layout)
-    notes = (*gathered.notes, *selection.notes, *roles.notes, *repeated, *commas)
+    unnamed = [place.name for place in folder.files if place not in folder.named]
+    left_out = (*gathered.notes, *ignored_files_notes(unnamed))
+    notes = (*left_out, *selection.notes, *roles.notes, *repeated, *commas)
     if not roles.scored:
         sentences = [sentence("error.nothing-to-score")]
         sentences += (note.sentence for note in notes)
@@ -189,6 +208,7 @@ def load(
         shots=shown.samples,
         sha256=_sha256(used, layout, skipped=any(note.rule == LEFT_OUT_RULE for note in repeated)),
         packages=_packages(used, layout),
+        pictures=str(pictures or "") if folder.known else "",
     )
     return LoadResult(
         dataset=dataset,
@@ -230,10 +250,33 @@ def _open_and_read(
         replace(file, opened=replace(file.opened, table=replace(file.opened.table, rows=())))
         if file.parsed.samples
         else file
-        for file in _read_files(selection)
+        for file in map(_without_foreign_pictures, _read_files(selection))
     ]
     left_out = tuple(note for note in opened if isinstance(note, UploadNote))
     return gathered, replace(selection, files=(), notes=(*left_out, *selection.notes)), files
+
+
+def _without_foreign_pictures(file: ParsedFile) -> ParsedFile:
+    """The file without samples that show pictures of other uploads, which are faults.
+
+    A cell may be read in many ways, and a mark may be hidden in it until then.
+    """
+    samples: list[Sample] = []
+    faults = FaultList(file.parsed.faults, unlisted=file.parsed.unlisted)
+    for sample in file.parsed.samples:
+        try:
+            current_folder().check(*sample.texts)
+            samples.append(sample)
+        except UnreadablePicture as foreign:
+            faults.add(
+                picture_fault(file.role.name, int(sample.metadata["line"]), "", foreign.reason)
+            )
+    if len(samples) == len(file.parsed.samples):
+        return file
+    parsed = replace(
+        file.parsed, samples=tuple(samples), faults=faults.kept, unlisted=faults.unlisted
+    )
+    return replace(file, parsed=parsed)
 
 
 def _in_cluster(sample: Sample, column: str) -> Sample:
@@ -285,17 +328,11 @@ def _check_answer_key(files: Sequence[ParsedFile], layout: Layout) -> None:
 
 
 def _assign_roles(files: Sequence[ParsedFile], layout: Layout) -> _FileRoles:
-    """Which files are scored and which shown; a file of pictures, or of a header, is neither."""
+    """Which files are scored and which shown; a file that ends with its header is neither."""
     bare = [file for file in files if file.has_no_examples]
-    usable = [file for file in files if file.picture_column is None and file not in bare]
-    roles = _roles_by_split(usable, layout.split)
-    left_out = (
-        UploadNote("pictures", {"file": file.role.name, "column": file.picture_column})
-        for file in files
-        if file.picture_column is not None
-    )
+    roles = _roles_by_split([file for file in files if file not in bare], layout.split)
     without_rows = (UploadNote(NO_ROWS_RULE, {"file": file.role.name}) for file in bare)
-    return replace(roles, notes=(*left_out, *without_rows, *roles.notes))
+    return replace(roles, notes=(*without_rows, *roles.notes))
 
 
 def _roles_by_split(files: Sequence[ParsedFile], wanted: Split | Literal[""]) -> _FileRoles:
@@ -617,7 +654,7 @@ def _apply_duplicate_policy(
 
 def _drop_duplicates(file: ParsedFile) -> ParsedFile:
     samples = tuple(sample for sample in file.parsed.samples if not sample.duplicate_options)
-    skipped = len(file.parsed.samples) - len(samples)
+    skipped = file.parsed.skipped + len(file.parsed.samples) - len(samples)
     return replace(file, parsed=replace(file.parsed, samples=samples, skipped=skipped))
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from evalui.datasets.answers import NO_ANSWER, answer_function, by_letter
 from evalui.datasets.column_profile import FITTING_SHARE
+from evalui.datasets.containers.pictures import picture_columns
 from evalui.datasets.guess import guess_roles, no_questions
 from evalui.datasets.model import (
     Cell,
@@ -30,11 +31,12 @@ from evalui.datasets.model import (
     with_columns,
 )
 from evalui.datasets.names import MODEL_NAMES, OUTPUT_NAMES, fold_head, is_known_name, read_head
+from evalui.datasets.open_samples import TESTS
 from evalui.datasets.options import read_options, split_question
 from evalui.datasets.samples import SEVERAL_RULE, read_rows
 from evalui.types import LETTERS, DatasetKind, Fault
 
-OPEN_KINDS: tuple[DatasetKind, ...] = ("general_qa", "subjective")
+OPEN_KINDS: tuple[DatasetKind, ...] = ("general_qa", "subjective", "code")
 _MIN_COLUMNS = 2  # of a table: a question and something beside it
 _MIN_CEVAL_NAMES = 3  # names that set C-Eval's table apart from others
 _ROWS_SHOWN = 50  # rows of a table at its beginning
@@ -61,15 +63,17 @@ _ANSWERS_TO_LISTS = (
     *("answer_idx", "answer_index", "答案"),
 )
 _PASSAGES = ("passage", "context", "article", "paragraph")
+_OF_QUESTIONS_AND_ANSWERS: Mapping[str, tuple[str, ...]] = {
+    "question": ("query", "question"),
+    "answer": ("response", "answer"),
+    "id": ("id", "index", "question_id"),
+    "capability": ("capability",),
+    "guidance": ("evaluating_guidance",),
+    "subject": ("subject",),
+}
 _OF_OPEN_QUESTIONS: Mapping[DatasetKind, Mapping[str, tuple[str, ...]]] = {
-    "general_qa": {
-        "question": ("query", "question"),
-        "answer": ("response", "answer"),
-        "id": ("id", "index", "question_id"),
-        "capability": ("capability",),
-        "guidance": ("evaluating_guidance",),
-        "subject": ("subject",),
-    },
+    "general_qa": _OF_QUESTIONS_AND_ANSWERS,
+    "code": _OF_QUESTIONS_AND_ANSWERS,
     "subjective": {
         "question": ("question", "query"),
         "answer": ("reference_answer", "reference", "answer", "response"),
@@ -92,6 +96,8 @@ def find_roles(table: FileTable, layout: Layout) -> Roles:
     if not stated and (doubt := no_questions(table.heads)):
         return Roles(("",) * len(table.heads), doubt=doubt)
     named = _roles_by_name(table, natural)
+    if named and named.kind == "code":
+        return named
     beginning = replace(table, rows=table.rows[:_FIRST_ROWS], faults=())
     if named and not stated and _contradicts_questions(beginning, named):
         return replace(named, sure=False, plain=False, doubt="options")
@@ -128,11 +134,11 @@ def find_roles_of(kind: DatasetKind, table: FileTable, known: Roles, layout: Lay
 def column_table(table: FileTable) -> ColumnTable | None:
     """The columns of a table as a person sees them; None if it is no table of rows.
 
-    Columns without a name are left out. A text of which half the lines have other cells than its
-    first is none.
+    Columns without a name, and those of pictures, are left out. A text of which half the lines have
+    other cells than its first is none.
     """
     names = [fold_name(head) for head in table.heads]
-    places = [at for at, name in enumerate(names) if name]
+    places = _named_columns(table)
     if len({names[at] for at in places}) < len(places):
         return None
     width = len(names)
@@ -255,6 +261,8 @@ def _roles_by_name(table: FileTable, layout: Layout) -> Roles | None:
         return _ceval_roles(table, heads, layout)
     if _have_lists(table, heads, layout):
         return _list_roles(table, heads, layout)
+    if TESTS in heads:
+        return _open_roles(table, layout, "code")
     if not heads.keys().isdisjoint(_OF_JUDGES):
         return _open_roles(table, layout, "subjective")
     names = (layout.question,) if layout.question else _OF_OPEN_QUESTIONS["general_qa"]["question"]
@@ -282,12 +290,17 @@ def _ceval_roles(table: FileTable, heads: Mapping[str, int], layout: Layout) -> 
         **dict(zip(LETTERS, layout.options or _option_letters(heads.keys()), strict=False)),
         "answer": layout.answer or "answer",
         "subject": layout.subject or "subject",
-        "id": layout.id or "id",
+        "id": layout.id or ("index" if _is_vlmevalkit(table, heads) else "id"),
         "explanation": layout.explanation or "explanation",
         "passage": layout.passage,
         "guidance": layout.guidance,
     }
     return _named(table, heads, columns, "multiple_choice")
+
+
+def _is_vlmevalkit(table: FileTable, heads: Mapping[str, int]) -> bool:
+    """Whether a table has pictures and numbers its rows as VLMEvalKit does."""
+    return "id" not in heads and "index" in heads and bool(picture_columns(table))
 
 
 def _option_letters(heads: Collection[str]) -> tuple[str, ...]:
@@ -484,9 +497,10 @@ def _guess_from_all(table: FileTable, layout: Layout) -> Roles:
     if shown is None:
         return Roles(("",) * len(table.heads))
     guess = guess_roles(shown, layout)
-    places = iter(guess.roles)
-    roles = tuple(next(places) if head.strip() else "" for head in table.heads)
-    guess = replace(guess, roles=roles)
+    roles = [""] * len(table.heads)
+    for at, role in zip(_named_columns(table), guess.roles, strict=True):
+        roles[at] = role
+    guess = replace(guess, roles=tuple(roles))
     at = guess.place("id")
     if at >= 0 and not layout.id and guess.place("row_option") < 0:
         ids = [row.text(at) for row in table.rows]
@@ -495,6 +509,12 @@ def _guess_from_all(table: FileTable, layout: Layout) -> Roles:
     if guess.sure and not _reads_rows(table, guess, layout):
         return replace(guess, sure=False, doubt="columns")
     return guess
+
+
+def _named_columns(table: FileTable) -> list[int]:
+    """The columns with a name but those of pictures, which are shown with the question anyway."""
+    pictures = picture_columns(table)
+    return [at for at, head in enumerate(table.heads) if head.strip() and at not in pictures]
 
 
 def _reads_rows(table: FileTable, roles: Roles, layout: Layout) -> bool:

@@ -44,13 +44,12 @@ from evalui.datasets.model import (
     UploadNote,
     as_object,
     cell_text,
-    collapse_whitespace,
     counted,
     fold_name,
     long_row_fault,
     pandas_empty_fault,
+    quoted,
     row_numbers,
-    shorten,
     sort_by_line,
 )
 from evalui.datasets.names import FIRST_LETTERS, LABEL_NAMES, LETTER_PLACES, fold_head
@@ -67,7 +66,9 @@ from evalui.datasets.options import (
     strip_spaced_letters,
     without_options,
 )
+from evalui.datasets.picture_places import place_pictures
 from evalui.datasets.reshape import join_option_rows
+from evalui.pictures import without
 from evalui.types import LETTERS, Fault, Sample
 
 SEVERAL_RULE = "multi-letter-answer"
@@ -78,6 +79,8 @@ _MANY_OPTIONS = 4  # that all begin with their letters show it in one question
 _PLAIN_SHARE = 0.9  # of the answers of a file that are bare letters, for no other to be thought of
 _MIN_MARKED_ROWS = 2  # rows whose first option is marked as right, for the order to tell it
 _LETTER_STARTS = FIRST_LETTERS | frozenset("(（[【选")
+_ROTATION = 1_000_000  # by which the number of a question grows with each place of its options
+_MAX_DIGITS = 15  # of a number of a question
 _SHUFFLE_SEED = "evalui-options-1"  # another one would be another order: raise its number
 _LIST_SHAPES = "a list of options: JSON, one to a line, or A. … B. …"
 # What samples know of themselves; no column of the file may replace it.
@@ -90,6 +93,7 @@ def read_rows(table: FileTable, roles: Roles, role: FileRole, layout: Layout) ->
     """The samples and faults of a table whose columns are what `roles` says."""
     if not table.rows and not table.faults:
         return ParsedRows((), (_no_rows_fault(table, role),))
+    table = place_pictures(table, roles, layout)
     if roles.kind != "multiple_choice":
         return read_open(table, roles, role, layout)
     if roles.place("row_option") >= 0:
@@ -215,7 +219,7 @@ class _ChoiceReader:
             if isinstance(options, str):
                 options = split_cell(options, separator) if separator else options
             if isinstance(options, str):
-                actual = f"“{shorten(collapse_whitespace(options))}”"
+                actual = quoted(options)
                 yield self._fault(row.line, self.listed, "no-option-list", actual, _LIST_SHAPES)
                 continue
             text, options = self._text_and_options(row, options)
@@ -265,7 +269,7 @@ class _ChoiceReader:
             text,
             options,
             "" if right is not None else self._answer_text(texts),
-            texts[self._subject].strip() if self._subject >= 0 else "",
+            without(texts[self._subject]).strip() if self._subject >= 0 else "",
             labels,
             right,
             type(row.cell(self.answer)) is JsonNumber,
@@ -349,8 +353,8 @@ class _ChoiceReader:
         """What is wrong with a row that has more or fewer cells than the header."""
         actual = f"{len(row.cells)} cells"
         if 0 <= self.answer < len(row.cells):
-            shown = cell_text(row.cells[self.answer]).strip()[:20]
-            actual += f", and “{shown}” under {self.name(self.answer)}"
+            shown = quoted(cell_text(row.cells[self.answer]).strip())
+            actual += f", and {shown} under {self.name(self.answer)}"
         model = "header" if self.table.head_line else "first row"
         expected = f"{len(self.heads)} cells, as in the {model}; {self._shift_cause()}"
         return Fault(self.role.name, row.line, "", "shifted-row", actual, expected)
@@ -371,7 +375,7 @@ class _ChoiceReader:
         if at is None:
             return None
         under = self.heads[at] or "a column without a name"
-        actual = f"“{answer[:20]}”, but “{texts[at].strip()}” under {under}"
+        actual = f"{quoted(answer)}, but “{texts[at].strip()}” under {under}"
         expected = f"the answer under {self.name(self.answer)}; {self._shift_cause()}"
         return self._fault(line, self.answer, "shifted-row", actual, expected)
 
@@ -437,13 +441,17 @@ def _validate(
     unanswered &= not any(each.answer.strip() or each.right for each in lettered)
     samples: list[Sample] = []
     faults = FaultList()
+    first = _first_orders(lettered)
+    rotated = 0
     del read
     lettered.reverse()
     for result in map(reading.to_sample, counted(_consumed(lettered))):
-        if isinstance(result, Sample):
-            samples.append(result)
-        else:
+        if not isinstance(result, Sample):
             faults.add(*result)
+        elif _is_rotation(result, first):
+            rotated += 1
+        else:
+            samples.append(result)
     merged = FaultList(
         sort_by_line(unread.kept, faults.kept),
         unlisted=unread.unlisted + faults.unlisted + table.unlisted,
@@ -454,6 +462,7 @@ def _validate(
         ("options-in-question", repeated),
         ("several-answers", several),
         ("options-shuffled", len(samples) if reading.shuffled else 0),
+        ("rotations-left-out", rotated),
     )
     return ParsedRows(
         tuple(samples),
@@ -465,8 +474,36 @@ def _validate(
             *key.notes,
             *(UploadNote(rule, {"file": role.name, "n": str(n)}) for rule, n in counts if n),
         ),
+        skipped=rotated,
         unlisted=merged.unlisted,
     )
+
+
+def _first_orders(questions: Sequence[_Question]) -> Mapping[int, _Question]:
+    """The questions that a file repeats with their options rotated, by their numbers.
+
+    VLMEvalKit numbers the rotation by k places of question n as n + 1,000,000 k.
+    """
+    numbers = [_number(each.id, each.metadata) for each in questions]
+    wanted = {number % _ROTATION for number in numbers if number >= _ROTATION}
+    pairs = zip(numbers, questions, strict=True)
+    return {number: each for number, each in pairs if number in wanted} if wanted else {}
+
+
+def _number(id_: str, metadata: Mapping[str, str]) -> int:
+    """The number of a question, -1 without one."""
+    text = metadata.get("index", id_)
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS else -1
+
+
+def _is_rotation(sample: Sample, first: Mapping[int, _Question]) -> bool:
+    """Whether a sample is one of those again, with its options in another order."""
+    number = _number(sample.id.rpartition("/")[2], sample.metadata) if first else -1
+    original = first.get(number % _ROTATION) if number >= _ROTATION else None
+    if original is None or original.text != sample.question:
+        return False
+    texts = original.texts
+    return any(texts[at:] + texts[:at] == sample.choices for at in range(1, len(texts)))
 
 
 def _consumed(questions: list[_Question]) -> Iterator[_Question]:
@@ -675,7 +712,7 @@ class _Reading:
         letters = "".join(LETTERS[place] for place in question.right or ())
         actual = ", ".join(letters) or "none marked"
         if question.right is None:
-            actual = f"“{shorten(collapse_whitespace(cell))}”" if cell else "empty"
+            actual = quoted(cell) if cell else "empty"
             letters = answer_letters(cell, len(texts)) if self.key == "letter" else ""
             if self.key in ("index0", "index1"):
                 first = int(self.key == "index1")

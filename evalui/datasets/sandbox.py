@@ -10,6 +10,7 @@ import inspect
 import logging
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,12 +23,13 @@ from dataclasses import dataclass, replace
 from functools import cache, partial, wraps
 from io import BufferedReader, BufferedWriter
 from pathlib import Path
+from tempfile import mkdtemp
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, TypeVar, get_type_hints
 
 from evalui import errors
 from evalui.datasets import external_answers, preview, reader
-from evalui.datasets.model import ON_ROWS, Limits
+from evalui.datasets.model import ON_ROWS, Layout, Limits, LoadResult
 from evalui.datasets.plain_data import (
     Misfit,
     Place,
@@ -68,6 +70,7 @@ _RESERVE_BYTES = 2**25  # for saying that all other memory is used up
 _NICENESS = 5  # pages come first
 _MAX_OPEN = 256  # files and connections
 _MAX_FILE = 2**28  # bytes of one that an archive is unpacked to
+_DEFAULT_LAYOUT = Layout()
 _DEFAULT_LIMITS = Limits()
 _PR_SET_NO_NEW_PRIVS = 38  # of linux/prctl.h: a program with more rights gives none
 
@@ -281,10 +284,34 @@ def _config_entries(
 
 # What reads the files of a user.
 config_entries = confined(_config_entries)
-load = confined(reader.load)
+_load = confined(reader.load)
 read_columns = confined(reader.read_columns)
 read_answers = confined(external_answers.read_answers)
 examine = confined(preview.examine)
+
+
+def load(
+    paths: Sequence[Path],
+    *,
+    layout: Layout = _DEFAULT_LAYOUT,
+    name: str = "",
+    limits: Limits = _DEFAULT_LIMITS,
+) -> LoadResult:
+    """As `reader.load`; the pictures are in a folder that goes with this process."""
+    return _load(paths, layout=layout, name=name, limits=limits, pictures=_spool(os.getpid()))
+
+
+@cache
+def _spool(process: int) -> Path:
+    """The folder of this process for pictures, which a fork of it does not share."""
+    folder = Path(mkdtemp(prefix="evalui-pictures-"))
+
+    def remove() -> None:
+        if os.getpid() == process:  # a fork that ends does this too
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
 
 
 def main() -> None:

@@ -73,7 +73,8 @@ class LogPart:
     a large part of which one answer a question is expected. The part can be pickled then.
     `named_after` is the folder that `model` is the name of where no file states it. `logs` counts
     those that were joined because they show the same questions in other orders. `left_out` is
-    what the reader leaves out of the files beside the parts; one of its parts has it.
+    what the reader leaves out of the files beside the parts; one of its parts has it. `pictures`
+    gives the folder of the pictures whose marks stand in the questions.
     """
 
     harness: str
@@ -94,6 +95,7 @@ class LogPart:
     named_after: Path | None = None
     logs: int = 1
     left_out: tuple[LeftOut, ...] = ()
+    pictures: Callable[[], str] | None = None
 
 
 # From the files that were given, folders walked, to the parts among them that a reader knows.

@@ -559,7 +559,12 @@ class _PartImport:
         first = self._n_samples - len(self._samples)
         if self._samples:
             written = write_imported_samples(
-                self._database, self._lease, self._dataset_id, first, self._samples
+                self._database,
+                self._lease,
+                self._dataset_id,
+                first,
+                self._samples,
+                pictures=self._part.pictures() if self._part.pictures else "",
             )
             self._digest.update(written + b"\n")
             self._samples = []
@@ -617,15 +622,17 @@ class _PartImport:
     def _with_circular(
         self, figures: tuple[PrintedFigure, ...], open_cell: _OpenCell
     ) -> tuple[PrintedFigure, ...]:
-        """With our value of figures of several orders, which OpenCompass prints without marks."""
-        unmarked = {each.name for each in figures if not each.subject and not each.n}
-        if not unmarked:
+        """With our value of figures of several orders: those that a reader names as readings, and
+        those that OpenCompass prints without marks.
+        """
+        named = {each.name: each.reading or each.name for each in figures if not each.subject}
+        if not named:
             return figures
         trials = read_trials(self._database, open_cell.id)
         ours = CellTrials(trials, pattern_of(open_cell.orders)).circular.values
         return tuple(
-            replace(each, ours=ours[each.name] / 100)
-            if each.name in unmarked & ours.keys() and not each.subject
+            replace(each, ours=ours[named[each.name]] / 100)
+            if not each.subject and each.ours is None and named[each.name] in ours
             else each
             for each in figures
         )

@@ -43,7 +43,7 @@ _RESULTS = re.compile(r"results(?:_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+))?$")
 _KEYS = {"doc_id", "doc", "target", "arguments", "filtered_resps"}
 _NO_FIGURES = ("alias", "name", "sample_len", "sample_count")
 # evalui's reading of the same answers, by the metric of lm-eval.
-_READINGS: Mapping[Evidence, Mapping[str, str]] = {
+READINGS: Mapping[Evidence, Mapping[str, str]] = {
     "letters": {"acc": "forced", "acc_norm": "forced"},
     "texts": {"acc": "raw", "acc_norm": "ln_char", "acc_bytes": "ln_byte", "acc_mutual_info": "un"},
     "reply": {"exact_match": "tolerant", "acc": "tolerant"},
@@ -92,7 +92,7 @@ class _TaskLog:
         task, time = (name["task"], name["time"] or "") if name else (path.stem, "")
         results = _results_beside(path, time, files)
         first = first_object(path) or {}
-        return cls(path, task, time, _root(task, results), _evidence(first), results)
+        return cls(path, task, time, group_of(task, results), _evidence(first), results)
 
     @property
     def delimiter(self) -> str:
@@ -121,7 +121,7 @@ def _results_beside(path: Path, time: str, files: Iterable[Path]) -> JsonObject:
     return (json_object(chosen[0]) or {}) if chosen else {}
 
 
-def _root(task: str, results: JsonObject) -> str:
+def group_of(task: str, results: JsonObject) -> str:
     """The outermost group of a task, the task itself if it is in none."""
     parents = {
         as_text(child): group
@@ -151,11 +151,11 @@ def _part(logs: Sequence[_TaskLog]) -> LogPart:
     results, dataset, evidence = first.results, first.dataset, first.evidence
     missing = _MISSING[evidence] + (() if results else ("results",))
     tasks = [log.task for log in logs]
-    subjects = dict.fromkeys(tasks, "") if tasks == [dataset] else _subjects(tasks, dataset)
-    figures = [*_figures(results, dataset, "")] if results else []
+    subjects = dict.fromkeys(tasks, "") if tasks == [dataset] else subjects_of(tasks, dataset)
+    figures = [*figures_of(results, dataset, "")] if results else []
     for task, subject in subjects.items():
-        figures += _figures(results, task, subject) if subject else ()
-    readings = _READINGS[evidence]
+        figures += figures_of(results, task, subject) if subject else ()
+    readings = READINGS[evidence]
     metrics = {figure.name for figure in figures} | {name for log in logs for name in _names(log)}
     main = next((name for name in metrics if name.partition(",")[0] in readings), "")
     model = _model(results)
@@ -169,7 +169,7 @@ def _part(logs: Sequence[_TaskLog]) -> LogPart:
         blocks=partial(_blocks, logs, subjects),
         version=as_text(results.get("lm_eval_version")),
         task_version=as_text(as_object(results.get("versions")).get(dataset)),
-        shots=_shots(results, tasks[0]),
+        shots=shots_of(results, tasks[0]),
         figures=tuple(figures),
         readings={name: readings[key] for name in metrics if (key := _metric(name)) in readings},
         main_mark=main,
@@ -189,12 +189,13 @@ def _names(log: _TaskLog) -> Iterator[str]:
     return (f"{name},{_filter(sample)}" for name in _metrics(sample))
 
 
-def _subjects(tasks: Sequence[str], dataset: str) -> dict[str, str]:
+def subjects_of(tasks: Sequence[str], dataset: str) -> dict[str, str]:
     """The task names without the name of their group before them."""
     return {task: task.removeprefix(f"{dataset}_") for task in tasks}
 
 
-def _shots(results: JsonObject, task: str) -> int | None:
+def shots_of(results: JsonObject, task: str) -> int | None:
+    """How many worked examples stood before a question, None if no file states it."""
     number = as_number(as_object(results.get("n-shot")).get(task))
     return None if number is None else int(number)
 
@@ -207,7 +208,7 @@ def _model(results: JsonObject) -> str:
     return Path(name).name if name.startswith(("/", ".")) else name
 
 
-def _figures(results: JsonObject, task: str, subject: str) -> Iterator[PrintedFigure]:
+def figures_of(results: JsonObject, task: str, subject: str) -> Iterator[PrintedFigure]:
     """What is printed of a task or a group; standard errors are no figures of their own."""
     printed = as_object(as_object(results.get("results")).get(task))
     printed = as_object(as_object(results.get("groups")).get(task)) or printed

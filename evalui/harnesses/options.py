@@ -1,7 +1,9 @@
 """Options as a prompt shows them, letters as slots, and one order of options as another."""
 
+import ast
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 
 from evalui.types import LETTERS, Variant
@@ -62,6 +64,18 @@ def order_of(shown: Sequence[str], own: Sequence[str]) -> Variant | None:
         return Variant(tuple(places[text].pop(0) for text in shown))
     except (KeyError, IndexError):
         return None
+
+
+def references_of(answer: str) -> tuple[str, ...]:
+    """The right answers that a text names; several are a list as Python writes it.
+
+    >>> references_of("['stop', 'halt']"), references_of("stop"), references_of("")
+    (('stop', 'halt'), ('stop',), ())
+    """
+    if answer.startswith("[") and answer.endswith("]"):
+        with suppress(ValueError, SyntaxError):
+            return tuple(map(str, ast.literal_eval(answer)))
+    return (answer,) if answer else ()
 
 
 @cache

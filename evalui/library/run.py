@@ -94,6 +94,15 @@ class Run:
 
         return questions(self._results)
 
+    def picture(self, id: str) -> bytes:
+        """The file of a picture (PNG, JPEG or WebP) that questions name as `<picture:ID>`.
+
+        Raises:
+            UnknownName: the run has none of this id.
+            SpecError: the run is read from exported files, which hold no pictures.
+        """
+        return self._source.picture(id)
+
     def metrics(self) -> "pd.DataFrame":
         """A tidy row per dataset, group, model, mode and metric, as report.json has them."""
         return self.frame("metrics")

@@ -9,13 +9,14 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from evalui.errors import DataError, SpecError
+from evalui.errors import DataError, SpecError, UnknownName
 from evalui.local_runs import report_of
 from evalui.report.analyses.base import Report
 from evalui.report.imports.predictions import read_rows
 from evalui.report.imports.trial_lines import read_results, rows_of
 from evalui.report.write.json_text import JsonObject
 from evalui.store.connection import Database
+from evalui.store.pictures import read_run_picture
 from evalui.store.runs import read_run
 from evalui.types import CellResult, Language
 
@@ -47,6 +48,10 @@ class RunSource(Protocol):
 
     def frame(self, name: str) -> "pd.DataFrame":
         """One of the frames of a run."""
+        ...
+
+    def picture(self, id_: str) -> bytes:
+        """The file of a picture of its questions."""
         ...
 
     def page(self, language: Language | None) -> bytes:
@@ -93,6 +98,13 @@ class StoreSource:
     def frame(self, name: str) -> "pd.DataFrame":
         """The frame of the report, which a caller may change."""
         return self.report.frames[name].copy(deep=False)
+
+    def picture(self, id_: str) -> bytes:
+        """The file in the store; raises `UnknownName` if the run has none of this id."""
+        picture = read_run_picture(self._database, self._run_id, id_, small=False)
+        if picture is None:
+            raise UnknownName("no-picture", picture=id_[:8])
+        return picture.body
 
     def page(self, language: Language | None) -> bytes:
         """The page in a language, else in English."""
@@ -149,6 +161,10 @@ class FolderSource:
         path = self._folder / f"{name}.jsonl"
         return (dict(row.values) for row in read_rows(path)) if path.exists() else iter(())
 
+    def picture(self, id_: str) -> bytes:
+        """None is among them; raises `SpecError`."""
+        raise SpecError("pictures-not-exported", picture=id_[:8])
+
     def page(self, language: Language | None) -> bytes:
         """The page as it lies there; raises `DataError` if it is missing or another is wanted."""
         path = self._folder / "report.html"
@@ -190,6 +206,10 @@ class ServerSource:
     def _whole(self) -> JsonObject:
         address = f"runs/{self._run_id}/figures"
         return _checked(self._client.call(JsonObject, "GET", address), address)
+
+    def picture(self, id_: str) -> bytes:
+        """The file that the server sends."""
+        return self._client.picture(self._run_id, id_)
 
     def page(self, language: Language | None) -> bytes:
         """The page in the archive."""

@@ -67,7 +67,8 @@ Prints a line for each: {"verdict": "B", "rule": "announced"} for two answers an
 """
 IMPORT_HELP = """\
 Import a finished run of another harness into the store, beside those of evalui: the folder
-of lm-eval (--log_samples), Inspect (.eval, .json), EvalScope, OpenCompass, HELM, or a CSV file.
+of lm-eval and lmms-eval (--log_samples), Inspect (.eval, .json), EvalScope, OpenCompass, HELM,
+VLMEvalKit, or a CSV file.
 
 A CSV file has a row for each answer, and --mapping names its columns:
 

@@ -251,6 +251,18 @@ class Backend(ABC):
         del entry
         return ""
 
+    def sees_pictures(self, entry: ModelEntry) -> bool:
+        """Whether the model is shown the pictures of a question, see `Request.pictures`."""
+        del entry
+        return False
+
+    def text_only(self, entry: ModelEntry) -> Mapping[Ability, str]:
+        """Why abilities hold for texts alone and for no pictures, by ability; the reason as in
+        `missing_reasons`. Empty where the backend knows none.
+        """
+        del entry
+        return {}
+
     def accelerators(self, entry: ModelEntry) -> int:
         """How many accelerators the model needs where there are any."""
         del entry

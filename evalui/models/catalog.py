@@ -32,7 +32,8 @@ class ModelState:
     `missing_reasons` gives reasons for missing abilities, where the backend knows better ones than
     evalui, `plain_only` for those that it has for plain prompts alone. `unavailable_addresses` are
     those of its addresses that cannot be used now, and why. `honours` are the settings of writing
-    that change its replies.
+    that change its replies. `sees_pictures`: it is shown those of a question; `text_only` gives
+    reasons for what it does with texts and not with pictures.
     """
 
     entry: ModelEntry
@@ -42,6 +43,8 @@ class ModelState:
     unavailable_addresses: Mapping[str, str] = field(default_factory=dict[str, str])
     plain_only: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
     honours: frozenset[str] = frozenset()
+    sees_pictures: bool = False
+    text_only: Mapping[Ability, str] = field(default_factory=dict[Ability, str])
 
     @property
     def is_endpoint_down(self) -> bool:
@@ -188,7 +191,17 @@ def describe(entry: ModelEntry) -> ModelState:
     lacks, down = backend.missing_reasons(entry), backend.unavailable_addresses(entry)
     plain_only = backend.plain_only(entry)
     honours = frozenset[str]() if problem else backend.honours(entry)
-    return ModelState(entry, backend.abilities(entry), problem, lacks, down, plain_only, honours)
+    return ModelState(
+        entry,
+        backend.abilities(entry),
+        problem,
+        lacks,
+        down,
+        plain_only,
+        honours,
+        backend.sees_pictures(entry),
+        backend.text_only(entry),
+    )
 
 
 def statuses(entries: Sequence[ModelEntry], *, wait_s: float) -> list[ModelStatus]:

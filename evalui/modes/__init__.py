@@ -3,6 +3,7 @@
 from evalui.modes import (
     choices_only,
     cloze,
+    code_generation,
     judge,
     multiple_choice,
     multiple_choice_reply,
@@ -10,6 +11,7 @@ from evalui.modes import (
 )
 from evalui.modes.base import (
     MODES,
+    HasHindrance,
     Mode,
     ModeSettings,
     ModeTraits,
@@ -18,6 +20,7 @@ from evalui.modes.base import (
     ability_of,
     follow_up_requests,
     grader_of,
+    mode_hindrance,
     modes_for,
     plan_requests,
     traits_of,
@@ -28,6 +31,7 @@ from evalui.modes.base import (
 
 __all__ = [
     "MODES",
+    "HasHindrance",
     "Mode",
     "ModeSettings",
     "ModeTraits",
@@ -36,9 +40,11 @@ __all__ = [
     "ability_of",
     "choices_only",
     "cloze",
+    "code_generation",
     "follow_up_requests",
     "grader_of",
     "judge",
+    "mode_hindrance",
     "modes_for",
     "multiple_choice",
     "multiple_choice_reply",

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
 
 from evalui.errors import UnknownName
+from evalui.messages import Sentence
 from evalui.modes.prompts.rubrics import Rubric
 from evalui.modes.prompts.templates import Template
+from evalui.pictures import has_marks, without
 from evalui.registry import Registry
 from evalui.types import (
     Ability,
@@ -29,6 +31,7 @@ from evalui.types import (
     Spellings,
     Trial,
     Variant,
+    texts_of,
 )
 
 if TYPE_CHECKING:
@@ -128,6 +131,15 @@ class MultiTurn(Protocol):
 
 
 @runtime_checkable
+class HasHindrance(Protocol):
+    """A mode that needs something of this machine."""
+
+    def hindrance(self) -> Sentence | None:
+        """Why it cannot run here, None if it can."""
+        ...
+
+
+@runtime_checkable
 class HasSettings(Protocol):
     """A mode that has settings of its own beside those of writing."""
 
@@ -208,6 +220,16 @@ def modes_for(kinds: Collection[DatasetKind]) -> list[str]:
     ]
 
 
+def mode_hindrance(mode: str) -> Sentence | None:
+    """Why a mode cannot run on this machine, None if it can.
+
+    Raises:
+        UnknownName: no such mode.
+    """
+    found = MODES[mode]
+    return found.hindrance() if isinstance(found, HasHindrance) else None
+
+
 def usual_mode(gives: Gives, ability: Ability | None = None) -> str:
     """The first mode that gives this, and needs no other ability of a model than that.
 
@@ -270,6 +292,10 @@ def _with_generation(
 
 def _with_settings(request: Request, settings: "GenerationSettings", repeat: int) -> Request:
     """A request with what the run sets; what the mode itself states of sampling stays."""
+    if settings.pictures == "none":
+        request = _without_pictures(request)
+    if settings.picture_side and any(map(has_marks, texts_of(request))):
+        request = replace(request, picture_side=settings.picture_side)
     if isinstance(request, Loglik):
         return request  # a text is scored as it is
     if settings.system_prompt:
@@ -286,6 +312,18 @@ def _with_settings(request: Request, settings: "GenerationSettings", repeat: int
         repeat=repeat,
         seed=(settings.seed or 0) if temperature > 0 else 0,
     )
+
+
+def _without_pictures(request: Request) -> Request:
+    if isinstance(request, Generate):
+        return replace(request, prompt=_prompt_without_pictures(request.prompt))
+    return replace(request, context=_prompt_without_pictures(request.context))
+
+
+def _prompt_without_pictures(prompt: Prompt) -> Prompt:
+    if isinstance(prompt, str):
+        return without(prompt)
+    return tuple(replace(turn, content=without(turn.content)) for turn in prompt)
 
 
 def _with_system_prompt(request: NextToken | Generate, text: str) -> Request:

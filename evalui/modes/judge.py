@@ -71,7 +71,7 @@ class Judge:
 
     abilities_needed: Ability = "generate"
     gives: Gives = "verdicts"
-    kinds: tuple[DatasetKind, ...] = ("general_qa", "subjective")
+    kinds: tuple[DatasetKind, ...] = ("general_qa", "subjective", "code")
     shows_options = False
     readings: tuple[str, ...] = ("verdict", "rating")
     headline = "verdict"

@@ -5,11 +5,13 @@ links are those of the page, "?run=..."; files have no links.
 """
 
 import re
+from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlencode
 
+from evalui.pictures import Picture
 from evalui.report.axes import Axis
 from evalui.types import Cell, Language
 
@@ -126,7 +128,24 @@ class BarCell:
     place: int | None = None  # of the model whose colour it has
 
 
-TableCell = str | TextCell | ValueCell | ModelCell | StateCell | PlotCell | BarCell
+@dataclass(frozen=True, slots=True)
+class PictureCell:
+    """A text beside a small picture, which a page has inside itself; `words` stand for that
+    elsewhere.
+    """
+
+    text: str
+    picture: Picture
+    words: str
+
+    @property
+    def address(self) -> str:
+        """The picture as an address."""
+        body = b64encode(self.picture.body).decode()
+        return f"data:{self.picture.media_type};base64,{body}"
+
+
+TableCell = str | TextCell | ValueCell | ModelCell | StateCell | PlotCell | BarCell | PictureCell
 
 
 @dataclass(frozen=True, slots=True)

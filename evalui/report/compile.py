@@ -18,7 +18,15 @@ from evalui.messages import localized
 from evalui.models.base import ModelUsage, ReplyCount
 from evalui.modes import MODES
 from evalui.registry import Registry
-from evalui.report.analyses.base import NO_VOTES, Analysis, Figures, HasAnalyses, Report
+from evalui.report.analyses.base import (
+    NO_VOTES,
+    Analysis,
+    Figures,
+    HasAnalyses,
+    Report,
+    SmallPictures,
+    no_pictures,
+)
 from evalui.report.analyses.calibration import CALIBRATION
 from evalui.report.analyses.chosen_metrics import CHOSEN_METRICS
 from evalui.report.analyses.cost import COST, REPLIES
@@ -72,13 +80,14 @@ def compile_report(
     changes: Sequence[str] = (),
     left_out: Sequence[LeftOut] = (),
     source: SummarySource | None = None,
+    small_pictures: SmallPictures = no_pictures,
 ) -> Report:
     """The report of a run, or of as much of it as is done; `baselines` are scripted models.
 
     `votes` are those of people on each dataset, by its name; `expenses` are what the models took,
     `replies` whose replies it rests on, `changes` what servers said of their models that was not so
     all the time, `left_out` is what the run does not evaluate. `source` may
-    know what is kept of a cell.
+    know what is kept of a cell, `small_pictures` those of the questions.
     """
     imported = any(result.log for result in results)
     declared: Mapping[str, Any] = json.loads(spec) if spec else {}
@@ -95,6 +104,7 @@ def compile_report(
         changes=tuple(changes),
         metrics=tuple(declared.get("metrics", ())),
         declared_groups=groups_of_spec(declared.get("summary_groups", ())),
+        small_pictures=small_pictures,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 from evalui.messages import localized, messages
+from evalui.pictures import Mark, has_marks, parts
 from evalui.scoring.cautions import MIN_DRAWN
 from evalui.scoring.cell_summary import SubjectGroup, Summary
 from evalui.types import Cell, Language
@@ -32,6 +33,14 @@ def join_sentences(*sentences: str) -> str:
 def gap_after(text: str) -> str:
     """The blank between a text and what follows it; "" after "" and after a sign of Chinese."""
     return " " if text and text[-1] not in _FULL_WIDTH else ""
+
+
+def in_words(text: str, language: Language) -> str:
+    """A text of a question where no picture can stand: each is a word."""
+    if not has_marks(text):
+        return text
+    word = localized("picture.word", language)
+    return "".join(word if isinstance(part, Mark) else part for part in parts(text))
 
 
 def join_names(names: Iterable[str], language: Language) -> str:

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from evalui.generation import not_honoured
-from evalui.messages import sentence
+from evalui.messages import Sentence, sentence
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
 from evalui.modes import MODES, Mode, ModeSettings, plan_requests
 from evalui.modes import traits_of as mode_traits
+from evalui.pictures import has_marks
 from evalui.runs.contest import presentations
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.choice.options import variants
@@ -18,6 +20,7 @@ from evalui.types import Ability, Cell, Contestant, Dataset, Generate, Pattern, 
 MAX_TRIALS = 1_000_000
 
 Describe = Callable[[ModelEntry], ModelState]  # what is known of a model, see `catalog.describe`
+Hindrance = Callable[[str], Sentence | None]  # why a mode cannot run here, see `mode_hindrance`
 
 _LACKS: dict[Ability, str] = {
     "next_token": "error.lacks-next-token",
@@ -171,11 +174,37 @@ def blocking_reason(
         )
     if "question" in mode_traits(mode_spec.mode).omits and traits_of(entry).needs_question:
         return sentence("error.needs-question", model=entry.name)
+    if dataset.pictures and (reason := _picture_reason(dataset, state, mode_spec)):
+        return reason
     if missing := not_honoured(mode_spec, state.honours):
         return sentence("error.setting-not-honoured", model=entry.name, setting=missing[0])
     if mode_spec.repeats > 1 and "temperature" in state.honours and not _draws(dataset, mode_spec):
         return sentence("error.repeats-alike", model=entry.name, n=mode_spec.repeats)
     return ""
+
+
+def _picture_reason(dataset: Dataset, state: ModelState, mode_spec: ModeSpec) -> str:
+    """Why the model cannot be asked about the pictures of the dataset in the mode, "" if it can."""
+    if not _asks_with_pictures(dataset):
+        return ""
+    name, leaves_out = state.entry.name, mode_spec.pictures == "none"
+    options = (option for sample in dataset.samples for option in sample.choices)
+    scores_options = not MODES[mode_spec.mode].shows_options
+    if (leaves_out or scores_options) and any(map(has_marks, options)):
+        return sentence("error.pictures-as-options", dataset=dataset.name)
+    if leaves_out:
+        return ""
+    if why := state.text_only.get(mode_spec.ability):
+        return sentence("error.sees-no-pictures-because", model=name, why=why)
+    if not state.sees_pictures:
+        return sentence("error.sees-no-pictures", model=name)
+    return ""
+
+
+def _asks_with_pictures(dataset: Dataset) -> bool:
+    """Whether there are pictures in its questions, and not in explanations alone."""
+    samples = chain(dataset.samples, dataset.shots)
+    return any(has_marks(text) for sample in samples for text in sample.texts_for_models)
 
 
 def _draws(dataset: Dataset, mode_spec: ModeSpec) -> bool:

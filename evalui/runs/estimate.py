@@ -3,20 +3,25 @@
 Some questions are enough for the length of requests.
 """
 
+import io
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import groupby, islice
 from types import MappingProxyType
 
+from evalui.generation import PICTURE_SIDE
 from evalui.models.base import ModelEntry, addresses_of
 from evalui.models.catalog import own_addresses
 from evalui.modes import MODES, ModeSettings, plan_requests
+from evalui.pictures import Mark, parts
 from evalui.replies import HAN_CHARACTER
 from evalui.runs.cells import CellPlan, trials_to_run
 from evalui.runs.spec import ModeSpec
 from evalui.store.codec import request_key
 from evalui.store.connection import Database
+from evalui.store.pictures import read_picture
 from evalui.store.response_cache import (
     ReplySource,
     is_deterministic,
@@ -25,14 +30,11 @@ from evalui.store.response_cache import (
 )
 from evalui.types import (
     Dataset,
-    Generate,
-    Loglik,
-    Message,
     Pattern,
-    Prompt,
     Request,
     Sample,
     Variant,
+    texts_of,
 )
 
 # Tokens that a model wrote for each request of a mode, see `store.usage.mean_reply_tokens`.
@@ -43,6 +45,7 @@ _NO_REPLY_TOKENS: ReplyTokens = MappingProxyType({})
 _MAX_LOOKUPS = 3_000
 _SAMPLED_QUESTIONS = 24  # of a cell
 _SAMPLED_VARIANTS = 24  # of each question
+_PIXELS_PER_TOKEN, _MAX_PICTURE_TOKENS = 750, 1_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class Estimate:
 
 
 def estimate(
+    database: Database,
     plans: Sequence[CellPlan],
     datasets: Mapping[str, Dataset],
     cached: Sequence[int] = (),
@@ -96,7 +100,7 @@ def estimate(
         for plan, hits in zip(plans, known, strict=True)
         if not plan.impossible
     ]
-    lengths = _prompt_lengths([plan for plan, _ in able], datasets)
+    lengths = _prompt_lengths(database, [plan for plan, _ in able], datasets)
     prices = [
         _dollars(plan, plan.requests - hits, length, reply_tokens)
         for (plan, hits), length in zip(able, lengths, strict=True)
@@ -202,7 +206,9 @@ def count_tokens(text: str) -> int:
     return chinese + -(-(len(text) - chinese) // 4)
 
 
-def _prompt_lengths(plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) -> list[float]:
+def _prompt_lengths(
+    database: Database, plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]
+) -> list[float]:
     """The mean tokens of each plan's prompts; models that are sent the same share the sample."""
     known: dict[tuple[str, str], float] = {}
     for plan in plans:
@@ -210,7 +216,8 @@ def _prompt_lengths(plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) 
         if plan.requests and key not in known:
             samples = datasets[plan.source].samples[: plan.questions]
             sampled = _sampled_requests(plan.mode, plan.pattern, samples, plan.setting)
-            lengths = [count_tokens(_text(request)) for request in sampled]
+            size = cache(partial(_size, database, datasets[plan.source].pictures))
+            lengths = [_prompt_tokens(request, size) for request in sampled]
             known[key] = sum(lengths) / len(lengths) if lengths else 0.0
     return [known.get(_prompt_key(plan), 0.0) for plan in plans]
 
@@ -258,8 +265,32 @@ def _sampled_trials(
         yield list(judged)[:_SAMPLED_VARIANTS]
 
 
-def _text(request: Request) -> str:
-    prompt: Prompt = request.prompt if isinstance(request, Generate) else request.context
-    turns = prompt if isinstance(prompt, tuple) else (Message("user", prompt),)
-    scored = request.continuation if isinstance(request, Loglik) else ""
-    return "".join(turn.content for turn in turns) + scored
+def _prompt_tokens(request: Request, size: Callable[[str], tuple[int, int] | None]) -> int:
+    """Those of the texts and of the pictures, of which `size` tells the pixels by their ids."""
+    side = request.picture_side or PICTURE_SIDE
+    pieces = [part for text in texts_of(request) for part in parts(text)]
+    sizes = [size(part.id) for part in pieces if isinstance(part, Mark)]
+    pictures = sum(picture_tokens(*each, side) for each in sizes if each)
+    return count_tokens("".join(each for each in pieces if isinstance(each, str))) + pictures
+
+
+def picture_tokens(width: int, height: int, side: int) -> int:
+    """A rough number of tokens of a picture of so many pixels, made smaller to `side`.
+
+    One for 750 pixels, and 1,600 at most: Anthropic's rule (platform.claude.com/docs, "Vision",
+    "Estimate image costs"). Qwen's models have one for 784 pixels, OpenAI's 765 for 1024 x 1024 in
+    tiles.
+    """
+    scale = min(1.0, side / max(width, height))
+    return min(_MAX_PICTURE_TOKENS, -(-round(width * scale * height * scale) // _PIXELS_PER_TOKEN))
+
+
+def _size(database: Database, place: str, id_: str) -> tuple[int, int] | None:
+    """Pixels of a picture's width and height, None if the dataset has no such picture."""
+    from PIL import Image
+
+    picture = read_picture(database, place, id_)
+    if picture is None:
+        return None
+    with Image.open(io.BytesIO(picture.body)) as image:
+        return image.size

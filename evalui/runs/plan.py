@@ -16,6 +16,7 @@ from evalui.modes import (
     Mode,
     ModeSettings,
     grader_of,
+    mode_hindrance,
     plan_requests,
     usual_mode,
 )
@@ -26,6 +27,7 @@ from evalui.runs.cells import (
     MAX_TRIALS,
     CellPlan,
     Describe,
+    Hindrance,
     blocking_reason,
     mode_settings,
     permutes_options,
@@ -51,12 +53,13 @@ def plan_run(
     collected: Sequence[CollectedAnswers] = (),
     *,
     describe: Describe = describe,
+    mode_hindrance: Hindrance = mode_hindrance,
 ) -> tuple[CellPlan, ...]:
     """All cells of a run, those of one model together, so that it is loaded once.
 
     Answers that are there already follow the models, and the judges come last. `datasets` are
     what `spec.datasets` name, by `DatasetSpec.key`, `collected` what `spec.answers` name.
-    `describe` states what is known of a model.
+    `describe` states what is known of a model, `mode_hindrance` why a mode cannot run here.
 
     Raises:
         SpecError: two datasets, contestants or modes are the same, a dataset has fewer worked
@@ -86,7 +89,15 @@ def plan_run(
         for mode, label in fitting or named_modes:
             plans.append(
                 _plan_cell(
-                    spec, source, dataset, key, catalog[name], mode, label, describe=describe
+                    spec,
+                    source,
+                    dataset,
+                    key,
+                    catalog[name],
+                    mode,
+                    label,
+                    describe=describe,
+                    hindrance=mode_hindrance(mode.mode) or "",
                 )
             )
     plans += _plan_recorded(spec, datasets, keys, collected)
@@ -154,6 +165,7 @@ def _plan_cell(
     label: str,
     *,
     describe: Describe,
+    hindrance: str,
 ) -> CellPlan:
     scorer = MODES[requested.mode]
     chat = uses_chat(entry, requested, describe)
@@ -164,7 +176,7 @@ def _plan_cell(
     pattern: Pattern = mode.pattern if scorer.shows_options else "origin"
     samples = dataset.samples[: spec.questions_per_dataset]
     setting = mode_settings(mode, dataset.shots)
-    impossible = blocking_reason(dataset, entry, mode, describe)
+    impossible = hindrance or blocking_reason(dataset, entry, mode, describe)
     if not impossible:
         _check_shots(dataset, samples, mode.shots)
     shown = pattern if permutes_options(scorer, pattern) else "origin"
@@ -359,13 +371,18 @@ def _plan_judge_cell(
     chat = entry.chat if judging.chat is None else judging.chat
     samples = dataset.samples[: spec.questions_per_dataset]
     rubrics = judge_rubrics(judging, samples)
-    output = judging.choose_output(rubrics, describe(entry).abilities)
+    state = describe(entry)
+    shows = bool(dataset.pictures) and state.sees_pictures
+    able_to = state.abilities - state.text_only.keys() if shows else state.abilities
+    output = judging.choose_output(rubrics, able_to)
     judging = judging.model_copy(update={"output": output})
     written: dict[str, Any] = {
         **judging.given,
         "max_tokens": judging.max_tokens,
         "seed": judging.seed or None,
     }
+    if dataset.pictures and not state.sees_pictures:
+        written["pictures"] = "none"  # the signature states it, and a note of the report
     mode = ModeSpec(mode=usual_mode("verdicts"), chat=chat, judging=judging, **written)
     contestants = tuple(_expected_answers(plan, dataset, at) for at, plan in enumerate(able))
     setting = mode_settings(mode, (), contestants)

@@ -153,7 +153,7 @@ def _label(mode: ModeSpec, same_mode: Sequence[ModeSpec]) -> str:
     distinct = [
         trait for name, trait in own.items() if len({_traits(r)[name] for r in same_mode}) > 1
     ]
-    return " ".join([mode.mode, *distinct])
+    return " ".join(filter(None, (mode.mode, *distinct)))
 
 
 def _traits(mode: ModeSpec) -> dict[str, str]:
@@ -171,6 +171,8 @@ def _traits(mode: ModeSpec) -> dict[str, str]:
 
 def _generation_trait(mode: ModeSpec, declared: DeclaredSetting) -> str:
     value = getattr(mode, declared.name, declared.default)
+    if value == "" and declared.kind == "choice":  # which the others of a run tell by themselves
+        return ""
     return f"{declared.setting.in_signature}:{'-' if value is None else _shown(value)}"
 
 

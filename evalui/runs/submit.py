@@ -20,8 +20,8 @@ from evalui.datasets.swift_config import EntryFiles
 from evalui.errors import FaultyRows, SpecError, UnknownRun
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import describe
-from evalui.modes import MODES
-from evalui.runs.cells import CellPlan, Describe
+from evalui.modes import MODES, mode_hindrance
+from evalui.runs.cells import CellPlan, Describe, Hindrance
 from evalui.runs.contest import AnswersSpec, CollectedAnswers
 from evalui.runs.fair_queue.limits import UserLimits, check_may_queue
 from evalui.runs.plan import limit_datasets, plan_run
@@ -47,9 +47,9 @@ _NOTE_PARAMETERS: Mapping[str, tuple[str, str]] = {
     "hidden-sheets": ("file", "sheets"),
     "rows-below": ("file", "text"),
     "json-lists-unread": ("file", "others"),
-    "pictures": ("file", "column"),
     "train-unused": ("file", ""),
     "duplicate-options-left-out": ("file", "where"),
+    "rotations-left-out": ("file", ""),
 }
 
 
@@ -193,13 +193,14 @@ def submit(
     usual: UserLimits = UserLimits(),  # noqa: B008 (frozen)
     once: RequestKey | None = None,
     describe: Describe = describe,
+    mode_hindrance: Hindrance = mode_hindrance,
     worker: str = "",
 ) -> str:
     """Check a run, keep its datasets, queue it, and return its id.
 
     `collected` is what `collect_answers` found, `usual` what everybody may queue and store who has
     no limits of their own, `once` the request for the run, `describe` states what is known of a
-    model, `worker` who alone may do the run.
+    model, `mode_hindrance` why a mode cannot run here, `worker` who alone may do the run.
 
     Raises:
         SpecError, UnknownName: see `plan_run` and `check_may_queue`; nothing is kept then.
@@ -208,7 +209,9 @@ def submit(
     with database.reading() as connection:
         admit(connection)  # before anything is kept; again in the transaction of the run
     datasets = limit_datasets({key: upload.dataset for key, upload in loaded.items()}, spec)
-    plans = plan_run(spec, datasets, catalog, collected, describe=describe)
+    plans = plan_run(
+        spec, datasets, catalog, collected, describe=describe, mode_hindrance=mode_hindrance
+    )
     paths = {source.key: source.paths for source in spec.datasets}
     for key, dataset in datasets.items():
         add_dataset(database, dataset, owner, paths[key], loaded[key].n_faults)

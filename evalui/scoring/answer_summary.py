@@ -11,6 +11,7 @@ from evalui.proportions import wilson_interval
 from evalui.scoring.arena.verdicts import UNWORDED_RULES, rating_cells, retried_trials
 from evalui.scoring.cell_trials import CellTrials, score_values
 from evalui.scoring.metrics import Figure, compute_figures
+from evalui.scoring.scorers import named_metric
 from evalui.scoring.statistics.intervals import cluster_codes, mean_intervals
 from evalui.scoring.texts.metrics import MAIN, RECALL
 from evalui.scoring.texts.tally import Corpus, TextTally, corpus, median_of, tally_texts
@@ -69,9 +70,9 @@ class AnswerSummary:
     characters (of all turns together; 0 without answers). `compared_length` and `reference_length`
     are the median lengths, in characters, of the texts that were compared and of their references
     (turn by turn where each has its own; 0 without any). `figures` has every registered metric of
-    written texts by name. `containment` is the share of the compared answers that hold a reference
-    word for word. `ratings` are given by the cells of judges. `clusters` are those of the questions
-    that are no independent evidence.
+    written texts by name, and `leading` is that which all rows name. `containment` is the share of
+    the compared answers that hold a reference word for word. `ratings` are given by the cells of
+    judges. `clusters` are those of the questions that are no independent evidence.
     """
 
     cell: Cell
@@ -94,6 +95,7 @@ class AnswerSummary:
     containment: Interval | None = None
     n_repeats: int = 1
     clusters: Mapping[str, int] = field(default_factory=dict[str, int])
+    leading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ def summarise_answers(result: CellResult, tally: TextTally | None = None) -> Ans
     )
     tally = tally or tally_texts(columns, result.samples)
     compared = made.compared.question_ids if made else frozenset[str]()
+    named = {named_metric(sample) for sample in result.samples.values()}
     return AnswerSummary(
         cell=result.cell,
         state=result.state,
@@ -143,6 +146,7 @@ def summarise_answers(result: CellResult, tally: TextTally | None = None) -> Ans
         compared_length=median_of(tally.compared_lengths),
         reference_length=median_of(tally.reference_lengths),
         containment=_containment(tally, compared, made.clusters) if made else None,
+        leading=named.pop() if len(named) == 1 else "",
     )
 
 
@@ -195,13 +199,15 @@ def judge_rating(model: str, judged: CellResult) -> JudgeRating | None:
 def ranking_metric(summaries: Sequence[AnswerSummary]) -> RankingMetric:
     """The figure for one dataset, decided by all its models together.
 
-    The models' median lengths are taken, and their median: each model counts once. Recall leads
-    if the median reference is shorter than a fifth of the median answer. Where a mode gives scores
-    of its own and no ROUGE, its first one leads.
+    The one that the dataset names leads. Else the models' median lengths are taken, and their
+    median: each model counts once. Recall leads if the median reference is shorter than a fifth of
+    the median answer. Where a mode gives scores of its own and no ROUGE, its first one leads.
     """
     compared = [summary for summary in summaries if summary.means]
     if not compared:
         return RankingMetric(MAIN, 0.0, 0.0)
+    if all(summary.leading in summary.means for summary in compared):
+        return RankingMetric(compared[0].leading, 0.0, 0.0)
     if not any(MAIN in summary.means for summary in compared):
         return RankingMetric(next(iter(compared[0].means)), 0.0, 0.0)
     reference = float(median(summary.reference_length for summary in compared))

@@ -25,6 +25,7 @@ from evalui.scoring.choice.trial_grid import (
     strata_of_grids,
     trial_grids,
 )
+from evalui.scoring.choice.yes_no import yes_place
 from evalui.scoring.repeats import Repeats, repeats_of_grids, variance_parts
 from evalui.scoring.scorers import values_without_reference
 from evalui.scoring.statistics.intervals import blind_accuracy, cluster_codes, mean_intervals
@@ -142,6 +143,14 @@ class CellTrials(Sequence[Trial]):
     def has_subjects(self) -> bool:
         """Whether each question is known to belong to a subject."""
         return self.has_metadata("subject")
+
+    @cached_property
+    def yes_places(self) -> NDArray[np.intp] | None:
+        """The place of yes in the options of each trial; None unless all ask for yes or no."""
+        if self.samples is None:
+            return None
+        places = np.array([yes_place(each) for each in self.questions.options], dtype=np.intp)
+        return None if (places < 0).any() else places
 
     def has_metadata(self, name: str) -> bool:
         """Whether each question is known to have a further field of this name."""

@@ -24,6 +24,7 @@ from evalui.registry import Registry
 from evalui.scoring.cell_trials import CellTrials, cell_trials, scores_by_question
 from evalui.scoring.choice.circular import Measure
 from evalui.scoring.choice.options import NORMALISATIONS
+from evalui.scoring.choice.yes_no import groups_all_right, yes_figures
 from evalui.scoring.repeats import (
     PASS_AT,
     QuestionValues,
@@ -36,6 +37,7 @@ from evalui.scoring.repeats import (
     spread,
 )
 from evalui.scoring.scorers import OUR_VALUES, ScoreValue, declared_values
+from evalui.scoring.statistics.intervals import mean_intervals
 from evalui.scoring.statistics.tests import paired_t_test
 from evalui.types import Interval, Language, Pattern, Trial
 
@@ -53,7 +55,9 @@ Needs = Literal[
     "questions",
     "subjects",
     "repeats",
+    "yes or no",
 ]
+_SPECIAL: tuple[Needs, ...] = ("repeats", "yes or no")  # without what they need, nothing is shown
 # Where the metrics with a `key` stand, and in which order; all others stand in each of them.
 View = Literal["report", "files", "metrics", "form"]
 
@@ -66,8 +70,8 @@ class Metric:
     None where it rests on nothing. A "share" is in 0..1 and printed in per cent, a "probability"
     in 0..1 and printed as it is. `direction` says which values are better, `range` which are
     possible, `needs` what the trials must have, `metadata` the further fields that their questions
-    must have: without them there is no figure, and the reason is told; one that needs repeats has
-    no place in tables of questions that were asked once. `answers` are those it
+    must have: without them there is no figure, and the reason is told; one that needs repeats, or
+    questions of yes or no, has no place in tables of others. `answers` are those it
     belongs to: chosen options or written texts. `ranged`: its value is an `Interval` wherever it
     has one. `by_question` gives what it is the mean of, by the ids of questions; it has none where
     it is no mean over questions, and is then compared by leaving groups of questions out.
@@ -141,7 +145,7 @@ def is_added(metric: Metric) -> bool:
 def metrics_having(figures: Iterable[Mapping[str, Figure]], view: View) -> list[Metric]:
     """Those of a view's metrics of chosen options that cells with these figures may have."""
     names = {name for each in figures for name in each}
-    return [one for one in metrics_in(view) if one.needs != "repeats" or one.name in names]
+    return [one for one in metrics_in(view) if one.needs not in _SPECIAL or one.name in names]
 
 
 def compute_figures(
@@ -157,7 +161,7 @@ def compute_figures(
         plain = [
             one
             for one in known
-            if one.name in _VIEWS["files"] and one.name not in _FORMAT and one.needs != "repeats"
+            if one.name in _VIEWS["files"] and one.name not in _FORMAT and one.needs not in _SPECIAL
         ]
         return {one.name: 0 if one.unit == "count" else None for one in plain}
     cell = cell_trials(trials, pattern)
@@ -166,7 +170,7 @@ def compute_figures(
     return {**own} | {
         one.name: figure
         for one, figure in zip(known, made, strict=True)
-        if figure is not None or one.needs != "repeats"
+        if figure is not None or one.needs not in _SPECIAL
     }
 
 
@@ -202,6 +206,8 @@ def _has(needs: Needs, cell: CellTrials) -> bool:
             return cell.samples is not None
         case "subjects":
             return cell.has_subjects
+        case "yes or no":
+            return cell.yes_places is not None
         case "":
             return True
 
@@ -373,6 +379,7 @@ def _choice_metrics() -> Iterable[Metric]:
         "trials whose best options tie",
         key="ties",
     )
+    yield from _yes_no_metrics()
     yield from _repeat_metrics()
     yield from _format_metrics()
     yield _count(
@@ -392,6 +399,64 @@ def _choice_metrics() -> Iterable[Metric]:
         "questions with options of the same text",
         direction="none",
     )
+
+
+def _yes_no_metrics() -> Iterable[Metric]:
+    docs = {
+        "precision": "share of the answers “yes” that are right (POPE)",
+        "recall": "share of the questions to be answered by yes that were",
+        "f1": "harmonic mean of `yes_precision` and `yes_recall`",
+        "rate": "share of the answers that are “yes”",
+    }
+    for part, said in docs.items():
+        yield _share(
+            f"yes_{part}",
+            partial(_yes_figure, part=part),
+            said,
+            key=f"yes_{part}",
+            direction="none" if part == "rate" else "higher",
+            needs="yes or no",
+            ranged=False,
+        )
+    groups = {
+        "figure_accuracy": (
+            ("set_id", "figure_id"),
+            "figures on which every question is right (HallusionBench's fAcc)",
+        ),
+        "question_accuracy": (
+            ("set_id", "question_id"),
+            "questions that are right on every figure (HallusionBench's qAcc)",
+        ),
+        "picture_accuracy": (
+            ("picture_group",),
+            "pictures on which every question is right (MME's accuracy+)",
+        ),
+    }
+    for name, (fields, said) in groups.items():
+        share = partial(_all_right_in_group, fields=fields)
+        yield replace(_share(name, share, said, key=name, needs="yes or no"), metadata=fields)
+
+
+def _yes_figure(cell: CellTrials, *, part: str) -> float | None:
+    assert cell.yes_places is not None, "it needs questions of yes or no"
+    columns, written = cell.columns, cell.columns.is_origin
+    if not written.any():
+        return None
+    yes = cell.yes_places[written]
+    figures = yes_figures(columns.reading.choice[written] == yes, columns.target[written] == yes)
+    return getattr(figures, part)
+
+
+def _all_right_in_group(cell: CellTrials, *, fields: tuple[str, ...]) -> Interval | None:
+    """Over the groups of questions that share these fields, within a subject."""
+    columns, written = cell.columns, cell.columns.is_origin
+    if not written.any():
+        return None
+    names = (cell.questions.subject, *map(cell.questions.metadata, fields))
+    groups = list(zip(*(each[written].tolist() for each in names), strict=True))
+    right = columns.reading.credit[written] == 1
+    shares = groups_all_right(groups, right, columns.repeat[written])
+    return next(iter(mean_intervals(shares[:, None])))
 
 
 def _repeat_metrics() -> Iterable[Metric]:
@@ -651,9 +716,10 @@ _OF_TEXTS = tuple(name for name, one in _BUILT_IN.items() if one.answers == "tex
 _OF_REPEATS = tuple(
     name for name, one in _BUILT_IN.items() if one.needs == "repeats" and one.answers == "choices"
 )
+_OF_YES_NO = tuple(name for name, one in _BUILT_IN.items() if one.needs == "yes or no")
 _VIEWS: Mapping[View, tuple[str, ...]] = {
     "report": (
-        *("n", "acc_origin", *_OF_REPEATS),
+        *("n", "acc_origin", *_OF_YES_NO, *_OF_REPEATS),
         *("robust", "order_sensitivity", "readable"),
     ),
     "files": tuple(name for name, one in _BUILT_IN.items() if one.answers == "choices"),
@@ -665,6 +731,7 @@ _VIEWS: Mapping[View, tuple[str, ...]] = {
         "readable",
         "unreadable",
         "tied",
+        *_OF_YES_NO,
         *_OF_REPEATS,
     ),
     "form": _FORMAT,

@@ -140,7 +140,9 @@ def compare_answers(results: Sequence[CellResult], figure: str) -> tuple[AnswerP
 
     By the paired t test of question means.
     """
-    return tuple(pair for group in answer_groups(results) for pair in _answer_pairs(group, figure))
+    return tuple(
+        pair for group in answer_groups(results) for pair in pairs_of_answers(group, figure)
+    )
 
 
 def answer_groups(results: Sequence[CellResult]) -> list[list[CellResult]]:
@@ -177,7 +179,8 @@ def _adjusted(pairs: Sequence[_Pair]) -> tuple[_Pair, ...]:
     return tuple(replace(pair, p=p) for pair, p in zip(pairs, adjusted, strict=True))
 
 
-def _answer_pairs(group: Sequence[CellResult], figure: str) -> tuple[AnswerPair, ...]:
+def pairs_of_answers(group: Sequence[CellResult], figure: str) -> tuple[AnswerPair, ...]:
+    """Every two of some cells of written answers to the same questions, in one text figure."""
     values = {result.cell: scores_by_question(result.trials, figure) for result in group}
     clusters = question_clusters(group[0].samples)
     return _adjusted(

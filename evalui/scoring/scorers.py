@@ -28,8 +28,10 @@ from evalui.scoring.texts.metrics import (
     token_f1,
     tokenize,
 )
+from evalui.scoring.texts.visual import RIGHT_OR_WRONG, VISUAL_DOCS, VISUAL_METRICS
 from evalui.types import Language, Sample
 
+PASSED = "passed"  # the value that the mode of programs gives, which no scorer could: it runs them
 Score = float | Mapping[str, float] | None
 
 
@@ -112,6 +114,11 @@ def declared_values() -> dict[str, tuple[ScoreValue, ReplyScorer]]:
     }
 
 
+def named_metric(sample: Sample) -> str:
+    """The figure that the row of a sample names in its column "metric"; "" if none."""
+    return sample.metadata.get("metric", "")
+
+
 def values_without_reference() -> frozenset[str]:
     """The values that need no reference."""
     known = declared_values().items()
@@ -177,6 +184,14 @@ def _token_f1(sample: Sample, reply: str) -> float:
     return max(token_f1(words, normalised_words(each)) for each in sample.references)
 
 
+def _visual(sample: Sample, reply: str) -> Mapping[str, float] | None:
+    """The metric that the row names, if it is one of those of questions on pictures."""
+    name = named_metric(sample)
+    score = VISUAL_METRICS.get(name)
+    value = score(reply, sample.references) if score else None
+    return None if value is None else {name: value}
+
+
 def _docs(name: str) -> Mapping[Language, str]:
     return {"en": f"mean over answers: {ALL_TEXT_METRICS[name]}"}
 
@@ -187,12 +202,22 @@ _BUILT_IN = {
     ),
     "exact_match": ReplyScorer(_exact_match, right_or_wrong=True, docs=_docs("exact_match")),
     "token_f1": ReplyScorer(_token_f1, docs=_docs("token_f1")),
+    "visual": ReplyScorer(
+        _visual,
+        {
+            name: ScoreValue(right_or_wrong=name in RIGHT_OR_WRONG, docs={"en": said})
+            for name, said in VISUAL_DOCS.items()
+        },
+    ),
 }
 for _name, _scorer in _BUILT_IN.items():
     SCORERS.register(_name)(_scorer)
 # The values of ours, without a look into the registry, which would load those of other packages.
 OUR_VALUES: Mapping[str, ScoreValue] = {
-    value: declared
-    for name, scorer in _BUILT_IN.items()
-    for value, declared in scorer.declared(name).items()
+    **{
+        value: declared
+        for name, scorer in _BUILT_IN.items()
+        for value, declared in scorer.declared(name).items()
+    },
+    PASSED: ScoreValue(right_or_wrong=True, docs={"en": "programs whose tests pass"}),
 }

@@ -5,7 +5,7 @@ figure stays what it was. What is of people (who owns it, votes, links) and the 
 kept for other runs do not go along.
 
 A bundle may come from anybody: before it is opened as a store, its tables must be those that
-evalui makes, to the letter.
+evalui makes, to the letter. Its pictures are read as those of any file.
 """
 
 import json
@@ -20,7 +20,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from evalui.access import LOCAL
+from evalui.datasets.picture_files import UnreadablePicture, normalised
+from evalui.datasets.sandbox import confined
 from evalui.errors import DataError, StoreError
+from evalui.pictures import Mark, ids
 from evalui.store.column_blocks import (
     count_trials,
     decode_columns,
@@ -35,6 +38,7 @@ from evalui.store.imported_runs import (
     complete_imported_dataset,
     discard_import,
 )
+from evalui.store.pictures import keep_bodies, link_pictures
 from evalui.store.queue import Admit, bump_revision, renew_lease
 from evalui.store.runs import ENDED_STATES, Lease, read_run, read_runs
 from evalui.types import DatasetKind
@@ -42,6 +46,7 @@ from evalui.types import DatasetKind
 _MAGIC = b"SQLite format 3\x00"
 _PIECE = 2**20  # bytes
 _PAGE = 1 << 13  # questions in one transaction
+_PICTURES = 16  # that are checked together
 # What a cell of another store has beside its run, its dataset, and what its trials count.
 _CELL_COLUMNS = (
     *("place", "source", "dataset_name", "model", "mode", "gives", "label", "pattern"),
@@ -130,7 +135,8 @@ def import_bundle(
     """Keep the one run of a bundle, or of the store in a folder of `evalui run`; its id here.
 
     Raises:
-        DataError: the file is no store of evalui's, or has no run or several.
+        DataError: the file is no store of evalui's, has no run or several, or a picture of it is
+            none.
         StoreError: the run has not ended, or a store cannot be read or written.
     """
     with opened_bundle(path) as bundle:
@@ -195,6 +201,7 @@ def _copy_dataset(
         "multiple_choice": "multiple_choice",
         "general_qa": "general_qa",
         "subjective": "subjective",
+        "code": "code",
     }
     if row["kind"] not in kinds:
         raise StoreError("stored-kind", kind=row["kind"])
@@ -210,6 +217,7 @@ def _copy_dataset(
             )
     with target.writing() as connection:
         connection.execute("UPDATE dataset SET n_shots = ? WHERE id = ?", (row["n_shots"], new_id))
+    _copy_pictures(source, dataset_id, target, lease, new_id, is_own=bare)
     return complete_imported_dataset(
         target,
         lease,
@@ -220,6 +228,52 @@ def _copy_dataset(
         questions=row["n_samples"],
         left_out=row["faults"],
     )
+
+
+def _copy_pictures(
+    source: Database, dataset_id: int, target: Database, lease: Lease, new_id: int, *, is_own: bool
+) -> None:
+    """Copy the pictures of a dataset, those of another store as readers of files keep them."""
+    rows = source.rows("SELECT id FROM dataset_picture WHERE dataset = ?", (dataset_id,))
+    named = ids(str(Mark(row["id"])) for row in rows)
+    for first in range(0, len(named), _PICTURES):
+        some = named[first : first + _PICTURES]
+        with TemporaryDirectory(prefix="evalui-") as folder:
+            for id_ in some:
+                row = source.row(
+                    "SELECT p.body, p.small FROM dataset_picture d"
+                    " JOIN picture p ON p.sha256 = d.picture WHERE d.dataset = ? AND d.id = ?",
+                    (dataset_id, id_),
+                )
+                if row is None:
+                    raise StoreError("no-picture", picture=id_[:8])
+                (Path(folder) / id_).write_bytes(row["body"])
+                if is_own:
+                    (Path(folder) / f"{id_}.small").write_bytes(row["small"])
+            if not is_own:
+                check_pictures(Path(folder))
+            digests = keep_bodies(target, some, folder)
+            with target.writing() as connection:
+                renew_lease(connection, lease)
+                link_pictures(connection, new_id, digests, folder)
+
+
+def _check_pictures(folder: Path) -> None:
+    """Write each picture of a folder as readers of files keep it, and a small one beside it.
+
+    Raises:
+        DataError: one is none, damaged or too large.
+    """
+    for path in [*folder.iterdir()]:
+        try:
+            body, small = normalised(path.read_bytes())
+        except UnreadablePicture as error:
+            raise DataError("bundle-picture", picture=path.name[:8], reason=error.reason) from error
+        path.write_bytes(body)
+        path.with_suffix(".small").write_bytes(small)
+
+
+check_pictures = confined(_check_pictures)
 
 
 def _samples(source: Database, dataset_id: int) -> Iterator[list[Row]]:

@@ -177,7 +177,8 @@ def request_key(fingerprint: str, request: Request) -> bytes:
                 *([{"repeat": request.repeat}] if request.repeat else []),
                 *([{"seed": request.seed}] if request.seed else []),
             ]
-    return hashlib.sha256(_json([fingerprint, *parts]).encode()).digest()
+    sized = [{"picture_side": request.picture_side}] if request.picture_side else []
+    return hashlib.sha256(_json([fingerprint, *parts, *sized]).encode()).digest()
 
 
 def dataset_key(dataset: Dataset) -> str:

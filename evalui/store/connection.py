@@ -15,6 +15,7 @@ from typing import Any
 
 from evalui.errors import DataError, StoreError
 from evalui.messages import sentence
+from evalui.pictures import without
 
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
 BUSY_TIMEOUT_S = 10.0  # how long a writer waits for another process
@@ -62,6 +63,7 @@ class Database:
         # Python 3.13 warns of a connection that is given up without being closed.
         weakref.finalize(self, self._connection.close).atexit = False
         self._connection.row_factory = sqlite3.Row
+        self._connection.create_function("without_pictures", 1, without, deterministic=True)
         try:
             self._make_usable()
         except BaseException:

@@ -10,6 +10,7 @@ from evalui.access import LOCAL
 from evalui.errors import StoreError
 from evalui.store.codec import dataset_key, decode_sample, encode_sample
 from evalui.store.connection import Database
+from evalui.store.pictures import keep_bodies, link_pictures, pictures_of, place_of
 from evalui.types import Dataset, DatasetKind, Sample
 
 
@@ -22,6 +23,16 @@ def add_dataset(
 ) -> str:
     """Keep a dataset and return its key; one that is there already stays as it is."""
     key = dataset_key(dataset)
+    with database.writing() as connection:
+        # One that is used anew is not taken by upkeep for one that no run uses.
+        known = connection.execute(
+            "UPDATE dataset SET created = ? WHERE owner = ? AND key = ? RETURNING id",
+            (time.time(), owner, key),
+        ).fetchone()
+    if known:
+        return key
+    pictured = pictures_of((*dataset.samples, *dataset.shots)) if dataset.pictures else ()
+    digests = keep_bodies(database, pictured, dataset.pictures)
     with database.writing() as connection:
         added = connection.execute(
             """
@@ -47,11 +58,7 @@ def add_dataset(
         if added:
             _add_samples(connection, added["id"], "sample", dataset.samples)
             _add_samples(connection, added["id"], "shot", dataset.shots)
-        else:  # used anew, so that no upkeep takes it for one that no run uses
-            connection.execute(
-                "UPDATE dataset SET created = ? WHERE owner = ? AND key = ?",
-                (time.time(), owner, key),
-            )
+            link_pictures(connection, added["id"], digests, dataset.pictures)
     return key
 
 
@@ -129,7 +136,12 @@ def _read(database: Database, row: Row) -> Dataset:
         return tuple(decode_sample(body["body"]) for body in bodies)
 
     return Dataset(
-        row["name"], _kind(row["kind"]), samples("sample"), samples("shot"), row["sha256"]
+        row["name"],
+        _kind(row["kind"]),
+        samples("sample"),
+        samples("shot"),
+        row["sha256"],
+        pictures=place_of(database, row["id"]),
     )
 
 

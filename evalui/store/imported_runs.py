@@ -12,6 +12,7 @@ from evalui.access import LOCAL
 from evalui.store.codec import encode_left_out, encode_sample
 from evalui.store.connection import Database, new_id
 from evalui.store.datasets import insert_samples
+from evalui.store.pictures import keep_bodies, link_pictures, pictures_of
 from evalui.store.queue import Admit, bump_revision, finish, finish_cell, renew_lease
 from evalui.store.runs import Lease
 from evalui.types import Cell, DatasetKind, LeftOut, Sample
@@ -51,13 +52,24 @@ def add_imported_dataset(
 
 
 def write_imported_samples(
-    database: Database, lease: Lease, dataset_id: int, first: int, samples: Sequence[Sample]
+    database: Database,
+    lease: Lease,
+    dataset_id: int,
+    first: int,
+    samples: Sequence[Sample],
+    *,
+    pictures: str = "",
 ) -> bytes:
-    """Add samples from the place `first` on and return what they are stored as, for a digest."""
+    """Add samples from the place `first` on and return what they are stored as, for a digest.
+
+    Their pictures are in the folder `pictures`; raises `StoreError` as `keep_bodies` does.
+    """
     encoded = [(sample, encode_sample(sample)) for sample in samples]
+    digests = keep_bodies(database, pictures_of(samples) if pictures else (), pictures)
     with database.writing() as connection:
         renew_lease(connection, lease)
         insert_samples(connection, dataset_id, "sample", first, encoded)
+        link_pictures(connection, dataset_id, digests, pictures)
     return "\n".join(body for _, body in encoded).encode("utf-8", "surrogatepass")
 
 
@@ -95,6 +107,11 @@ def merge_imported_datasets(
             "  FROM sample WHERE dataset = :other"
             "  AND id NOT IN (SELECT id FROM sample WHERE dataset = :id))",
             {"id": dataset_id, "other": other_id},
+        )
+        connection.execute(
+            "INSERT INTO dataset_picture SELECT ?, id, picture FROM dataset_picture"
+            " WHERE dataset = ? ON CONFLICT DO NOTHING",
+            (dataset_id, other_id),
         )
         connection.execute("UPDATE cell SET dataset = ? WHERE dataset = ?", (dataset_id, other_id))
         connection.execute("DELETE FROM dataset WHERE id = ?", (other_id,))

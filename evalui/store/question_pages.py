@@ -31,7 +31,9 @@ _OF_THE_FILE = {
     "capability": "json_extract(s.body, '$[4].capability') = :capability",
 }
 _TRIALS = "FROM trial t WHERE t.cell = :cell AND t.sample = s.id"
-_IN_QUESTION = "s.id = :find OR s.question LIKE :like ESCAPE '\\'"
+# Python looks at few: a mark that holds the text is no place of it.
+_IN_QUESTION = """s.id = :find OR s.question LIKE :like ESCAPE '\\'
+    AND without_pictures(s.question) LIKE :like ESCAPE '\\'"""
 _IN_REPLY = "t.reply LIKE :like ESCAPE '\\'"
 # In a conversation the text may stand in any turn.
 _IN_TURNS = """t.turns IS NOT NULL AND EXISTS (

@@ -4,7 +4,7 @@
 -- Secrets that people carry (cookies, tokens, links) are stored as SHA-256 digests in hexadecimal,
 -- so that a copy of the store opens no door. Times are seconds since 1970.
 
-PRAGMA user_version = 18;
+PRAGMA user_version = 19;
 
 -- ------------------------------------------------------------------------------- questions, runs
 
@@ -37,6 +37,29 @@ CREATE TABLE sample (
 
 -- Worked examples may repeat an id of the scored rows; scored rows may not.
 CREATE UNIQUE INDEX sample_by_id ON sample (dataset, id) WHERE role = 'sample';
+
+-- Pictures of questions, equal ones once: `body` is a PNG, JPEG or WebP file and `sha256` its digest,
+-- `small` is one for pages.
+CREATE TABLE picture (
+    sha256 TEXT PRIMARY KEY,
+    body BLOB NOT NULL,
+    small BLOB NOT NULL
+) STRICT;
+
+-- `id` is that of marks: which picture they stand for is up to the dataset that they are in.
+CREATE TABLE dataset_picture (
+    dataset INTEGER NOT NULL REFERENCES dataset ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    picture TEXT NOT NULL REFERENCES picture,
+    PRIMARY KEY (dataset, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX dataset_by_picture ON dataset_picture (picture);
+
+CREATE TRIGGER picture_unused AFTER DELETE ON dataset_picture
+WHEN NOT EXISTS (SELECT 1 FROM dataset_picture WHERE picture = OLD.picture) BEGIN
+    DELETE FROM picture WHERE sha256 = OLD.picture;
+END;
 
 -- `left_out` is what a run was given and does not evaluate, as JSON; `everyone` with an account may
 -- see it, or those who may by other reasons.

@@ -51,6 +51,8 @@ def room_words(t: Messages, footprint: Footprint | None, free: int | None) -> st
 def model_abilities(t: Messages, state: ModelState) -> str:
     """What it can do: "letters · texts · replies"; a schema is a way to reply, never missed."""
     able = [t(f"ability.{each}") for each in (*ABILITIES, "schema") if each in state.abilities]
+    sees = state.sees_pictures and not traits_of(state.entry).rule_based  # a rule looks at none
+    able += [t("ability.pictures")] * sees
     return t("models.only", what=able[0]) if len(able) == 1 else " · ".join(able)
 
 

@@ -1,4 +1,4 @@
-"""Files that a person takes away, as answers: the exports of a run, its votes.
+"""Files of a run as answers: its exports, its votes, and pictures of its questions.
 
 What writes them is imported when one is requested, for it takes longer than to draw a page.
 """
@@ -17,9 +17,11 @@ from evalui.app.run_labels import file_name
 from evalui.app.service import AppService
 from evalui.app.voters import VOTE_FILES, vote_file
 from evalui.errors import UnknownName
+from evalui.pictures import Picture
 from evalui.report.write.formats import FORMATS
 from evalui.types import Language
 
+_KEPT = "private, max-age=604800, immutable"  # a picture is never another one; seconds of a week
 _MOST_AT_ONCE = 5000  # trials of a run whose files are made in this process, and sent with a size
 
 
@@ -72,6 +74,20 @@ def votes_of(service: AppService, run_id: str, extension: str) -> Response:
     name = f"votes-{service.run(run_id).id}.{extension}"
     content = b"".join(vote_file(service, run_id, extension))
     return download(content, VOTE_FILES[extension], name)
+
+
+def picture_answer(picture: Picture) -> Response:
+    """A picture, which the browser of whoever may see it keeps: of no other session of it.
+
+    Raises:
+        UnknownName: it is of none of the kinds that are kept.
+    """
+    try:
+        kind = picture.media_type
+    except ValueError as error:
+        raise UnknownName("no-picture", picture=picture.id[:8]) from error
+    headers = {"Cache-Control": _KEPT, "Vary": "Cookie, Authorization"}
+    return Response(picture.body, media_type=kind, headers=headers)
 
 
 def download(content: bytes, kind: str, name: str) -> Response:

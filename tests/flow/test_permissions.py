@@ -15,6 +15,7 @@ import pytest
 from drawn_event import drawn_event
 from fastapi import FastAPI
 from net_examples import created
+from pictured_runs import RED, RED_MARK, give_pictures, put_pictures
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
@@ -228,7 +229,9 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
         opened.sign_in()
         with acting_as(Person("owner", "annotator")):
             opened.upload = store_upload(service, [("one.csv", ONE)])
+        put_pictures(service.uploads.pictures("owner", opened.upload), RED)
         opened.run = opened.fresh_run()
+        give_pictures(database, opened.run, RED)
         with acting_as(Person("owner", "annotator")):
             opened.share, opened.withdrawn = (share_run(service, opened.run, 30) for _ in range(2))
         revoke_share(database, opened.withdrawn.partition(".")[0], by=LOCAL_PERSON)
@@ -319,6 +322,11 @@ ROUTES: Mapping[tuple[str, str], str] = {
     ("GET", "/export/{run}.xlsx"): "see",
     ("GET", "/votes/{run}.jsonl"): "see",
     ("GET", "/votes/{run}.csv"): "see",
+    ("GET", f"/pictures/{{run}}/{RED_MARK.id}"): "see",
+    ("GET", f"/pictures/{{run}}/{RED_MARK.id}?small"): "see",
+    ("GET", f"/pictures/upload/{{upload}}/{RED_MARK.id}?small"): "own",
+    ("GET", f"/pictures/none/{RED_MARK.id}"): "closed",
+    ("GET", f"/pictures/{{run}}/{'0' * 32}"): "closed",  # none of it
     ("GET", "/vote/none"): "link",
     ("POST", "/vote/none"): "link",
     ("GET", "/faults/{upload}.csv"): "own",
@@ -355,6 +363,7 @@ API: Mapping[tuple[str, str], tuple[str, Any]] = {
     ("GET", "/runs/{run}/trials"): ("see", None),
     ("GET", "/runs/{run}/report.json"): ("see", None),
     ("GET", "/runs/{run}/figures"): ("see", None),
+    ("GET", f"/runs/{{run}}/pictures/{RED_MARK.id}?small=1"): ("see", None),
     ("GET", "/runs/{run}/votes"): ("see", None),
     ("GET", "/runs/{run}/ballot"): ("annotate", None),
     ("PUT", "/runs/{run}/voters"): ("change", {"people": ["voter"]}),

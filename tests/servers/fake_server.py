@@ -410,7 +410,9 @@ class _Listener(ThreadingHTTPServer):
 
 
 def _text_of(content: Any) -> str:
-    return content if isinstance(content, str) else "".join(part["text"] for part in content)
+    return (
+        content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    )
 
 
 def _lookup(body: Json, path: str) -> Any:

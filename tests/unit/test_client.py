@@ -112,6 +112,12 @@ def test_trials_are_read_page_by_page_until_none_comes(sent: list[Any]):
     assert [path.partition("=")[2] for _, path, *_ in sent] == ["0.0", "0.2", "1.3"]
 
 
+def test_a_picture_comes_as_its_file(sent: list[Any]):
+    client = answering(sent, Answer(b"\x89P", b"NG"))
+    assert client.picture("r1", "0a") == b"\x89PNG"
+    assert sent[0][:2] == ("GET", "runs/r1/pictures/0a")
+
+
 def test_a_report_is_private_and_stays_in_its_folder(sent: list[Any], tmp_path: Path):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:

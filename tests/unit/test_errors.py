@@ -35,7 +35,9 @@ class Call(NamedTuple):
         rule = self.argument.value  # type: ignore[union-attr]
         return (
             rule
-            if rule.startswith(("error.", "note.", "set.", "held.", "notice."))
+            if rule.startswith(
+                ("error.", "fault.", "note.", "set.", "held.", "notice.", "picture.")
+            )
             else f"error.{rule}"
         )
 

@@ -10,6 +10,8 @@ from opened_tables import named_rows
 from evalui.datasets.model import FileTable, Tables
 from evalui.errors import DataError
 
+PICTURE = "a picture, which is not read from files of this kind"
+
 AIKEN = """What is the highest mountain?
 A. Mont Blanc
 B. Everest
@@ -199,7 +201,7 @@ def test_html_is_read_as_it_is_shown():
         ("Pi? {#3.1415:0.0005}", "a number with a tolerance"),
         ("Pi? {#3.141..3.142}", "a number with a tolerance"),
         ("First {=a} and {=b}", "answers in braces twice"),
-        ("[html]Which? <img src='x.png'>{=a ~b}", "a picture"),
+        ("[html]Which? <img src='x.png'>{=a ~b}", PICTURE),
         ("Which? {=" + "a ~" * 1001 + "}", "more than 1,000 answers"),
     ],
 )
@@ -269,7 +271,7 @@ def test_moodle_xml_has_the_same_kinds():
     assert faults(quiz) == [
         (18, "a number with a tolerance"),
         (20, "a question of the type “matching”"),
-        (21, "a picture"),
+        (21, PICTURE),
     ]
     assert "on lines 23" in str(quiz.notes[0])
 

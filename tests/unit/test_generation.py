@@ -14,10 +14,11 @@ from evalui.messages import messages
 from evalui.modes import MODES, plan_requests
 from evalui.modes.base import ModeSettings
 from evalui.modes.own_settings import settings_taken
+from evalui.pictures import Mark, has_marks
 from evalui.runs.signature import labels, signature
 from evalui.runs.spec import ModeSpec, with_generation
 from evalui.store.codec import request_key
-from evalui.types import Generate, Loglik, Message, NextToken, Variant
+from evalui.types import Generate, Loglik, Message, NextToken, Variant, texts_of
 
 TEXTS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=30)
 BEGINNING = "You are a careful examiner. " * 40  # what two prompts may have in common
@@ -33,10 +34,18 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "thinking": st.sampled_from(["on", "off"]),
     "reasoning_effort": st.sampled_from(["minimal", "low", "medium", "high"]),
     "seed": st.integers(1, 10**6),
+    "pictures": st.just("none"),
+    "picture_side": st.integers(64, 8192),
     "repeats": st.integers(2, 256),
 }
 ANY = st.fixed_dictionaries({}, optional=VALUES).map(GenerationSettings.model_validate)
-DATA = dataset(2)
+TEXT_ONLY = dataset(2)
+DATA = replace(
+    TEXT_ONLY,
+    samples=tuple(
+        replace(each, question=f"{Mark('0' * 32)}\n{each.question}") for each in TEXT_ONLY.samples
+    ),
+)
 
 
 def signed(settings: GenerationSettings) -> str:
@@ -67,9 +76,16 @@ def test_settings_that_differ_never_share_a_signature_nor_a_kept_reply(
     one: GenerationSettings, other: GenerationSettings
 ) -> None:
     assert (signed(one) == signed(other)) == (one == other)
-    # How often a question is asked is nothing to any single reply, and without draws the seed.
+    # How often a question is asked is nothing to any single reply, without draws the seed, and
+    # without pictures their size.
     once, again = (
-        each.model_copy(update={"repeats": 1, "seed": each.seed if each.temperature else None})
+        each.model_copy(
+            update={
+                "repeats": 1,
+                "seed": each.seed if each.temperature else None,
+                "picture_side": None if each.pictures else each.picture_side,
+            }
+        )
         for each in (one, other)
     )
     assert (keyed(one) == keyed(other)) == (once == again)
@@ -194,6 +210,28 @@ def test_every_request_of_a_mode_carries_the_settings() -> None:
     )
     assert isinstance(letters, NextToken)
     assert str(letters.context).startswith("Brief.\n\n")
+
+
+def test_pictures_are_left_out_of_every_prompt_or_have_a_size() -> None:
+    def requests(**given: Any) -> list[Any]:
+        setting = ModeSettings(shots={}, generation=GenerationSettings(**given))
+        order = Variant((0, 1, 2, 3))
+        modes = [MODES[name] for name in ("multiple_choice", "generation", "cloze")]
+        planned = [plan_requests(mode, DATA.samples[0], order, setting) for mode in modes]
+        return [request for some in planned for request in some]
+
+    def with_pictures(planned: list[Any]) -> list[Any]:
+        return [each for each in planned if any(map(has_marks, texts_of(each)))]
+
+    assert len(with_pictures(requests())) == 6  # letters, a reply, and four options
+    assert {each.picture_side for each in requests()} == {0}
+    sized = requests(picture_side=512)
+    assert {each.picture_side for each in with_pictures(sized)} == {512}
+    blind = requests(pictures="none", picture_side=512)
+    assert with_pictures(blind) == []
+    assert {each.picture_side for each in blind} == {0}
+    first = (planned[0] for planned in (requests(), sized, requests(picture_side=64), blind))
+    assert len({request_key("m", each) for each in first}) == 4
 
 
 def test_the_words_of_the_system_in_a_file_follow_those_of_the_run() -> None:

@@ -93,7 +93,7 @@ def _old_archive(folder: Path) -> Path:
     ],
     ids=["store", "to read", "server", "library", "list"],
 )
-@pytest.mark.parametrize("version", [17, 19])
+@pytest.mark.parametrize("version", [18, 20])
 def test_a_store_of_another_version_is_refused_and_stays(
     opens: Callable[[Path], object], version: int, tmp_path: Path
 ) -> None:

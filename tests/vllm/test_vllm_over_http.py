@@ -1,15 +1,20 @@
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import serving
+from picture_models import mark, picture, save_seeing
 from thinking_model import save_thinking_model
-from vllm_questions import DEMO, PAPERS, TOLERANCE, Paper, answer, apart, sit
+from vllm_questions import DEMO, PAPERS, TOLERANCE, Paper, answer, apart, conversation, sit
 
 from evalui.models import Model, ModelEntry, describe, open_model
 from evalui.models.endpoint.backend import EndpointModel
-from evalui.types import LabelProbs, NextToken
+from evalui.models.endpoint.config import read_endpoint
+from evalui.models.endpoint.probe import probe
+from evalui.models.endpoint.server import HttpServer
+from evalui.types import LabelProbs, Loglik, Logprob, NextToken
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +59,39 @@ def test_letters_of_a_model_that_would_rather_write_a_number(python: str, tmp_pa
     assert found.top_token == "1"
     expected = [shares[letter] for letter in "ABCD"]
     assert [math.exp(each) for each in found.logprobs] == pytest.approx(expected, abs=1e-4)
+
+
+def test_pictures_are_scored_in_chat_as_transformers_scores_them(python: str, tmp_path: Path):
+    """Random weights name no colour, so that the server counts as one that does not look."""
+    seeing = save_seeing(
+        "idefics3", tmp_path / "model", hidden_size=128, max_position_embeddings=1024
+    )
+    red, blue = picture("red"), picture("blue")
+    texts = (
+        f"{mark(red)}\nWhich colour is it? Answer:",
+        f"{mark(red)} and {mark(blue)}: which is it? Answer:",
+        f"{mark(blue)} and {mark(red)}: which is it? Answer:",
+    )
+    requests = [
+        Loglik(conversation(text), continuation, pictures=(red, blue) if "and" in text else (red,))
+        for text in texts
+        for continuation in (" red, as a rose is", " blue")
+    ]
+    with serving(python, tmp_path / "model", tmp_path) as url:
+        entry = ModelEntry("served", "openai", "demo", options={"base_url": url}, max_length=510)
+        state = describe(entry)
+        assert not state.sees_pictures
+        assert "it does not look at them" in state.text_only["loglik"]
+        server = HttpServer(url, key="", timeout_s=60, total_s=300)
+        found = probe(server, "demo")
+        server.close()
+        assert found.chat_prompt_logprobs
+        shown = replace(found, sees_pictures=True, scores_pictures=True)
+        model = EndpointModel("served", read_endpoint(entry), shown)
+        mine = answer(model, requests)
+        model.close()
+    reference = open_model(seeing)
+    theirs = answer(reference, requests)
+    reference.close()
+    assert max(map(apart, mine, theirs)) < TOLERANCE
+    assert len({each.total for each in mine if isinstance(each, Logprob)}) == len(requests)

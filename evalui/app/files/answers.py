@@ -97,7 +97,7 @@ class AnswersReader:
 
     def _read_answers(self, path: Path, dataset: Dataset, model: str) -> ExternalAnswers:
         return read_answers(
-            path, dataset.samples, model=model, limits=Limits(bytes=self._uploads.limit)
+            path, dataset.samples, model=model, limits=Limits(upload=self._uploads.limit)
         )
 
     def _answered_questions(

@@ -1,5 +1,6 @@
 """Finished runs of other harnesses among the uploads: what one is, and its way into the store."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -117,8 +118,12 @@ def _log_view(
         LoggedRun(part.harness, part.version, part.dataset, part.model, part.missing)
         for part in parts[:_SHOWN_RUNS]
     ]
-    apart = tuple(_apart(store, loose))
-    known = {*apart, *(name for part in parts for name in part.files)}
+    read = {name for part in parts for name in part.files}
+    names = Counter(path.name for path in files)
+    # Where several files have the name, one of them may be no part of the log.
+    others = [path for path in loose if path.name not in read or names[path.name] > 1]
+    apart = tuple(_apart(store, others))
+    known = {*apart, *read}
     rest = dict.fromkeys(path.name for path in files if path.name not in known)
     return LogView(
         runs=tuple(runs),
@@ -176,7 +181,7 @@ def _has_questions(store: LogStore, path: Path) -> bool:
     if path.suffix.lower() in _TABLES or is_store(path):
         return True
     try:
-        return bool(datasets.load([path], limits=store.limits).dataset.samples)
+        return datasets.has_questions([path], limits=store.limits)
     except EvaluiError:
         return False
 

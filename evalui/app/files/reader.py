@@ -38,21 +38,28 @@ class _Requests:
         self.runner = runner
         self._lock = threading.Lock()  # protects the next
         self._waiting: Counter[str] = Counter()
-        # An upload cannot change. Of requests for the same file, one waits for a process.
-        self._ask_once = cache.memoize(self._ask)
+        # Of requests for the same file, one waits for a process.
+        self._ask_once = cache.memoize_newest(self._ask_of)
         self._view_log_once = cache.memoize(self._view_log)
 
     def ask(
-        self, person: Person, method: Callable[..., Any], *arguments: object, is_kept: bool
+        self,
+        person: Person,
+        method: Callable[..., Any],
+        *arguments: object,
+        came: int | None = None,
     ) -> Any:
-        """What a method of `FileWork` returns; what `is_kept` is not worked out again.
+        """What a method of `FileWork` returns; of an upload that `came` then, which cannot change,
+        it is not worked out again.
 
         Raises:
             DataError: too many wait; and as `FileProcesses.ask` does.
         """
         with self._turn(person.name):
-            asked = self._ask_once if is_kept else self._ask
-            return asked(person, method, *map(_hashable, arguments))
+            given = map(_hashable, arguments)
+            if came is None:
+                return self._ask(person, method, *given)
+            return self._ask_once(person, method, *given, came)
 
     def view_log(self, person: Person, upload: str) -> LogView | None:
         """As `FileWork.log`, and what it unpacks is removed."""
@@ -61,6 +68,10 @@ class _Requests:
 
     def _ask(self, person: Person, method: Callable[..., Any], *arguments: object) -> Any:
         return self.runner.ask(person, _most_read(arguments), method, *arguments)
+
+    def _ask_of(self, person: Person, method: Callable[..., Any], *arguments: object) -> Any:
+        *given, _came = arguments
+        return self._ask(person, method, *given)
 
     def _view_log(self, person: Person, upload: str) -> LogView | None:
         # Removed here: a process that is ended for its time leaves what it has unpacked.
@@ -84,7 +95,10 @@ class _Requests:
 def _by_work(
     method: Callable[Concatenate[FileWork, Person, P], T], *, is_kept: bool, by: str = _OWN
 ) -> Callable[Concatenate["FileReader", P], T]:
-    """The method of `FileWork`, for the person of a reader; as `_Requests.ask`."""
+    """The method of `FileWork`, for the person of a reader; as `_Requests.ask`.
+
+    What `is_kept` is of the upload that is its first argument.
+    """
     signature = inspect.signature(method)
 
     @checks(by)
@@ -93,7 +107,8 @@ def _by_work(
         bound = signature.bind(None, self.person(), *arguments, **named)
         bound.apply_defaults()
         _, person, *given = bound.args
-        return self.requests.ask(person, method, *given, is_kept=is_kept)
+        came = self.came(str(given[0])) if is_kept else None
+        return self.requests.ask(person, method, *given, came=came)
 
     return ask
 
@@ -130,6 +145,14 @@ class FileReader:
     _names = _by_work(FileWork.names, is_kept=True)
     _matched = _by_work(FileWork.matched, is_kept=False)
     _import_log = _by_work(FileWork.import_log, is_kept=False)
+
+    @checks(_OWN)
+    def came(self, upload: str) -> int | None:
+        """When the upload of a part came; None if there is none, which the work says itself."""
+        try:
+            return self._uploads.came(self.person().name, upload_of(upload))
+        except DataError:
+            return None
 
     @checks(_OWN)
     def rows_read(self, upload: str) -> int | None:

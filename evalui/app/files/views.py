@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from evalui.datasets.health import ChoiceHealth, OpenHealth
 from evalui.datasets.model import Layout, UploadNote
 from evalui.errors import SpecError
+from evalui.messages import Sentence
 from evalui.models.base import ModelEntry
 from evalui.models.catalog import ModelState
 from evalui.runs.estimate import Estimate
@@ -187,14 +188,23 @@ class LogView:
 
 @dataclass(frozen=True, slots=True)
 class KnownModels:
-    """The models that a run may name, and what is known of those it does name."""
+    """The models that a run may name, and what is known of those it does name.
+
+    `hindrances` are why modes of the run cannot run on this machine: a process that reads files
+    cannot find out.
+    """
 
     catalog: Mapping[str, ModelEntry]
     states: Mapping[str, ModelState] = field(default_factory=dict[str, ModelState])
+    hindrances: Mapping[str, Sentence | None] = field(default_factory=dict[str, Sentence | None])
 
     def describe(self, entry: ModelEntry) -> ModelState:
         """What is known of a model that the run names."""
         return self.states[entry.name]
+
+    def mode_hindrance(self, mode: str) -> Sentence | None:
+        """Why a mode that the run names cannot run here, None if it can."""
+        return self.hindrances[mode]
 
 
 @dataclass(frozen=True, slots=True)

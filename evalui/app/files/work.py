@@ -25,7 +25,7 @@ from evalui.app.files.views import (
     UploadPart,
     UploadView,
 )
-from evalui.app.uploads import UploadStore, entry_of, is_whole, upload_of
+from evalui.app.uploads import UploadStore, entry_of, is_whole, record_pictures, upload_of
 from evalui.datasets import reader
 from evalui.datasets.health import (
     ChoiceHealth,
@@ -76,12 +76,13 @@ class FileWork:
         self._settings = settings
         self._database = database
         self._uploads = UploadStore(settings.uploads, settings.max_upload_mb * 2**20)
-        self._limits = Limits(bytes=self._uploads.limit)
+        self._limits = Limits(upload=self._uploads.limit)
         cache = ResultCache(_CACHE_BYTES)
         self._answers = AnswersReader(database, self._uploads, cache)
-        # Reading a file again for each click would be slow, and it cannot change.
-        self._load = cache.memoize(self._read)
-        self._table = cache.memoize(self._read_table)
+        # Reading a file again for each click would be slow, and it cannot change; but it may be
+        # deleted and come again.
+        self._loads = cache.memoize_newest(self._read)
+        self._tables = cache.memoize_newest(self._read_table)
         self._names = cache.memoize(self._read_names)
 
     def names(self, person: Person, upload: str) -> tuple[str, ...]:
@@ -177,7 +178,14 @@ class FileWork:
         """
         spec, loaded, collected = self._work_out(person, run)
         datasets = limit_datasets({key: one.dataset for key, one in loaded.items()}, spec)
-        plans = plan_run(spec, datasets, models.catalog, collected, describe=models.describe)
+        plans = plan_run(
+            spec,
+            datasets,
+            models.catalog,
+            collected,
+            describe=models.describe,
+            mode_hindrance=models.mode_hindrance,
+        )
         cells = tuple(_planned_cell(plan, datasets) for plan in plans)
         computes_here = any(plan.computes_here and not plan.impossible for plan in plans)
         return PlannedRun(cells, self._estimate(plans, datasets), computes_here)
@@ -201,6 +209,7 @@ class FileWork:
             usual=usual_limits(self._settings),
             once=once,
             describe=models.describe,
+            mode_hindrance=models.mode_hindrance,
         )
 
     def matched(self, person: Person, run: RunSpec) -> RunSpec:
@@ -285,7 +294,9 @@ class FileWork:
 
     def _estimate(self, plans: Sequence[CellPlan], datasets: Mapping[str, Dataset]) -> Estimate:
         cached = count_cached(self._database, plans, datasets)
-        cost = estimate(plans, datasets, cached, usage.mean_reply_tokens(self._database))
+        cost = estimate(
+            self._database, plans, datasets, cached, usage.mean_reply_tokens(self._database)
+        )
         return replace(cost, kept_elsewhere=kept_elsewhere(self._database, plans, datasets, cached))
 
     def _datasets(self, owner: str, parts: Sequence[UploadPart]) -> list[Dataset]:
@@ -294,10 +305,23 @@ class FileWork:
     def _entry(self, owner: str, upload: str) -> str:
         return "" if is_whole(upload) else entry_of(upload, self._names(owner, upload_of(upload)))
 
-    def _read(self, owner: str, upload: str, layout: Layout) -> LoadResult:
+    def _load(self, owner: str, upload: str, layout: Layout) -> LoadResult:
+        return self._loads(owner, upload, layout, self._uploads.came(owner, upload_of(upload)))
+
+    def _read(self, owner: str, upload: str, layout: Layout, _came: int) -> LoadResult:
         layout = replace(layout, entry=self._entry(owner, upload) or layout.entry)
-        paths = self._uploads.paths(owner, upload_of(upload))
-        return reader.load(paths, layout=layout, limits=self._limits)
+        whole = upload_of(upload)
+        paths, pictures = self._uploads.paths(owner, whole), self._picture_folder(owner, whole)
+        loaded = reader.load(paths, layout=layout, limits=self._limits, pictures=pictures)
+        if loaded.dataset.pictures and not self._database.read_only:
+            size = self._uploads.bytes_with_pictures(owner, whole)
+            record_pictures(self._database, owner, whole, size)
+        return loaded
+
+    def _picture_folder(self, owner: str, upload: str) -> Path:
+        folder = self._uploads.pictures(owner, upload)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder
 
     def _columns(self, owner: str, upload: str, layout: Layout) -> ColumnTable | None:
         """The table of an upload: neither names of columns nor an answer key change it."""
@@ -307,12 +331,15 @@ class FileWork:
             head_row=layout.head_row,
             commas_in_text=layout.commas_in_text,
         )
-        return self._table(owner, upload, placed)
+        return self._tables(owner, upload, placed, self._uploads.came(owner, upload_of(upload)))
 
-    def _read_table(self, owner: str, upload: str, layout: Layout) -> ColumnTable | None:
+    def _read_table(
+        self, owner: str, upload: str, layout: Layout, _came: int
+    ) -> ColumnTable | None:
         layout = replace(layout, entry=self._entry(owner, upload))
-        paths = self._uploads.paths(owner, upload_of(upload))
-        return reader.read_columns(paths, layout=layout, limits=self._limits)
+        whole = upload_of(upload)
+        paths, pictures = self._uploads.paths(owner, whole), self._picture_folder(owner, whole)
+        return reader.read_columns(paths, layout=layout, limits=self._limits, pictures=pictures)
 
     def _read_names(self, owner: str, upload: str) -> tuple[str, ...]:
         paths = self._uploads.paths(owner, upload)

@@ -18,6 +18,7 @@ from evalui.datasets.containers.workbook import read_workbook
 from evalui.datasets.encoding import decode
 from evalui.datasets.files import SourceFile, is_workbook
 from evalui.datasets.model import Layout, Limits, Tables
+from evalui.datasets.picture_texts import take_from_text
 from evalui.errors import DataError
 from evalui.messages import Sentence, sentence
 
@@ -47,24 +48,27 @@ def open_tables(member: SourceFile, layout: Layout, limits: Limits) -> Tables:
     if is_workbook(member):
         if not data:
             raise DataError("empty-file", file=name)
-        if data.startswith(_OLE_MAGIC):
-            return read_old_workbook(data, name, layout, limits)
         suffix = member.path.suffix.lower()
-        if suffix == ".xlsb" or (data.startswith(_ZIP_MAGIC) and _OPENDOCUMENT in data[:100]):
-            return read_values(data, name, layout, limits)
-        if suffix != ".xls" or data.startswith(b"PK"):
-            return read_workbook(data, name, layout, limits)
+        with member.open() as source:
+            if data.startswith(_OLE_MAGIC):
+                return read_old_workbook(source.read(), name, layout, limits)
+            if suffix == ".xlsb" or (data.startswith(_ZIP_MAGIC) and _OPENDOCUMENT in data[:100]):
+                return read_values(source, name, layout, limits)
+            if suffix != ".xls" or data.startswith(b"PK"):
+                return read_workbook(source, name, layout, limits)
         if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
             raise DataError("workbook-markup", file=name)
         # A text under the name of a workbook, as some web pages give it.
     elif data.startswith(PARQUET_MAGIC):
-        return Tables((read_parquet(data, name, limits),))
+        with member.open() as source:
+            return Tables((read_parquet(source, name, limits),))
     return _open_text(member, layout, limits)
 
 
 def _open_text(member: SourceFile, layout: Layout, limits: Limits) -> Tables:
     suffix, file = member.path.suffix.lower(), member.name
     text, encoding = decode(member.data, file)
+    text = take_from_text(text)  # those whose bytes are no ASCII
     begins = text.lstrip("\ufeff \t\n")[:1]
     found = None
     if begins in ("[", "{"):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from evalui.datasets.containers.heads import cut_table, find_head
-from evalui.datasets.containers.pictures import has_picture, picture_fault, without_pictures
+from evalui.datasets.containers.pictures import with_pictures
 from evalui.datasets.model import FaultList, FileTable, Layout, Row
 from evalui.datasets.names import is_known_name
 from evalui.types import Fault
@@ -63,7 +63,7 @@ def read_delimited(text: str, file: str, layout: Layout) -> FileTable:
         start = next((at for at, line in enumerate(lines, 1) if line.strip()), 1)
         table = FileTable(file, (), (), head_line=start)
     table = replace(table, delimiter=delimiter, faults=wrong.kept, unlisted=wrong.unlisted)
-    return without_pictures(table, text)
+    return with_pictures(table, text)
 
 
 def _detect_delimiter(lines: Sequence[str]) -> str:
@@ -145,8 +145,6 @@ def _parse_rows(lines: Sequence[str], delimiter: str, name: str) -> Iterator[Row
 
 def _long_cell_fault(name: str, line: int, header: Sequence[str], cell: _LongCell) -> Fault:
     column = header[cell.column_index].strip() if cell.column_index < len(header) else ""
-    if has_picture(cell.text):
-        return picture_fault(name, line, column)
     expected = f"at most {MAX_CELL_CHARS:,}"
     expected += "; is a closing quote missing?" if "\n" in cell.text else ""
     return Fault(

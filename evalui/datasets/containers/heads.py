@@ -14,9 +14,8 @@ from evalui.datasets.model import (
     FileTable,
     Row,
     UploadNote,
-    collapse_whitespace,
     first_few,
-    shorten,
+    quoted,
 )
 from evalui.datasets.names import is_known_name
 from evalui.errors import DataError
@@ -273,6 +272,6 @@ def _quote_rows(rows: Sequence[Row]) -> str:
     """The rows with their numbers, the first ones only and each on one line."""
 
     def quote(row: Row) -> str:
-        return f"{row.line} “{shorten(collapse_whitespace(' '.join(filter(None, row.cells))))}”"
+        return f"{row.line} {quoted(' '.join(filter(None, row.cells)))}"
 
     return first_few(rows, _MAX_ROWS_SHOWN, quote, "; ")

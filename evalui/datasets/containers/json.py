@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar, cast
 
 from evalui.datasets.containers.heads import check_width, cut_table
-from evalui.datasets.containers.pictures import without_pictures
+from evalui.datasets.containers.pictures import with_pictures
 from evalui.datasets.model import (
     Cell,
     FaultList,
@@ -191,7 +191,7 @@ def _to_table(located: Iterable[Located], text: str, file: str, title: str = "")
         faults=faults.kept,
         unlisted=faults.unlisted,
     )
-    return without_pictures(table, text)
+    return with_pictures(table, text)
 
 
 class _Heads:
@@ -350,7 +350,7 @@ class _Reader:
         ]
         if not cells:
             raise DataError("empty-file", file=self._file)
-        return without_pictures(cut_table(cells, self._file, self._layout.head_row))
+        return with_pictures(cut_table(cells, self._file, self._layout.head_row))
 
     def _read_object(self, document: dict[str, Any]) -> Tables:
         for read in (_split_rows, _column_rows, _keyed_rows):

@@ -14,12 +14,14 @@ from evalui.datasets.containers.sheets import (
     MergedRegion,
     NumberFormats,
     Sheet,
+    SheetPicture,
     as_damage,
     select_sheets,
     to_tables,
 )
 from evalui.datasets.model import Layout, Limits, Tables, cell_text
 from evalui.errors import DataError
+from evalui.messages import sentence
 
 _ENCRYPTION_MARKER = "EncryptedPackage".encode("utf-16-le")
 _STREAMS = ("Workbook", "Book")
@@ -78,7 +80,7 @@ def _read(data: bytes, file: str, layout: Layout, budget: CellBudget) -> Tables:
         if title in chosen:
             reader = _SheetReader(book, book.sheet_by_index(place), formats, budget)
             sheets.append(reader.read())
-            sheets[-1].pictures = pictures[place] if place < len(pictures) else {}
+            sheets[-1].pictures = pictures[place] if place < len(pictures) else []
             book.unload_sheet(place)
     hidden = [title for title, is_hidden in seen if is_hidden]
     return to_tables(sheets, visible, hidden, file, layout)
@@ -95,8 +97,8 @@ def _workbook_stream(data: bytes) -> bytes:
     raise ValueError("it has no workbook in it")
 
 
-def _find_pictures(stream: bytes, file: str) -> list[dict[int, int]]:
-    """The columns of the pictures of each sheet, by their row."""
+def _find_pictures(stream: bytes, file: str) -> list[list[SheetPicture]]:
+    """The places of the pictures of each sheet; the pictures themselves are not read."""
     starts: list[int] = []
     for record in _records(stream, 0):
         if record.kind == _FILEPASS:
@@ -104,7 +106,11 @@ def _find_pictures(stream: bytes, file: str) -> list[dict[int, int]]:
         # The place, the visibility and the type, of which 0 is a sheet of cells.
         if record.kind == _SHEET and not stream[record.start + 5]:
             starts += struct.unpack_from("<I", stream, record.start)
-    return [dict(_pictures_on(stream, start)) for start in starts]
+    reason = sentence("error.picture-in-xls")
+    return [
+        [SheetPicture(line, column, reason) for line, column in _pictures_on(stream, start)]
+        for start in starts
+    ]
 
 
 def _pictures_on(stream: bytes, start: int) -> Iterator[tuple[int, int]]:

@@ -3,8 +3,8 @@
 A note says what it does not tell: number formats, hidden rows, merged cells, pictures, formulas.
 """
 
-import io
 from datetime import date, datetime, time, timedelta
+from typing import BinaryIO
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from evalui.datasets.containers.number_formats import plain_number
@@ -24,13 +24,13 @@ _MANIFEST, _CONTENT = "META-INF/manifest.xml", "content.xml"
 _Value = str | float | bool | date | time | datetime | timedelta
 
 
-def read_values(data: bytes, file: str, layout: Layout, limits: Limits) -> Tables:
+def read_values(source: BinaryIO, file: str, layout: Layout, limits: Limits) -> Tables:
     """The tables on the visible sheets of a workbook, or on the one that is wanted.
 
     Raises:
         DataError: it cannot be read, is too large or locked, or has no such sheet.
     """
-    with open_package(data, file, limits) as archive:
+    with open_package(source, file, limits) as archive:
         if _MANIFEST in archive.namelist() and b"encryption-data" in archive.read(_MANIFEST):
             raise DataError("workbook-locked", file=file)
         if _CONTENT in archive.namelist():
@@ -48,7 +48,8 @@ def read_values(data: bytes, file: str, layout: Layout, limits: Limits) -> Table
         )
 
         try:
-            book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+            source.seek(0)
+            book = CalamineWorkbook.from_filelike(source)
             seen = [
                 (each.name, each.visible is SheetVisibleEnum.Visible)
                 for each in book.sheets_metadata

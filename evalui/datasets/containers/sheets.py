@@ -4,12 +4,16 @@ A value merged over rows counts for each of them, as a person sees it. Rows with
 them, with an error, or with a formula whose value was not saved are faults.
 """
 
-import io
 import zipfile
-from collections.abc import Generator, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from itertools import chain, count
+from operator import attrgetter
+from typing import BinaryIO, NamedTuple
 
 from evalui.datasets.containers.heads import MAX_COLUMNS, check_width, cut_table
 from evalui.datasets.containers.number_formats import (
@@ -18,7 +22,11 @@ from evalui.datasets.containers.number_formats import (
     UnknownNumberFormat,
     compile_format,
 )
-from evalui.datasets.containers.pictures import picture_fault, without_pictures
+from evalui.datasets.containers.pictures import (
+    is_picture_column,
+    picture_fault,
+    with_pictures,
+)
 from evalui.datasets.files import ARCHIVE_ERRORS, check_archive, read_chunks
 from evalui.datasets.model import (
     FaultList,
@@ -30,9 +38,12 @@ from evalui.datasets.model import (
     UploadNote,
     collapse_whitespace,
     first_few,
+    fold_name,
 )
-from evalui.datasets.names import is_known_name
+from evalui.datasets.names import find_series, is_known_name, read_head
 from evalui.errors import DataError
+from evalui.messages import Sentence
+from evalui.pictures import Mark
 from evalui.types import Fault
 
 FORMULA_WITHOUT_VALUE = "a formula whose value is not in the file"
@@ -57,13 +68,24 @@ class MergedRegion(NamedTuple):
     right: int
 
 
+class SheetPicture(NamedTuple):
+    """A picture over a cell, or why it cannot be used: rows from 1, columns from 0.
+
+    Row 0: it has a place on the sheet, and none among the cells.
+    """
+
+    line: int
+    column: int
+    picture: Mark | Sentence
+
+
 @dataclass(slots=True)
 class Sheet:
     """The cells of one sheet as they are shown, by row number; rows without any are not there.
 
     `broken` says what stands in a cell instead of a value, by row and column. `hidden` are rows
-    that a person does not see, `pictures` the column of one by its row, and `formats` are number
-    formats that were not understood.
+    that a person does not see, `pictures` are those that lie over cells or that cells fail to show,
+    and `formats` are number formats that were not understood.
     """
 
     title: str
@@ -71,12 +93,19 @@ class Sheet:
     merged: list[MergedRegion] = field(default_factory=list[MergedRegion])
     broken: dict[int, dict[int, str]] = field(default_factory=dict[int, dict[int, str]])
     hidden: set[int] = field(default_factory=set[int])
-    pictures: dict[int, int] = field(default_factory=dict[int, int])
+    pictures: list[SheetPicture] = field(default_factory=list[SheetPicture])
     formats: set[str] = field(default_factory=set[str])
 
     def mark_broken(self, line: int, column: int, actual: str) -> str:
         """Remember what stands in a cell instead of a value, and give the text of the cell."""
         self.broken.setdefault(line, {})[column] = actual
+        return ""
+
+    def mark_picture(self, line: int, column: int, picture: Mark | Sentence) -> str:
+        """Give the text of a cell that is a picture, or remember why it shows none."""
+        if isinstance(picture, Mark):
+            return str(picture)
+        self.pictures.append(SheetPicture(line, column, picture))
         return ""
 
 
@@ -151,7 +180,7 @@ def to_tables(
     layout: Layout,
 ) -> Tables:
     """The sheets that are tables, of those that a person sees; raises `DataError` without any."""
-    tables = [_to_table(sheet, file, layout.head_row) for sheet in sheets if sheet.lines]
+    tables = [_to_table(sheet, file, layout) for sheet in sheets if sheet.lines]
     tables = [table for table in tables if table.heads or table.rows or table.faults]
     if not tables:
         raise DataError("empty-file", file=file)
@@ -163,7 +192,7 @@ def to_tables(
 
 
 @contextmanager
-def open_package(data: bytes, file: str, limits: Limits) -> Generator[zipfile.ZipFile]:
+def open_package(source: BinaryIO, file: str, limits: Limits) -> Generator[zipfile.ZipFile]:
     """The archive that a workbook is, once the size of what it holds is known to be true.
 
     What a damaged one makes the zip module and a library raise becomes a sentence.
@@ -171,13 +200,20 @@ def open_package(data: bytes, file: str, limits: Limits) -> Generator[zipfile.Zi
     Raises:
         DataError: it is damaged, locked or too large.
     """
-    with as_damage(file), zipfile.ZipFile(io.BytesIO(data)) as archive:
+    with as_damage(file), zipfile.ZipFile(source) as archive:
         parts = [part for part in archive.infolist() if not part.is_dir()]
-        check_archive(file, parts, limits)
+        check_archive(file, [_named_within(part) for part in parts], limits)
         for part in parts:
             for _ in read_chunks(archive, part):
                 pass
         yield archive
+
+
+def _named_within(part: zipfile.ZipInfo) -> zipfile.ZipInfo:
+    """The part without the slash that XlsxWriter writes before the name of some."""
+    named = copy(part)
+    named.filename = part.filename.removeprefix("/")
+    return named
 
 
 @contextmanager
@@ -198,19 +234,19 @@ def _is_table(table: FileTable) -> bool:
     )
 
 
-def _to_table(sheet: Sheet, file: str, head_row: int) -> FileTable:
+def _to_table(sheet: Sheet, file: str, layout: Layout) -> FileTable:
     """The table of a sheet, with notes on what stands around it."""
     _repeat_merged(sheet)
     rows = [Row(line, tuple(sheet.lines[line])) for line in sorted(sheet.lines)]
-    table = cut_table(rows, file, head_row, sheet.title)
+    table = cut_table(rows, file, layout.head_row, sheet.title)
     table = replace(table, heads=_name_merged(sheet, table))
     check_width(len(table.heads), file)
-    table = without_pictures(_with_faults(sheet, table))
+    table = with_pictures(_with_pasted(sheet, _with_faults(sheet, table), layout))
     return replace(table, notes=(*table.notes, *_notes(sheet, table)))
 
 
 def _repeat_merged(sheet: Sheet) -> None:
-    """Give the value of each merged region to all rows of it that have something of their own."""
+    """Give what a merged region shows to all rows of it that have something of their own."""
     last = max(sheet.lines)
     for region in sheet.merged:
         cells = sheet.lines.get(region.top, [])
@@ -243,11 +279,17 @@ def _with_faults(sheet: Sheet, table: FileTable) -> FileTable:
     padding = ("",) * width
     rows: list[Row] = []
     faults = FaultList()
+    unreadable = {
+        each.line: (each.column, each.picture)
+        for each in sheet.pictures
+        if isinstance(each.picture, Sentence)
+    }
     for line, cells in table.rows:
         wrong = [*_cell_faults(sheet, table, line)]
-        if (column := sheet.pictures.get(line)) is not None:
+        if line in unreadable:
+            column, reason = unreadable[line]
             name = table.heads[column] if column < width else ""
-            wrong = [picture_fault(table.name, line, name)]
+            wrong.append(picture_fault(table.name, line, name, reason))
         faults.add(*wrong)
         fitted = (*cells, *padding)[:width] if len(cells) != width else cells
         if not wrong and any(map(str.strip, fitted)):
@@ -260,6 +302,76 @@ def _cell_faults(sheet: Sheet, table: FileTable, line: int) -> Iterator[Fault]:
     for column, actual in sorted(sheet.broken.get(line, {}).items()):
         if column < len(table.heads) and (name := table.heads[column]):
             yield Fault(table.name, line, name, "formula-without-value", actual, expected)
+
+
+def _with_pasted(sheet: Sheet, table: FileTable, layout: Layout) -> FileTable:
+    """The table with the marks of the pictures that lie over its rows, and a note on the others.
+
+    A mark goes into the cell below where that is one of options, explanations or pictures. Else the
+    picture belongs to the question, and its mark into a column of pictures that is added.
+    """
+    own = _columns_of_pictures(table.heads, layout)
+    known = {row.line for row in table.rows} | {fault.line for fault in table.faults}
+    marks: defaultdict[int, dict[int, str]] = defaultdict(dict)
+    beside = 0
+    for picture, lines in _lines_of_pictures(sheet):
+        beside += known.isdisjoint(lines)
+        place = picture.column if picture.column in own else len(table.heads)
+        for line in known.intersection(lines):
+            marks[line][place] = marks[line].get(place, "") + str(picture.picture)
+    if any(len(table.heads) in places for places in marks.values()):
+        taken = set(map(fold_name, table.heads))
+        names = chain(("image",), map("image_{}".format, count(2)))
+        added = next(name for name in names if name not in taken)
+        rows = [row._replace(cells=(*row.cells, "")) for row in table.rows]
+        table = replace(table, heads=(*table.heads, added), rows=rows)
+    if marks:
+        rows = [_marked(row, table.heads, marks.get(row.line, {})) for row in table.rows]
+        table = replace(table, rows=rows)
+    if not beside:
+        return table
+    note = UploadNote("pictures-beside", {"file": table.name, "n": str(beside)})
+    return replace(table, notes=(*table.notes, note))
+
+
+def _columns_of_pictures(heads: Sequence[str], layout: Layout) -> set[int]:
+    """The columns to whose cells the pictures over them belong."""
+    stated = (*layout.options, layout.option_list, layout.row_option, layout.explanation)
+    names = set(map(fold_name, stated))
+    columns = {
+        at
+        for at, head in enumerate(heads)
+        if (head and fold_name(head) in names)
+        or is_picture_column(head)
+        or read_head(head).role in ("options", "distractor", "explanation")
+    }
+    for series in find_series(heads):
+        if series.names_options or series.names_distractors:
+            columns.update(series.columns)
+    return columns
+
+
+def _lines_of_pictures(sheet: Sheet) -> Iterator[tuple[SheetPicture, Sequence[int]]]:
+    """Each picture with the lines that it counts for: all those of merged cells below it."""
+    marked = (each for each in sheet.pictures if isinstance(each.picture, Mark))
+    pictures = sorted(marked, key=attrgetter("line"))
+    lines = [picture.line for picture in pictures]
+    merged: dict[SheetPicture, Sequence[int]] = {}
+    for top, bottom, left, right in sheet.merged:
+        for picture in pictures[bisect_left(lines, top) : bisect_right(lines, bottom)]:
+            if left <= picture.column <= right:
+                merged[picture] = range(top, bottom + 1)
+    for picture in pictures:
+        yield picture, merged.get(picture, (picture.line,))
+
+
+def _marked(row: Row, heads: Sequence[str], marks: Mapping[int, str]) -> Row:
+    """The row with marks before the texts of its cells, or instead in columns of pictures."""
+    cells = [*row.cells]
+    for place, mark in marks.items():
+        text = "" if is_picture_column(heads[place]) else cells[place]
+        cells[place] = f"{mark}\n{text}" if text else mark
+    return row._replace(cells=tuple(cells))
 
 
 def _notes(sheet: Sheet, table: FileTable) -> Iterator[UploadNote]:

@@ -6,15 +6,15 @@ a value. Formulas are never evaluated: the value counts that was saved beside th
 says what the parts hold.
 """
 
-import io
 import re
 import warnings
 import zipfile
 from datetime import date, datetime, time, timedelta
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 from evalui.datasets.containers.number_formats import FormatNumber, plain_number
+from evalui.datasets.containers.package_pictures import PackagePictures
 from evalui.datasets.containers.sheets import (
     ERROR_VALUES,
     FORMULA_WITHOUT_VALUE,
@@ -28,20 +28,21 @@ from evalui.datasets.containers.sheets import (
 )
 from evalui.datasets.model import Layout, Limits, Tables, cell_text
 from evalui.errors import DataError
+from evalui.messages import Sentence
+from evalui.pictures import Mark
 
 # Characters that XML does not have; a person who writes such a name means it.
 _ESCAPE = re.compile(r"_x00([01][0-9A-Fa-f]|7F)_")
 _STRICT = b"http://purl.oclc.org/ooxml/spreadsheetml/main"
-_CELL_PICTURES = "xl/richdata/richvaluerel.xml"  # which older programs show as an error
 
 
-def read_workbook(data: bytes, file: str, layout: Layout, limits: Limits) -> Tables:
+def read_workbook(source: BinaryIO, file: str, layout: Layout, limits: Limits) -> Tables:
     """The tables on the visible sheets of a workbook, or on the one that is wanted.
 
     Raises:
         DataError: this is no workbook that can be read, it is too large, or has no such sheet.
     """
-    with open_package(data, file, limits) as archive, warnings.catch_warnings():
+    with open_package(source, file, limits) as archive, warnings.catch_warnings():
         # About styles and extensions that it leaves out.
         warnings.simplefilter("ignore")
         from openpyxl import load_workbook
@@ -49,8 +50,8 @@ def read_workbook(data: bytes, file: str, layout: Layout, limits: Limits) -> Tab
         parts = {name.lower() for name in archive.namelist()}
         if "xl/workbook.xml" in parts and _STRICT in archive.read("xl/workbook.xml"):
             raise DataError("workbook-strict", file=file)
-        book: Any = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        reader = _BookReader(book, archive, CellBudget(file, limits), _CELL_PICTURES in parts)
+        book: Any = load_workbook(source, read_only=True, data_only=True)
+        reader = _BookReader(book, archive, CellBudget(file, limits))
         visible = [each.title for each in book.worksheets if each.sheet_state == "visible"]
         hidden = [each.title for each in book.worksheets if each.sheet_state != "visible"]
         chosen = select_sheets(visible, file, layout.sheet)
@@ -61,13 +62,11 @@ def read_workbook(data: bytes, file: str, layout: Layout, limits: Limits) -> Tab
 class _BookReader:
     """The sheets of one workbook."""
 
-    def __init__(
-        self, book: Any, archive: zipfile.ZipFile, budget: CellBudget, has_cell_pictures: bool
-    ) -> None:
+    def __init__(self, book: Any, archive: zipfile.ZipFile, budget: CellBudget) -> None:
         self._book = book
         self._archive = archive
         self._budget = budget
-        self._has_cell_pictures = has_cell_pictures
+        self._pictures = PackagePictures(archive)
         self._parsing: Any = import_module("openpyxl.worksheet._reader")
         self._dates: Any = import_module("openpyxl.utils.datetime")
         self._formats = NumberFormats(starts_1904=book.epoch == self._dates.MAC_EPOCH)
@@ -89,7 +88,7 @@ class _BookReader:
                     self._read_row(parser, element, sheet)
                 elif element.tag == parsing.MERGE_TAG:
                     sheet.merged += map(_region, element)
-        sheet.pictures |= self._drawn_pictures(path)
+        sheet.pictures += self._pictures.pasted_on(path)
         return sheet
 
     def _read_row(self, parser: Any, element: Any, sheet: Sheet) -> None:
@@ -117,9 +116,8 @@ class _BookReader:
             return sheet.mark_broken(line, column, FORMULA_WITHOUT_VALUE) if broken else ""
         if isinstance(value, str):
             # A text like "#N/A" among the shared ones is what a person wrote.
-            if kind == "e" and self._has_cell_pictures and "vm" in source.attrib:
-                sheet.pictures[line] = column
-                return ""
+            if picture := self._picture(value, source):
+                return sheet.mark_picture(line, column, picture)
             if kind == "e" or (kind != "s" and value in ERROR_VALUES):
                 return sheet.mark_broken(line, column, f"the error {value}")
             return _shown_text(value)
@@ -142,33 +140,11 @@ class _BookReader:
             self._codes[style] = number, code or "General"
         return self._formats.writer(*self._codes[style], sheet)
 
-    def _drawn_pictures(self, path: str) -> dict[int, int]:
-        """The columns at which pictures are anchored, by their row counted from 1."""
-        packaging: Any = import_module("openpyxl.packaging.relationship")
-        xml: Any = import_module("openpyxl.xml.functions")
-        names = set(self._archive.namelist())
-        related = packaging.get_rels_path(path)
-        columns: dict[int, int] = {}
-        for relation in (
-            packaging.get_dependents(self._archive, related) if related in names else ()
-        ):
-            if relation.Type.endswith("/drawing") and relation.target in names:
-                columns |= _anchors(xml.fromstring(self._archive.read(relation.target)))
-        return columns
-
-
-def _anchors(drawing: Any) -> dict[int, int]:
-    """The column at which each picture of a drawing begins, by its row counted from 1."""
-    columns: dict[int, int] = {}
-    for anchor in drawing:
-        places = {_local(each): each.text or "" for start in anchor[:1] for each in start}
-        if any(_local(each) == "pic" for each in anchor.iter()) and "row" in places:
-            columns[int(places["row"]) + 1] = int(places["col"])
-    return columns
-
-
-def _local(element: Any) -> str:
-    return str(element.tag).rpartition("}")[2]
+    def _picture(self, value: str, cell: Any) -> Mark | Sentence | None:
+        """The picture that a cell is, which older programs show as an error or a formula."""
+        if cell.get("t") == "e":
+            return self._pictures.placed(cell.get("vm", "0"))
+        return self._pictures.named(value)
 
 
 def _region(merged: Any) -> MergedRegion:

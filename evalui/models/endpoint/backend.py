@@ -29,7 +29,16 @@ from evalui.models.endpoint.probe import Capabilities, common_capabilities, load
 from evalui.models.endpoint.protocol import RetryableError, ServedModel
 from evalui.models.endpoint.requests import Job, RequestBuilder
 from evalui.models.tokenization import Tokenizer
-from evalui.types import Ability, Generate, Loglik, NextToken, Request, Response, Usage
+from evalui.types import (
+    Ability,
+    Generate,
+    Loglik,
+    NextToken,
+    Request,
+    Response,
+    Usage,
+    prompt_of,
+)
 
 if TYPE_CHECKING:
     from evalui.models.endpoint.config import Api, Endpoint
@@ -270,7 +279,15 @@ def restrict_to_api(capabilities: Capabilities, api: "Api", *, tokenizer: bool) 
             missing_reasons={**left.missing_reasons, **thinks},
         )
     if api == "completions":
-        return replace(left, chat=False, chat_top=0, chat_prompt_logprobs=False, json_schema=False)
+        return replace(
+            left,
+            chat=False,
+            chat_top=0,
+            chat_prompt_logprobs=False,
+            json_schema=False,
+            sees_pictures=False,
+            blind_reason=sentence("error.endpoint-pictures-by-chat"),
+        )
     return left
 
 
@@ -341,6 +358,16 @@ class OpenAIBackend(Backend):
         """Why the servers give plain prompts what they do not give conversations."""
         capabilities = self._capabilities(entry)
         return capabilities.plain_only if capabilities else {}
+
+    def sees_pictures(self, entry: ModelEntry) -> bool:
+        """Whether the servers named the colours of the pictures that the probes showed them."""
+        capabilities = self._capabilities(entry)
+        return capabilities is not None and capabilities.sees_pictures
+
+    def text_only(self, entry: ModelEntry) -> Mapping[Ability, str]:
+        """Why the servers give texts what they do not give pictures."""
+        capabilities = self._capabilities(entry)
+        return capabilities.text_only if capabilities else {}
 
     def honours(self, entry: ModelEntry) -> frozenset[str]:
         """The settings of writing that the servers have; all while none answers."""
@@ -507,7 +534,7 @@ class EndpointModel:
 
     def jobs(self, requests: Sequence[Request]) -> Mapping[int, Job]:
         """What is to be done for each request, by its place; raises `MissingAbility`."""
-        plain_only = self._capabilities.plain_only
+        plain_only, text_only = self._capabilities.plain_only, self._capabilities.text_only
         for request in requests:
             ability = _ABILITY[type(request)]
             if ability not in self.abilities:
@@ -518,8 +545,10 @@ class EndpointModel:
                         ability, self._capabilities.missing_reasons.get(ability, "")
                     ),
                 )
-            if ability in plain_only and _is_conversation(request):
+            if ability in plain_only and not isinstance(prompt_of(request), str):
                 raise MissingAbility("cannot-do", model=self.name, why=plain_only[ability])
+            if ability in text_only and request.pictures:
+                raise MissingAbility("cannot-do", model=self.name, why=text_only[ability])
         self._has_started = True
         return self._request_builder.jobs(requests)
 
@@ -621,11 +650,6 @@ def _is_on_demand(endpoint: "Endpoint", url: str) -> bool:
         return loads_on_demand(server)
     finally:
         server.close()
-
-
-def _is_conversation(request: Request) -> bool:
-    prompt = request.prompt if isinstance(request, Generate) else request.context
-    return not isinstance(prompt, str)
 
 
 def _tokenizer_problem(endpoint: "Endpoint") -> str:

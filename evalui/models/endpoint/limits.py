@@ -10,8 +10,15 @@ import re
 import socket
 import zlib
 from collections import deque
-from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
@@ -60,6 +67,8 @@ BASE_ITEMS = 20_000
 _BYTES_PER_ITEM = 48
 MAX_REPLY_BYTES = 64 * 2**20  # bytes of a reply, whatever was requested
 MAX_IN_FLIGHT_BYTES = 256 * 2**20  # bytes of all replies that are being read, in one process
+MAX_SENT_PICTURE_BYTES = 64 * 2**20  # of all requests under way, in one process
+_MAX_PICTURE_TOKENS = 2**14  # of one picture: what Qwen's models make of the largest
 COMMON_REPLY_BYTES = 2**18  # bytes; nearly all replies are shorter
 # The fields of a request by which its reply is long.
 _PROMPT_FIELDS = ("prompt", "messages", "tokens")
@@ -426,6 +435,23 @@ class _FairByteSemaphore:
 
 # One in each process: what it protects is the memory of the process.
 REPLY_MEMORY = ReplyMemoryBudget()
+_SENT_PICTURES = _FairByteSemaphore(MAX_SENT_PICTURE_BYTES)
+
+
+@asynccontextmanager
+async def picture_memory(size: int) -> AsyncGenerator[None]:
+    """Within it, pictures of so many bytes are encoded and sent: it waits until they may be,
+    beside those of other requests.
+    """
+    if not size:
+        yield
+        return
+    taken = min(size, MAX_SENT_PICTURE_BYTES)
+    await _SENT_PICTURES.acquire(taken)
+    try:
+        yield
+    finally:
+        _SENT_PICTURES.release(taken)
 
 
 async def read_all(
@@ -492,11 +518,14 @@ async def read_beginning(
 
 
 def _max_prompt_tokens(value: object) -> int:
-    """The tokens of a prompt at most: characters of texts, numbers in lists."""
+    """The tokens of a prompt at most: characters of texts, numbers in lists, pictures."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):
-        return _max_prompt_tokens(cast("dict[str, object]", value).get("content"))
+        turn = cast("dict[str, object]", value)
+        if "image_url" in turn:
+            return _MAX_PICTURE_TOKENS
+        return _max_prompt_tokens(turn.get("content", turn.get("text")))
     if isinstance(value, list):
         each = cast("list[object]", value)
         return sum(1 if isinstance(one, int) else _max_prompt_tokens(one) for one in each)

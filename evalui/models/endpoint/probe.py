@@ -1,5 +1,6 @@
 """What a server can really do, by trying it: a setting it ignores is answered with HTTP 200."""
 
+import io
 import json
 import math
 import re
@@ -40,6 +41,7 @@ from evalui.models.endpoint.protocol import (
     as_list,
     as_object,
     choices,
+    content_of,
     first_text,
     read_message,
     replace_surrogates,
@@ -48,7 +50,8 @@ from evalui.models.endpoint.protocol import (
     served_model,
     token_count,
 )
-from evalui.replies import begins_with_mark, closes_thought
+from evalui.pictures import Picture, mark_of
+from evalui.replies import begins_with_mark, closes_thought, split_thoughts
 from evalui.types import Ability
 
 if TYPE_CHECKING:
@@ -70,7 +73,7 @@ _LIMIT_REACHED = "output limit was reached"  # OpenAI's word where one token is 
 T = TypeVar("T")
 _MIN_TOP = 2  # a list of one token shows nothing of the others
 _PROBE_TEXT = "Question: Which of these is the largest?\nAnswer:"
-_PROBE_MESSAGES = [{"role": "user", "content": "Name a letter."}]
+_PROBE_MESSAGES: list[Json] = [{"role": "user", "content": "Name a letter."}]
 _PROBE_REPLY = "B"
 _INTERFACE_PATH = re.compile(r"/(?:chat/completions|completions|responses|models)$")
 _VERSION_PATH = re.compile(r"/v\d+(?:beta)?(?:/|$)")
@@ -78,7 +81,7 @@ _VERSION_PATH = re.compile(r"/v\d+(?:beta)?(?:/|$)")
 _TOP_COUNTS = (20, 10, 5, 2)
 _PROBE_IDS = tuple(range(100, 112))  # every vocabulary has these
 _PICKED_IDS = (100, 103)
-_SCHEMA_PROBE_TOKENS = 64  # some servers indent what they write
+_SHORT_REPLY_TOKENS = 64  # some servers indent JSON, and some models say more than a word
 _PROBE_SCHEMA = json.dumps(
     {
         "type": "object",
@@ -87,6 +90,11 @@ _PROBE_SCHEMA = json.dumps(
         "additionalProperties": False,
     }
 )
+_COLOURS = ("red", "blue")
+_COLOUR_QUESTION = "What colour is this picture? Answer with one word: red or blue."
+_WORD = re.compile(r"[a-z]+")  # "coloured" is not red
+_COLOUR_TOKENS = 2048  # where a model thinks before that word
+_SQUARE_SIDE = 224  # pixels; some models refuse smaller ones
 _UNUSED_STOP = "\n\n\n\n"  # a stop text that one token will not be
 _TOP_RETRIES = 3  # times that a list is requested anew which another request may have spoilt
 _LIST_RETRIES = 2  # times that an answer without a list is requested anew
@@ -105,6 +113,7 @@ def _joined(join: Callable[[Iterable[Any]], Any]) -> Mapping[str, Any]:
 
 
 _ALL, _ANY, _LEAST, _MOST = map(_joined, (all, any, min, max))
+_FIRST = _joined(lambda several: next((each for each in several if each), ""))
 _EACH = _joined(lambda several: frozenset[str]().union(*several))
 _LEAST_KNOWN = _joined(lambda several: min((each for each in several if each), default=0))
 _NAMES = _joined(lambda several: "|".join(sorted(set(several))))
@@ -125,6 +134,8 @@ class Capabilities:
     `responses`: its chat is the Responses API. `json_schema`: its chat writes JSON that fits a
     schema. `limit_field` is chat's name of the longest reply, which has `least_tokens` at least;
     `streams`: it replies by stream alone; `refused_fields` are the fields that it does without.
+    `sees_pictures`: its chat names the colour of a picture; `blind_reason` is why it does not;
+    `scores_pictures`: it scores a reply to one.
     `max_length` (0: not reported), `root` and `reported_model` are what it reports of the model.
     """
 
@@ -148,6 +159,9 @@ class Capabilities:
     least_tokens: int = field(default=1, metadata=_MOST)
     streams: bool = field(default=False, metadata=_ANY)
     refused_fields: frozenset[str] = field(default=frozenset(), metadata=_EACH)
+    sees_pictures: bool = field(default=False, metadata=_ALL)
+    blind_reason: str = field(default="", metadata=_FIRST)
+    scores_pictures: bool = field(default=False, metadata=_ALL)
     max_length: int = field(default=0, metadata=_LEAST_KNOWN)
     root: str = field(default="", metadata=_NAMES)
     reported_model: str = field(default="", metadata=_NAMES)
@@ -179,6 +193,25 @@ class Capabilities:
             why["next_token"] = sentence("error.endpoint-plain-only")
         if self.chat and not (self.scores_token_ids or self.chat_prompt_logprobs):
             why["loglik"] = sentence("error.endpoint-plain-only")
+        elif self.opens_thoughts:
+            why["loglik"] = sentence("error.opens-thoughts")
+        return {ability: reason for ability, reason in why.items() if ability in self.abilities}
+
+    @property
+    def text_only(self) -> Mapping[Ability, str]:
+        """Why it gives texts what it does not give pictures, by what that is: these are shown in
+        conversations alone, which no tokens stand for.
+        """
+        if not self.sees_pictures:
+            return dict.fromkeys(self.abilities, self.blind_reason)
+        unscored = sentence("error.endpoint-pictures-unscored")
+        why: dict[Ability, str] = {}
+        if self.thinks:
+            why["next_token"] = sentence("error.endpoint-thinks")
+        elif self.chat_top < _MIN_TOP:
+            why["next_token"] = unscored
+        if not self.scores_pictures:
+            why["loglik"] = unscored
         elif self.opens_thoughts:
             why["loglik"] = sentence("error.opens-thoughts")
         return {ability: reason for ability, reason in why.items() if ability in self.abilities}
@@ -436,7 +469,16 @@ def probe(
         reported_model=completions.reported_model or chat.reported_model,
     )
     reasons = _missing_reasons(capabilities, chat, completions, why_no_echo)
-    return replace(capabilities, missing_reasons=reasons)
+    blind_reason = requests.blind_reason(capabilities, chat.body)
+    return replace(
+        capabilities,
+        sees_pictures=not blind_reason,
+        blind_reason=blind_reason,
+        scores_pictures=not blind_reason
+        and capabilities.chat_prompt_logprobs
+        and requests.chat_prompt_logprobs(_colour_turns(_COLOURS[0])),
+        missing_reasons=reasons,
+    )
 
 
 def loads_on_demand(server: "HttpServer") -> bool:
@@ -476,7 +518,7 @@ def _other_interface(
         raise locked
     responses = requests.responses()
     if responses.works:
-        return Capabilities(
+        capabilities = Capabilities(
             chat=True,
             responses=True,
             refused_fields=responses.refused_fields,
@@ -489,6 +531,8 @@ def _other_interface(
                 "loglik": sentence("error.endpoint-responses-only"),
             },
         )
+        blind_reason = requests.blind_reason(capabilities, responses.body)
+        return replace(capabilities, sees_pictures=not blind_reason, blind_reason=blind_reason)
     # Chat may say no more than that it is not the interface of this model.
     is_there = responses.status not in (0, *_NO_ROUTE_STATUSES)
     reason = responses.reason if is_there else chat.reason or completions.reason
@@ -635,14 +679,14 @@ class _ServerProbe:
             and isinstance(back.answer.get("prompt"), str),
         )
 
-    def chat_prompt_logprobs(self) -> bool:
+    def chat_prompt_logprobs(self, turns: Sequence[Json] = _PROBE_MESSAGES) -> bool:
         """Whether chat scores the tokens of a conversation with the beginning of a reply."""
         body: Json = {"max_tokens": 1, "temperature": 0.0, **SCORE_PROMPT_FIELDS}
-        turns = [*_PROBE_MESSAGES, {"role": "assistant", "content": _PROBE_REPLY}]
-        both = self._request("chat/completions", body | CONTINUE_REPLY_FIELDS | {"messages": turns})
+        whole = {"messages": [*turns, {"role": "assistant", "content": _PROBE_REPLY}]}
+        both = self._request("chat/completions", body | CONTINUE_REPLY_FIELDS | whole)
         if not as_list(both.answer.get("prompt_logprobs")):
             return False
-        alone = self._request("chat/completions", body | {"messages": _PROBE_MESSAGES})
+        alone = self._request("chat/completions", body | {"messages": turns})
         try:
             score_reply(
                 read_chat_tokens(both.answer),
@@ -661,7 +705,7 @@ class _ServerProbe:
         """
         sent = {field: value for field, value in chat.body.items() if field != "stop"}
         sent |= {
-            chat.limit_field: _SCHEMA_PROBE_TOKENS,
+            chat.limit_field: _SHORT_REPLY_TOKENS,
             "response_format": response_format(_PROBE_SCHEMA),
         }
         try:
@@ -669,6 +713,31 @@ class _ServerProbe:
         except RetryableError:  # the rest of what is known is worth more than this
             return False
         return fits_probe_schema(choice)
+
+    def blind_reason(self, can: Capabilities, body: Json) -> str:
+        """Why chat does not see pictures, "" if it does: shown one square after the other, it names
+        the colour of each. `body` is what it takes.
+        """
+        if not can.chat:
+            return sentence("error.endpoint-pictures-by-chat")
+        path = RESPONSES_PATH if can.responses else "chat/completions"
+        limit = _COLOUR_TOKENS if can.thinks or can.responses else _SHORT_REPLY_TOKENS
+        sent = {field: value for field, value in body.items() if field != "stop"}
+        for colour in _COLOURS:
+            asked = {"messages": _colour_turns(colour), can.limit_field: limit}
+            try:
+                tried = self._request(path, sent | asked)
+            except RetryableError as error:
+                if error.status == TOO_MANY_REQUESTS:
+                    raise
+                return error.reason  # one that breaks off at a picture still reads texts
+            if tried.reason:
+                return tried.reason
+            reply = _reply(as_chat_answer(tried.answer))
+            if set(_WORD.findall(reply.lower())).intersection(_COLOURS) != {colour}:
+                told = reply[:MAX_MESSAGE_LENGTH] or "-"
+                return sentence("error.endpoint-ignores-pictures", colour=colour, told=told)
+        return ""
 
     def _probe_top(self, path: str, body: Json, extras: Sequence[Json]) -> InterfaceProbe:
         """`extras` request lists of `_TOP_COUNTS` tokens."""
@@ -767,6 +836,27 @@ def _missing_reasons(
         "loglik": why_no_echo if completions.works else chat_only,
     }
     return {key: each for key, each in why.items() if each and key not in capabilities.abilities}
+
+
+def _colour_turns(colour: str) -> list[Json]:
+    """A conversation about a square of one colour."""
+    from PIL import Image
+
+    written = io.BytesIO()
+    Image.new("RGB", (_SQUARE_SIDE, _SQUARE_SIDE), colour).save(written, "PNG")
+    mark = mark_of(written.getvalue())
+    square = Picture(mark.id, written.getvalue())
+    content = content_of(f"{mark}{_COLOUR_QUESTION}", {mark.id: square})
+    return [{"role": "user", "content": content}]
+
+
+def _reply(answer: Json) -> str:
+    """What a model says, without its thoughts; "" if it says nothing."""
+    try:
+        (choice,) = choices(answer)
+    except RetryableError:
+        return ""
+    return " ".join((split_thoughts(first_text(choice)).spoken or "").split())
 
 
 def _run_in_thread(request: Callable[[], T]) -> "Future[T]":

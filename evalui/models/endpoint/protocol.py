@@ -4,6 +4,7 @@ HTTP 200 proves nothing. Whatever cannot be used raises `RetryableError` with `b
 is never taken for an answer. Nothing is sent here.
 """
 
+import base64
 import datetime
 import json
 import os
@@ -16,6 +17,7 @@ from urllib.parse import urljoin, urlsplit
 
 from evalui.errors import ModelError
 from evalui.messages import sentence
+from evalui.pictures import Mark, Picture, has_marks, parts
 from evalui.types import GeneratedText, Usage
 
 Json = dict[str, Any]
@@ -599,6 +601,56 @@ def read_text(answer: Json, stop: Sequence[str]) -> GeneratedText:
     )
 
 
+def content_of(text: str, pictures: Mapping[str, Picture]) -> str | list[Json]:
+    """The content of a turn in chat: its text, or its texts and pictures in their order.
+
+    `pictures` are by id; a mark of any other stays text. A picture is encoded when it is sent, see
+    `encode`. Blank texts are left out, since some servers refuse them beside pictures.
+    """
+    if not (pictures and has_marks(text)):
+        return text
+    content: list[Json] = []
+    for part in parts(text):
+        if isinstance(part, Mark) and part.id in pictures:
+            content.append({"type": "image_url", "image_url": {"url": pictures[part.id]}})
+        elif str(part).strip():
+            content.append({"type": "text", "text": str(part)})
+    return content
+
+
+def picture_bytes(body: Json) -> int:
+    """The size of all pictures in the turns of a request."""
+    turns = map(as_object, [*as_list(body.get("messages")), *as_list(body.get("input"))])
+    return sum(
+        len(picture.body)
+        for turn in turns
+        for part in map(as_object, as_list(turn.get("content")))
+        if isinstance(picture := _picture_of(part), Picture)
+    )
+
+
+def encode(body: Json) -> bytes:
+    """A request as JSON, its pictures as data URLs (RFC 2397).
+
+    Raises:
+        UnicodeEncodeError: it holds half of a character.
+    """
+    return _AS_JSON.encode(body).encode()
+
+
+def _picture_of(part: Json) -> object:
+    address = part.get("image_url")
+    return address if isinstance(address, Picture) else as_object(address).get("url")
+
+
+def _data_url(value: object) -> str:
+    assert isinstance(value, Picture), "all else in a request is plain JSON"
+    return f"data:{value.media_type};base64,{base64.b64encode(value.body).decode()}"
+
+
+_AS_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_data_url)
+
+
 def reported_model(answer: Json) -> str:
     """The name under which the server answered, "" if it gives none."""
     return as_text(answer.get("model"))
@@ -658,7 +710,7 @@ def _as_responses_request(body: Json) -> Json:
     sent = {field: value for field, value in body.items() if field not in _OTHER_FIELDS}
     limit = next((body[field] for field in LIMIT_FIELDS if field in body), _MIN_TOKENS)
     whole: Json = {
-        "input": body["messages"],
+        "input": [{**turn, "content": _as_input(turn["content"])} for turn in body["messages"]],
         "max_output_tokens": max(_MIN_TOKENS, limit),
         "store": False,
         **sent,
@@ -669,6 +721,18 @@ def _as_responses_request(body: Json) -> Json:
         described = {"type": form["type"], **as_object(form.get("json_schema"))}
         whole["text"] = {**as_object(body.get("text")), "format": described}
     return whole
+
+
+def _as_input(content: str | list[Json]) -> str | list[Json]:
+    """The content of a turn in the form of the Responses API."""
+    if isinstance(content, str):
+        return content
+    return [
+        {"type": "input_text", "text": part["text"]}
+        if part["type"] == "text"
+        else {"type": "input_image", "image_url": _picture_of(part)}
+        for part in content
+    ]
 
 
 def as_chat_answer(answer: Json) -> Json:

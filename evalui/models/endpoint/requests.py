@@ -43,6 +43,7 @@ from evalui.models.endpoint.protocol import (
     as_list,
     as_object,
     choices,
+    content_of,
     invalid_response,
     read_text,
     reported_model,
@@ -52,7 +53,16 @@ from evalui.models.endpoint.protocol import (
 from evalui.models.scoring_requests import ScoringBatch, encode_requests
 from evalui.models.tokenization import THINKING_SWITCH, Tokenizer, spellings, strip_before_label
 from evalui.replies import closes_thought
-from evalui.types import Generate, Loglik, Message, NextToken, Prompt, Request, Response
+from evalui.types import (
+    Generate,
+    Loglik,
+    Message,
+    NextToken,
+    Prompt,
+    Request,
+    Response,
+    prompt_of,
+)
 
 if TYPE_CHECKING:
     from evalui.models.endpoint.config import Endpoint
@@ -102,12 +112,12 @@ class RequestBuilder:
             match request:
                 case Generate():
                     jobs[key] = partial(self._generate, request)
-                case _ if self._capabilities.scores_token_ids:
+                case _ if self._capabilities.scores_token_ids and not request.pictures:
                     exact[key] = request
                 case NextToken():
                     jobs[key] = partial(self._label_probs_from_top, request)
                 case Loglik() if self._capabilities.chat_prompt_logprobs and not self._can_echo(
-                    request.context
+                    request
                 ):
                     jobs[key] = partial(self._score_by_chat, request)
                 case Loglik():
@@ -158,7 +168,7 @@ class RequestBuilder:
 
     async def _label_probs_from_top(self, request: NextToken, send: Send) -> Response:
         """Read the labels off a list of the most probable tokens."""
-        text = self._as_text(request.context)
+        text = self._as_text(request)
         complete = 0
         if text is not None and self._capabilities.completion_top:
             complete = self._capabilities.completion_top
@@ -166,7 +176,7 @@ class RequestBuilder:
             answer = await self._completion_call(send)(body)
         elif self._capabilities.chat_top:
             body = {"logprobs": True, "top_logprobs": self._capabilities.chat_top}
-            answer = await self._request_chat(send, request.context, 1, body)
+            answer = await self._request_chat(send, _turns(request), 1, body)
         else:
             raise RejectedError(_unsupported_reason(request.context))
         (choice,) = choices(answer)
@@ -179,7 +189,7 @@ class RequestBuilder:
 
     async def _score_by_echo(self, request: Loglik, send: Send) -> Response:
         """Score a continuation by having the whole text sent back with its scores."""
-        context = self._as_text(request.context)
+        context = self._as_text(request)
         if context is None:
             raise RejectedError(_unsupported_reason(request.context))
         left, right = split_continuation(context, request.continuation)
@@ -214,19 +224,20 @@ class RequestBuilder:
         read = token_count(as_object(answer.get("usage")).get("prompt_tokens"))
         return places[:read] if written and read else places
 
-    def _can_echo(self, context: Prompt) -> bool:
-        return self._capabilities.echo and self._as_text(context) is not None
+    def _can_echo(self, request: Loglik) -> bool:
+        return self._capabilities.echo and self._as_text(request) is not None
 
     async def _score_by_chat(self, request: Loglik, send: Send) -> Response:
         """Score the beginning of a reply to a conversation, by chat alone."""
-        turns = _as_messages(request.context)
+        turns = _turns(request)
         if not turns:
             raise RejectedError(_unsupported_reason(request.context))
         # All options of a question need it at the same time.
         context = await self._tokenization_cache.get_once(
-            ("turns", turns), partial(self._context_tokens, turns, send)
+            ("turns", request.context, request.picture_side),
+            partial(self._context_tokens, turns, send),
         )
-        both = (*turns, Message("assistant", request.continuation))
+        both = [*turns, {"role": "assistant", "content": request.continuation}]
         fields = SCORE_PROMPT_FIELDS | CONTINUE_REPLY_FIELDS
         answer = await self._request_chat(send, both, 1, fields)
         return await beside_loop(
@@ -234,7 +245,7 @@ class RequestBuilder:
             is_large=_scored_tokens(answer) > MANY_TOKENS,
         )
 
-    async def _context_tokens(self, turns: tuple[Message, ...], send: Send) -> ContextTokens:
+    async def _context_tokens(self, turns: Sequence[Json], send: Send) -> ContextTokens:
         answer = await self._request_chat(send, turns, 1, SCORE_PROMPT_FIELDS)
         return await beside_loop(
             lambda: context_tokens(read_chat_tokens(answer)),
@@ -253,13 +264,13 @@ class RequestBuilder:
         body |= _body_of(request.settings)
         if request.json_schema and self._capabilities.json_schema and not self._refuses_schemas:
             return await self._generate_constrained(request, body, send)
-        text = self._as_text(request.prompt)
+        text = self._as_text(request)
         if text is not None and self._capabilities.completions:
             body |= {"prompt": text, "max_tokens": request.max_tokens}
             return read_text(await self._completion_call(send)(body), request.stop)
         if not self._capabilities.chat:
             raise RejectedError(_unsupported_reason(request.prompt))
-        answer = await self._request_chat(send, request.prompt, request.max_tokens, body)
+        answer = await self._request_chat(send, _turns(request), request.max_tokens, body)
         reply = read_text(answer, request.stop)
         is_cut = reply.finish_reason == "length" and request.setting("thinking") != "off"
         if is_cut and self._capabilities.opens_thoughts and not closes_thought(reply.text):
@@ -269,7 +280,7 @@ class RequestBuilder:
     async def _generate_constrained(self, request: Generate, body: Json, send: Send) -> Response:
         """A reply that fits the schema, by chat; a free one where the schema alone is refused."""
         form = {"response_format": response_format(request.json_schema)}
-        request_chat = partial(self._request_chat, send, request.prompt, request.max_tokens)
+        request_chat = partial(self._request_chat, send, _turns(request), request.max_tokens)
         try:
             answer = await request_chat(body | form)
         except RejectedError:
@@ -279,8 +290,13 @@ class RequestBuilder:
             return read_text(answer, request.stop)
         return replace(read_text(answer, request.stop), constrained=True)
 
-    def _as_text(self, prompt: Prompt) -> str | None:
-        """The prompt as a text; None for a conversation that only the server can render."""
+    def _as_text(self, request: Request) -> str | None:
+        """The prompt as a text; None for a conversation that only the server can render, and for
+        pictures, which it is shown in chat alone.
+        """
+        prompt = prompt_of(request)
+        if request.pictures:
+            return None
         if isinstance(prompt, str):
             return prompt
         if self._tokenizer is not None and not self._capabilities.chat:
@@ -296,13 +312,12 @@ class RequestBuilder:
 
         return complete
 
-    async def _request_chat(self, send: Send, prompt: Prompt, max_tokens: int, body: Json) -> Json:
-        """Request a reply; a plain prompt is sent as a message of the user."""
+    async def _request_chat(
+        self, send: Send, turns: Sequence[Json], max_tokens: int, body: Json
+    ) -> Json:
         usual: Json = {
             "model": self._endpoint.model,
-            "messages": [
-                {"role": turn.role, "content": turn.content} for turn in _as_messages(prompt)
-            ],
+            "messages": turns,
             "temperature": 0.0,
             self._capabilities.limit_field: max(max_tokens, self._capabilities.least_tokens),
             **(STREAMED if self._capabilities.streams else {}),
@@ -321,7 +336,7 @@ class RequestBuilder:
     async def small_request(self, send: Send) -> None:
         """The smallest request of all: that it is answered shows that the server is well."""
         if self._capabilities.chat:
-            await self._request_chat(send, _SMALL_PROMPT, 1, {})
+            await self._request_chat(send, [{"role": "user", "content": _SMALL_PROMPT}], 1, {})
         else:
             await self._completion_call(send)({"prompt": _SMALL_PROMPT})
 
@@ -359,11 +374,15 @@ def _scored_tokens(answer: Json) -> int:
     return len(as_list(answer.get("prompt_logprobs")))
 
 
-def _as_messages(prompt: Prompt) -> tuple[Message, ...]:
-    """The prompt as a conversation; none begins with nothing."""
+def _turns(request: Request) -> list[Json]:
+    """The prompt as a conversation with its pictures; a plain one is a message of the user, and
+    none begins with nothing.
+    """
+    prompt = prompt_of(request)
     if isinstance(prompt, str):
-        return (Message("user", prompt),) if prompt else ()
-    return prompt
+        prompt = (Message("user", prompt),) if prompt else ()
+    pictures = {picture.id: picture for picture in request.pictures}
+    return [{"role": turn.role, "content": content_of(turn.content, pictures)} for turn in prompt]
 
 
 def _unsupported_reason(prompt: Prompt) -> Sentence:

@@ -8,7 +8,6 @@ differently the next time gains nothing. Imported when something is to be sent: 
 """
 
 import asyncio
-import json
 import socket
 import ssl
 import threading
@@ -50,6 +49,7 @@ from evalui.models.endpoint.limits import (
     check_url,
     host_of,
     literal_ip,
+    picture_memory,
     proxy_for,
     read_all,
     read_beginning,
@@ -66,10 +66,12 @@ from evalui.models.endpoint.protocol import (
     RetryableError,
     ServedModel,
     ServerReply,
+    encode,
     error_body,
     failure_of,
     is_error,
     is_same,
+    picture_bytes,
     read_answer,
     replace_surrogates,
     served_model,
@@ -89,7 +91,6 @@ _OUTAGE = 5  # failures in a row of a server that was connected to; of another o
 _MAX_GET_BYTES = 8 * 2**20  # bytes of what `get` reads: hosted APIs describe hundreds of models
 _MAX_ERROR_BYTES = 2**16  # bytes that are read of one
 _LARGE_REPLY_BYTES = 2**18  # a reply that takes milliseconds to parse
-_AS_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _PATH_SAFE_CHARACTERS = "/%:@!$&'()*+,;=~"
 
 
@@ -525,12 +526,14 @@ class HttpServer:
         return await self._request("GET", path, None, _MAX_GET_BYTES)
 
     async def _send(self, path: str, body: Json) -> Json:
-        try:
-            whole = self._extras.apply(path, body)
-            sent = _AS_JSON.encode(whole).encode()
-        except UnicodeEncodeError:  # half of a character, as JSON may hold it
-            raise RejectedError(sentence("error.endpoint-unsendable")) from None
-        return await self._request("POST", path, sent, reply_byte_limit(body))
+        whole, limit = self._extras.apply(path, body), reply_byte_limit(body)
+        async with picture_memory(size := picture_bytes(whole)):
+            try:
+                # Nothing else would be sent or received while pictures are encoded.
+                sent = await asyncio.to_thread(encode, whole) if size else encode(whole)
+            except UnicodeEncodeError:  # half of a character, as JSON may hold it
+                raise RejectedError(sentence("error.endpoint-unsendable")) from None
+            return await self._request("POST", path, sent, limit)
 
     def close(self) -> None:
         """Let the connections go."""

@@ -5,14 +5,15 @@ torch and transformers are imported when a model is opened, not before.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from evalui.errors import ModelError
+from evalui.errors import ModelError, RequestRejected
 from evalui.imports import uncollected_imports
-from evalui.messages import sentence
+from evalui.messages import Sentence, sentence
 from evalui.models.base import (
     BACKENDS,
     Backend,
@@ -22,9 +23,16 @@ from evalui.models.base import (
     sampling_seed,
 )
 from evalui.models.local import lora, weights
-from evalui.models.scoring_requests import encode_requests
+from evalui.models.scoring_requests import (
+    UNLIMITED,
+    LogprobQuery,
+    ScoringBatch,
+    encode_requests,
+)
 from evalui.models.tokenization import (
+    EncodedContext,
     HFTokenizer,
+    TokenIds,
     Tokenizer,
     encode_contexts,
     generated_text,
@@ -32,17 +40,15 @@ from evalui.models.tokenization import (
     spellings_among,
     with_line_splitting,
 )
-from evalui.types import (
-    Ability,
-    Generate,
-    Prompt,
-    Request,
-    Response,
-)
+from evalui.pictures import Mark, parts
+from evalui.types import Ability, Generate, Prompt, Request, Response, texts_of
 
 if TYPE_CHECKING:
     from evalui.models.local.loading import LoadedModel
+    from evalui.models.local.pictures import PictureInputs, PictureTokenizer, SeeingTokenizer
     from evalui.models.local.self_check import CheckedPaths
+
+Draw = tuple[Prompt, int]  # a prompt and which of its repeats
 
 VERSION = "transformers.4"  # part of every fingerprint: raise it when an answer may change
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -57,6 +63,7 @@ _TEMPLATE_RESERVED = {"tokenize", "add_generation_prompt", "continue_final_messa
 # Threads of OpenMP that wait for one another sleep after some microseconds. By themselves they keep
 # a processor busy for milliseconds, again and again, which is the other's time on a busy machine.
 _OPENMP = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "1000"}
+_MAX_PREPARED_BYTES = 2**30  # of the pictures of prompts that are continued together
 _CHECKED_TOKENS = 130  # of the texts that every model is checked with
 
 
@@ -90,6 +97,13 @@ class TransformersBackend(Backend):
             return sentence("error.chat-without-template", folder=str(folder))
         return ""
 
+    def sees_pictures(self, entry: ModelEntry) -> bool:
+        """Whether the files in its folder say so; of a hub id it is not known."""
+        folder = Path(entry.path)
+        with suppress(OSError, ModelError):  # which are the entry's problem
+            return folder.is_absolute() and weights.sees_pictures(folder)
+        return False
+
     def open(self, entry: ModelEntry) -> Model:
         """Load the model; raises `ModelError` with the reason if it cannot be."""
         import_libraries()
@@ -101,7 +115,7 @@ class TransformersBackend(Backend):
         folder = folder_of(entry)
         if problem := self.problem(replace(entry, path=str(folder))):
             raise ModelError(problem)
-        tokenizer = HFTokenizer(entry.name, folder, template_of(entry))
+        tokenizer, blind = tokenizer_of(entry, folder)
         loaded = load(
             folder,
             dtype=entry.dtype,
@@ -120,7 +134,22 @@ class TransformersBackend(Backend):
             loaded,
             token_budget=settings.token_budget,
             data_dir=settings.data_dir if settings.self_checks == "kept" else None,
+            blind=blind,
         )
+
+
+def tokenizer_of(entry: ModelEntry, folder: Path) -> tuple[HFTokenizer, Sentence | None]:
+    """The tokenizer of the files, with the processor of one that sees pictures; or why that
+    cannot be had.
+    """
+    if weights.sees_pictures(folder):
+        from evalui.models.local.pictures import SeeingTokenizer
+
+        try:
+            return SeeingTokenizer(entry.name, folder, template_of(entry)), None
+        except ModelError as error:
+            return HFTokenizer(entry.name, folder, template_of(entry)), error.sentence
+    return HFTokenizer(entry.name, folder, template_of(entry)), None
 
 
 def import_libraries() -> None:
@@ -135,7 +164,8 @@ def import_libraries() -> None:
 class TransformersModel:
     """A loaded model; see `base.Model`.
 
-    `data_dir` is where the result of its self check is kept, None if that is repeated.
+    `data_dir` is where the result of its self check is kept, None if that is repeated. `blind` is
+    why it cannot be shown pictures, None where it can or never sees any.
     """
 
     def __init__(
@@ -147,12 +177,16 @@ class TransformersModel:
         *,
         token_budget: int,
         data_dir: Path | None = None,
+        blind: Sentence | None = None,
     ) -> None:
         import torch
 
         from evalui.models.local.fp32 import use_onednn
         from evalui.models.local.generator import TokenGenerator
+        from evalui.models.local.picture_network import PictureNetwork
+        from evalui.models.local.pictures import SeeingTokenizer
         from evalui.models.local.scorer import Scorer
+        from evalui.models.local.self_check import max_tree_length
 
         if loaded.library == "onednn":
             use_onednn(loaded.model)
@@ -169,6 +203,7 @@ class TransformersModel:
             (length for length in lengths if 0 < length < _UNSPECIFIED_LENGTH), default=2048
         )
         library = f"fp32:{loaded.library}" if loaded.library else ""
+        self._seeing = tokenizer if isinstance(tokenizer, SeeingTokenizer) else None
         identity = (
             VERSION,
             loaded.dtype,
@@ -176,11 +211,12 @@ class TransformersModel:
             str(self._limit),
             torch.__version__,
             import_module("transformers").__version__,
+            *(self._seeing.parts_of_identity if self._seeing else ()),
             *[part for part in (loaded.adapter, library) if part],
         )
         adapter = Path(entry.adapter) if entry.adapter else None
         unchecked = weights.fingerprint(folder, *identity, adapter=adapter)
-        checked = _checked_paths(loaded, unchecked, data_dir)
+        checked = _checked_paths(loaded, unchecked, data_dir, self._seeing)
         # Models that the check or their prefix changes nothing of keep the answers they have given.
         added = [*checked.differences, *tokenizer.unusual_prefix, *tokenizer.template_parts]
         added += [f"seed:{self._seed}"] if self._seed else []
@@ -192,54 +228,77 @@ class TransformersModel:
         self.notes = checked.notes(str(loaded.model.config.model_type))
         if code := weights.own_code(folder):
             self.notes = (sentence("error.own-code-unused", file=code), *self.notes)
+        self._blind = blind or checked.pictures_refused(str(loaded.model.config.model_type))
+        if self._blind:
+            self.notes = (self._blind, *self.notes)
         self._scorer = Scorer(loaded, checked, token_budget=token_budget)
         self._generator = TokenGenerator(loaded, checked)
+        shared = 0 if checked.picture_prefix else max_tree_length(loaded)
+        self._picture_network = PictureNetwork(loaded, max_shared_length=shared)
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
-        """Yield responses batch by batch: log-probabilities first, then texts."""
-        yield from self._score(requests)
-        yield from self._generate(requests)
+        """Yield responses batch by batch: log-probabilities first, then texts; last those to
+        requests with pictures.
+
+        Raises:
+            RequestRejected: at the end, if the model cannot take some of these.
+        """
+        texts = {key: each for key, each in enumerate(requests) if not each.pictures}
+        yield from self._score(texts)
+        yield from self._generate(texts)
+        if len(texts) < len(requests):
+            yield from self._answer_with_pictures(
+                {key: each for key, each in enumerate(requests) if each.pictures}
+            )
 
     def close(self) -> None:
         """Free the device; a second call does nothing."""
         from evalui.models.local.loading import empty_cache
 
-        for name in ("_scorer", "_generator"):
+        for name in ("_scorer", "_generator", "_picture_network"):
             self.__dict__.pop(name, None)
         empty_cache(self._device)
 
-    def _score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+    def _score(self, requests: Mapping[int, Request]) -> Iterator[tuple[int, Response]]:
         """Answer NextToken and Loglik, which share forward passes."""
+        keys, spelled = list(requests), self._spelled()
+        batch = encode_requests(
+            self._line_tokenizer, spelled, list(requests.values()), limit=self._limit
+        )
+        for scored in self._scorer.score(batch.queries()):
+            key = scored.query.key
+            yield keys[key], batch.response(key, scored.logprobs, scored.best)
+
+    def _spelled(self) -> Mapping[str, tuple[int, ...]]:
+        """The tokens that spell a text; also finds out whether lines are encoded by themselves."""
         if not self._spellings:
             spelled = self._tokenizer.spell(range(self._tokenizer.size))
             self._spellings = dict(spellings_among(spelled))
             self._line_tokenizer = with_line_splitting(self._tokenizer, spelled)
-        batch = encode_requests(self._line_tokenizer, self._spellings, requests, limit=self._limit)
-        for scored in self._scorer.score(batch.queries()):
-            key = scored.query.key
-            yield key, batch.response(key, scored.logprobs, scored.best)
+        return self._spellings
 
-    def _generate(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+    def _generate(self, requests: Mapping[int, Request]) -> Iterator[tuple[int, Response]]:
         """Answer Generate, requests with the same parameters together."""
-        groups: dict[Generate, dict[int, Generate]] = {}
-        for key, request in enumerate(requests):
-            if isinstance(request, Generate):
-                groups.setdefault(replace(request, prompt=""), {})[key] = request
-        for group in groups.values():
-            yield from self._generate_group(group)
+        for group in _by_parameters(requests):
+            like = next(iter(group.values()))
+            limit = prompt_limit(self.name, self._limit, like.max_tokens)
+            draws = _draws(group)
+            prompts = [prompt for prompt, _ in draws]
+            thinking = like.setting("thinking") or ""
+            contexts = encode_contexts(self._tokenizer, prompts, limit=limit, thinking=thinking)
+            encoded = [(context, None) for context in contexts]
+            yield from self._write(group, dict(zip(draws, encoded, strict=True)))
 
-    def _generate_group(self, requests: dict[int, Generate]) -> Iterator[tuple[int, Response]]:
-        """Answer requests that differ in their prompts only."""
-        like = next(iter(requests.values()))
-        # Equal prompts have equal texts, but for the repeats of one, which are drawn.
-        keys_of: dict[tuple[Prompt, int], list[int]] = {}
-        for key, request in requests.items():
-            keys_of.setdefault((request.prompt, request.repeat), []).append(key)
-        draws = list(keys_of)
-        prompts = [prompt for prompt, _ in draws]
-        thinking = like.setting("thinking") or ""
-        limit = prompt_limit(self.name, self._limit, like.max_tokens)
-        contexts = encode_contexts(self._tokenizer, prompts, limit=limit, thinking=thinking)
+    def _write(
+        self,
+        requests: Mapping[int, Generate],
+        prompts: Mapping[Draw, tuple[EncodedContext, "PictureInputs | None"]],
+    ) -> Iterator[tuple[int, Response]]:
+        """Answer those of some requests with the same parameters whose prompts are encoded; all
+        are given with their pictures, or none.
+        """
+        like, keys_of, draws = next(iter(requests.values())), _draws(requests), list(prompts)
+        contexts = [context for context, _ in prompts.values()]
         for index, generated in self._generator.generate(
             [context.ids for context in contexts],
             max_tokens=like.max_tokens,
@@ -248,6 +307,7 @@ class TransformersModel:
             seeds=[sampling_seed(self._seed, requests[keys_of[draw][0]]) for draw in draws],
             stop_check=lambda _, ids: self._has_stop(ids, like.stop),
             token_budget=self._token_budget,
+            with_pictures=[text for _, text in prompts.values() if text],
         ):
             text = generated_text(
                 contexts[index],
@@ -259,6 +319,85 @@ class TransformersModel:
             for key in keys_of[draws[index]]:
                 yield key, text
 
+    def _answer_with_pictures(
+        self, requests: Mapping[int, Request]
+    ) -> Iterator[tuple[int, Response]]:
+        """Answer requests with pictures: letters and texts that show the same ones together."""
+        if self._seeing is None or self._blind:
+            why = self._blind or sentence("error.sees-no-pictures", model=self.name)
+            raise ModelError(why)
+        groups: dict[tuple[str, ...], dict[int, Request]] = {}
+        for key, request in requests.items():
+            if not isinstance(request, Generate):
+                groups.setdefault(shown_pictures(request), {})[key] = request
+        rejected: dict[int, str] = {}
+        for pictures, group in groups.items():
+            known = next(iter(group.values())).pictures
+            tokenizer = self._seeing.with_pictures(pictures, known)
+            yield from self._score_with_pictures(group, tokenizer, rejected)
+        yield from self._generate_with_pictures(requests, rejected)
+        if rejected:
+            reason = next(iter(rejected.values()))
+            raise RequestRejected(
+                "pictures-refused", n=len(rejected), model=self.name, reason=reason
+            )
+
+    def _score_with_pictures(
+        self,
+        requests: Mapping[int, Request],
+        tokenizer: "PictureTokenizer",
+        rejected: dict[int, str],
+    ) -> Iterator[tuple[int, Response]]:
+        """Answer NextToken and Loglik that show the same pictures."""
+        batches: dict[int, ScoringBatch] = {}
+        queries: list[LogprobQuery] = []
+        for key, request in requests.items():
+            try:
+                batch = encode_requests(tokenizer, self._spelled(), [request], limit=UNLIMITED)
+                for query in batch.queries():
+                    self._check_length(query.tokens, self._limit)
+                    queries.append(replace(query, key=key))
+                batches[key] = batch
+            except RequestRejected as error:
+                rejected[key] = error.sentence
+        for scored in self._picture_network.score(queries, tokenizer.inputs):
+            key = scored.query.key
+            yield key, batches[key].response(0, scored.result.logprobs, scored.result.best)
+
+    def _generate_with_pictures(
+        self, requests: Mapping[int, Request], rejected: dict[int, str]
+    ) -> Iterator[tuple[int, Response]]:
+        """Answer Generate, as many together as there is memory for their pictures."""
+        for group in _by_parameters(requests):
+            prompts: dict[Draw, tuple[EncodedContext, PictureInputs]] = {}
+            for draw, keys in _draws(group).items():
+                try:
+                    prompts[draw] = self._prompt_with_pictures(group[keys[0]])
+                except RequestRejected as error:
+                    rejected |= dict.fromkeys(keys, error.sentence)
+                if sum(text.n_bytes for _, text in prompts.values()) > _MAX_PREPARED_BYTES:
+                    yield from self._write(group, prompts)
+                    prompts = {}
+            if prompts:
+                yield from self._write(group, prompts)
+
+    def _prompt_with_pictures(self, request: Generate) -> tuple[EncodedContext, "PictureInputs"]:
+        """The prompt as token ids, and with its pictures; raises RequestRejected if it does not
+        fit.
+        """
+        assert self._seeing
+        tokenizer = self._seeing.with_pictures(shown_pictures(request), request.pictures)
+        thinking = request.setting("thinking") or ""
+        (context,) = encode_contexts(
+            tokenizer, [request.prompt], limit=UNLIMITED, thinking=thinking
+        )
+        self._check_length(context.ids, prompt_limit(self.name, self._limit, request.max_tokens))
+        return context, tokenizer.inputs(context.ids)
+
+    def _check_length(self, tokens: TokenIds, limit: int) -> None:
+        if len(tokens) > limit:
+            raise RequestRejected("pictures-too-long", model=self.name, n=len(tokens), limit=limit)
+
     def _has_stop(self, ids: Sequence[int], stop: Sequence[str]) -> bool:
         if not stop:
             return False
@@ -269,16 +408,47 @@ class TransformersModel:
         return any(text in tail for text in stop)
 
 
+def shown_pictures(request: Request) -> tuple[str, ...]:
+    """The ids of the pictures that a request shows, one for each mark, in order."""
+    pieces = (part for text in texts_of(request) for part in parts(text))
+    return tuple(part.id for part in pieces if isinstance(part, Mark))
+
+
+def _by_parameters(requests: Mapping[int, Request]) -> Iterator[dict[int, Generate]]:
+    """The Generate among the requests, those that differ in their prompts only together."""
+    groups: dict[Generate, dict[int, Generate]] = {}
+    for key, request in requests.items():
+        if isinstance(request, Generate):
+            groups.setdefault(replace(request, prompt="", pictures=()), {})[key] = request
+    yield from groups.values()
+
+
+def _draws(requests: Mapping[int, Generate]) -> dict[Draw, list[int]]:
+    """The keys of the requests that have one reply: equal prompts have equal texts, but for the
+    repeats of one, which are drawn.
+    """
+    keys: dict[Draw, list[int]] = {}
+    for key, request in requests.items():
+        keys.setdefault((request.prompt, request.repeat), []).append(key)
+    return keys
+
+
 def _checked_paths(
-    loaded: "LoadedModel", fingerprint: str, data_dir: Path | None
+    loaded: "LoadedModel",
+    fingerprint: str,
+    data_dir: Path | None,
+    seeing: "SeeingTokenizer | None",
 ) -> "CheckedPaths":
     """Which ways of computing agree, as found before where that is kept."""
     from evalui.models.local.forward import OutOfMemory
     from evalui.models.local.loading import out_of_memory
     from evalui.models.local.self_check import check_paths, stored_paths
 
+    examples = seeing.examples if seeing else ()
     try:
-        return stored_paths(data_dir, fingerprint, loaded) if data_dir else check_paths(loaded)
+        if data_dir:
+            return stored_paths(data_dir, fingerprint, loaded, examples)
+        return check_paths(loaded, examples)
     except OutOfMemory as error:
         raise out_of_memory(_CHECKED_TOKENS) from error
 

@@ -4,9 +4,10 @@ Over padded rows, which any architecture can compute, and over prefix trees, in 
 token is computed once. Computes with torch; knows neither texts nor requests.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 import torch
@@ -56,10 +57,13 @@ class PaddedNetwork:
         if getattr(self._model.config.get_text_config(), "attn_logit_softcapping", None):
             self._model.set_attn_implementation("eager")
 
-    def compute_logprobs(self, batch: LogprobBatch) -> LogprobResult:
+    def compute_logprobs(
+        self, batch: LogprobBatch, arguments: Mapping[str, Any] = MappingProxyType({})
+    ) -> LogprobResult:
         """The results of the batch's lookups, in one forward pass.
 
-        A row longer than `LoadedModel.rope_safe_length` must be the only one.
+        A row longer than `LoadedModel.rope_safe_length` must be the only one. `arguments` are what
+        the network takes beside the tokens: pictures, or a cache that the rows continue.
 
         Raises:
             OutOfMemory: the device has too little memory.
@@ -78,7 +82,9 @@ class PaddedNetwork:
                 assert len(batch.rows) == 1, "its positions would depend on the other rows"
                 self._loaded.reset_rope()
             with narrow_head_input(self._model, at_positions):
-                logits: torch.Tensor = self._model(input_ids=ids, use_cache=False).logits
+                logits: torch.Tensor = self._model(
+                    input_ids=ids, **{"use_cache": False, **arguments}
+                ).logits
             return gather_logprobs(logits[0].float(), batch.lookups)
 
 

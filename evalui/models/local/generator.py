@@ -28,6 +28,7 @@ from evalui.models.local.loading import (
     pad_left,
     to_list,
 )
+from evalui.models.local.pictures import PictureInputs
 from evalui.models.local.self_check import CheckedPaths
 from evalui.models.scoring_requests import TokenIds, batches_by_length
 
@@ -58,6 +59,7 @@ class _GenerationTask:
     stop_check: StopCheck
     eos_ids: frozenset[int]
     warpers: LogitsProcessorList
+    with_pictures: Sequence[PictureInputs]
 
     def max_length(self, row: int) -> int:
         """The most tokens that row number `row` can have, prompt included."""
@@ -105,13 +107,15 @@ class TokenGenerator:
         stop_check: StopCheck,
         sampling: Mapping[str, Any] | None = None,
         token_budget: int = 4096,
+        with_pictures: Sequence[PictureInputs] = (),
     ) -> Iterator[tuple[int, Generated]]:
         """Continue each prompt; yields its index and its text as soon as that is complete.
 
         Waiting prompts take the places of finished rows. A beginning that many prompts share is
         computed once. `seeds`, one per prompt, matter only above temperature 0, as does `sampling`:
         top_k, top_p and min_p as transformers' generate() has them, None for those not wanted.
-        `token_budget` is in padded tokens of a forward pass over prompts.
+        `token_budget` is in padded tokens of a forward pass over prompts. `with_pictures` are the
+        prompts with their pictures if they have some, each of which is read by itself.
 
         Raises:
             ModelError: the device has too little memory, or the network computes NaN.
@@ -124,15 +128,17 @@ class TokenGenerator:
             stop_check,
             self._loaded.eos_ids,
             _warpers(sampling or {}),
+            with_pictures,
         )
         # The keys of a longer row would depend on the lengths of the others, so none are cached.
         longest = min(self._loaded.rope_safe_length, self._checked.checked_length)
-        most = 0 if self._checked.cached else longest
+        differs = self._checked.picture_rows if with_pictures else self._checked.cached
+        most = 0 if differs else longest
         rows = [row for row in range(len(prompts)) if task.max_length(row) <= most]
         yield from self._generate_with_cache(task, rows, token_budget)
         rest = sorted(set(range(len(prompts))) - set(rows))
         lengths = [task.max_length(row) for row in rest]
-        together = 0 if self._checked.left_padded else longest
+        together = 0 if self._checked.left_padded or with_pictures else longest
         groups = batches_by_length(lengths, token_budget=token_budget, rope_safe_length=together)
         yield from self._generate_without_cache(
             task, ([rest[at] for at in group] for group in groups)
@@ -149,7 +155,7 @@ class TokenGenerator:
             task,
             rows,
             self._cached_model,
-            shares=not self._checked.shared_prefix,
+            shares=not (self._checked.shared_prefix or task.with_pictures),
             kv_cache_tokens=self._kv_cache_tokens,
             token_budget=token_budget,
         )
@@ -191,6 +197,13 @@ class TokenGenerator:
         if max(map(task.max_length, group)) > self._loaded.rope_safe_length:
             self._loaded.reset_rope()
         ids, mask = pad_left([task.prompts[index] for index in group], self._loaded.device)
+        arguments = {"input_ids": ids, "attention_mask": mask.long()}
+        use_cache = not self._checked.own_cache
+        if task.with_pictures:
+            (index,) = group
+            dtype = self._loaded.model.dtype
+            arguments = task.with_pictures[index].arguments(self._loaded.device, dtype)
+            use_cache = not self._checked.picture_cache
         stop = _StopCriterion(task, group, ids.shape[1])
         processors = LogitsProcessorList([_check_finite_processor])
         if task.temperature > 0:
@@ -205,11 +218,10 @@ class TokenGenerator:
             do_sample=False,
             eos_token_id=None,
             pad_token_id=0,
-            use_cache=not self._checked.own_cache,
+            use_cache=use_cache,
         )
         self._loaded.model.generate(
-            input_ids=ids,
-            attention_mask=mask.long(),
+            **arguments,
             generation_config=config,
             logits_processor=processors,
             stopping_criteria=StoppingCriteriaList([stop]),
@@ -300,6 +312,8 @@ class _ContinuousBatch:
         self._rows_after_admission = count
 
     def _fits_group(self, row: _Sequence, group: Sequence[_Sequence]) -> bool:
+        if self._task.with_pictures:
+            return False
         width = max(len(self._suffix(row)), len(self._suffix(group[0])))  # sorted, longest first
         return row.group == group[0].group and (len(group) + 1) * width <= min(
             self._token_budget, self.kv_cache_tokens
@@ -311,15 +325,17 @@ class _ContinuousBatch:
     def _prefill(self, rows: Sequence[_Sequence]) -> tuple[KVCache, torch.Tensor]:
         """The cache of rows of one prefix group, and the logits after their prompts."""
         first = rows[0]
+        if self._task.temperature > 0:
+            for row in rows:
+                row.rng = _rng(self._task, row.index)
+        if self._task.with_pictures:
+            return self._cached_model.prefill_with_pictures(self._task.with_pictures[first.index])
         if first.shared_length and (
             self._shared_prefix is None or self._shared_prefix[0] != first.group
         ):
             common = self._task.prompts[first.index][: first.shared_length]
             self._shared_prefix = first.group, self._cached_model.prefill([common])[0]
         after = self._shared_prefix[1] if first.shared_length and self._shared_prefix else None
-        if self._task.temperature > 0:
-            for row in rows:
-                row.rng = _rng(self._task, row.index)
         return self._cached_model.prefill([self._suffix(row) for row in rows], after)
 
     def _append_tokens(self, logits: torch.Tensor) -> list[tuple[int, Generated]]:

@@ -16,6 +16,7 @@ from torch.nn.functional import pad
 from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
 from evalui.models.local.loading import LoadedModel, pad_left
+from evalui.models.local.pictures import PictureInputs
 from evalui.models.tokenization import TokenIds, common_prefix_length
 
 _SUPPORTED_LAYERS = (DynamicLayer, DynamicSlidingWindowLayer)
@@ -27,20 +28,23 @@ class KVCache:
     """The keys and values of some rows. `mask` (rows, columns) is true where there is a token.
 
     `cache` is transformers' own, a layer of keys and values for each layer of the network.
+    `offsets` (rows, 1) is how far positions are from the number of tokens before: all the tokens of
+    a picture may have as many positions as it has rows.
     """
 
     cache: Any
     mask: torch.Tensor
+    offsets: torch.Tensor
 
     @property
     def lengths(self) -> torch.Tensor:
-        """The number of tokens of each row, which is the position of its next one."""
+        """The number of tokens of each row."""
         return self.mask.sum(dim=-1)
 
     def select_rows(self, rows: Sequence[int]) -> None:
         """Drop all other rows, and the columns in which no row that is left has a token."""
         kept = torch.tensor(rows, device=self.mask.device)
-        self.mask = self.mask[kept]
+        self.mask, self.offsets = self.mask[kept], self.offsets[kept]
         for layer in self.cache.layers:
             layer.batch_select_indices(kept)
         self._pad_to(int(self.lengths.max()))
@@ -68,13 +72,14 @@ class CachedModel:
         self._model = loaded.model
         self._device = loaded.device
         parameters = inspect.signature(self._model.forward).parameters
+        self._cache_name = cache_name(self._model)
         # Without this a network computes the logits of every token, of which one is needed.
         self._last_logits_only: dict[str, int] = (
             {"logits_to_keep": 1} if "logits_to_keep" in parameters else {}
         )
-        # `past_key_values` until transformers 5.24, and gone from 5.40 on.
-        self._cache_name = "cache" if "cache" in parameters else "past_key_values"
-        layers: list[Any] = self._empty_cache().layers if "position_ids" in parameters else []
+        layers: list[Any] = []
+        if "position_ids" in parameters:
+            layers = DynamicCache(config=self._model.config).layers
         standard = not self._model._is_stateful and _has_standard_attention(self._model.config)
         self.is_supported = (
             bool(layers) and standard and all(type(each) in _SUPPORTED_LAYERS for each in layers)
@@ -93,24 +98,39 @@ class CachedModel:
         # The next token is appended on the right, so the padding is on the left.
         ids, mask = pad_left(rows, self._device)
         if after is None:
-            cache = KVCache(self._empty_cache(), mask[:, :0])
+            cache = KVCache(
+                DynamicCache(config=self._model.config), mask[:, :0], torch.zeros_like(ids[:, :1])
+            )
         else:
-            cache = KVCache(_expand_rows(after.cache, len(rows)), after.mask.expand(len(rows), -1))
+            cache = KVCache(
+                expand_rows(after.cache, len(rows)),
+                after.mask.expand(len(rows), -1),
+                after.offsets.expand(len(rows), -1),
+            )
         logits = self._forward(cache, ids, mask)
         if after is not None and min(map(len, rows)) < mask.shape[1]:
             _close_gap(cache, after.mask.shape[1], (~mask).sum(dim=-1, keepdim=True))
         return cache, logits
+
+    def prefill_with_pictures(self, text: PictureInputs) -> tuple[KVCache, torch.Tensor]:
+        """The cache of a text with pictures, and (1, vocabulary) logits of the next token."""
+        arguments = text.arguments(self._device, self._model.dtype)
+        cache = DynamicCache(config=self._model.config)
+        out = self._model(
+            **arguments, use_cache=True, **{self._cache_name: cache}, **self._last_logits_only
+        )
+        ids = arguments["input_ids"]
+        deltas = (getattr(module, "rope_deltas", None) for module in self._model.modules())
+        offsets = next((each for each in deltas if each is not None), torch.zeros_like(ids[:, :1]))
+        return KVCache(cache, torch.ones_like(ids, dtype=torch.bool), offsets), out.logits[:, -1]
 
     def decode(self, cache: KVCache, tokens: Sequence[int]) -> torch.Tensor:
         """Append one token to each row; returns the (rows, vocabulary) logits that follow."""
         ids = torch.tensor(tokens, device=self._device)[:, None]
         return self._forward(cache, ids, torch.ones_like(ids, dtype=torch.bool))
 
-    def _empty_cache(self) -> Any:
-        return DynamicCache(config=self._model.config)
-
     def _forward(self, cache: KVCache, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        positions = (cache.lengths[:, None] + mask.cumsum(dim=-1) - 1).clamp_min(0)
+        positions = (cache.lengths[:, None] + mask.cumsum(dim=-1) - 1 + cache.offsets).clamp_min(0)
         cache.mask = torch.cat([cache.mask, mask], dim=-1)
         out = self._model(
             input_ids=ids,
@@ -123,6 +143,12 @@ class CachedModel:
         return out.logits[:, -1]
 
 
+def cache_name(model: Any) -> str:
+    """The argument of a forward pass that is its cache."""
+    # `past_key_values` until transformers 5.24, and gone from 5.40 on.
+    return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
+
+
 def concat(caches: Sequence[KVCache]) -> KVCache:
     """The rows of all, in order. The caches given must not be used afterwards."""
     first, *others = caches
@@ -132,6 +158,7 @@ def concat(caches: Sequence[KVCache]) -> KVCache:
     for cache in caches:
         cache._pad_to(columns)  # pyright: ignore[reportPrivateUsage] - of this module
     first.mask = torch.cat([cache.mask for cache in caches])
+    first.offsets = torch.cat([cache.offsets for cache in caches])
     for at, layer in enumerate(first.cache.layers):
         layers = [cache.cache.layers[at] for cache in caches]
         layer.keys = torch.cat([each.keys for each in layers])
@@ -145,7 +172,7 @@ def _has_standard_attention(config: Any) -> bool:
     return not config.is_encoder_decoder and kinds <= {"full_attention", "sliding_attention"}
 
 
-def _expand_rows(cache: Any, rows: int) -> Any:
+def expand_rows(cache: Any, rows: int) -> Any:
     """The cache of one row, repeated; nothing is copied before a layer grows."""
     repeated = copy.copy(cache)
     repeated.layers = [copy.copy(layer) for layer in cache.layers]

@@ -14,14 +14,16 @@ from transformers.generation.configuration_utils import GenerationConfig
 from transformers.models.auto import configuration_auto
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
     AutoModelForCausalLM,
+    AutoModelForImageTextToText,
 )
 from transformers.utils.logging import disable_progress_bar
 
 from evalui.errors import ModelError
 from evalui.models.local.fp32 import Library
 from evalui.models.local.lora import AdapterPlacement, attach
-from evalui.models.local.weights import own_code, read_json
+from evalui.models.local.weights import PROCESSOR_FILES, own_code, read_json, sees_pictures
 from evalui.models.scoring_requests import UNLIMITED
 
 MAX_LOGITS = 2**26  # of one forward pass: 256 MiB in float32
@@ -218,10 +220,10 @@ def _rope_settings(config: Any) -> list[dict[str, Any]]:
 
 def _load_model(folder: Path, dtype: Any) -> Any:
     """The model of the files, in the precision `dtype`, none of its weights missing."""
-    _check_architecture(folder)
+    loader = _auto_class(folder)
     disable_progress_bar()  # a worker has no terminal; a command line shows its own
     try:
-        model, report = cast(Any, AutoModelForCausalLM).from_pretrained(  # typed without report
+        model, report = cast(Any, loader).from_pretrained(  # typed without report
             folder,
             dtype=dtype,
             local_files_only=True,
@@ -244,16 +246,26 @@ def _load_model(folder: Path, dtype: Any) -> Any:
     return model
 
 
-def _check_architecture(folder: Path) -> None:
-    """Raise for a model that transformers has no causal language model for, with the way out."""
+def _auto_class(folder: Path) -> type[Any]:
+    """What loads the model, with its network for pictures if it sees some.
+
+    Raises:
+        ModelError: transformers has no class for it that continues a text, with the way out.
+    """
     config = read_json(folder / "config.json")
     kind = str(config.get("model_type"))
+    has_pictures = kind in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+    if has_pictures and sees_pictures(folder) and not config.get("is_encoder_decoder"):
+        return AutoModelForImageTextToText
     if kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
-        return
+        return AutoModelForCausalLM
     if code := own_code(folder):
         raise ModelError("own-code", folder=str(folder), file=code)
     if config.get("is_encoder_decoder"):
         raise ModelError("encoder-decoder", kind=kind)
+    if has_pictures:
+        files = " / ".join(PROCESSOR_FILES)
+        raise ModelError("no-processor", folder=str(folder), kind=kind, files=files)
     if kind in cast(Any, configuration_auto).CONFIG_MAPPING_NAMES:  # typed only in part
         raise ModelError("no-causal-class", kind=kind)
     raise ModelError("unknown-architecture", kind=kind, version=transformers.__version__)

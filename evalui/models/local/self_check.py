@@ -12,7 +12,7 @@ import logging
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -33,6 +33,8 @@ from evalui.models.local.forward import (
 )
 from evalui.models.local.kv_cache import CachedModel, KVCache, concat
 from evalui.models.local.loading import LoadedModel, largest_number, pad_left, to_list
+from evalui.models.local.picture_network import PictureNetwork, PictureScores
+from evalui.models.local.pictures import PictureInputs
 from evalui.models.local.prefix_tree import TreeBatch, plan_tree_batches
 from evalui.models.local.tree_attention import UnsupportedArchitecture
 from evalui.models.scoring_requests import (
@@ -44,9 +46,10 @@ from evalui.models.scoring_requests import (
 )
 from evalui.models.tokenization import common_prefix_length
 
-VERSION = "2"  # part of what stored results are found by: raise it when a result may change
+VERSION = "3"  # part of what stored results are found by: raise it when a result may change
 FILE = "self-checks.json"
 UNSUPPORTED = "unsupported"
+NOT_CAUSAL = "not causal"
 
 # In natural logarithms, of the log-probability of a token: at most 1e-3 in float32, 32 units of the
 # last place of a coarser type. In float32 it is seen what rounding does to a network, where one
@@ -86,6 +89,10 @@ class CheckedPaths:
     after a common beginning, `left_padded` rows continued by transformers together, and `own_cache`
     one row by transformers with a cache. `checked_length` is the longest text in tokens for which
     all this is known.
+
+    Of texts with pictures, `pictures` is why none can be computed, `picture_prefix` are those that
+    share a beginning, `picture_rows` rows continued with a cache of this program, and
+    `picture_cache` one reply by transformers with a cache.
     """
 
     trees: str = ""
@@ -95,18 +102,35 @@ class CheckedPaths:
     left_padded: str = ""
     own_cache: str = ""
     checked_length: int = UNLIMITED
+    pictures: str = ""
+    picture_prefix: str = ""
+    picture_rows: str = ""
+    picture_cache: str = ""
 
     @property
     def differences(self) -> tuple[str, ...]:
         """The names of the ways that are not used, and the length that is checked if not all is."""
         ways = ("trees", "rows", "cached", "shared_prefix", "left_padded", "own_cache")
+        ways += ("pictures", "picture_prefix", "picture_rows", "picture_cache")
         limit = (f"to:{self.checked_length}",) if self.checked_length < UNLIMITED else ()
         return (*(f"not:{way}" for way in ways if getattr(self, way)), *limit)
 
     def notes(self, kind: str) -> tuple[Sentence, ...]:
         """What a user is to know of a network of the architecture `kind`, a sentence each."""
-        notes = (self._scoring_note(kind), self._generation_note(kind), self._length_note(kind))
+        alone = sentence("error.pictures-alone", kind=kind) if self.picture_prefix else None
+        notes = (
+            *(self._scoring_note(kind), alone),
+            *(self._generation_note(kind), self._length_note(kind)),
+        )
         return tuple(note for note in notes if note)
+
+    def pictures_refused(self, kind: str) -> Sentence | None:
+        """Why a network of the architecture `kind` cannot be shown pictures, None if it can."""
+        if not self.pictures:
+            return None
+        if self.pictures == NOT_CAUSAL:
+            return sentence("error.pictures-not-causal", kind=kind)
+        return sentence("error.not-computable", kind=kind, reason=self.pictures)
 
     def _scoring_note(self, kind: str) -> Sentence | None:
         if not self.trees:
@@ -118,6 +142,10 @@ class CheckedPaths:
         return sentence("error.tree-differs", off=self.trees)
 
     def _generation_note(self, kind: str) -> Sentence | None:
+        if self.picture_cache:
+            return sentence("error.cache-differs", kind=kind)
+        if self.picture_rows not in ("", UNSUPPORTED):
+            return sentence("error.padding-differs", kind=kind)
         if self.cached and self.left_padded:
             if self.own_cache:
                 return sentence("error.cache-differs", kind=kind)
@@ -132,8 +160,9 @@ class CheckedPaths:
         return sentence("error.unchecked-length", kind=kind, n=self.checked_length)
 
 
-def check_paths(loaded: LoadedModel) -> CheckedPaths:
-    """Compute some texts in every way, and each alone.
+def check_paths(loaded: LoadedModel, with_pictures: Sequence[PictureInputs] = ()) -> CheckedPaths:
+    """Compute some texts in every way, and each alone; so those with pictures, of which the first
+    two begin alike.
 
     Raises:
         OutOfMemory: the device has too little memory for a hundred tokens.
@@ -144,14 +173,20 @@ def check_paths(loaded: LoadedModel) -> CheckedPaths:
     probed = max((each for each in windows if each <= longest), default=0)
     unchecked = [*_selection_lengths_of(loaded), *(each for each in windows if each > probed)]
     try:
-        return _check_paths(loaded, probed, min(unchecked, default=UNLIMITED))
+        checked = _check_paths(loaded, probed, min(unchecked, default=UNLIMITED))
     except OutOfMemory:
         if not probed:
             raise
-        return _check_paths(loaded, 0, min([*windows, *unchecked]))
+        checked = _check_paths(loaded, 0, min([*windows, *unchecked]))
+    checked = _check_pictures(loaded, with_pictures, checked) if with_pictures else checked
+    for note in checked.notes(str(loaded.model.config.model_type)):
+        _LOG.warning("%s", note)
+    return checked
 
 
-def stored_paths(folder: Path, key: str, loaded: LoadedModel) -> CheckedPaths:
+def stored_paths(
+    folder: Path, key: str, loaded: LoadedModel, with_pictures: Sequence[PictureInputs] = ()
+) -> CheckedPaths:
     """The result of `check_paths` stored in the folder under the key, else a new one, stored.
 
     The key must name everything the result depends on: files, device, precision, versions.
@@ -162,7 +197,7 @@ def stored_paths(folder: Path, key: str, loaded: LoadedModel) -> CheckedPaths:
     path, key = folder / FILE, f"{VERSION}:{key}"
     if stored := _read_results(path).get(key):
         return stored
-    checked = check_paths(loaded)
+    checked = check_paths(loaded, with_pictures)
     try:
         _store_result(path, key, checked)
     except OSError as error:
@@ -308,10 +343,7 @@ def _check_paths(loaded: LoadedModel, window: int, limit: int) -> CheckedPaths:
     if trees or not 0 < loaded.max_length <= max_tree_length(loaded):
         rows = compare(lambda: _row_scores(plain, probes, within=loaded.rope_safe_length))
     checked = CheckedPaths(trees=trees, rows=rows, checked_length=limit)
-    checked = _check_generation(loaded, probes, compare, checked)
-    for note in checked.notes(str(loaded.model.config.model_type)):
-        _LOG.warning("%s", note)
-    return checked
+    return _check_generation(loaded, probes, compare, checked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -509,21 +541,37 @@ def _generated_scores(loaded: LoadedModel, probes: _Probes, rows: Sequence[int])
     """The rows continued together by transformers, padded on the left."""
     ids, mask = pad_left([probes.prompt(at) for at in rows], loaded.device)
     scores: _Scores = {}
+
+    def note(logits: torch.Tensor, step: int) -> None:
+        scores.update(_forced_scores(logits, probes, rows, step))
+
+    arguments = {"input_ids": ids, "attention_mask": mask.long()}
+    _generate_forced(loaded, [probes.texts[at] for at in rows], arguments, note)
+    return scores
+
+
+def _generate_forced(
+    loaded: LoadedModel,
+    texts: Sequence[TokenIds],
+    arguments: Mapping[str, torch.Tensor],
+    note: Callable[[torch.Tensor, int], None],
+) -> None:
+    """Have transformers write the last tokens of the texts after their prompts, in `arguments`;
+    `note` is given the logits of each step.
+    """
     steps = iter(range(_FORCED_TOKENS + 1))
 
     def force(_ids: Any, logits: torch.Tensor) -> torch.Tensor:
         step = next(steps)
-        scores.update(_forced_scores(logits, probes, rows, step))
+        note(logits, step)
         forced = torch.full_like(logits, -torch.inf)
-        for row, at in enumerate(rows):
-            text = probes.texts[at]
+        for row, text in enumerate(texts):
             forced[row, (*text, 0)[len(text) - _FORCED_TOKENS + step]] = 0
         return forced
 
     with raise_oom():
         loaded.model.generate(
-            input_ids=ids,
-            attention_mask=mask.long(),
+            **arguments,
             generation_config=GenerationConfig(
                 max_new_tokens=_FORCED_TOKENS + 1,
                 do_sample=False,
@@ -532,20 +580,105 @@ def _generated_scores(loaded: LoadedModel, probes: _Probes, rows: Sequence[int])
             ),
             logits_processor=LogitsProcessorList([force]),
         )
-    return scores
 
 
 def _forced_scores(
     logits: torch.Tensor, probes: _Probes, rows: Sequence[int], step: int
 ) -> _Scores:
     """What (rows, vocabulary) logits say after `step` of the tokens that are continued."""
-    rows_of_logprobs: list[list[float]] = to_list(
-        logits.float().log_softmax(-1)[:, list(probes.ids)]
-    )
     return {
-        (at, len(probes.prompt(at)) + step): tuple(logprobs)
-        for at, logprobs in zip(rows, rows_of_logprobs, strict=True)
+        (at, len(probes.prompt(at)) + step): logprobs
+        for at, logprobs in zip(rows, _logprobs_of(logits, probes.ids), strict=True)
     }
+
+
+def _logprobs_of(logits: torch.Tensor, ids: TokenIds) -> list[tuple[float, ...]]:
+    """The log-probabilities of some ids in each row of (rows, vocabulary) logits."""
+    return [tuple(row) for row in to_list(logits.float().log_softmax(-1)[:, list(ids)])]
+
+
+def _check_pictures(
+    loaded: LoadedModel, texts: Sequence[PictureInputs], checked: CheckedPaths
+) -> CheckedPaths:
+    """`checked` with what holds for texts with pictures, of which the first two begin alike."""
+    ids = _Probes(largest_number(loaded.model.config.get_text_config(), "vocab_size"), 0).ids
+    network = PictureNetwork(loaded, max_shared_length=max_tree_length(loaded))
+    shared = common_prefix_length(texts[0].ids, texts[1].ids)
+    begin = ((shared,), (shared,), *[()] * (len(texts) - 2))
+    queries = [
+        LogprobQuery(at, text.ids, tuple((length, ids) for length in (*begin[at], *_ends(text))))
+        for at, text in enumerate(texts)
+    ]
+    alone: _Scores = {}
+    try:
+        for query, text in zip(queries, texts, strict=True):
+            alone |= _picture_scores([network.alone(query, text)])
+    except (ModelError, *_UNSUPPORTED_ERRORS) as error:
+        return replace(checked, pictures=f"{type(error).__name__}: {error}")
+    noise = _difference(alone[0, shared], alone[1, shared])
+    if noise > _CAUSAL_FACTOR * _bound(loaded):
+        return replace(checked, pictures=NOT_CAUSAL)
+    compare = _Comparison(alone, _tolerance(noise, loaded))
+    by_ids = {text.ids: text for text in texts}
+    prefix = compare(lambda: _picture_scores(network.score(queries[:2], by_ids.__getitem__)))
+    rows, cache, cached_model = UNSUPPORTED, "", CachedModel(loaded)
+    if cached_model.is_supported:
+        rows = compare(lambda: _continued_scores(cached_model, texts, ids))
+    if rows:
+        cache = compare(lambda: _written_scores(loaded, texts, ids))
+    return replace(checked, picture_prefix=prefix, picture_rows=rows, picture_cache=cache)
+
+
+def _ends(text: PictureInputs) -> range:
+    """The lengths of a text at which the tokens that are continued begin and end."""
+    return range(len(text.ids) - _FORCED_TOKENS, len(text.ids) + 1)
+
+
+def _picture_scores(scores: Iterable[PictureScores]) -> _Scores:
+    return {
+        (each.query.key, length): logprobs
+        for each in scores
+        for (length, _), logprobs in zip(each.query.targets, each.by_target(), strict=True)
+    }
+
+
+@torch.inference_mode()
+def _continued_scores(
+    cached_model: CachedModel, texts: Sequence[PictureInputs], ids: TokenIds
+) -> _Scores:
+    """Each text up to its end, then all continued together, the first one only half of the way."""
+    order = list(range(len(texts)))
+    with raise_oom():
+        read = [
+            cached_model.prefill_with_pictures(text.beginning(_ends(text)[0])) for text in texts
+        ]
+        cache, logits = concat([each for each, _ in read]), torch.cat([each for _, each in read])
+        scores: _Scores = {}
+        for step in range(_FORCED_TOKENS + 1):
+            for at, logprobs in zip(order, _logprobs_of(logits, ids), strict=True):
+                scores[at, _ends(texts[at])[step]] = logprobs
+            if step == _FORCED_TOKENS // 2:
+                order = order[1:]
+                cache.select_rows(range(1, len(order) + 1))
+            if step < _FORCED_TOKENS:
+                tokens = [texts[at].ids[step - _FORCED_TOKENS] for at in order]
+                logits = cached_model.decode(cache, tokens)
+    return scores
+
+
+@torch.inference_mode()
+def _written_scores(loaded: LoadedModel, texts: Sequence[PictureInputs], ids: TokenIds) -> _Scores:
+    """Each text continued by transformers after its prompt."""
+    scores: _Scores = {}
+    for at, text in enumerate(texts):
+        prompt = text.beginning(_ends(text)[0])
+
+        def note(logits: torch.Tensor, step: int, at: int = at, n: int = len(prompt.ids)) -> None:
+            scores[at, n + step] = _logprobs_of(logits, ids)[0]
+
+        arguments = prompt.arguments(loaded.device, loaded.model.dtype)
+        _generate_forced(loaded, [text.ids], arguments, note)
+    return scores
 
 
 def _read_results(path: Path) -> dict[str, CheckedPaths]:

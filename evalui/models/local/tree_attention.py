@@ -17,7 +17,7 @@ from evalui.models.local.prefix_tree import Chunk, TreeBatch
 _MIN_SIZE_RATIO = 0.75
 _BLOCK_ROWS = 512  # queries whose scores still fit in a core's cache
 # Arguments that an architecture may pass to its attention and that change no score.
-_IGNORED_ARGUMENTS = frozenset({"position_ids", "cache_position", "use_cache"})
+_IGNORED_ARGUMENTS = frozenset({"position_ids", "cache_position", "use_cache", "logits_to_keep"})
 
 KeysValues = tuple[torch.Tensor, torch.Tensor]  # each (1, heads, tokens, size)
 

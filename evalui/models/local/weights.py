@@ -18,6 +18,8 @@ from evalui.models.tokenization import THINKING_SWITCH
 SAMPLING = ("top_k", "top_p", "min_p")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
+# One of them says how the pictures are prepared that a model sees.
+PROCESSOR_FILES = ("processor_config.json", "preprocessor_config.json")
 _SETTINGS = ("*.json", "*.jinja", "*.model", "*.txt")
 _MAX_HEADER_BYTES = 100 * 2**20  # bytes; the format's own limit
 _MAX_HASHED_BYTES = 2**30  # bytes of weights; reading more than this takes too long
@@ -77,6 +79,18 @@ def own_code(folder: Path) -> str:
     named = cast("dict[str, Any]", modules if isinstance(modules, dict) else {})
     classes = [str(named[key]) for key in named if key.startswith("AutoModel")]
     return f"{classes[0].rpartition('.')[0]}.py" if classes else ""
+
+
+def sees_pictures(folder: Path) -> bool:
+    """Whether the model has a network for pictures, and the files of what prepares them.
+
+    Raises:
+        ModelError: its config.json is damaged.
+    """
+    config = read_json(folder / "config.json")
+    return isinstance(config.get("vision_config"), dict) and any(
+        (folder / name).is_file() for name in PROCESSOR_FILES
+    )
 
 
 def has_chat_template(folder: Path) -> bool:

@@ -62,6 +62,11 @@ class ScriptedBackend(Backend):
         rule = RULES.get(str(entry.options.get("rule", "")))
         return rule.abilities if rule else frozenset()
 
+    def sees_pictures(self, entry: ModelEntry) -> bool:
+        """A rule takes pictures for what they are in a text, marks, and looks at none."""
+        del entry
+        return True
+
     def honours(self, entry: ModelEntry) -> frozenset[str]:
         """Above temperature 0 a rule draws its reply, and nothing else is to be set."""
         del entry

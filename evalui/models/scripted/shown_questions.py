@@ -7,10 +7,11 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evalui.errors import ModelError
+from evalui.pictures import has_marks, without
 from evalui.types import LETTERS, Sample
 
 _SEPARATORS = re.compile(r"\W{0,4}")  # the characters between a letter and its option
@@ -104,7 +105,7 @@ class SubstringFinder:
 
 
 class KnownSamples:
-    """The samples a scripted model knows, with their answers."""
+    """The samples a scripted model knows, with their answers, also without their pictures."""
 
     def __init__(self, samples: Sequence[Sample] = ()) -> None:
         choosing: dict[str, list[Sample]] = {}
@@ -115,6 +116,9 @@ class KnownSamples:
                 continue
             for turn, question in enumerate((sample.question, *sample.follow_ups)):
                 self._open_turns.setdefault(question, (sample, turn))
+                self._open_turns.setdefault(without(question), (sample, turn))
+        for sample in _without_pictures(samples):
+            choosing.setdefault(sample.question, []).append(sample)
         self._by_question = {
             question: _SameQuestionSamples(alike) for question, alike in choosing.items()
         }
@@ -145,6 +149,14 @@ class KnownSamples:
     def other_references(self, sample: Sample) -> OtherReferences:
         """The references of all samples but this one, in their order."""
         return self._references.without(sample)
+
+
+def _without_pictures(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Questions with options that have pictures, as prompts show them that leave these out."""
+    for sample in samples:
+        if sample.choices and any(map(has_marks, (sample.question, *sample.choices))):
+            choices = tuple(map(without, sample.choices))
+            yield replace(sample, question=without(sample.question), choices=choices)
 
 
 class _SameQuestionSamples:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evalui.errors import ModelError, RequestRejected
+from evalui.messages import sentence
 from evalui.models.base import (
     BACKENDS,
     Backend,
@@ -20,8 +21,8 @@ from evalui.models.base import (
     ModelEntry,
     sampling_seed,
 )
-from evalui.models.local import folder_of, template_of, weights
-from evalui.models.scoring_requests import ScoringBatch, encode_requests
+from evalui.models.local import folder_of, shown_pictures, tokenizer_of, weights
+from evalui.models.scoring_requests import UNLIMITED, ScoringBatch, encode_requests
 from evalui.models.tokenization import (
     EncodedContext,
     HFTokenizer,
@@ -31,7 +32,8 @@ from evalui.models.tokenization import (
     spellings,
 )
 from evalui.models.vllm.child import EngineProcess, script
-from evalui.types import Ability, Generate, Request, Response
+from evalui.pictures import Picture
+from evalui.types import Ability, Generate, Prompt, Request, Response
 
 _MAX_IDS = 128  # the most token ids that vLLM looks up at once
 _SHARED = 64  # a context of so many tokens is worth being computed by itself first
@@ -66,6 +68,10 @@ class VllmBackend(Backend):
             return error.sentence
         return missing(options)
 
+    def sees_pictures(self, entry: ModelEntry) -> bool:
+        """As transformers does: whether the files in its folder say so."""
+        return BACKENDS["transformers"].sees_pictures(entry)
+
     def accelerators(self, entry: ModelEntry) -> int:
         """As many GPUs as options.tensor_parallel states."""
         from evalui.models.vllm.options import read_options
@@ -85,7 +91,7 @@ class VllmBackend(Backend):
         if problem := self.problem(replace(entry, path=str(folder))):
             raise ModelError(problem)
         options = read_options(entry)
-        tokenizer = HFTokenizer(entry.name, folder, template_of(entry))
+        tokenizer, blind = tokenizer_of(entry, folder)
         command = [str(interpreter(options)), str(script())]
         child = EngineProcess(
             entry.name, command, environment(entry, os.environ, Settings().threads)
@@ -98,7 +104,7 @@ class VllmBackend(Backend):
         except BaseException:
             child.close()
             raise
-        return VllmModel(entry, folder, tokenizer, child, info=info, seed=options.seed)
+        return VllmModel(entry, folder, tokenizer, child, info=info, seed=options.seed, blind=blind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +131,7 @@ class EngineInfo:
 
 
 class VllmModel:
-    """A loaded model; see `base.Model`."""
+    """A loaded model; see `base.Model`. `blind` is why it cannot be shown pictures."""
 
     def __init__(
         self,
@@ -136,11 +142,16 @@ class VllmModel:
         *,
         info: EngineInfo,
         seed: int,
+        blind: str | None = None,
     ) -> None:
+        from evalui.models.local.pictures import SeeingTokenizer
+
         self.name = entry.name
         self.abilities = _ABILITIES
         self.device = info.device
         self._tokenizer = tokenizer
+        self._seeing = tokenizer if isinstance(tokenizer, SeeingTokenizer) else None
+        self._blind = blind
         self._child = child
         self._limit = info.limit
         self._seed = seed
@@ -156,6 +167,7 @@ class VllmModel:
             str(entry.options.get("quantization", "")),
             str(entry.options.get("tensor_parallel", 1)),
             str(seed),
+            *(self._seeing.parts_of_identity if self._seeing else ()),
             *tokenizer.template_parts,
             adapter=adapter,
         )
@@ -166,7 +178,12 @@ class VllmModel:
         return self._child.pid
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
-        """Yield responses as they are known: log-probabilities first, then texts."""
+        """Yield responses as they are known: log-probabilities first, then texts.
+
+        Raises:
+            RequestRejected: at the end, if vLLM does not take some of them.
+            ModelError: the engine failed, or its files say nothing of how it is shown pictures.
+        """
         rejected: dict[int, str] = {}
         yield from self._score(requests, rejected)
         yield from self._generate(requests, rejected)
@@ -185,20 +202,33 @@ class VllmModel:
     def _score(
         self, requests: Sequence[Request], rejected: dict[int, str]
     ) -> Iterator[tuple[int, Response]]:
-        """Answer NextToken and Loglik."""
+        """Answer NextToken and Loglik, those that show the same pictures by themselves."""
         if not self._spellings:
             self._spellings = dict(spellings(self._tokenizer))
-        scoring = ScoringRequests(
-            encode_requests(self._tokenizer, self._spellings, requests, limit=self._limit)
-        )
-        sent = scoring.requests()
-        for answer in self._child.answer(sent):
-            place = int(answer["place"])
+        sent: list[dict[str, Any]] = []
+        # Of each request to the engine: whose it is, its place there, and their keys here.
+        owners: list[tuple[ScoringRequests, int, list[int]]] = []
+        for shown, keys in _by_pictures(requests).items():
+            limit = UNLIMITED if shown else self._limit  # a prompt that shows any is not cut
+            group = [
+                replace(request, context=self._placed(request))
+                for request in map(requests.__getitem__, keys)
+                if not isinstance(request, Generate)
+            ]
+            scoring = ScoringRequests(
+                encode_requests(self._tokenizer, self._spellings, group, limit=limit)
+            )
+            for place, each in enumerate(scoring.requests()):
+                sent.append({**each, "pictures": shown})
+                owners.append((scoring, place, keys))
+        for answer in self._child.answer(sent, _pictures(requests)):
+            scoring, place, keys = owners[int(answer["place"])]
             if "refused" in answer:
                 # A query may need several requests, all of which are rejected.
-                rejected.update((key, answer["refused"]) for key in scoring.keys(place))
-            else:
-                yield from scoring.responses(place, sent[place], answer)
+                rejected.update((keys[key], answer["refused"]) for key in scoring.keys(place))
+                continue
+            for key, response in scoring.responses(place, sent[int(answer["place"])], answer):
+                yield keys[key], response
 
     def _generate(
         self, requests: Sequence[Request], rejected: dict[int, str]
@@ -208,7 +238,7 @@ class VllmModel:
         texts = [request for request in requests if isinstance(request, Generate)]
         contexts = self._contexts(texts)
         sent = [self._request(*each) for each in zip(texts, contexts, strict=True)]
-        for answer in self._child.answer(sent):
+        for answer in self._child.answer(sent, _pictures(texts)):
             place = int(answer["place"])
             if "refused" in answer:
                 rejected[keys[place]] = answer["refused"]
@@ -229,22 +259,34 @@ class VllmModel:
     def _contexts(self, requests: Sequence[Generate]) -> list[EncodedContext]:
         """The prompts as token ids, each cut so that its reply fits the model, too."""
         contexts: dict[int, EncodedContext] = {}
-        for length, thinking in {(each.max_tokens, each.setting("thinking")) for each in requests}:
-            like = [
-                key
-                for key, request in enumerate(requests)
-                if (request.max_tokens, request.setting("thinking")) == (length, thinking)
-            ]
-            prompts = [requests[key].prompt for key in like]
-            limit = prompt_limit(self.name, self._limit, length)
-            cut = encode_contexts(self._tokenizer, prompts, limit=limit, thinking=thinking or "")
+        alike: dict[tuple[int, str, bool], list[int]] = {}
+        for key, each in enumerate(requests):
+            group = each.max_tokens, each.setting("thinking") or "", bool(each.pictures)
+            alike.setdefault(group, []).append(key)
+        for (length, thinking, shows_pictures), like in alike.items():
+            prompts = [self._placed(requests[key]) for key in like]
+            limit = UNLIMITED if shows_pictures else prompt_limit(self.name, self._limit, length)
+            cut = encode_contexts(self._tokenizer, prompts, limit=limit, thinking=thinking)
             contexts |= zip(like, cut, strict=True)
         return [contexts[key] for key in range(len(requests))]
+
+    def _placed(self, request: Request) -> Prompt:
+        """The prompt with places of pictures for the marks in a plain one; a conversation gets
+        them by the chat template.
+        """
+        prompt = request.prompt if isinstance(request, Generate) else request.context
+        if not request.pictures:
+            return prompt
+        if self._seeing is None:
+            why = self._blind or sentence("error.sees-no-pictures", model=self.name)
+            raise ModelError(why)
+        return self._seeing.placed(prompt) if isinstance(prompt, str) else prompt
 
     def _request(self, request: Generate, context: EncodedContext) -> dict[str, Any]:
         return {
             "kind": "generate",
             "tokens": context.ids,
+            "pictures": shown_pictures(request),
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "sampling": {
@@ -351,6 +393,20 @@ class ScoringRequests:
         for key in lookup.keys:
             logprobs = [lookup.logprobs[token] for token in self._ids[key]]
             yield key, self._batch.response(key, logprobs, [lookup.best] * len(logprobs))
+
+
+def _by_pictures(requests: Sequence[Request]) -> dict[tuple[str, ...], list[int]]:
+    """The places of the requests to be scored, by the pictures that they show."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for key, request in enumerate(requests):
+        if not isinstance(request, Generate):
+            groups.setdefault(shown_pictures(request), []).append(key)
+    return groups
+
+
+def _pictures(requests: Sequence[Request]) -> list[Picture]:
+    """All pictures of some requests, each once."""
+    return list({each.id: each for request in requests for each in request.pictures}.values())
 
 
 def reject_nan(logprobs: Sequence[float]) -> None:

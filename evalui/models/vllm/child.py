@@ -4,6 +4,7 @@ Knows nothing of what the requests mean. The process leads a group of its own, s
 whatever it starts ends with it; its device is free when it is gone.
 """
 
+import base64
 import contextlib
 import os
 import signal
@@ -16,6 +17,7 @@ from typing import Any, BinaryIO
 from evalui.errors import ModelError
 from evalui.models.base import is_out_of_memory
 from evalui.models.vllm.process import receive, send
+from evalui.pictures import Picture
 
 _END_S = 5.0  # seconds that the process has to end by itself
 _LAST = 12  # lines of its output that are reported when it fails
@@ -72,8 +74,11 @@ class EngineProcess:
         self._send(dict(opening))
         return dict(self._receive()["ready"])
 
-    def answer(self, requests: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """The answers as they come; each names the place of its request.
+    def answer(
+        self, requests: Sequence[Mapping[str, Any]], pictures: Sequence[Picture] = ()
+    ) -> Iterator[dict[str, Any]]:
+        """The answers as they come; each names the place of its request. `pictures` are those that
+        the requests name.
 
         Closing the iterator drops the other requests in the process, too.
 
@@ -82,7 +87,7 @@ class EngineProcess:
         """
         if not requests:
             return
-        self._begin(requests)
+        self._begin(requests, pictures)
         mine, left = self._round, len(requests)
         try:
             while left:
@@ -107,9 +112,12 @@ class EngineProcess:
         self._process.wait()
         self._close_files()
 
-    def _begin(self, requests: Sequence[Mapping[str, Any]]) -> None:
+    def _begin(
+        self, requests: Sequence[Mapping[str, Any]], pictures: Sequence[Picture] = ()
+    ) -> None:
         self._round += 1
-        self._send({"round": self._round, "requests": list(requests)})
+        files = {each.id: base64.b64encode(each.body).decode() for each in pictures}
+        self._send({"round": self._round, "requests": list(requests), "pictures": files})
 
     def _send(self, message: Mapping[str, Any]) -> None:
         try:

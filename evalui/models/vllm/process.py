@@ -7,9 +7,14 @@ length in 4 bytes, big-endian, and that many bytes of JSON. A request is one of 
     score       the log-probability of each of these tokens from `start` on, and whether it is the
                 most probable one there
     generate    a continuation of these tokens; with `json_schema` one that fits it
+
+Tokens that have places of pictures name these as `pictures`, in order; the message has the files of
+all pictures in base64, by name.
 """
 
+import base64
 import importlib
+import io
 import json
 import os
 import queue
@@ -17,6 +22,8 @@ import signal
 import struct
 import sys
 import threading
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -72,6 +79,7 @@ class Engine:
         self._refusals: tuple[type[Exception], ...] = (ValueError, client)
         self._running: dict[str, dict[str, Any]] = {}
         self._refused: list[dict[str, Any]] = []
+        self._pictures: dict[str, Any] = {}  # of the requests that were started last
 
     def about(self) -> dict[str, Any]:
         """The engine's version, device, dtype and length."""
@@ -89,8 +97,11 @@ class Engine:
         """Whether any request is unanswered."""
         return bool(self._running or self._refused)
 
-    def start(self, round_: int, requests: list[dict[str, Any]]) -> None:
+    def start(
+        self, round_: int, requests: list[dict[str, Any]], pictures: Mapping[str, str]
+    ) -> None:
         """Start these requests and drop the unanswered earlier ones."""
+        self._pictures = {name: _image(body) for name, body in pictures.items()}
         self._engine.abort_request(list(self._running))
         self._running.clear()
         self._refused.clear()
@@ -112,13 +123,21 @@ class Engine:
                 answers.append({"place": request["place"], **answer})
         return answers
 
+    def _prompt(self, request: dict[str, Any]) -> Any:
+        tokens, shown = request["tokens"], request.get("pictures")
+        if not shown:
+            return {"type": "token", "prompt_token_ids": tokens}
+        images = [self._pictures[each] for each in shown]
+        prompt = {"prompt_token_ids": tokens, "multi_modal_data": {"image": images}}
+        return self._engine.renderer.process_for_engine(prompt, time.time())
+
     def _add(self, name: str, request: dict[str, Any]) -> None:
         schema = request.get("json_schema")
         constraint = {"structured_outputs": self._constraint(json=schema)} if schema else {}
         try:
             self._engine.add_request(
                 name,
-                {"type": "token", "prompt_token_ids": request["tokens"]},
+                self._prompt(request),
                 self._vllm.SamplingParams(
                     output_kind=self._final,
                     flat_logprobs=True,
@@ -172,8 +191,10 @@ def _score_answer(request: dict[str, Any], output: Any) -> dict[str, Any] | None
     """None if the cache had tokens from `start` on, whose log-probabilities were not computed."""
     end = request["tokens"][request["start"] :]
     prompt = output.prompt_logprobs
-    # The log-probability of token n comes from the network's output at token n - 1.
-    missed = (output.num_cached_tokens or 0) >= request["start"]
+    # The log-probability of token n comes from the network's output at token n - 1. Pictures have
+    # become more tokens than the places that they had.
+    start = len(output.prompt_token_ids) - len(end)
+    missed = (output.num_cached_tokens or 0) >= start
     if missed or prompt.token_ids[-len(end) :] != end:
         assert request["cached"], "vLLM gave no log-probabilities of a prompt"
         return None
@@ -219,6 +240,13 @@ _ANSWERS = {
 }
 
 
+def _image(body: str) -> Any:
+    from PIL import Image  # which vLLM brings
+
+    with Image.open(io.BytesIO(base64.b64decode(body))) as image:
+        return image.convert("RGB")
+
+
 def _built_for_cpu() -> bool:
     import importlib.metadata  # slow to import, and only the process itself needs it
 
@@ -239,7 +267,7 @@ def _serve(engine: Engine, inbox: "queue.Queue[dict[str, Any]]", pipe: BinaryIO)
         while not engine.busy or not inbox.empty():
             message = inbox.get()
             round_ = message["round"]
-            engine.start(round_, message["requests"])
+            engine.start(round_, message["requests"], message["pictures"])
         if answers := engine.step():
             send(pipe, {"round": round_, "answers": answers})
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from evalui.messages import messages
 from evalui.models.base import ModelUsage, ReplyCount
+from evalui.pictures import Picture
 from evalui.report.blocks import Block, Link, Markers, ModelCell
 from evalui.scoring.answer_summary import AnswerSummary, answers
 from evalui.scoring.arena.figures import Arena, arenas
@@ -21,6 +22,9 @@ from evalui.types import CellResult, DeclaredGroup, Language, LeftOut, Verdict
 
 if TYPE_CHECKING:
     from evalui.report.frames.run import Frames
+
+# The small pictures of these ids, as far as they are kept.
+SmallPictures = Callable[[Iterable[str]], Mapping[str, Picture]]
 
 NO_VOTES: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
 
@@ -126,13 +130,20 @@ class Figures:
         return Figures(results, self._votes, source=source)
 
 
+def no_pictures(wanted: Iterable[str]) -> Mapping[str, Picture]:
+    """None of any question: of a run without a store, and on pages, which show them elsewhere."""
+    del wanted
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class OpenContext:
     """Language, the models in the order of the run, and which names are scripts.
 
     `models` decide marker and colour of a model in every table and chart; `baselines` take no
     place. `rules` are judges that follow a rule. `duels` gives the address of the list of duels
-    for filters; files have none. `pictures`: charts become files.
+    for filters; files have none. `pictures`: charts become files. `small_pictures` are those of
+    questions that stand in tables.
     """
 
     language: Language
@@ -141,6 +152,7 @@ class OpenContext:
     rules: frozenset[str] = frozenset()
     duels: Callable[..., str] | None = None
     pictures: bool = True
+    small_pictures: SmallPictures = no_pictures
 
     def model(self, name: str) -> ModelCell:
         """A model as it stands in a table, see `Markers`."""
@@ -168,7 +180,7 @@ class Report:
     on, `changes` what servers said of their models that was not so all the time. `left_out` is what
     the run was given and does not evaluate. Reasons are in the `language` of the report, else in
     English. `metrics` are those that the specification chooses, in its order, `declared_groups` the
-    groups of subjects or datasets that it declares.
+    groups of subjects or datasets that it declares, `small_pictures` those of its questions.
     """
 
     name: str
@@ -184,6 +196,7 @@ class Report:
     language: Language = "en"
     metrics: tuple[str, ...] = ()
     declared_groups: tuple[DeclaredGroup, ...] = ()
+    small_pictures: SmallPictures = field(default=no_pictures, repr=False, compare=False)
     # The report of which this one is the same in another language; `replace` makes one without.
     _first: "Report | None" = field(default=None, init=False, repr=False, compare=False)
 
@@ -242,7 +255,13 @@ class Report:
     def open_context(self, language: Language) -> OpenContext:
         """How tables and charts of its written answers name the models."""
         # A scripted judge is a rule, as a scripted model is a baseline.
-        return OpenContext(language, self.answerers, self.baselines, rules=self.baselines)
+        return OpenContext(
+            language,
+            self.answerers,
+            self.baselines,
+            rules=self.baselines,
+            small_pictures=self.small_pictures,
+        )
 
     @property
     def signatures(self) -> tuple[str, ...]:

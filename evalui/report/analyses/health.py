@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from evalui.datasets.health import ChoiceHealth, LengthStatistics, check_choices
 from evalui.messages import add_messages, localized, messages
-from evalui.modes import traits_of, whole_of
-from evalui.report.analyses.verdict import format_points_range
-from evalui.report.analyses.warnings import CHOICES_ONLY_RULE, notes
+from evalui.modes import whole_of
+from evalui.pictures import has_marks
+from evalui.report.analyses.verdict import format_points_range, omitted
+from evalui.report.analyses.warnings import CHOICES_ONLY_RULE, PICTURES_UNNEEDED_RULE, notes
 from evalui.report.blocks import (
     NONE,
     BarCell,
@@ -41,12 +43,15 @@ from evalui.report.words import join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.statistics.tests import PairedTTest, paired_t_test
-from evalui.types import LETTERS, Interval, Language, Sample
+from evalui.types import LETTERS, Interval, Language, Sample, differ_in_pictures
 
 add_messages(Path(__file__).with_suffix(".toml"))
 
 _UNEVEN = 0.05  # the p-value under which the letters of the right answers are not balanced
 _MAX_FINDINGS = 2
+_HEADS = ("without", "with", "gained", "test")
+_UNNEEDED_RULES = (CHOICES_ONLY_RULE, PICTURES_UNNEEDED_RULE)
+_Part = Literal["question", "pictures"]
 
 
 def health_blocks(
@@ -55,7 +60,7 @@ def health_blocks(
     *,
     blind: Sequence[Block] = (),
 ) -> list[Block]:
-    """The worst finding first, then figures and letters; `blind` is `choices_only_blocks`."""
+    """The worst finding first, then figures and letters; `blind` is `baseline_blocks`."""
     health = check_choices(samples)
     kind, findings = health_findings(health, language)
     counted = messages(language).count("dataset.asked", health.n)
@@ -167,68 +172,72 @@ def _subjects(health: ChoiceHealth, language: Language) -> list[Block]:
     return [Details("subjects", title, finding, (Bullets(lines),))]
 
 
-# ---------------------------------------------------------------- without the question
+# ---------------------------------------------------------------- what is left out
 
 
-def choices_only_blocks(
+def baseline_blocks(
     summaries: Sequence[Summary],
     dataset: str,
+    samples: Sequence[Sample],
     language: Language,
     *,
     markers: Markers,
 ) -> list[Block]:
-    """Each model with and without the question; how to find out if no model ran without."""
-    blind = [
-        s
-        for s in summaries
-        if "question" in traits_of(s.cell.mode).omits and s.cell.dataset == dataset
-    ]
-    title = localized("dataset.only", language)
+    """Each model with and without the question, and the pictures where there are any; how to find
+    out if no model ran without.
+    """
+    own = [summary for summary in summaries if summary.cell.dataset == dataset]
+    with_pictures = any(has_marks(text) for sample in samples for text in sample.texts_for_models)
+    parts: list[_Part] = ["question", "pictures"] if with_pictures else ["question"]
+    return [_baseline(own, part, language, markers) for part in parts]
+
+
+def _baseline(
+    summaries: Sequence[Summary], part: _Part, language: Language, markers: Markers
+) -> Details:
+    def say(key: str, **fields: object) -> str:
+        own = "only" if part == "question" else "unseen"
+        return localized(f"dataset.{own}{key}", language, **fields)
+
+    blind = [summary for summary in summaries if omitted(summary.cell) == part]
+    scope = f"without-{part}"
     if not blind:
-        missing = localized("dataset.only_missing", language)
-        short = localized("dataset.only_untested", language)
-        return [Details("without-question", title, short, (Paragraph(missing),), kind="na")]
-    heads = [
-        localized(f"dataset.{key}", language)
-        for key in ("model", "without", "with", "reading", "test")
-    ]
+        missing = Paragraph(say("_missing"))
+        return Details(scope, say(""), say("_untested"), (missing,), kind="na")
+    heads = (localized("dataset.model", language), *(say(f"_{key}") for key in _HEADS))
+    found = {
+        summary.cell.model: note.text
+        for summary in blind
+        for note in notes(summary, language)
+        if note.rule in _UNNEEDED_RULES
+    }
     rows = tuple(
         (
-            markers.cell(s.cell.model),
-            *_result(s, _with_question(s, summaries), language),
+            markers.cell(summary.cell.model),
+            *_result(summary, _whole(summary, summaries), language),
         )
-        for s in blind
+        for summary in blind
     )
-    lines = tuple(
-        NoteLine("warn", note.text, s.cell.model)
-        for s in blind
-        for note in notes(s, language)
-        if note.rule == CHOICES_ONLY_RULE
-    )
-    about = Paragraph(localized("dataset.only_about", language), small=True)
-    blocks: list[Block] = [about, Table(tuple(map(Column, heads)), rows)]
-    if lines:
-        blocks.append(Notes(lines))
-    models = localized("list.comma", language).join(line.subject for line in lines)
-    key = "dataset.only_yes" if lines else "dataset.only_no"
-    finding = localized(key, language, models=models)
-    kind: Kind = "warn" if lines else "ok"
-    return [Details("without-question", title, finding, tuple(blocks), kind=kind)]
+    blocks: list[Block] = [
+        Paragraph(say("_about"), small=True),
+        Table(tuple(map(Column, heads)), rows),
+    ]
+    if found:
+        blocks.append(Notes(tuple(NoteLine("warn", text, name) for name, text in found.items())))
+    models = localized("list.comma", language).join(found)
+    finding = say("_yes", models=models) if found else say("_no")
+    return Details(scope, say(""), finding, tuple(blocks), kind="warn" if found else "ok")
 
 
-def _with_question(blind: Summary, everything: Sequence[Summary]) -> Summary | None:
-    """The cell of the same model and mode with the question; None if there is none."""
-    whole = whole_of(blind.cell.mode)
-    suffix = blind.cell.label.removeprefix(blind.cell.mode)
-    return next(
-        (
-            s
-            for s in everything
-            if (s.cell.dataset, s.cell.model) == (blind.cell.dataset, blind.cell.model)
-            and s.cell.label == f"{whole}{suffix}"
-        ),
-        None,
-    )
+def _whole(blind: Summary, everything: Sequence[Summary]) -> Summary | None:
+    """The cell of the same model and mode that leaves out nothing; None if there is none."""
+    own = blind.cell
+    if omitted(own) == "pictures":
+        return next(
+            (s for s in everything if differ_in_pictures(own.signature, s.cell.signature)), None
+        )
+    label = f"{whole_of(own.mode)}{own.label.removeprefix(own.mode)}"
+    return next((s for s in everything if (s.cell.model, s.cell.label) == (own.model, label)), None)
 
 
 def _result(
@@ -237,7 +246,7 @@ def _result(
     if blind.accuracy is None or blind.chance is None:
         failed = localized("dataset.failed", language, reason=blind.error) if blind.error else NONE
         return failed, NONE, NONE, NONE
-    benefit = _question_benefit(blind, whole) if whole else None
+    benefit = _benefit(blind, whole) if whole else None
     guess = localized("dataset.guess", language, chance=percent(blind.chance))
     known = whole.accuracy if whole else None
     return (
@@ -253,8 +262,8 @@ def _benefit_cell(benefit: PairedTTest, whole: Interval, blind: Interval) -> Val
     return ValueCell(gained, range=format_points_range(benefit))
 
 
-def _question_benefit(blind: Summary, whole: Summary) -> PairedTTest | None:
-    """What reading the question adds, over the questions that were presented both ways."""
+def _benefit(blind: Summary, whole: Summary) -> PairedTTest | None:
+    """What the part that was left out adds, over the questions that were presented both ways."""
     outcomes = whole.outcomes.get("accuracy", {}), blind.outcomes.get("accuracy", {})
     return paired_t_test(*outcomes, whole.clusters)
 
@@ -262,6 +271,6 @@ def _question_benefit(blind: Summary, whole: Summary) -> PairedTTest | None:
 def _verdict(blind: Summary, language: Language) -> StateCell:
     if blind.n < HIDDEN_BELOW:
         return StateCell("na", localized("dataset.few", language))
-    if any(each.rule == CHOICES_ONLY_RULE for each in notes(blind, language)):
+    if any(each.rule in _UNNEEDED_RULES for each in notes(blind, language)):
         return StateCell("warn", localized("dataset.yes", language))
     return StateCell("ok", localized("dataset.no", language))

@@ -5,6 +5,7 @@ log gives the answers, and what evalui makes of the same answers.
 """
 
 from collections.abc import Iterator, Sequence
+from math import isclose
 from pathlib import Path
 
 from evalui.messages import add_messages, localized, messages
@@ -143,6 +144,8 @@ def _reasons(
         yield t("imported.why-equal")
     elif figure.marked is None:
         yield t("imported.why-unmarked")
+    elif not isclose(figure.marked, ours):
+        yield t("imported.why-orders")
 
 
 def _in_report(report: Report, language: Language) -> Iterator[Block]:

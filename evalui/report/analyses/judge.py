@@ -1,11 +1,12 @@
 """Who judged, how far the judge, a panel or people can be trusted, and what to know of them."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from evalui.messages import add_messages, localized, messages
+from evalui.pictures import ids
 from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.warnings import LEVELS, ReportNote, state_notes
 from evalui.report.blocks import (
@@ -24,7 +25,7 @@ from evalui.report.words import join_names, join_sentences
 from evalui.scoring.arena.agreement import RaterAgreement
 from evalui.scoring.arena.figures import PEOPLE, POOLED, Arena
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.types import Interval, JudgeOutput, Language
+from evalui.types import Interval, JudgeOutput, Language, Sample, leaves_out_pictures
 
 add_messages(Path(__file__).with_suffix(".toml"))
 
@@ -353,8 +354,13 @@ def _judges(arena: Arena) -> Collection[str]:
     return arena.judges or (arena.by,)
 
 
+def is_shown_no_pictures(signature: str, samples: Iterable[Sample]) -> bool:
+    """Whether the pictures of some of a judge's questions were left out of its prompts."""
+    return leaves_out_pictures(signature) and any(ids(sample.texts) for sample in samples)
+
+
 def _choice_notes(arena: Arena, context: OpenContext) -> Iterator[ReportNote]:
-    """Judges that are candidates, too, and those that follow a rule."""
+    """Judges that are candidates, too, those that follow a rule, and those shown no pictures."""
     language = context.language
     candidates, judges = {contestant.name for contestant in arena.contestants}, _judges(arena)
     if own := [judge for judge in judges if judge in candidates]:
@@ -363,6 +369,8 @@ def _choice_notes(arena: Arena, context: OpenContext) -> Iterator[ReportNote]:
     if rules := [judge for judge in judges if judge in context.rules]:
         text = localized("trust.rule-judge", language, names=join_names(rules, language))
         yield ReportNote("warn", "rule-judge", text)
+    if is_shown_no_pictures(arena.signature, arena.samples.values()):
+        yield ReportNote("warn", "blind-judge", localized("trust.blind-judge", language))
 
 
 def _reading_notes(arena: Arena, context: OpenContext) -> Iterator[ReportNote]:

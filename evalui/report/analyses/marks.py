@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evalui.messages import add_messages, localized
 from evalui.report.analyses.base import OpenContext
-from evalui.report.analyses.judge import judge_name, output_sentence
+from evalui.report.analyses.judge import is_shown_no_pictures, judge_name, output_sentence
 from evalui.report.axes import Axis
 from evalui.report.blocks import (
     NONE,
@@ -68,6 +68,8 @@ def rated_blocks(result: CellResult, context: OpenContext, suffix: str = "") -> 
     """
     language = context.language
     yield _headline(result, context)
+    if is_shown_no_pictures(result.cell.signature, result.samples.values()):
+        yield Paragraph(localized("trust.blind-judge", language))
     if rated := _ratings(result):
         yield Card(
             (_table(result, rated, context, suffix), *_below(rated, context)),

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import permutations
 from pathlib import Path
 
 from evalui.messages import add_messages, localized
@@ -79,9 +80,18 @@ from evalui.scoring.metrics import (
     metrics_in,
     metrics_of_texts,
 )
-from evalui.scoring.pairs import AnswerPair
+from evalui.scoring.pairs import AnswerPair, pairs_of_answers
+from evalui.scoring.scorers import PASSED
 from evalui.scoring.texts.metrics import MAIN, RECALL
-from evalui.types import Cell, CellResult, Interval, Language, is_unfinished
+from evalui.types import (
+    Cell,
+    CellResult,
+    Interval,
+    Language,
+    differ_in_pictures,
+    is_unfinished,
+    leaves_out_pictures,
+)
 
 add_messages(Path(__file__).with_suffix(".toml"))
 
@@ -93,9 +103,10 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     MAIN: (MAIN, "bleu-1", "token_f1", "exact_match"),
 }
 _FAINT: Mapping[str, Collection[str]] = {RECALL: {MAIN, "bleu-1"}, MAIN: ()}
-_HEADED = {name for names in _COLUMNS.values() for name in names}  # others go by their own name
+# Others go by their own name.
+_HEADED = {PASSED, *(name for names in _COLUMNS.values() for name in names)}
 _MAX_OWN = 4  # scores of a mode in the table that leads; all of them stand below
-_SHARES = {_CONTAINMENT, "exact_match"}  # of answers, so printed in per cent
+_SHARES = {_CONTAINMENT, PASSED, "exact_match"}  # of answers, so printed in per cent
 # The filter of the list of duels that shows what a note is about.
 _DUEL_FILTERS: Mapping[str, str] = {
     "fair": "changed",
@@ -185,10 +196,13 @@ def part_blocks(
     report: Report, part: OpenPart, context: OpenContext, *, suffix: str = ""
 ) -> Iterator[Block]:
     """The blocks of one part; `suffix` tells the names of its pictures from those of others."""
-    answers = [one for one in report.answers if one.cell.dataset == part.dataset]
+    own = [one for one in report.answers if one.cell.dataset == part.dataset]
+    # Those that leave out the pictures are a baseline, and stand below.
+    answers = [one for one in own if not leaves_out_pictures(one.cell.signature)] or own
     measured = any(summary.means for summary in answers)
     figure = ranking_metric(answers).figure
-    pairs = report.figures.pairs(figure, part.dataset) if measured else ()
+    compared = report.figures.pairs(figure, part.dataset) if measured else ()
+    pairs = [pair for pair in compared if not leaves_out_pictures(pair.signature)]
     if part.arena:
         people = next(
             (p.agreement for p in report.people if p.judged.signature == part.arena.signature), None
@@ -200,6 +214,7 @@ def part_blocks(
         yield from _rated(part.rated, answers, pairs, context, suffix)
     elif answers:
         yield from _text_blocks(answers, pairs, context, suffix)
+    yield from _baseline_details(report, part.dataset, figure, context.language)
 
 
 def judged_blocks(
@@ -698,6 +713,33 @@ def _pair_blocks(pairs: Sequence[AnswerPair], figure: str, language: Language) -
             for pair in pairs
         ),
     )
+
+
+def _baseline_details(
+    report: Report, dataset: str, figure: str, language: Language
+) -> Iterator[Details]:
+    """What each model gains by seeing the pictures, where it was also asked without them."""
+    cells = [
+        one
+        for one in report.results
+        if one.cell.gives == "answers" and one.cell.dataset == dataset and one.trials
+    ]
+    pairs = [
+        replace(
+            pair,
+            first=localized("texts.seen", language, model=pair.first),
+            second=localized("texts.unseen", language, model=pair.second),
+        )
+        for blind, whole in permutations(cells, 2)
+        if differ_in_pictures(blind.cell.signature, whole.cell.signature)
+        for pair in pairs_of_answers((whole, blind), figure)
+    ]
+    if pairs:
+        title = localized("texts.unseen-title", language)
+        finding = answer_pair_sentence(pairs[0], language)
+        yield Details(
+            "without-pictures", title, finding, tuple(_pair_blocks(pairs, figure, language))
+        )
 
 
 # ---------------------------------------------------------------- what to know

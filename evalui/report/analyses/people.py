@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalui.messages import add_messages, localized
+from evalui.pictures import ids
 from evalui.report.analyses.arena import rating_axis, rating_range, rating_text, standings_title
 from evalui.report.analyses.base import Analysis, OpenContext
 from evalui.report.analyses.judge import judge_name, kappa_text
@@ -20,6 +21,7 @@ from evalui.report.blocks import (
     Markers,
     ModelCell,
     Paragraph,
+    PictureCell,
     PlotMark,
     Table,
     TableCell,
@@ -27,12 +29,12 @@ from evalui.report.blocks import (
     text_table,
 )
 from evalui.report.numbers import count, fixed, format_range, format_value
-from evalui.report.words import join_clauses, join_names
+from evalui.report.words import in_words, join_clauses, join_names
 from evalui.scoring.arena.agreement import PredictionPoweredRate, RaterAgreement
 from evalui.scoring.arena.figures import Arena, Standing
 from evalui.scoring.arena.people import Disagreement, PeopleFigures
 from evalui.scoring.arena.verdicts import PANEL_NAME
-from evalui.types import Duel, Interval, Language, Outcome
+from evalui.types import Duel, Interval, Language, Outcome, Sample
 
 add_messages(Path(__file__).with_suffix(".toml"))
 
@@ -60,7 +62,7 @@ def people_blocks(people: Sequence[PeopleFigures], context: OpenContext) -> Iter
             *_each_judge(own[0], named, markers, language),
             *_agreement(own[0], named, language),
             *_prediction_powered(named, language),
-            *_disagreements(own[0], named, language),
+            *_disagreements(own[0], named, context),
             *_voters(own[0], language),
         )
         for section in folded:
@@ -303,8 +305,9 @@ def _share(share: Interval | None) -> str:
 # ---------------------------------------------------------------- where opinions part
 
 
-def _disagreements(first: PeopleFigures, judges: Judges, language: Language) -> Iterator[Details]:
+def _disagreements(first: PeopleFigures, judges: Judges, context: OpenContext) -> Iterator[Details]:
     """Beside the panel where there is one: its judges' own disagreements are in the tables."""
+    language = context.language
     judge, figures = next(iter(judges.items()), ("", first))
     # Those with most votes first, else as they were voted on.
     ordered = sorted(figures.disagreements, key=lambda one: -len(one.people))
@@ -313,7 +316,7 @@ def _disagreements(first: PeopleFigures, judges: Judges, language: Language) -> 
     fields = {"judge": judge, "n": count(len(ordered))}
     keys = ("people.head-question", "head-pair", "people.head-people", "people.head-judge")
     heads = [localized(key, language) for key in keys[: 4 if judge else 3]]
-    rows = [_disagreement_row(one, figures, language)[: len(heads)] for one in ordered[:_LISTED]]
+    rows = [_disagreement_row(one, figures, context)[: len(heads)] for one in ordered[:_LISTED]]
     more = ""
     if len(ordered) > _LISTED:
         more = localized("people.parting-more", language, shown=_LISTED)
@@ -325,11 +328,21 @@ def _disagreements(first: PeopleFigures, judges: Judges, language: Language) -> 
     )
 
 
-def _disagreement_row(
-    one: Disagreement, figures: PeopleFigures, language: Language
-) -> tuple[str, ...]:
-    question = figures.judged.samples[one.duel.sample_id].question
+def _question(sample: Sample, context: OpenContext) -> TableCell:
+    """The beginning of a question beside its first picture."""
+    question = in_words(sample.question, context.language)
     cut = "…" if len(question) > _QUESTION_LENGTH else ""
+    text = f"{sample.id} · {question[:_QUESTION_LENGTH]}{cut}"
+    first = ids([sample.question])[:1]
+    words = localized("picture.of", context.language, id=sample.id)
+    pictures = context.small_pictures(first).values()
+    return next((PictureCell(text, each, words) for each in pictures), text)
+
+
+def _disagreement_row(
+    one: Disagreement, figures: PeopleFigures, context: OpenContext
+) -> tuple[TableCell, ...]:
+    language = context.language
     pair = localized("people.against", language, first=one.duel.model_a, second=one.duel.model_b)
     who: dict[Outcome, list[str]] = defaultdict(list)
     for person, outcome in one.people.items():
@@ -344,7 +357,7 @@ def _disagreement_row(
         for outcome, persons in who.items()
     )
     return (
-        f"{one.duel.sample_id} · {question[:_QUESTION_LENGTH]}{cut}",
+        _question(figures.judged.samples[one.duel.sample_id], context),
         pair,
         join_clauses(outcomes, language),
         _outcome_text(one.duel, one.judge, language),

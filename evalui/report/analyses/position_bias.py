@@ -58,6 +58,7 @@ from evalui.report.numbers import (
 )
 from evalui.report.words import (
     group_name,
+    in_words,
     join_names,
     join_sentences,
     names,
@@ -634,7 +635,10 @@ def _listed(
     if not choice.questions:
         yield Paragraph(t("bias.listed-none"))
     rows = [
-        (TextCell(each.id, href=links.samples(cell, q=each.id)), each.question)
+        (
+            TextCell(each.id, href=links.samples(cell, q=each.id)),
+            in_words(each.question, t.language),
+        )
         for each in choice.questions[:_LISTED]
     ]
     if rows:

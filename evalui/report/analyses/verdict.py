@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
+from typing import Literal
 
 from evalui.messages import add_messages, localized, messages
 from evalui.modes import traits_of
@@ -35,7 +36,7 @@ from evalui.scoring.comparisons import (
 from evalui.scoring.pairs import differing_settings
 from evalui.scoring.statistics.intervals import beats_guessing, share_interval
 from evalui.scoring.statistics.tests import PairedTTest, RankBand
-from evalui.types import Cell, Language, is_unfinished
+from evalui.types import Cell, Language, is_unfinished, leaves_out_pictures
 
 add_messages(Path(__file__).with_suffix(".toml"))
 
@@ -213,9 +214,16 @@ def _lead(cells: Sequence[Summary], modes: Sequence[str]) -> str:
     return first or next((label for label in modes if label in answered), modes[0])
 
 
+def omitted(cell: Cell) -> Literal["", "question", "pictures"]:
+    """What the cell leaves out of its questions, so that it is a baseline for the others."""
+    if "question" in traits_of(cell.mode).omits:
+        return "question"
+    return "pictures" if leaves_out_pictures(cell.signature) else ""
+
+
 def with_question(summaries: Sequence[Summary]) -> list[Summary]:
-    """The cells that show their question; all if none does."""
-    shown = [each for each in summaries if "question" not in traits_of(each.cell.mode).omits]
+    """The cells that show their questions whole; all if none does."""
+    shown = [each for each in summaries if not omitted(each.cell)]
     return shown or list(summaries)
 
 

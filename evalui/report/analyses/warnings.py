@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalui.messages import add_messages, localized, messages
-from evalui.modes import traits_of
-from evalui.report.analyses.verdict import above_chance, other_settings
+from evalui.report.analyses.verdict import above_chance, omitted, other_settings
 from evalui.report.blocks import Block, Details, Kind, Link, Links, NoteLine, Notes, Places
 from evalui.report.numbers import (
     count,
@@ -49,7 +48,8 @@ _OF_FILE = (
     "unbalanced-origin",
 )
 _NEAR_TIES = 0.02  # of all trials
-CHOICES_ONLY_RULE = "choices-only"  # the note on answers that need no question
+# The notes on answers that need no question, and no picture.
+CHOICES_ONLY_RULE, PICTURES_UNNEEDED_RULE = "choices-only", "pictures-unneeded"
 _RULES: Mapping[str, tuple[Level, str]] = {
     # What fired: how serious it is, and the name of its note
     "too-few": ("warn", "fewer-than-30"),
@@ -155,14 +155,14 @@ def _sampling(summary: Summary, language: Language) -> list[ReportNote]:
 def evidence(summary: Summary, accuracy: Interval) -> CautionEvidence:
     """What the rules of `scoring.cautions` look at."""
     form, bias, done = summary.format, summary.main_bias, max(1, summary.done)
-    blind = "question" in traits_of(summary.cell.mode).omits
+    blind = bool(omitted(summary.cell))
     prior = bias.prior if bias else None
     moved = summary.cell.pattern != "origin"
     share = summary.unreadable / done
     return CautionEvidence(
         n=summary.n,
         chance=summary.chance,
-        # Without its question no model should do better than guessing.
+        # Without its question or pictures no model should do better than guessing.
         origin=None if blind else accuracy,
         accuracy=accuracy,
         unreadable=Interval(share, share, share, summary.n),
@@ -197,6 +197,8 @@ def _rule_variant(
         return "below-chance"
     if rule == "fewer-than-100" and fields["floor"] != _UNKNOWN:
         return "exploratory"
+    if rule == CHOICES_ONLY_RULE and omitted(summary.cell) == "pictures":
+        return PICTURES_UNNEEDED_RULE
     if rule == "format" and fields["hits"] != "0":
         return "format-index"
     if rule == "unbalanced" and summary.cell.pattern == "origin":
@@ -362,6 +364,7 @@ _SEVERITIES: Mapping[str, Callable[[Summary], float]] = {
     "ties": lambda s: s.ties / max(1, s.done),
     "incomplete": lambda s: len(s.incomplete) / max(1, s.questions),
     CHOICES_ONLY_RULE: above_chance,
+    PICTURES_UNNEEDED_RULE: above_chance,
     "truncated": lambda s: s.format.truncated / max(1, s.done) if s.format else 0.0,
 }
 

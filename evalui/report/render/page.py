@@ -9,6 +9,7 @@ import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from itertools import groupby
@@ -29,19 +30,22 @@ from evalui.report.blocks import (
     Links,
     Notes,
     Paragraph,
+    PictureCell,
     Table,
+    TableCell,
 )
 from evalui.report.figures.plots import WIDE
 from evalui.report.figures.tables import figure_tables
 from evalui.report.html import Html
 from evalui.report.markup import fill, macro
 from evalui.report.render.tables import render_table
-from evalui.report.render.text import merged_signature
+from evalui.report.render.text import cell_text, merged_signature
 from evalui.shipped_files import ASSETS
 from evalui.types import Language
 
 # Plotly for heat maps, lines and bars, and what draws charts with it.
 CHART_SCRIPTS = ("js/plotly-cartesian.min.js", "js/charts.js")
+PAGE_PICTURE_BYTES = 2 * 2**20  # of the small pictures in a page, as it holds them
 _HEIGHT = 400  # pixels of a chart that states none
 # The style sheets that the screen has too, then that of a page for itself.
 _SHEETS = ("css/tokens.css", "css/parts.css", "css/blocks.css", "css/page.css")
@@ -67,10 +71,32 @@ def render_blocks(
 def as_page(blocks: Sequence[Block], language: Language) -> bytes:
     """The blocks as one HTML file with its pictures inside."""
     title = next(block.text for block in blocks if isinstance(block, Heading))
-    main = macro("blocks.html", "main", render_blocks(blocks, filed=True))
+    main = macro("blocks.html", "main", render_blocks(_within_limit(blocks), filed=True))
     page = document(title, language, _style(), main)
     # A lone half of a surrogate pair, which a model may write, has no form in UTF-8.
     return page.encode(errors="backslashreplace")
+
+
+def _within_limit(blocks: Iterable[Block]) -> list[Block]:
+    """The blocks with as many small pictures as a page may have, and words for the others."""
+    left = PAGE_PICTURE_BYTES
+
+    def kept_cell(cell: TableCell) -> TableCell:
+        nonlocal left
+        left -= len(cell.address) if isinstance(cell, PictureCell) else 0
+        return cell_text(cell) if isinstance(cell, PictureCell) and left < 0 else cell
+
+    def kept(block: Block) -> Block:
+        match block:
+            case Table():
+                rows = tuple(tuple(map(kept_cell, row)) for row in block.rows)
+                return replace(block, rows=rows)
+            case Card() | Details():
+                return replace(block, blocks=tuple(map(kept, block.blocks)))
+            case _:
+                return block
+
+    return [*map(kept, blocks)]
 
 
 def document(

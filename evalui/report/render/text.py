@@ -7,6 +7,7 @@ from evalui.report.blocks import (
     BarCell,
     Column,
     ModelCell,
+    PictureCell,
     PlotCell,
     StateCell,
     Table,
@@ -32,6 +33,8 @@ def cell_text(cell: TableCell) -> str:
             return _joined(cell.name, cell.below)
         case StateCell():
             return f"{cell.word}: {cell.below}" if cell.below else cell.word
+        case PictureCell():
+            return f"{cell.text} ({cell.words})"
         case PlotCell() | BarCell():
             return cell.text
 

@@ -23,8 +23,8 @@ class UserLimits:
     """The most a person may have or spend; None is no limit.
 
     `queued` and `running` count runs. `stored_bytes` are those of uploads, of the answers in runs,
-    and of pages behind links. `tokens_day` or `dollars_day` is the ceiling of a day: what endpoints
-    counted, or what that cost, since 00:00 UTC.
+    of the pictures of their questions, and of pages behind links. `tokens_day` or `dollars_day` is
+    the ceiling of a day: what endpoints counted, or what that cost, since 00:00 UTC.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}  # where they come as JSON
@@ -96,12 +96,17 @@ def write_limits(database: Database, person: str, limits: UserLimits, usual: Use
 
 
 def stored_bytes(connection: Connection, owner: str) -> int:
-    """Bytes of an owner's uploads, of the answers in their runs, and of their frozen pages."""
+    """Bytes of an owner's uploads, of the answers in their runs, of the pictures of their datasets,
+    and of their frozen pages.
+    """
     row = connection.execute(
         "SELECT (SELECT coalesce(sum(bytes), 0) FROM upload WHERE owner = :owner)"
         " + (SELECT coalesce(sum(length(pages) + length(csv)), 0) FROM share WHERE owner = :owner)"
         " + (SELECT coalesce(sum(c.bytes), 0) FROM cell c JOIN run r ON r.id = c.run"
-        " WHERE r.owner = :owner) AS n",
+        " WHERE r.owner = :owner)"
+        " + (SELECT coalesce(sum(length(body) + length(small)), 0) FROM picture WHERE sha256 IN"
+        " (SELECT p.picture FROM dataset_picture p JOIN dataset d ON d.id = p.dataset"
+        " WHERE d.owner = :owner)) AS n",
         {"owner": owner},
     ).fetchone()
     return row["n"]

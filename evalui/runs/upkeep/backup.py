@@ -1,8 +1,8 @@
 """A data folder as one archive, and back: a copy of the store that is consistent while it is used.
 
 An archive holds everything of the folder but what is made anew: the start-up token, Gradio's own
-files, the gallery. Keys of endpoints and the secret that encrypts them are in it, so it is as
-secret as the folder.
+files, the gallery, the pictures that were found in uploads. Keys of endpoints and the secret that
+encrypts them are in it, so it is as secret as the folder.
 """
 
 import errno
@@ -24,6 +24,7 @@ from typing import IO, Literal
 from pydantic import BaseModel, ValidationError
 
 from evalui.errors import StoreError
+from evalui.pictures import FOUND_IN_UPLOAD
 from evalui.runs.upkeep.monitor import FULL_BYTES, disk_use
 from evalui.store import queue
 from evalui.store.connection import Database
@@ -126,6 +127,8 @@ def _files(folder: Path) -> Iterator[tuple[Path, str]]:
         if at == folder:
             folders[:] = [name for name in folders if name not in _LEFT_OUT]
             names = [name for name in names if name not in _LEFT_OUT]
+        if at.parent == folder / "uploads":
+            folders[:] = [name for name in folders if not name.endswith(FOUND_IN_UPLOAD)]
         for path in (at / name for name in sorted(names)):
             if path.is_file() and not path.is_symlink():
                 yield path, path.relative_to(folder).as_posix()

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalui.pictures import FOUND_IN_UPLOAD
 from evalui.store.connection import Database
 
 _DAY_S = 86_400.0
@@ -59,7 +60,7 @@ def find_prunable(
         folder
         for folder in uploads.glob("*/*")
         if (folder.parent.name, folder.name) not in used and folder.stat().st_mtime < limit
-        if folder.is_dir()
+        if folder.is_dir() and not _upload_beside(folder)
     )
     return Prunable(limit, with_votes, runs, tuple(unused))
 
@@ -85,13 +86,29 @@ def prune(database: Database, found: Prunable) -> int:
             connection.execute("UPDATE clock SET revision = revision + 1")
     with database.writing() as connection:
         connection.execute(f"DELETE FROM dataset WHERE {_UNUSED_SQL}", conditions)  # noqa: S608
+    with database.writing() as connection:
+        # Of datasets that could not be kept to their end; who keeps one now looks again.
+        connection.execute(
+            "DELETE FROM picture WHERE sha256 NOT IN (SELECT picture FROM dataset_picture)"
+        )
     freed = sum(_delete_upload(database, folder) for folder in found.uploads)
     return max(0, before - _store_bytes(database)) + freed
 
 
 def upload_bytes(folder: Path) -> int:
-    """What the files of an upload take."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    """What the files of an upload take, and the pictures that were found in them."""
+    paths = (*folder.rglob("*"), *_found_in(folder).glob("*"))
+    return sum(path.stat().st_size for path in paths if path.is_file())
+
+
+def _found_in(upload: Path) -> Path:
+    return upload.with_name(upload.name + FOUND_IN_UPLOAD)
+
+
+def _upload_beside(folder: Path) -> bool:
+    """Whether a folder has the pictures found in an upload, with which it goes."""
+    upload = folder.with_name(folder.name.removesuffix(FOUND_IN_UPLOAD))
+    return upload != folder and upload.exists()
 
 
 def _used_uploads(specs: Iterable[str]) -> set[tuple[str, ...]]:
@@ -122,4 +139,5 @@ def _delete_upload(database: Database, folder: Path) -> int:
                 )
     n_bytes = upload_bytes(folder)
     shutil.rmtree(folder)
+    shutil.rmtree(_found_in(folder), ignore_errors=True)
     return n_bytes

@@ -4,14 +4,16 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from sqlite3 import Connection
 
 from evalui.errors import DataError, ModelError, Unreachable
+from evalui.generation import PICTURE_SIDE
 from evalui.models import Model, ModelEntry, NeedsAnswerKey
 from evalui.models.base import Rejection, Streaming, Watched, traits_of
-from evalui.modes import MODES
+from evalui.modes import MODES, mode_hindrance
+from evalui.pictures import Picture, fitted, ids
 from evalui.replies import with_thoughts, without_thoughts
 from evalui.runs.cells import mode_settings, trials_to_run
 from evalui.runs.fair_queue.limits import Spending, add_spending
@@ -37,6 +39,7 @@ from evalui.runs.worker.waiting import Processor, WaitForModel
 from evalui.settings import Settings
 from evalui.store import queue, usage
 from evalui.store.connection import Database
+from evalui.store.pictures import read_cell_picture, require_pictures
 from evalui.store.response_cache import (
     KeptResponse,
     ReplySource,
@@ -61,11 +64,13 @@ from evalui.types import (
     Trial,
     Usage,
     Variant,
+    texts_of,
 )
 
 RECORDED = "recorded"  # stands for the model's fingerprint where answers were supplied
 FLUSH_S = 0.15  # what is answered is on the disk this soon, and a cancel is noticed
 IDLE_S = 0.5  # a cancel is noticed this soon while nothing is answered
+_KEPT_PICTURES = 64  # that were read last: all orders of a question show the same
 MAX_UNSAVED = 2**24  # characters of replies, with their thoughts, that are not written
 _STARVED_S = 0.05  # a judge that has too little to do sees new answers this soon
 _NO_ORDER = Variant(())  # an open question has no order
@@ -124,6 +129,7 @@ class CellRun:
         self._rejected = RejectedRequests()
         self._ungraded = UngradedTrials()
         self._pace = Pace()
+        self._picture = lru_cache(_KEPT_PICTURES)(partial(_picture_to_send, database, row.id))
         self._store = _CellStore(
             database,
             lease,
@@ -155,12 +161,17 @@ class CellRun:
             RunLeaseLost: the run was given to another worker, or deleted.
             Paused: others want the processor of a judge that has nothing to judge now.
             Unreachable: the model did not answer for as long as this server waits.
-            ModelError: the model failed, or rejected requests.
+            ModelError: the model failed, or rejected requests; or the mode cannot run here.
+            StoreError: a picture of a question is not in the store.
 
         Everything answered before is written.
         """
         row, spec = self._row, ModeSpec.model_validate_json(self._row.plan)
         samples = dataset.samples[: row.questions]
+        if reason := mode_hindrance(spec.mode):  # which the server did not have
+            raise ModelError(reason)
+        if spec.pictures != "none":
+            require_pictures(self._database, row.id, samples)
         if isinstance(model, NeedsAnswerKey):
             model.set_answer_key(samples)
         done = self._store.begin(model)
@@ -308,8 +319,18 @@ class CellRun:
                 if batch.requests[index] in self._rejected.requests:
                     batch.drop(index)
                 else:
-                    unknown.append((index, batch.requests[index]))
+                    unknown.append((index, self._with_pictures(batch.requests[index])))
             source.send(unknown, first=first)
+
+    def _with_pictures(self, request: Request) -> Request:
+        """The request with the pictures of its marks; one that the dataset has not is a text that a
+        model wrote.
+        """
+        if not (named := ids(texts_of(request))):
+            return request
+        side = request.picture_side or PICTURE_SIDE
+        pictures = [self._picture(id_, side) for id_ in named]
+        return replace(request, pictures=tuple(filter(None, pictures)))
 
     def _receive(self, source: AnswerSource, batch: InFlightBatch, wait_s: float) -> None:
         """Take what is answered. A model that does not answer now is waited for."""
@@ -326,6 +347,9 @@ class CellRun:
                 self._pace.add()
                 self._store.add_response(batch.keys[outcome.key], outcome.response)
                 self._add_response(batch, outcome.key, outcome.response)
+                # Programs are graded by running them, for seconds each.
+                if source.takes_more and self._store.is_due:
+                    self._store.flush()
         except Unreachable as error:
             self._on_open(source.max_width, source.width)  # no other cell is to wait, too
             source.close()
@@ -529,3 +553,8 @@ def _check_cancelled(database: Database, lease: Lease, interrupted: Callable[[],
     queue.check_lease(database, lease)
     if interrupted():
         raise Interrupted
+
+
+def _picture_to_send(database: Database, cell_id: int, id_: str, side: int) -> Picture | None:
+    picture = read_cell_picture(database, cell_id, id_)
+    return fitted(picture, side) if picture else None

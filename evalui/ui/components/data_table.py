@@ -9,6 +9,7 @@ from evalui.report.blocks import (
     NONE,
     BarCell,
     ModelCell,
+    PictureCell,
     PlotCell,
     StateCell,
     Table,
@@ -80,7 +81,7 @@ def plain_value(cell: TableCell) -> str | float | None:
             return cell.share
         case ValueCell():
             text = cell.value
-        case TextCell() | PlotCell():
+        case TextCell() | PlotCell() | PictureCell():
             text = cell.text
         case ModelCell():
             text = cell.name

@@ -16,6 +16,7 @@ from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.types import Sample, Verdict
 from evalui.ui.components.format import short_id, source
 from evalui.ui.components.formulas import math_files
+from evalui.ui.components.pictures import Pictures
 from evalui.ui.components.templates import fill
 from evalui.ui.components.texts import render_markdown
 
@@ -74,24 +75,26 @@ def duel_in_full(view: OpenRunView, meeting: JudgedPair, address: str) -> Html:
     sample = arena.samples.get(meeting.sample_id)
     in_order = sorted(meeting.verdicts, key=lambda one: one.duel.model_a != meeting.left)
     script, sheet = math_files()
+    pictures = Pictures.of_run(t, view.service, view.run.id, meeting.sample_id)
     return fill(
         "duels/duel.html",
         t=t,
         id=short_id(meeting.sample_id),
         where=source(t, sample, sample.metadata.get("capability", "")) if sample else "",
         address=address,
-        question=_question(t, sample) if sample else None,
+        question=_question(t, sample, pictures) if sample else None,
         answers=[
-            _answer(view, sample, name, meeting.sample_id) for name in (meeting.left, meeting.right)
+            _answer(view, sample, name, meeting.sample_id, pictures)
+            for name in (meeting.left, meeting.right)
         ],
-        verdicts=[_verdict(view, verdict) for verdict in in_order],
+        verdicts=[_verdict(view, verdict, pictures) for verdict in in_order],
         summary=_summary(t, meeting, people=arena.by == PEOPLE),
         script=script,
         sheet=sheet,
     )
 
 
-def _question(t: Messages, sample: Sample) -> _Question:
+def _question(t: Messages, sample: Sample, pictures: Pictures) -> _Question:
     several = len(sample.references) > 1
     beside = [
         (t("arena.duel.references", n=place) if several else t("arena.duel.reference"), text)
@@ -100,13 +103,18 @@ def _question(t: Messages, sample: Sample) -> _Question:
     if guidance := sample.metadata.get("guidance", ""):
         beside.append((t("arena.duel.guidance"), guidance))
     return _Question(
-        render_markdown(sample.question),
-        [(t(f"role.{turn.role}"), render_markdown(turn.content)) for turn in sample.history],
-        [(title, render_markdown(text)) for title, text in beside],
+        render_markdown(sample.question, pictures.figure),
+        [
+            (t(f"role.{turn.role}"), render_markdown(turn.content, pictures.figure))
+            for turn in sample.history
+        ],
+        [(title, render_markdown(text, pictures.figure)) for title, text in beside],
     )
 
 
-def _answer(view: OpenRunView, sample: Sample | None, name: str, sample_id: str) -> _Answer:
+def _answer(
+    view: OpenRunView, sample: Sample | None, name: str, sample_id: str, pictures: Pictures
+) -> _Answer:
     t, context = view.t, view.context
     turns = next(
         (one.answers.get(sample_id, ()) for one in view.arena.contestants if one.name == name), ()
@@ -118,16 +126,16 @@ def _answer(view: OpenRunView, sample: Sample | None, name: str, sample_id: str)
         (name, model.place, model.baseline),
         [
             _Turn(
-                render_markdown(text) if text.strip() else "",
+                render_markdown(text, pictures.figure) if text.strip() else "",
                 t("arena.duel.turn", n=place) if question else "",
-                render_markdown(question) if question else "",
+                render_markdown(question, pictures.figure) if question else "",
             )
             for place, (text, question) in enumerate(zip(turns, asked, strict=False), start=1)
         ],
     )
 
 
-def _verdict(view: OpenRunView, verdict: Verdict) -> _Verdict:
+def _verdict(view: OpenRunView, verdict: Verdict, pictures: Pictures) -> _Verdict:
     t, first = view.t, verdict.duel.model_a
     is_panel = verdict.rater == PANEL_NAME
     has_words = not verdict.probabilities and verdict.reply.strip()
@@ -136,7 +144,7 @@ def _verdict(view: OpenRunView, verdict: Verdict) -> _Verdict:
         if view.arena.by == PEOPLE
         else t("arena.duel.order", model=first),
         said=_outcome(t, verdict),
-        words=render_markdown(verdict.reply) if has_words else "",
+        words=render_markdown(verdict.reply, pictures.figure) if has_words else "",
         shares=_shares(t, verdict),
         members=_members(view, verdict) if is_panel else (),
         rule=verdict.rule,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from evalui.datasets.health import LengthStatistics
-from evalui.messages import Messages
+from evalui.messages import Messages, Sentence
 from evalui.types import Fault, Language, Sample
 
 DOCUMENT_LANGUAGES: Mapping[Language, str] = {"zh": "zh-CN", "en": "en"}  # as browsers name them
@@ -67,10 +67,12 @@ def format_large_count(number: float) -> str:
 def fault_text(t: Messages, fault: Fault) -> tuple[str, str]:
     """The actual and the expected contents.
 
-    Both are English phrases; a Chinese page keeps what they quote of the file and large numbers.
+    Most are English phrases; a Chinese page keeps what they quote of the file and large numbers.
     """
     if t.language == "en":
         return fault.actual, fault.expected
+    if isinstance(fault.actual, Sentence):
+        return t.translate(fault.actual), t.translate(fault.expected)
     quoted = "、".join(_UNBROKEN.findall(fault.actual))
     actual = "：".join(filter(None, (t(f"fault.{fault.rule}.what"), quoted)))
     return actual, t(f"fault.{fault.rule}.expected")

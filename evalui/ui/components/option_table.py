@@ -9,6 +9,7 @@ from evalui.report.html import Html
 from evalui.scoring.choice.options import variant_label
 from evalui.store.question_pages import MAX_MARKS, TrialOutcome
 from evalui.types import LETTERS, Pattern, Reading, Sample, Trial, Variant
+from evalui.ui.components.pictures import Pictures
 from evalui.ui.components.templates import fill, macro
 
 OUTCOME_KINDS: dict[TrialOutcome, str] = {
@@ -83,13 +84,18 @@ def rule_columns(t: Messages, model: AnsweringModel, trial: Trial) -> tuple[Opti
 
 
 def option_table(
-    t: Messages, sample: Sample, columns: Sequence[OptionColumn], feet: Sequence[TableFoot]
+    t: Messages,
+    sample: Sample,
+    pictures: Pictures,
+    columns: Sequence[OptionColumn],
+    feet: Sequence[TableFoot],
 ) -> Html:
     """The whole table; wide ones scroll inside their box."""
     return fill(
         "questions/options.html",
         t=t,
         sample=sample,
+        pictures=pictures,
         columns=columns,
         feet=feet,
         letters=LETTERS,

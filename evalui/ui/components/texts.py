@@ -7,7 +7,7 @@ it stays TeX. Differences are found word by word.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
@@ -20,6 +20,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from evalui.pictures import Mark, mark_at
 from evalui.replies import contains_han
 from evalui.report.html import Html
 from evalui.scoring.texts.tokenizers import tokenize_zh
@@ -41,14 +42,17 @@ _MAX_FULL_LOOKUP_WORDS = (
 )
 
 
-def render_markdown(text: str) -> Html:
-    """The text as markup that cannot load, run or cover anything."""
+def render_markdown(text: str, figure: Callable[[Mark], Html | str]) -> Html:
+    """The text as markup that cannot load, run or cover anything but our pictures.
+
+    `figure` draws those.
+    """
     read = text[:_MAX_LENGTH]
     if len(text) > _MAX_LENGTH:
         read = read[: read.rfind("\n") + 1] or read
     rest = text[len(read) :]
     goes_on = macro(_TEMPLATE, "goes_on", rest) if rest else ""
-    return Html(_markdown().render(read) + goes_on)
+    return Html(_markdown().render(read, {"figure": figure}) + goes_on)
 
 
 @cache
@@ -57,11 +61,13 @@ def _markdown() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False, "breaks": True})
     reader.enable(["table", "strikethrough"])
     reader.inline.ruler.before("escape", "formula", _inline_formula)
+    reader.inline.ruler.before("autolink", "picture", _inline_picture)
     reader.block.ruler.before(
         "fence", "formula", _block_formula, {"alt": ["paragraph", "blockquote", "list"]}
     )
     for name, rule in (
         ("formula", _write_formula),
+        ("picture", _write_picture),
         ("image", _write_image),
         ("link_open", _write_link),
         ("heading_open", _write_heading),
@@ -88,6 +94,16 @@ def _consume_inline(state: StateInline, source: str, end: int, display: bool, si
     if not silent:
         _add(state, source, display)
     state.pos = end
+    return True
+
+
+def _inline_picture(state: StateInline, silent: bool) -> bool:
+    mark = mark_at(state.src, state.pos)
+    if mark is None:
+        return False
+    if not silent:
+        state.push("picture", "", 0).meta = {"mark": mark}
+    state.pos += len(str(mark))
     return True
 
 
@@ -147,6 +163,13 @@ def _write_formula(_: RendererHTML, tokens: Sequence[Token], index: int, *rest: 
     del rest
     token = tokens[index]
     return macro(_TEMPLATE, "formula", token.content, token.meta["display"])
+
+
+def _write_picture(
+    _: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    del options
+    return macro(_TEMPLATE, "pieces", [env["figure"](tokens[index].meta["mark"])])
 
 
 def _write_image(_: RendererHTML, tokens: Sequence[Token], index: int, *rest: Any) -> str:

@@ -50,6 +50,7 @@ _SCRIPTS = (
     "js/notices.js",
     "js/copy.js",
     "js/images.js",
+    "js/pictures.js",
 )
 
 
@@ -59,6 +60,7 @@ def _for_scripts(language: Language) -> dict[str, str]:
     return {
         "data-image": t("app.image"),
         "data-image-copied": t("app.image_copied"),
+        "data-picture-close": t("picture.close"),
         "data-plotly": _versioned(CHART_SCRIPTS[0]),
         **chart_words(t),
     }

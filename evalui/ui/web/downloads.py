@@ -1,4 +1,4 @@
-"""Files that a person takes away: faults of an upload, the exports of a run, its votes.
+"""Files beside pages: faults of an upload, the exports of a run, its votes, pictures of both.
 
 What writes them is imported when one is requested, for it takes longer than to draw a page.
 """
@@ -11,13 +11,14 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
 from evalui.app.files.views import UploadView
+from evalui.app.pictures import run_picture, upload_picture
 from evalui.app.samples import EXAMPLES
 from evalui.app.service import AppService
 from evalui.app.voters import VOTE_FILES
 from evalui.errors import EvaluiError, UnknownName
 from evalui.messages import Messages, Sentence, language_of, messages, sentence
 from evalui.ui.components.form import Form
-from evalui.web.downloads import download, export_of, votes_of
+from evalui.web.downloads import download, export_of, picture_answer, votes_of
 
 Route = Callable[..., object]
 
@@ -28,6 +29,8 @@ def add_downloads(app: FastAPI, service: AppService) -> None:
     app.get("/examples/{name}")(_example(service))
     app.get("/export/{file}")(_export(service))
     app.get("/votes/{file}")(_votes(service))
+    app.get("/pictures/upload/{upload}/{picture}")(_upload_picture(service))
+    app.get("/pictures/{run_id}/{picture}")(_run_picture(service))
 
 
 def messages_of(request: Request, service: AppService) -> Messages:
@@ -81,6 +84,22 @@ def _votes(service: AppService) -> Route:
         return votes_of(service, run_id, extension)
 
     return votes
+
+
+def _run_picture(service: AppService) -> Route:
+    def whole_or_small(run_id: str, picture: str, request: Request) -> Response:
+        small = "small" in request.query_params
+        return picture_answer(run_picture(service, run_id, picture, small=small))
+
+    return whole_or_small
+
+
+def _upload_picture(service: AppService) -> Route:
+    def whole_or_small(upload: str, picture: str, request: Request) -> Response:
+        small = "small" in request.query_params
+        return picture_answer(upload_picture(service, upload, picture, small=small))
+
+    return whole_or_small
 
 
 def _sheet(t: Messages, view: UploadView) -> bytes:

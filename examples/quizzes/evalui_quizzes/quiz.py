@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from evalui.datasets.containers.pictures import without_pictures
 from evalui.datasets.encoding import decode
-from evalui.datasets.model import FaultList, FileTable, Row, Tables, UploadNote, sort_by_line
+from evalui.datasets.model import FaultList, FileTable, Row, Tables, UploadNote
 from evalui.errors import DataError
 from evalui.messages import add_messages
 from evalui.types import LETTERS, Fault
@@ -130,10 +129,9 @@ def to_tables(items: Iterable[Item], file: str) -> Tables:
             Row(question.line, tuple(map(row.get, heads)))
             for question, row in zip(questions, values, strict=True)
         ]
-        table = without_pictures(FileTable(file, heads, rows, title, typed=True))
+        table = FileTable(file, heads, rows, title, typed=True)
         if not tables:
-            both = sort_by_line(faults.kept, table.faults)
-            table = replace(table, faults=tuple(both), unlisted=faults.unlisted + table.unlisted)
+            table = replace(table, faults=faults.kept, unlisted=faults.unlisted)
         tables.append(table)
     notes = ()
     if unread:

@@ -24,6 +24,7 @@ ENDPOINT: dict[str, Any] = {
 def test_every_model_states_what_it_can_do(api: TestClient) -> None:
     models = {model["name"]: model for model in api.get("/models").json()}
     assert models["biased"]["abilities"] == ["generate", "loglik", "next_token"]
+    assert models["biased"]["sees_pictures"]
     assert (models["always-A"]["place"], models["always-A"]["baseline"]) == ("demo", True)
     assert models["gone"]["problem"]
     assert api.get("/models/biased").json() == models["biased"]

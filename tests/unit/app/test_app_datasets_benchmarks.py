@@ -1,8 +1,10 @@
 """Published sets by name, as pages and REST offer them."""
 
+import json
 from pathlib import Path
 
 import pytest
+from bubblewrap_here import needs_bubblewrap
 
 from evalui.access import Person
 from evalui.app.datasets import find_benchmarks, read_upload, take_benchmark
@@ -32,8 +34,33 @@ def test_what_hinders_a_set_is_said(desk: AppService):
     (missing,) = find_benchmarks(desk, "arc_challenge", most=1)
     assert "evalui benchmarks fetch arc_challenge" in str(missing.hindrance)
     (code,) = find_benchmarks(desk, "humaneval", most=1)
-    assert "runs no such code" in str(code.hindrance)
+    assert "EVALUI_RUN_CODE" in str(code.hindrance)
     assert find_benchmarks(desk, "nothing like it", most=9) == ()
+
+
+@needs_bubblewrap
+def test_a_set_of_code_is_taken_where_code_is_run(
+    desk: AppService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "hub/openai/openai_humaneval/openai_humaneval/test-00000-of-00001.jsonl"
+    path.parent.mkdir(parents=True)
+    row = {
+        "task_id": "HumanEval/0",
+        "prompt": "def one():\n",
+        "entry_point": "one",
+        "canonical_solution": "    return 1\n",
+        "test": "def check(f):\n    assert f() == 1\n",
+    }
+    path.write_text(json.dumps(row) + "\n")
+    desk.settings.task_data = tmp_path / "hub"
+    with pytest.raises(DataError, match="EVALUI_RUN_CODE"):
+        take_benchmark(desk, "humaneval")
+    monkeypatch.setenv("EVALUI_RUN_CODE", "true")
+    (offered,) = find_benchmarks(desk, "humaneval", most=1)
+    assert offered.hindrance is None
+    view = read_upload(desk, take_benchmark(desk, "humaneval").upload, Layout())
+    assert (view.kind, view.n_questions, view.n_references) == ("code", 1, 1)
+    assert view.notes == ()
 
 
 def test_a_set_becomes_an_upload_and_says_how_it_differs(desk: AppService):

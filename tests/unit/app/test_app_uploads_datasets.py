@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import zipfile
 from collections.abc import Callable
 
@@ -143,8 +144,11 @@ def test_a_configuration_is_read_once_however_often_its_page_is_shown(
 ):
     upload = store_upload(desk, LOOSE)
     run_id = started(desk, upload)
-    for path in desk.uploads.paths(desk.owner, upload):
+    came = desk.uploads.came(desk.owner, upload)
+    paths = desk.uploads.paths(desk.owner, upload)
+    for path in paths:
         path.unlink()
+    os.utime(paths[0].parent, ns=(came, came))
     assert len(upload_parts(desk, upload)) == 2
     assert read_upload(desk, upload_parts(desk, upload)[0], Layout()).name == "written"
     assert desk.run(run_id).state == "queued"

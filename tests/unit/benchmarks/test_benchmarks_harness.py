@@ -225,7 +225,7 @@ def test_a_set_and_a_task_of_lm_eval_are_both_names():
     [
         ("no_such_task", "neither a published set"),
         ("afqmc", "neither a published set"),
-        ("humaneval", "runs no such code"),
+        ("humaneval", "neither a published set"),
         ("humaneval_instruct", "Python code of its own"),
         ("mbpp_plus", "Python code of its own"),
         ("squadv2", "Python code of its own"),

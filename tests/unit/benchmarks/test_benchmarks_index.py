@@ -9,8 +9,9 @@ from benchmark_examples import GOLDEN
 from test_benchmarks_questions import ROWS
 
 from evalui.benchmarks.harness import harness_index
-from evalui.benchmarks.index import find, is_name, read_index, search
+from evalui.benchmarks.index import Benchmark, find, is_name, read_index, search
 from evalui.errors import UnknownName
+from evalui.scoring.metrics import metric_named
 
 NAMES = (
     *("obqa", "AX_b", "siqa", "nq", "mbpp", "winogrande", "mmlu", "BoolQ", "cluewsc", "ocnli"),
@@ -18,6 +19,21 @@ NAMES = (
     *("WSC", "storycloze", "MultiRC", "RTE", "chid", "gsm8k", "AX_g", "bustm", "afqmc", "piqa"),
     *("lcsts", "strategyqa", "Xsum", "agieval", "ocnli_fc", "C3", "tnews", "race", "triviaqa"),
     *("CB", "WiC", "hellaswag", "summedits", "GaokaoBench", "ARC_e", "COPA", "ARC_c", "DRCD"),
+)
+PICTURES = (
+    *("COCO_VAL", "MME", "HallusionBench", "POPE", "MMBench_DEV_EN", "MMBench_TEST_EN"),
+    *("MMBench_DEV_CN", "MMBench_TEST_CN", "MMBench", "MMBench_CN", "MMBench_DEV_EN_V11"),
+    *("MMBench_TEST_EN_V11", "MMBench_DEV_CN_V11", "MMBench_TEST_CN_V11", "MMBench_V11"),
+    *("MMBench_CN_V11", "SEEDBench_IMG", "SEEDBench2", "SEEDBench2_Plus", "ScienceQA_VAL"),
+    *("ScienceQA_TEST", "MMT-Bench_ALL_MI", "MMT-Bench_ALL", "MMT-Bench_VAL_MI", "MMT-Bench_VAL"),
+    *("AesBench_VAL", "AesBench_TEST", "CCBench", "AI2D_TEST", "MMStar", "RealWorldQA"),
+    *("MLLMGuard_DS", "BLINK", "OCRVQA_TEST", "OCRVQA_TESTCORE", "TextVQA_VAL", "DocVQA_VAL"),
+    *("DocVQA_TEST", "InfoVQA_VAL", "InfoVQA_TEST", "ChartQA_TEST", "MathVision"),
+    *("MathVision_MINI", "MMMU_DEV_VAL", "MMMU_TEST", "OCRBench", "MathVista_MINI", "LLaVABench"),
+    *("MMVet", "MTVQA_TEST", "MMLongBench_DOC", "VCR_EN_EASY_500", "VCR_EN_EASY_100"),
+    *("VCR_EN_EASY_ALL", "VCR_EN_HARD_500", "VCR_EN_HARD_100", "VCR_EN_HARD_ALL"),
+    *("VCR_ZH_EASY_500", "VCR_ZH_EASY_100", "VCR_ZH_EASY_ALL", "VCR_ZH_HARD_500"),
+    *("VCR_ZH_HARD_100", "VCR_ZH_HARD_ALL", "MMDU", "MMBench-Video", "Video-MME"),
 )
 DOCS = (Path(__file__).parents[3] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
 
@@ -27,10 +43,46 @@ def test_each_name_of_the_source_documents_is_a_set(name: str):
     assert name in (find(name).name, *find(name).names)
 
 
-@pytest.mark.parametrize("name", ["COCO_VAL", "MMMU_DEV_VAL", "SEEDBench_IMG", "ScienceQA_VAL"])
+def test_each_name_that_is_handed_to_vlmevalkit_is_a_set_of_pictures():
+    assert len(PICTURES) == len(set(PICTURES)) == 66
+    assert {each.name for each in read_index().values() if each.pictures} == set(PICTURES)
+    assert all(find(name.lower()).name == name for name in PICTURES)
+
+
+@pytest.mark.parametrize("name", ["GQA_TestDev_Balanced", "VizWiz", "CRPE_EXIST"])
 def test_no_set_of_texts_is_proposed_for_one_of_pictures(name: str):
     with pytest.raises(UnknownName, match="nor one like it"):
         find(name)
+
+
+def test_a_slip_in_a_name_of_pictures_proposes_one_of_pictures():
+    with pytest.raises(UnknownName, match="those like it: COCO_VAL"):
+        find("COCO_VALL")
+
+
+def test_the_table_of_pictures_in_the_documents_is_the_index():
+    (table,) = re.findall(r"^\| names \|.*?\n\n", DOCS, re.MULTILINE | re.DOTALL)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:-1]]
+    assert sorted(name for row in rows for name in re.findall(r"`(\S+)`", row[0])) == sorted(
+        PICTURES
+    )
+    for names, kind, leads, _ in rows:
+        for benchmark in map(find, re.findall(r"`(\S+)`", names)):
+            own = _kind_of_pictures(benchmark)
+            assert kind == own, benchmark.name
+            assert (f"`{benchmark.metric}`" == leads) == bool(benchmark.metric), benchmark.name
+            assert all(map(metric_named, re.findall(r"`(\S+?)`", leads))), benchmark.name
+
+
+def _kind_of_pictures(benchmark: Benchmark) -> str:
+    if benchmark.unsupported:
+        return "refused"
+    if benchmark.kind == "text":
+        is_caption = benchmark.metric == "rouge-l-f"
+        return "judged" if benchmark.judged else "caption" if is_caption else "text"
+    if benchmark.options == ("Yes", "No"):
+        return "yes or no"
+    return "circular" if benchmark.circular else "choice"
 
 
 def test_a_slip_of_the_pen_still_finds_its_set():
@@ -110,7 +162,8 @@ def test_a_set_that_can_be_asked_states_its_questions_and_answers():
     for each in read_index().values():
         if not each.unsupported:
             assert all((each.question, each.answer)), each.name
-            assert each.options or each.kind == "text", each.name
+            assert each.options or each.kind != "choice", each.name
+            assert bool(each.tests) == (each.kind == "code"), each.name
         assert all((each.place, each.split, each.licence)), each.name
 
 

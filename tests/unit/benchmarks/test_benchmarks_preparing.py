@@ -132,7 +132,7 @@ def test_what_is_not_here_says_what_to_copy_where(settings: Settings, here: Sett
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("humaneval", "runs no such code"), ("mbpp", "runs no such code"), ("lambada", "official")],
+    [("humaneval", "EVALUI_RUN_CODE"), ("mbpp", "EVALUI_RUN_CODE"), ("lambada", "official")],
 )
 def test_a_set_that_no_model_is_asked_says_why(settings: Settings, name: str, message: str):
     with pytest.raises(DataError, match=message):

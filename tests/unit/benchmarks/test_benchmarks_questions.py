@@ -48,6 +48,33 @@ ROWS: list[tuple[str, dict[str, Any], str, tuple[str, ...], str]] = [
         "water",
     ),
     ("ax_b", PAIR | {"label": 1}, "follow that: 有动物", ("yes", "no"), "no"),
+    (
+        "humaneval",
+        {
+            "task_id": "HumanEval/0",
+            "prompt": 'def add(a: int, b: int) -> int:\n    """Their sum."""\n',
+            "entry_point": "add",
+            "canonical_solution": "    return a + b\n",
+            "test": "def check(candidate):\n    assert candidate(1, 2) == 3\n",
+        },
+        "def add(",
+        (),
+        'def add(a: int, b: int) -> int:\n    """Their sum."""\n    return a + b\n',
+    ),
+    (
+        "mbpp",
+        {
+            "task_id": 11,
+            "text": "Write a function to add.",
+            "code": "def add(a, b):\r\n  return a + b",
+            "test_list": ["assert add(1, 2) == 3", "assert add(0, 0) == 0"],
+            "test_setup_code": "",
+            "challenge_test_list": [],
+        },
+        "pass these tests:\n\nassert add(1, 2) == 3\nassert add(0, 0) == 0",
+        (),
+        "def add(a, b):\r\n  return a + b",
+    ),
     ("ax_b", PAIR | {"label": "entailment"}, "follow that: 有动物", ("yes", "no"), "yes"),
     ("ax_g", {"premise": "P.", "hypothesis": "H.", "label": 0}, "P.", ("yes", "no"), "yes"),
     ("rte", {"premise": "P.", "hypothesis": "H.", "label": "1"}, "H.", ("yes", "no"), "no"),
@@ -317,7 +344,7 @@ def test_a_row_of_each_layout(
     assert part in question.question
     assert "{" not in question.question
     assert question.options == options
-    if find(name).kind == "text":
+    if find(name).kind != "choice":
         assert question.references[0] == right
     else:
         assert question.right is not None
@@ -325,8 +352,22 @@ def test_a_row_of_each_layout(
 
 
 def test_each_set_that_can_be_asked_has_a_row_here():
-    asked = {each.name for each in read_index().values() if not each.unsupported}
+    sets = [each for each in read_index().values() if not each.pictures]
+    asked = {each.name for each in sets if not each.unsupported}
     assert {name for name, *_ in ROWS} == asked
+
+
+def test_the_tests_of_a_program_stand_as_they_run():
+    rows = {name: row for name, row, *_ in ROWS}
+    human = read_question(rows["humaneval"], find("humaneval"))
+    assert human.tests.endswith("== 3\n\n\ncheck(add)")
+    assert human.starter == rows["humaneval"]["prompt"]
+    setup = rows["mbpp"] | {"test_setup_code": "one = 1"}
+    basic = read_question(setup, find("mbpp"))
+    assert basic.tests == "one = 1\n\nassert add(1, 2) == 3\nassert add(0, 0) == 0"
+    assert basic.starter == ""
+    with pytest.raises(UnreadableRow, match="no test_list"):
+        read_question({k: v for k, v in setup.items() if k != "test_list"}, find("mbpp"))
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,18 @@
 import io
 import os
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from picture_examples import base64_of, picture
 
+from evalui.datasets import files
 from evalui.datasets.files import collect_files
 from evalui.datasets.model import Limits
+from evalui.datasets.picture_files import current_folder, open_folder
 from evalui.errors import DataError
+from evalui.pictures import mark_of
 
 LIMITS = Limits()
 
@@ -44,9 +49,9 @@ def test_an_archive_is_unpacked_in_memory(tmp_path: Path) -> None:
 
 
 def test_files_of_other_kinds_are_named_in_a_note(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "s.zip", {"a.csv": b"1"} | {f"{n}.png": b"" for n in range(7)})
+    path = zipped(tmp_path / "s.zip", {"a.csv": b"1"} | {f"{n}.pdf": b"" for n in range(7)})
     (note,) = collect_files([path], LIMITS).notes
-    assert str(note).endswith("0.png, 1.png, 2.png, 3.png, 4.png (+2).")
+    assert str(note).endswith("0.pdf, 1.pdf, 2.pdf, 3.pdf, 4.pdf (+2).")
 
 
 def test_names_that_chinese_windows_packed_are_read(tmp_path: Path) -> None:
@@ -72,9 +77,60 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
 
 
 def test_what_is_too_much_unpacked_is_refused(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "s.zip", {"a.csv": os.urandom(800), "b.csv": os.urandom(800)})
+    path = zipped(tmp_path / "s.zip", {"a.xml": os.urandom(800), "b.xml": os.urandom(800)})
     with pytest.raises(DataError, match="unpacked; at most"):
         collect_files([path], Limits(unpacked=1000))
+
+
+def test_texts_in_an_archive_are_counted_without_their_pictures(tmp_path: Path) -> None:
+    large = base64_of(picture(kind="BMP", size=(80, 80))).encode()
+    texts = {f"{n}.csv": b"question,image\nQ?," + large for n in range(2)}
+    path = zipped(tmp_path / "s.zip", texts)
+    limits = Limits(unpacked=1000, bytes=500, unpacked_pictures=60_000)
+    collected = collect_files([path], limits)
+    mark = str(mark_of(picture(kind="BMP", size=(80, 80))))
+    assert [file.data for file in collected.files] == [f"question,image\nQ?,{mark}".encode()] * 2
+    with pytest.raises(DataError, match="exceed"):
+        collect_files([path], replace(limits, unpacked=100))
+    with pytest.raises(DataError, match=r"0\.csv has 0\.0 MB; at most"):
+        collect_files([path], replace(limits, bytes=50))
+    with pytest.raises(DataError, match="unpacked; at most"):
+        collect_files([path], replace(limits, unpacked_pictures=40_000))
+
+
+def test_each_picture_file_that_is_too_large_is_one_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MAX_PICTURE_BYTES", 10)
+    for place in ("qa.csv", "x/a.png", "y/a.png"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_bytes(picture())
+    folder = open_folder(None)
+    collect_files([tmp_path], Limits())
+    assert folder.find("a.png") is None
+    mark = folder.find("y/a.png")
+    assert mark
+    assert folder.refused[mark.id] == "a file of more than 20 MB"
+
+
+def test_picture_files_are_counted_apart(tmp_path: Path) -> None:
+    pictures = {f"images/{n}.png": picture(size=(n, 5)) for n in range(1, 5)}
+    path = zipped(tmp_path / "s.zip", {"a.csv": b"1"} | pictures)
+    limits = Limits(files=1, unpacked=1, pictures=4)
+    open_folder(None)
+    assert names(path, limits) == ["a.csv"]
+    assert [str(place) for place in current_folder().files] == list(pictures)
+    open_folder(None)
+    with pytest.raises(DataError, match=r"4\.png is one picture too many; at most 3"):
+        collect_files([path], replace(limits, pictures=3))
+
+
+def test_a_picture_may_shrink_as_much_as_it_likes_in_an_archive(tmp_path: Path) -> None:
+    blank = picture(kind="BMP", size=(1000, 500))
+    path = zipped(tmp_path / "s.zip", {"a.csv": b"1", "1.bmp": blank})
+    open_folder(None)
+    collect_files([path], LIMITS)
+    assert current_folder().known == {mark_of(blank).id}
 
 
 def test_too_many_files_are_refused(tmp_path: Path) -> None:

@@ -230,13 +230,13 @@ def test_train_files_are_scored_where_nothing_else_has_questions(tmp_path: Path)
     archive = tmp_path / "set.zip"
     with zipfile.ZipFile(archive, "w") as packed:
         packed.writestr("train/law.csv", ROWS)
-        packed.writestr("val/pictures.csv", "question,A,B,answer,image\nQ?,a,b,A,x.png\n")
+        packed.writestr("dev/law.csv", ROWS.splitlines()[0])
     loaded = load([archive])
     assert sorted(map(str, loaded.notes)) == [
+        "dev/law.csv has no rows, so there are no worked examples; every question is asked without "
+        "them (shots 0).",
         "train/law.csv is scored although it is a train file: "
         "there is no val or test file with answers.",
-        "val/pictures.csv was left out: every row has a picture (column image), "
-        "and images are not supported yet.",
     ]
 
 

@@ -11,12 +11,16 @@ from pathlib import Path
 import hostile_readings as hostile
 import pytest
 from hostile_files import lying_workbook, lying_zip, wide_workbook
+from picture_examples import base64_of, picture
+from PIL import Image
+from PIL.Image import Exif
 
 from evalui.datasets import reader, sandbox
 from evalui.datasets.model import Layout, Limits, LoadResult
 from evalui.datasets.sandbox import Bounds, Sandbox
 from evalui.errors import DataError, SpecError
-from evalui.messages import Sentence
+from evalui.messages import Sentence, messages
+from evalui.pictures import mark_of
 
 MEMORY_MB = 192
 ROWS = "id,question,A,B,C,D,answer\n" + "".join(f"{n},Q{n}?,1,2,3,4,B\n" for n in range(3000))
@@ -336,3 +340,65 @@ def test_limits_of_one_upload_are_passed_on(tmp_path: Path):
     with pytest.raises(DataError, match=r"2,?999"):
         sandbox.load([path], limits=Limits(lines=2999), layout=Layout())
     assert isinstance(sandbox.load([path]), LoadResult)
+
+
+@linux
+def test_pictures_as_large_as_may_be_are_turned_there_and_bombs_are_faults(tmp_path: Path):
+    exif = Exif()
+    exif[0x0112] = 6  # turned by 90 degrees
+    large = picture("red", "JPEG", (10_000, 5_000), exif=exif)
+    bomb = picture("red", "JPEG", (10_000, 10_000))
+    rows = [f"{n},Q{n}?,R{n},{base64_of(each)}" for n, each in enumerate((large, bomb, large[:-9]))]
+    path, kept = tmp_path / "qa.csv", tmp_path / "kept"
+    path.write_text("\n".join(("id,question,answer,image", *rows)), encoding="utf-8")
+    kept.mkdir()
+    box = made(memory_mb=1024)
+    try:
+        loaded = box.ask(reader.load, [path], pictures=kept)
+    finally:
+        box.close()
+    assert [sample.question for sample in loaded.dataset.samples] == [f"{mark_of(large)}\nQ0?"]
+    with Image.open(kept / mark_of(large).id) as turned:
+        assert turned.size == (5_000, 10_000)
+    reasons = ["error.picture-too-many-pixels", "error.picture-damaged"]
+    actual = [fault.actual for fault in loaded.faults]
+    assert [each.key for each in actual if isinstance(each, Sentence)] == reasons
+    assert "5000 万像素" in messages("zh").translate(loaded.faults[0].expected)
+
+
+def test_only_the_pictures_of_an_upload_can_be_named_in_it(tmp_path: Path, box: Sandbox):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (tmp_path / "a.csv").write_text(f"question,answer,image\nQ?,R,{base64_of(picture())}\n")
+    (tmp_path / "b.csv").write_text(f"question,answer\nIs {mark_of(picture())} red?,R\n")
+    (tmp_path / "c.csv").write_text(
+        "question,answer,image\nQ?,R,../../kept/" + mark_of(picture()).id
+    )
+    for name, n in (("a.csv", 1), ("b.csv", 0), ("c.csv", 0)):
+        loaded = box.ask(reader.load, [tmp_path / name], pictures=kept)
+        assert len(loaded.dataset.samples) == n
+
+
+_FORKING = """
+import os, sys
+from pathlib import Path
+from evalui.datasets.sandbox import load, reading_here
+
+with reading_here():
+    folder = Path(load([Path(sys.argv[1])]).dataset.pictures)
+if child := os.fork():
+    os.waitpid(child, 0)
+    print(folder, len(list(folder.iterdir())))
+sys.exit()
+"""
+
+
+@linux
+def test_the_pictures_that_were_read_go_with_the_process_and_not_with_its_fork(tmp_path: Path):
+    path = tmp_path / "a.csv"
+    path.write_text(f"question,answer,image\nQ?,R,{base64_of(picture())}\n")
+    command = (sys.executable, "-c", _FORKING, str(path))
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    folder, n = done.stdout.split()
+    assert n == "2"
+    assert not Path(folder).exists()

@@ -1,18 +1,23 @@
 """The frames of a run beside report.json and the exported lines."""
 
 import json
+import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from library_charts import charts_of
+from pictured_runs import RED, RED_MARK, give_pictures
 
 import evalui
 from evalui.errors import DataError, SpecError, UnknownName
+from evalui.local_runs import STORE_NAME
 from evalui.report.figures import CHARTS
 from evalui.report.frames.run import KINDS
 from evalui.report.frames.trials import QUESTION_COLUMNS, TRIAL_COLUMNS
+from evalui.store.connection import Database
 
 
 def _report(folder: Path) -> dict[str, Any]:
@@ -28,6 +33,22 @@ def _value(metrics: pd.DataFrame, **which: str) -> pd.Series:
 
 def _is_opencompass(column: str) -> bool:
     return column.startswith(("acc_", "perf_", "more_")) and not column.endswith(("_low", "_high"))
+
+
+def test_a_picture_of_a_question_is_a_file(choice: evalui.Run, choice_folder: Path, tmp_path: Path):
+    shutil.copy(choice_folder / STORE_NAME, tmp_path)
+    with closing(Database(tmp_path / STORE_NAME)) as database:
+        give_pictures(database, choice.id, RED)
+    with evalui.open(tmp_path / STORE_NAME) as run:
+        assert run.picture(RED_MARK.id) == RED
+        with pytest.raises(UnknownName, match="00000000 is not in the store"):
+            run.picture("0" * 32)
+
+
+def test_exported_files_hold_no_pictures(choice_folder: Path, tmp_path: Path):
+    shutil.copy(choice_folder / "report.json", tmp_path)
+    with evalui.open(tmp_path) as run, pytest.raises(SpecError, match="not among exported files"):
+        run.picture(RED_MARK.id)
 
 
 def test_metrics_equal_report_json_to_the_digit(choice: evalui.Run, choice_folder: Path):

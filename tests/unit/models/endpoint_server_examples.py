@@ -3,6 +3,8 @@
 It has no network inside: a token is a word with its leading blank, and what comes next is fixed.
 """
 
+import base64
+import io
 import json
 import math
 import re
@@ -12,11 +14,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Literal
+
+from PIL import Image
 
 Json = dict[str, Any]
 
 MODEL = "toy"
+COLOURS = {"red": (255, 0, 0), "blue": (0, 0, 255), "green": (0, 128, 0), "gold": (255, 215, 0)}
 NEXT = {" B": 0.5, " A": 0.2, "B": 0.1, " C": 0.05, " D": 0.04, " the": 0.03}
 
 
@@ -47,6 +52,9 @@ class Behaviour:
     logprobs: bool = True
     echo: bool = True
     turns: bool = False  # chat scores its prompt
+    pictures: Literal["ignored", "seen", "refused"] = "ignored"  # see `_shown`
+    scores_pictures: bool = True  # with `turns`
+    responses: bool = False  # has OpenAI's newer interface
     schema: bool = False  # chat writes the first word that each field of a schema allows
     most: int = 20  # top_logprobs
     key: str = ""
@@ -207,6 +215,8 @@ def _answer(can: Behaviour, path: str, body: Json) -> Reply:
         return Reply(404, {"error": {"message": f"The model {body.get('model')} does not exist"}})
     if path.endswith("/chat/completions") and can.chat:
         return _chat(can, body)
+    if path.endswith("/responses") and can.responses:
+        return _response(can, body)
     if path.endswith("/v1/completions") and can.completions:
         return _completion(can, body)
     return Reply(404, {"detail": "Not Found"})
@@ -216,23 +226,101 @@ def _chat(can: Behaviour, body: Json) -> Reply:
     for name, reply in can.refused.items():
         if name in body:
             return reply
+    content, told = body["messages"][-1]["content"], ""
+    if _has_pictures(content):
+        if can.pictures == "refused":
+            return refusal("toy is not a multimodal model")
+        told = _shown(content) if can.pictures == "seen" else ""
     top = body.get("top_logprobs", 0)
     if can.logprobs and top > can.most:
         return Reply(400, {"error": {"message": f"top_logprobs must be at most {can.most}"}})
     choice: Json = {
         "index": 0,
-        "message": {"role": "assistant", "content": f"You said: {body['messages'][-1]['content']}"},
+        "message": {"role": "assistant", "content": told or f"You said: {_text_of(content)}"},
         "finish_reason": "stop",
     }
     if can.schema and "response_format" in body:
         choice["message"]["content"] = json.dumps(_fitting(body["response_format"]))
     if can.logprobs and body.get("logprobs"):
-        listed = [{"token": token, "logprob": math.log(p)} for token, p in NEXT.items()]
+        likely = {told: 0.9, "?": 0.05} if told else NEXT
+        listed = [{"token": token, "logprob": math.log(p)} for token, p in likely.items()]
         choice["logprobs"] = {"content": [listed[0] | {"top_logprobs": listed[:top]}]}
     answer = _told([choice], read=len(words(str(body["messages"]))))
-    if can.turns and "prompt_logprobs" in body:
+    unscored = not can.scores_pictures and any(map(_has_pictures, _contents(body)))
+    if can.turns and "prompt_logprobs" in body and not unscored:
         answer |= _turns(body)
     return Reply(200, answer)
+
+
+def _response(can: Behaviour, body: Json) -> Reply:
+    """What chat replies to the same, in the form of the Responses API."""
+    turns = [{"role": turn["role"], "content": _as_chat(turn["content"])} for turn in body["input"]]
+    reply = _chat(can, {"messages": turns})
+    if reply.status != 200:
+        return reply
+    text = reply.body["choices"][0]["message"]["content"]  # type: ignore[index]
+    message = {"type": "message", "content": [{"type": "output_text", "text": text}]}
+    return Reply(200, {"model": MODEL, "status": "completed", "output": [message]})
+
+
+def _as_chat(content: str | list[Json]) -> str | list[Json]:
+    if isinstance(content, str):
+        return content
+    assert {part["type"] for part in content} <= {"input_text", "input_image"}
+    return [
+        {"type": "text", "text": part["text"]}
+        if "text" in part
+        else {"type": "image_url", "image_url": {"url": part["image_url"]}}
+        for part in content
+    ]
+
+
+def _contents(body: Json) -> list[str | list[Json]]:
+    return [turn["content"] for turn in body["messages"]]
+
+
+def _has_pictures(content: str | list[Json]) -> bool:
+    return not isinstance(content, str) and any(part["type"] == "image_url" for part in content)
+
+
+def _text_of(content: str | list[Json]) -> str:
+    """A content as a text, in which a picture is a word; scores depend on its colour."""
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text") or f" {_colour(part)}" for part in content)
+
+
+def _shown(content: list[Json]) -> str:
+    """The letter of the option that names the colour of the first picture, else that colour; of
+    options that are pictures themselves the letter of that whose colour the text names.
+    """
+    text, pictures = "", list[tuple[str, str]]()  # each with the letter before it
+    for part in content:
+        if part["type"] == "text":
+            text += part["text"]
+        else:
+            letter = re.search(r"\b([A-Z])[.、] ?$", text)
+            pictures.append((letter[1] if letter else "", _colour(part)))
+    if options := {colour: letter for letter, colour in pictures if letter}:
+        return next(letter for colour, letter in options.items() if colour in text.split())
+    named = re.findall(r"^([A-Z])[.、] ?(\w+)$", text, re.MULTILINE)
+    colour = pictures[0][1]
+    return next((letter for letter, option in named if option == colour), colour)
+
+
+def _colour(part: Json) -> str:
+    head, _, body = part["image_url"]["url"].partition(",")
+    assert head == "data:image/png;base64", head
+    with Image.open(io.BytesIO(base64.b64decode(body))) as image:
+        shown = image.convert("RGB").getpixel((image.width // 2, image.height // 2))
+    return next(name for name, colour in COLOURS.items() if colour == shown)
+
+
+def painted(colour: str, side: int = 32) -> bytes:
+    """A PNG file of one colour."""
+    file = io.BytesIO()
+    Image.new("RGB", (side, side), COLOURS[colour]).save(file, "PNG")
+    return file.getvalue()
 
 
 def _fitting(response_format: Json) -> Json:
@@ -244,7 +332,7 @@ def _turns(body: Json) -> Json:
     """What vLLM tells of the tokens that its template makes of a conversation."""
     pieces = ["<s>"]
     for turn in body["messages"]:
-        pieces += [f"<{turn['role']}>", *words(turn["content"])]
+        pieces += [f"<{turn['role']}>", *words(_text_of(turn["content"]))]
     if body.get("add_generation_prompt", True):
         pieces.append("<assistant>")
     rows = [

@@ -240,7 +240,8 @@ def test_modes_say_which_kinds_of_questions_they_are_for():
         "choices_only": choices,
         "cloze": choices,
         "question_answer": words,
-        "judge": words,
+        "code_generation": ("code",),
+        "judge": (*words, "code"),
     }
 
 

@@ -48,7 +48,6 @@ _EXEMPT: tuple[tuple[str, str, str], ...] = (
 
 # Properties that one of our modes alone has, and others can have all the same: why they are known.
 _SHARED: Mapping[str, str] = {
-    "credit": "which score stands for a written answer: each mode that writes them says its own",
     "contestants": "of every mode that gives verdicts",
     "rubric": "of every mode that gives verdicts",
     "rubric_version": "of every mode that gives verdicts",

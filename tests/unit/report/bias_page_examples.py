@@ -6,7 +6,7 @@ from dataclasses import replace
 from bias_examples import cell_result, fond, halting, right, with_probabilities
 
 from evalui.report.analyses.calibration import calibration_blocks
-from evalui.report.analyses.health import choices_only_blocks, health_blocks
+from evalui.report.analyses.health import baseline_blocks, health_blocks
 from evalui.report.analyses.position_bias import (
     BiasChoice,
     BiasLinks,
@@ -52,8 +52,9 @@ def _calibration(language: Language) -> Sequence[Block]:
 
 def _health(language: Language) -> Sequence[Block]:
     result = cell_result(right, subjects=3)
-    blind = choices_only_blocks([summarise(result)], "d", language, markers=Markers(("m",)))
-    return health_blocks(list(result.samples.values()), language, blind=blind)
+    asked = list(result.samples.values())
+    blind = baseline_blocks([summarise(result)], "d", asked, language, markers=Markers(("m",)))
+    return health_blocks(asked, language, blind=blind)
 
 
 _RUNS: Mapping[str, Sequence[CellResult]] = {

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from runs_examples import dataset
 from evalui.models import ModelEntry
 from evalui.models.catalog import ModelState, describe
 from evalui.modes import MODES
+from evalui.pictures import Mark
 from evalui.runs.cells import blocking_reason, mode_settings, trials_to_run, uses_chat
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.bias import measure_bias
@@ -17,6 +19,7 @@ from evalui.types import (
     LETTERS,
     Ability,
     Contestant,
+    Dataset,
     GeneratedText,
     Pattern,
     Sample,
@@ -150,3 +153,56 @@ def test_conversations_that_cannot_be_scored_are_refused_before_the_start():
     assert "it has completions for that" in blocking_reason(dataset(), TALKING, asked, state_of)
     plain = ModeSpec(mode="cloze", chat=False)
     assert blocking_reason(dataset(), TALKING, plain, state_of) == ""
+
+
+def shown(*, options: bool = False) -> Dataset:
+    """Questions with pictures, or with pictures as options."""
+    mark, asked = str(Mark("0" * 32)), dataset()
+    samples = tuple(
+        replace(each, choices=(mark, *each.choices[1:]))
+        if options
+        else replace(each, question=f"{mark}\n{each.question}")
+        for each in asked.samples
+    )
+    return replace(asked, samples=samples, pictures="/folder")
+
+
+def test_pictures_that_explain_an_answer_are_shown_to_no_model():
+    mark, asked = str(Mark("0" * 32)), dataset()
+    samples = tuple(replace(each, metadata={"explanation": mark}) for each in asked.samples)
+    explained = replace(asked, samples=samples, pictures="/folder")
+    assert blocking_reason(explained, TALKING, ModeSpec(mode="generation"), state_of) == ""
+
+
+@pytest.mark.parametrize(
+    ("mode", "sees", "text_only", "told"),
+    [
+        ("generation", True, {}, ""),
+        ("generation", False, {}, "m sees no pictures. Choose"),
+        ("generation", False, {"generate": "it ignores them"}, "no pictures here: it ignores them"),
+        ("cloze", True, {"loglik": "it scores texts"}, "no pictures here: it scores texts"),
+        ("generation", True, {"loglik": "it scores texts"}, ""),
+    ],
+)
+def test_a_model_that_is_shown_no_pictures_is_refused_with_the_reason_it_has(
+    mode: str, sees: bool, text_only: dict[Ability, str], told: str
+):
+    def describes(entry: ModelEntry) -> ModelState:
+        return replace(state_of(entry), sees_pictures=sees, text_only=text_only)
+
+    asked = ModeSpec(mode=mode, chat=False)
+    reason = blocking_reason(shown(), TALKING, asked, describes)
+    assert told in reason
+    assert bool(reason) is bool(told)
+    blind = asked.model_copy(update={"pictures": "none"})
+    assert blocking_reason(shown(), TALKING, blind, describes) == ""
+    assert blocking_reason(dataset(), TALKING, asked, describes) == ""
+
+
+def test_options_that_are_pictures_are_shown_and_never_scored_as_texts():
+    def describes(entry: ModelEntry) -> ModelState:
+        return replace(state_of(entry), sees_pictures=True)
+
+    scored, chosen = ModeSpec(mode="cloze", chat=False), ModeSpec(mode="generation", chat=False)
+    assert "are pictures" in blocking_reason(shown(options=True), TALKING, scored, describes)
+    assert blocking_reason(shown(options=True), TALKING, chosen, describes) == ""

@@ -7,12 +7,14 @@ from runs_examples import dataset
 from evalui.errors import SpecError, UnknownName
 from evalui.models import ModelEntry
 from evalui.models.catalog import ModelState
+from evalui.modes import MODES, plan_requests
 from evalui.modes.judge import rubric_of
+from evalui.pictures import Mark
 from evalui.runs.cells import CellPlan, Describe, mode_settings
 from evalui.runs.contest import CollectedAnswers
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import ModeSpec
-from evalui.types import Ability, Variant
+from evalui.types import Ability, Variant, texts_of
 
 
 def plans(*brought: CollectedAnswers, **fields: object) -> tuple[CellPlan, ...]:
@@ -240,3 +242,41 @@ def test_each_criterion_is_a_request_where_probabilities_are_read():
     single = {"template": "criteria10-en.2"}
     assert judged_by(able("next_token"), **single).requests == 2 * 4 * 3
     assert judged_by(able("schema"), **single).requests == 2 * 4
+
+
+@pytest.mark.parametrize(
+    ("sees", "text_only", "output", "blind"),
+    [
+        (True, {}, "schema", False),
+        (True, {"schema": "by chat alone"}, "probabilities", False),
+        (
+            False,
+            dict.fromkeys(("generate", "schema", "next_token"), "it ignores them"),
+            "schema",
+            True,
+        ),
+    ],
+)
+def test_a_judge_that_sees_no_pictures_judges_texts_and_its_signature_says_so(
+    sees: bool, text_only: dict[Ability, str], output: str, blind: bool
+):
+    data, mark = capitals(), str(Mark("0" * 32))
+    samples = tuple(replace(each, question=f"{mark}\n{each.question}") for each in data.samples)
+    data = replace(data, samples=samples, pictures="/folder")
+
+    def describes(entry: ModelEntry) -> ModelState:
+        state = able("schema", "next_token")(entry)
+        return replace(state, sees_pictures=sees, text_only=text_only)
+
+    asked = open_spec(version=3)
+    plan = plan_run(asked, {"capitals.jsonl": data}, CATALOG, (RIGHT, WRONG), describe=describes)[
+        -1
+    ]
+    assert plan.impossible == ""
+    assert plan.mode.judging is not None
+    assert plan.mode.judging.output == output
+    assert ('|pictures:"none"|' in plan.cell.signature) is blind
+    variant = Variant((0, 1))
+    requests = plan_requests(MODES["judge"], samples[0], variant, plan.setting)
+    assert any(mark in text for request in requests for text in texts_of(request)) is not blind
+    assert all("capital of France" in texts_of(request)[0] for request in requests)

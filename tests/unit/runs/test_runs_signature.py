@@ -11,7 +11,7 @@ from evalui.runs.contest import JudgingSpec
 from evalui.runs.signature import labels, signature
 from evalui.runs.spec import ModeSpec
 from evalui.store.runs import with_fingerprint
-from evalui.types import Sample
+from evalui.types import Sample, leaves_out_pictures
 from evalui.version import __version__
 
 
@@ -211,3 +211,17 @@ def test_outputs_and_weights_stand_in_the_signature_of_what_has_them() -> None:
         for pattern in ("(?P<a>x)|(?P<b>y)", "(?P<a>y)|(?P<b>x)")
     }
     assert len(changed) == 2
+
+
+def test_what_leaves_out_pictures_is_known_by_its_signature():
+    given = dataset(2)
+    shown, blind = (
+        signature(given, given.samples, ModeSpec(**mode), model="m", seed=0, limit=None)
+        for mode in ({"mode": "multiple_choice"}, {"mode": "multiple_choice", "pictures": "none"})
+    )
+    assert (leaves_out_pictures(shown), leaves_out_pictures(blind)) == (False, True)
+
+
+def test_a_baseline_without_pictures_is_told_by_its_label_alone():
+    modes = [ModeSpec(mode="cloze"), ModeSpec(mode="cloze", pictures="none")]
+    assert labels(modes) == ("cloze", 'cloze pictures:"none"')

@@ -293,6 +293,8 @@ _WRITING: dict[str, Values] = {
     "reasoning_effort": st.sampled_from(["", "minimal", "low", "medium", "high"]),
     "max_tokens": st.integers(1, 5000),
     "seed": st.one_of(st.none(), st.integers(0, 3)),
+    "pictures": st.sampled_from(["", "none"]),
+    "picture_side": st.one_of(st.none(), st.integers(64, 8192)),
     "repeats": st.integers(1, 3),
 }
 _OF_MODE: dict[str, Values] = {
@@ -672,8 +674,11 @@ _PAIRS: Mapping[str, tuple[Any, Any]] = {
     ),
     "options of an entry": ({"seed": 0}, {"seed": 1}),
 }
-# Those of which another one tells runs apart, or that have but one value here.
-_NOT_ALONE = frozenset({"judges", "models", "modes", "answers", "judging", "name"})
+# Those of which another one tells runs apart, or that have but one value here (no file has
+# pictures).
+_NOT_ALONE = frozenset(
+    {"judges", "models", "modes", "answers", "judging", "name", "pictures", "picture_side"}
+)
 
 
 def _acting() -> Iterator[tuple[str, tuple[Any, Any], Any]]:

@@ -1,13 +1,14 @@
 from collections.abc import Mapping
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 import pytest
 
 from evalui.errors import DataError
-from evalui.scoring.answer_summary import summarise_answers
+from evalui.scoring.answer_summary import ranking_metric, summarise_answers
 from evalui.scoring.metrics import known_metrics, metrics_in
 from evalui.scoring.scorers import SCORERS, ReplyScorer, Score, ScoreValue, score_answers
-from evalui.scoring.texts.metrics import ALL_TEXT_METRICS
+from evalui.scoring.texts.metrics import ALL_TEXT_METRICS, MAIN
 from evalui.types import Cell, CellResult, Reading, Sample, Trial, Variant
 
 
@@ -47,7 +48,32 @@ def _cell(values: Mapping[str, float], name: str = "similar") -> CellResult:
 
 def test_the_15_text_metrics_are_entries_of_the_registry():
     assert list(score_answers(_sample("Paris"), ("Paris",))) == list(ALL_TEXT_METRICS)
-    assert list(SCORERS) == ["rouge_bleu", "exact_match", "token_f1"]
+    assert list(SCORERS) == ["rouge_bleu", "exact_match", "token_f1", "visual"]
+
+
+def test_a_row_has_the_figure_of_pictures_that_it_names():
+    sample = Sample("q", "How many?", target=("100", "7"), metadata={"metric": "relaxed_accuracy"})
+    made = score_answers(sample, ("104",))
+    assert made["relaxed_accuracy"] == 1
+    assert set(made) == {*ALL_TEXT_METRICS, "relaxed_accuracy"}
+    few = replace(sample, metadata={"metric": "vqa_accuracy"})
+    assert set(score_answers(few, ("7",))) == set(ALL_TEXT_METRICS)  # two people are too few
+    other = replace(sample, metadata={"metric": "kilometres"})
+    assert set(score_answers(other, ("7",))) == set(ALL_TEXT_METRICS)
+
+
+def test_the_figure_that_all_rows_name_leads():
+    cell = _cell({"a": 1.0, "b": 0.0}, "anls")
+    named = {id_: replace(one, metadata={"metric": "anls"}) for id_, one in cell.samples.items()}
+    assert ranking_metric([summarise_answers(replace(cell, samples=named))]).figure == "anls"
+    both = {"rouge-l-f": (0.5,), "bleu-1": (0.3,), "token_f1": (0.2,)}
+    written = replace(cell, trials=[replace(one, scores=both) for one in cell.trials])
+    assert ranking_metric([summarise_answers(replace(written, samples=named))]).figure == MAIN
+    named["a"] = replace(named["a"], metadata={"metric": "bleu-1"})
+    named["b"] = replace(named["a"], metadata={"metric": "token_f1"})
+    assert ranking_metric([summarise_answers(replace(written, samples=named))]).figure == MAIN
+    named["a"] = named["b"]
+    assert ranking_metric([summarise_answers(replace(written, samples=named))]).figure == "token_f1"
 
 
 def test_a_scorer_of_another_package_is_scored_and_is_a_metric(added: dict[str, ReplyScorer]):

@@ -5,7 +5,7 @@ answer, which says the same, puts a further one behind it. No name of a model is
 stands where is in the store.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, get_args
@@ -17,6 +17,7 @@ from evalui.app.ballots import VoterState
 from evalui.app.service import AppService
 from evalui.errors import EvaluiError
 from evalui.messages import Messages
+from evalui.pictures import Mark
 from evalui.report.html import Html
 from evalui.store.voting.ballots import Ballot
 from evalui.store.voting.votes import MAX_COMMENT, VoteChoice, VoteInput, VotingProgress
@@ -25,6 +26,7 @@ from evalui.ui.components.action import Action
 from evalui.ui.components.form import ClientStateError
 from evalui.ui.components.format import duration
 from evalui.ui.components.formulas import math_files
+from evalui.ui.components.pictures import Pictures
 from evalui.ui.components.templates import fill
 from evalui.ui.components.texts import render_markdown
 from evalui.ui.pages.annotate.visit import Visit
@@ -52,10 +54,12 @@ def show_ballot(visit: Visit, state: VoterState) -> None:
     screen.on_act(ballot, partial(_done, visit), None, outputs, trigger_mode="multiple")
 
 
-def pair_alone(t: Messages, shown: Ballot) -> Html:
+def pair_alone(visit: Visit, shown: Ballot) -> Html:
     """A pair without buttons."""
     script, sheet = math_files()
-    return fill("annotate/pair.html", t=t, shown=_shown(t, shown), script=script, sheet=sheet)
+    return fill(
+        "annotate/pair.html", t=visit.t, shown=_shown(visit, shown), script=script, sheet=sheet
+    )
 
 
 def _done(visit: Visit, service: AppService, action: Action) -> tuple[Any, Any]:
@@ -110,7 +114,7 @@ def _ballot(
         far=_far(t, progress),
         problem=problem,
         comment=answered.value("comment") if answered and problem else "",
-        shown=[_shown(t, each) for each in state.ballots],
+        shown=[_shown(visit, each) for each in state.ballots],
         answer=answered.value("sequence") if answered else "",
         choices=CHOICES,
         longest=MAX_COMMENT,
@@ -176,8 +180,10 @@ class _ShownPair:
     right: list[_Turn]
 
 
-def _shown(t: Messages, ballot: Ballot) -> _ShownPair:
-    sample = ballot.sample
+def _shown(visit: Visit, ballot: Ballot) -> _ShownPair:
+    assert visit.run, "there is something to vote on"
+    t, sample = visit.t, ballot.sample
+    figure = Pictures.of_run(t, visit.service, visit.run.id, sample.id).figure
     language, guidance = (sample.metadata.get(name, "") for name in ("language", "guidance"))
     known = f"annotate.language_{language}"
     facts = (
@@ -188,21 +194,23 @@ def _shown(t: Messages, ballot: Ballot) -> _ShownPair:
     return _ShownPair(
         ballot.pair_key,
         " · ".join(fact for fact in facts if fact),
-        [(turn.role, render_markdown(turn.content)) for turn in sample.history],
-        render_markdown(sample.question),
-        [render_markdown(text) for text in sample.references if text.strip()],
-        render_markdown(guidance) if guidance.strip() else "",
-        _turns(sample, ballot.left),
-        _turns(sample, ballot.right),
+        [(turn.role, render_markdown(turn.content, figure)) for turn in sample.history],
+        render_markdown(sample.question, figure),
+        [render_markdown(text, figure) for text in sample.references if text.strip()],
+        render_markdown(guidance, figure) if guidance.strip() else "",
+        _turns(sample, ballot.left, figure),
+        _turns(sample, ballot.right, figure),
     )
 
 
-def _turns(sample: Sample, answers: Sequence[str]) -> list[_Turn]:
+def _turns(
+    sample: Sample, answers: Sequence[str], figure: Callable[[Mark], Html | str]
+) -> list[_Turn]:
     questions = ("", *sample.follow_ups)
     return [
         _Turn(
-            render_markdown(text) if text.strip() else "",
-            render_markdown(question) if question else "",
+            render_markdown(text, figure) if text.strip() else "",
+            render_markdown(question, figure) if question else "",
         )
         for question, text in zip(questions, answers, strict=False)
     ]

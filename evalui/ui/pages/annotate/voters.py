@@ -180,7 +180,7 @@ def _show_decision(visit: Visit, run: RunRow, one: PairToDecide) -> None:
     t, screen = visit.t, visit.screen
     below = f"{one.ballot.dataset_name} · {t.count('annotate.undecided', one.undecided)}"
     markup(page_head(t("annotate.which_counts"), below), elem_classes="ev")
-    markup(pair_alone(t, one.ballot), elem_classes="ev")
+    markup(pair_alone(visit, one.ballot), elem_classes="ev")
     counted = Counter(one.outcomes)
     cast = fill("annotate/votes_cast.html", t=t, counted=counted, notes=one.notes)
     markup(cast, elem_classes="ev")

@@ -52,7 +52,7 @@ class Shown:
             )
             for each in self.able
         }
-        return PairView(t, service.database, self.compared, self.pair, self.query, models)
+        return PairView(t, service, self.compared, self.pair, self.query, models)
 
 
 def read_shown(service: AppService, t: Messages, form: Form) -> Shown:

@@ -7,6 +7,7 @@ from typing import Any, Self
 import gradio as gr
 
 from evalui.app.questions import AnsweringModel
+from evalui.app.service import AppService
 from evalui.messages import Messages
 from evalui.report.analyses.comparison import (
     FIGURES,
@@ -18,7 +19,7 @@ from evalui.report.analyses.comparison import (
 from evalui.report.blocks import Places
 from evalui.report.html import Html
 from evalui.report.numbers import format_fraction
-from evalui.store.connection import Database
+from evalui.report.words import in_words
 from evalui.store.trials import read_trials_of
 from evalui.types import Sample, Variant
 from evalui.ui.components.format import source
@@ -35,6 +36,7 @@ from evalui.ui.components.option_table import (
     outcome_cell,
     reply_cell,
 )
+from evalui.ui.components.pictures import Pictures
 from evalui.ui.components.templates import fill
 from evalui.ui.components.texts import closest_reference, diff_texts, marked
 from evalui.ui.components.widgets import model_name
@@ -49,7 +51,7 @@ class PairView:
     """
 
     t: Messages
-    database: Database
+    service: AppService
     compared: Comparison
     pair: PairComparison
     query: CompareQuery
@@ -60,13 +62,19 @@ class PairView:
         """The two, the one that is ahead first."""
         return (self.pair.first, self.pair.second)
 
+    def pictures(self, sample: Sample) -> Pictures:
+        """Those of a question, which the two have in common."""
+        return Pictures.of_run(self.t, self.service, self.pair.first.run, sample.id)
+
     def on_question(self, sample: Sample) -> Self:
         """The same with what the two answered to a question."""
         models = {each.id: self.models[each.id] for each in self.both}
         return replace(
             self,
             models={
-                id_: model.with_trials(read_trials_of(self.database, model.row.id, sample.id))
+                id_: model.with_trials(
+                    read_trials_of(self.service.database, model.row.id, sample.id)
+                )
                 for id_, model in models.items()
             },
         )
@@ -84,7 +92,7 @@ def show_question(view: PairView, sample: Sample) -> None:
                 t=t,
                 source=source(t, sample, sample.subject),
                 address=address,
-                question=sample.question,
+                question=view.pictures(sample).shown(sample.question),
                 fixed=fixed_note(t, sample) or "",
             ),
             elem_classes="ev",
@@ -119,12 +127,12 @@ def _tables(view: PairView, sample: Sample) -> list[Html]:
     )
     if len(orders) == 1:
         columns = [_column(view, each, orders[0], each.name) for each in view.both]
-        return [_table(view.t, sample, columns)]
+        return [_table(view, sample, columns)]
     pattern = view.compared.results[0].cell.pattern
     labels = [order_label(view.t, pattern, each, place) for place, each in enumerate(orders)]
     return [
         _table(
-            view.t,
+            view,
             sample,
             [
                 _column(view, each, variant, label)
@@ -143,8 +151,9 @@ def _column(view: PairView, contender: Contender, variant: Variant, label: str) 
 
 
 def _table(
-    t: Messages, sample: Sample, columns: Sequence[OptionColumn], head: Html | None = None
+    view: PairView, sample: Sample, columns: Sequence[OptionColumn], head: Html | None = None
 ) -> Html:
+    t = view.t
     feet = [
         TableFoot(t("question.outcome"), [outcome_cell(t, each) for each in columns]),
         TableFoot(t("question.reply_rule"), [reply_cell(t, each) for each in columns]),
@@ -152,7 +161,13 @@ def _table(
     return fill(
         "compare/options.html",
         head=head,
-        table=option_table(t, sample, columns, [foot for foot in feet if any(foot.cells)]),
+        table=option_table(
+            t,
+            sample,
+            view.pictures(sample),
+            columns,
+            [foot for foot in feet if any(foot.cells)],
+        ),
         legend=option_legend(t, columns),
         replies=long_replies(t, columns) or "",
     )
@@ -168,7 +183,12 @@ def _written(view: PairView, sample: Sample) -> Html:
         }
         for each in view.both
     ]
-    return fill("compare/answers.html", t=view.t, references=sample.references, sides=sides)
+    return fill(
+        "compare/answers.html",
+        t=view.t,
+        references=[in_words(text, view.t.language) for text in sample.references],
+        sides=sides,
+    )
 
 
 def _answer(model: AnsweringModel) -> str:

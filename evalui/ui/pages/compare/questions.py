@@ -19,6 +19,7 @@ from evalui.store.question_pages import MAX_MARKS, CellMarks, read_marks
 from evalui.types import Sample
 from evalui.ui.components.format import short_id
 from evalui.ui.components.listing import markup, remark
+from evalui.ui.components.pictures import list_line, run_address
 from evalui.ui.components.templates import fill
 from evalui.ui.components.widgets import note
 from evalui.ui.pages.compare.query import CompareQuery
@@ -70,7 +71,9 @@ def show_questions(listed: DifferingQuestions) -> None:
         key = "compare.list.nothing_here" if listed.every else "compare.list.nothing"
         _markup("nothing", fill("compare/nothing.html", text=t(key)))
     else:
-        marks = read_marks(view.database, [view.models[each.id].row.id for each in view.both], ids)
+        marks = read_marks(
+            view.service.database, [view.models[each.id].row.id for each in view.both], ids
+        )
         cut = ids.index(open_id) + 1 if open_id in ids else len(rows)
         several = len({sample.subject for sample in view.compared.samples.values()}) > 1
         paged = replace(view, query=view.query.with_page(listed.page).with_question(open_id))
@@ -197,7 +200,7 @@ def _line(view: PairView, line: QuestionLine, marks: CellMarks) -> Mapping[str, 
     return {
         "id": sample.id,
         "short": short_id(sample.id),
-        "question": sample.question,
+        "question": list_line(view.t, run_address(view.both[0].run), sample.question),
         "subject": sample.subject,
         "opened": opened,
         "href": f"compare?{view.query.with_question('' if opened else sample.id).address}",

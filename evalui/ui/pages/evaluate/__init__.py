@@ -397,7 +397,7 @@ def _file_cards(
     mapped = next(waiting, None)
     for each in files.shown:
         if isinstance(each, ColumnChoice):
-            card = column_card(t, each, form) if each is mapped else waiting_card(t, each)
+            card = column_card(service, t, each, form) if each is mapped else waiting_card(t, each)
         else:
             card = dataset_card(t, each, form, _questions(service, t, each, form))
         yield each.upload, card
@@ -408,7 +408,7 @@ def _questions(service: AppService, t: Messages, shown: ShownDataset, form: Form
     if not field_value(form, f"shown_{upload}"):
         return None
     preview = service.files.preview(upload, shown.part.layout, first_question(form, upload))
-    return questions_part(t, upload, preview)
+    return questions_part(service, t, upload, preview)
 
 
 def _name(shown: ShownDataset | ColumnChoice) -> str:

@@ -11,12 +11,14 @@ from typing import Literal, get_args
 
 from evalui.app.column_memory import headers_key
 from evalui.app.files.reader import FileReader
+from evalui.app.service import AppService
 from evalui.datasets.answers import ANSWER_KEYS, answer_function
 from evalui.datasets.model import COLUMN_ROLES, Layout, columns_of, with_columns
 from evalui.datasets.preview import ColumnUse, FileReading, Preview, pin
 from evalui.errors import DataError
 from evalui.messages import Messages, sentence
 from evalui.report.html import Html
+from evalui.report.words import in_words
 from evalui.types import LETTERS, DatasetKind, has_options
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.components.format import fault_text
@@ -146,7 +148,7 @@ class _Column:
     role: _List
 
 
-def column_card(t: Messages, choice: ColumnChoice, form: Form) -> Html:
+def column_card(service: AppService, t: Messages, choice: ColumnChoice, form: Form) -> Html:
     """The card of a file's columns."""
     reading, upload = choice.reading, choice.upload
     shape = (
@@ -173,7 +175,7 @@ def column_card(t: Messages, choice: ColumnChoice, form: Form) -> Html:
         columns=[_column(t, choice, at, column) for at, column in enumerate(reading.columns)],
         key=_answer_key(t, choice),
         unused=unused_columns(t, choice.preview.unused),
-        questions=questions_part(t, upload, choice.preview) if choice.is_usable else None,
+        questions=questions_part(service, t, upload, choice.preview) if choice.is_usable else None,
         is_usable=choice.is_usable,
         verdict=_verdict(t, choice),
         reason=_reason(t, choice),
@@ -341,7 +343,7 @@ def _is_guess(choice: ColumnChoice, origin: str) -> bool:
 
 
 def _column(t: Messages, choice: ColumnChoice, at: int, column: ColumnUse) -> _Column:
-    texts = [value or "–" for value in column.values[:_SAMPLE_ROWS]]
+    texts = [in_words(value, t.language) or "–" for value in column.values[:_SAMPLE_ROWS]]
     texts += ["–"] * (_SAMPLE_ROWS - len(texts))
     certain = choice.confirmed or (choice.known and column.origin == "name")
     role = _List(

@@ -16,7 +16,7 @@ from evalui.modes.prompts.templates import TEMPLATES
 from evalui.runs.contest import OutputChoice, PairPlan
 from evalui.types import ConflictRule, Pattern, PresentationOrders, Spellings
 from evalui.ui.components.form import Form, field_value, field_values
-from evalui.ui.pages.evaluate.spec import CUSTOM, JUDGING, LABELS
+from evalui.ui.pages.evaluate.spec import BOTH, CUSTOM, JUDGING, LABELS
 
 _LANGUAGES = {"zh": "中文", "en": "English"}
 _CLASSES = {
@@ -146,17 +146,18 @@ class Fields:
                 continue
             name = beginning + each.name
             label, hint = t.translate(each.label), t.translate(each.help)
+            stated = f"generation.{each.name}_usual"
+            unstated = t(stated if stated in t else "generation.model")
             if each.kind == "choice":
                 words = {
-                    one: t(f"generation.{each.name}_{one}") if one else t("generation.model")
+                    one: t(f"generation.{each.name}_{one}") if one else unstated
                     for one in each.choices
                 }
+                words |= {BOTH: t("generation.pictures_both")} if name == "pictures" else {}
                 fields.append(self.pick(name, words, label, hint))
             elif each.kind in ("text", "lines"):
                 fields.append(self.text(name, label, hint, lines=3))
             else:
-                stated = f"generation.{each.name}_usual"
-                unstated = t(stated if stated in t else "generation.model")
                 shown = unstated if each.default is None else f"{each.default:g}"
                 fields.append(self.text(name, label, hint, placeholder=shown))
         return fields

@@ -1,9 +1,12 @@
 """The first questions of a dataset as a model is asked them, three at a time."""
 
+from evalui.app.service import AppService
 from evalui.datasets.preview import PAGE, Preview, QuestionPreview
 from evalui.messages import Messages
+from evalui.pictures import cut
 from evalui.report.html import Html
 from evalui.ui.components.form import Form, field_value, parse_whole_number
+from evalui.ui.components.pictures import Pictures
 from evalui.ui.components.templates import fill
 
 _MAX_CHARS = 2000  # of a text; what is longer is cut, and how much is stated
@@ -15,7 +18,7 @@ def first_question(form: Form, upload: str) -> int:
     return parse_whole_number(field_value(form, f"from_{upload}")) or 0
 
 
-def questions_part(t: Messages, upload: str, preview: Preview) -> Html | None:
+def questions_part(service: AppService, t: Messages, upload: str, preview: Preview) -> Html | None:
     """Questions in the order of the file, with the way to those before and after them."""
     if not preview.questions:
         return None
@@ -28,13 +31,19 @@ def questions_part(t: Messages, upload: str, preview: Preview) -> Html | None:
         upload=upload,
         preview=preview,
         questions=[
-            (each, _place(t, each, with_file=several), _own_subject(each))
+            (
+                each,
+                _place(t, each, with_file=several),
+                _own_subject(each),
+                Pictures.of_upload(t, service, upload, each.id),
+            )
             for each in preview.questions
         ],
         shown=t("list.shown", first=f"{first:,}", last=f"{last:,}", total=total)
         if preview.total > PAGE
         else "",
         steps={"previous": preview.start - PAGE, "next": preview.start + PAGE},
+        cut=cut,
         longest=_MAX_CHARS,
         scrolled=_SCROLLED_CHARS,
     )

@@ -46,6 +46,7 @@ from evalui.types import Spellings
 from evalui.ui.components.form import Form, field_value, field_values
 
 CUSTOM = "own"  # the template list's last entry: the text fields below it
+BOTH = "both"  # the choice of pictures that adds each mode once more without them
 JUDGING = "judging."  # begins the names of the fields of judges
 RUBRIC_FIELDS = ("name", "language", "form", "instruction", "closing", "pattern")
 TEMPLATE_FIELDS = ("name", "language", "question", "cloze", "answer", "unconditional")
@@ -81,7 +82,8 @@ def form_to_spec(form: Form) -> RunSpec:
     Raises:
         SpecError: a field holds what it cannot, or a setting means nothing to any of the modes.
     """
-    settings = _settings(form, all_settings())
+    both = field_value(form, "pictures") == BOTH
+    settings = _settings(form | {"pictures": ""} if both else form, all_settings())
     judging = _judging(form)
     limit = field_value(form, "limit").strip()
     per_dataset = limit and field_value(form, "limit_per") == "dataset"
@@ -96,7 +98,7 @@ def form_to_spec(form: Form) -> RunSpec:
             for upload in field_values(form, "uploads")
         ],
         "models": field_values(form, "models"),
-        "modes": _modes(form, settings),
+        "modes": _modes(form, settings, with_baseline=both),
         "answers": _answers(form),
         "judging": judging,
         "seed": settings.seed or 0,
@@ -138,6 +140,8 @@ def spec_to_form(spec: RunSpec) -> Form:
     # What all modes together set; each took what means something to it.
     given = {name: value for mode in spec.modes for name, value in mode.given.items()}
     form |= _write_settings(given | ({"seed": spec.seed} if spec.seed else {}))
+    if len({mode.pictures for mode in spec.modes}) > 1:
+        form["pictures"] = BOTH
     for source in spec.datasets:
         form |= write_layout(layout_of(source), source.upload)
     form |= _write_template(first)
@@ -251,8 +255,12 @@ def _write_settings(given: Mapping[str, Any], *, beginning: str = "") -> Form:
     return {f"{beginning}{name}": declared[name].write(value) for name, value in given.items()}
 
 
-def _modes(form: Form, settings: GenerationSettings) -> list[dict[str, Any]]:
-    """Each mode with each number of worked examples; open questions have none."""
+def _modes(
+    form: Form, settings: GenerationSettings, *, with_baseline: bool
+) -> list[dict[str, Any]]:
+    """Each mode with each number of worked examples; open questions have none. A baseline is the
+    same mode with the pictures left out.
+    """
     spellings = read_spellings(form)
     modes = [mode for mode in field_values(form, "modes") if mode in MODES]
     if modes:
@@ -268,8 +276,10 @@ def _modes(form: Form, settings: GenerationSettings) -> list[dict[str, Any]]:
             "chat": field_value(form, "chat") or None,
             "spellings": spellings,
             **fitting(settings, settings_taken(mode, spellings) - OF_RUN),
+            **left_out,
         }
         for mode in modes
+        for left_out in ({}, {"pictures": "none"})[: 1 + with_baseline]
         for n in (["0"] if MODES[mode].gives == "answers" else dict.fromkeys(shots))
     ]
 

@@ -145,7 +145,16 @@ def _missing_abilities(t: Messages, model: ModelRow) -> list[str]:
     return [
         t("catalog.lacks", what=t(f"ability.{each}"), why=_missing_reason(t, model.state, each))
         for each in missing
-    ]
+    ] + _blindness(t, model.state)
+
+
+def _blindness(t: Messages, state: ModelState) -> list[str]:
+    """Why it sees no pictures, where its backend knows."""
+    if state.sees_pictures:
+        return []
+    what = t("ability.pictures")
+    reasons = dict.fromkeys(map(t.translate, state.text_only.values()))
+    return [t("catalog.lacks", what=what, why=why) for why in reasons]
 
 
 def _missing_reason(t: Messages, state: ModelState, ability: Ability) -> str:

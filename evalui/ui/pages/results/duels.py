@@ -25,6 +25,7 @@ from evalui.scoring.arena.verdicts import PANEL_NAME
 from evalui.ui.components.duel import duel_in_full
 from evalui.ui.components.form import MAX_FIND, Form, field_value, parse_whole_number
 from evalui.ui.components.format import short_id
+from evalui.ui.components.pictures import list_line, run_address
 from evalui.ui.components.templates import fill
 from evalui.ui.pages.results.list_and_reader import Filter, ListAndReader, pager
 from evalui.ui.screen import Screen
@@ -45,7 +46,7 @@ class _Line:
     key: str
     href: str
     id: str
-    question: str
+    question: Html
     pair: str
     result: str
     is_injected: bool
@@ -139,7 +140,9 @@ class _Duels:
             key=meeting.key,
             href=self._address(key=meeting.key),
             id=short_id(meeting.sample_id),
-            question=sample.question if sample else "",
+            question=list_line(
+                self.t, run_address(self.view.run.id), sample.question if sample else ""
+            ),
             pair=self.t("arena.duel.versus", left=meeting.left, right=meeting.right),
             result=self._result(meeting),
             is_injected=meeting.injected,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from evalui.app.run_view import RunView
-from evalui.report.analyses.health import choices_only_blocks, health_blocks
+from evalui.report.analyses.health import baseline_blocks, health_blocks
 from evalui.report.blocks import Paragraph
 from evalui.types import Sample
 from evalui.ui.blocks import show
@@ -19,7 +19,7 @@ def draw(screen: Screen, view: RunView) -> None:
         show_empty(view.t("dataset.none"))
     summaries = list(view.summaries.values())
     for place, (name, samples) in enumerate(by_name.items()):
-        blind = choices_only_blocks(summaries, name, view.language, markers=view.markers)
+        blind = baseline_blocks(summaries, name, samples, view.language, markers=view.markers)
         heading = [Paragraph(name, small=True)] if len(by_name) > 1 else []
         blocks = health_blocks(samples, view.language, blind=blind)
         scope, suffix = f"health-{place}", f"-{place}" * bool(place)

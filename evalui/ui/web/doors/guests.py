@@ -25,6 +25,7 @@ _COOKIE = "evalui-guest-"
 _MOST_COOKIES = 8  # that are looked at
 _OPEN = re.compile(r"/[a-z]{2}/(?P<rest>.*)")  # of which `Doors` let little through
 _FILES = "/static/"
+_PICTURE = re.compile(r"/pictures/(?P<run>[^/]+)/[^/]+")
 _BALLOT = "annotate"  # the page of it; in old links, the tab
 _PARAMETERS = frozenset({"run", "lang"})  # of a ballot
 
@@ -47,10 +48,15 @@ def find_guest(database: Database, scope: Scope) -> Person | None:
     route, page = route_of(scope), _OPEN.fullmatch(route_of(scope))
     if secrets and route.startswith(_FILES):
         return ANONYMOUS  # files of the program, the same for everybody
-    if not secrets or page is None or page["rest"] in set(PAGES) - {_BALLOT}:
+    picture = _PICTURE.fullmatch(route)
+    is_closed = page is None or page["rest"] in set(PAGES) - {_BALLOT}
+    if not secrets or (is_closed and not picture):
         return None
     known = (person_of_guest(database, secret) for secret in secrets[:_MOST_COOKIES])
     guests = [one for one in known if one is not None]
+    if picture:
+        return next((one for one in guests if one.guest_of == picture["run"]), None)
+    assert page, "what is no page is closed"
     is_page = page["rest"] in ("", _BALLOT)
     if not is_page and scope["method"] != "POST":  # Gradio's files and what its page is
         return next(iter(guests), None)

@@ -1,6 +1,8 @@
 """Finished runs of other harnesses among uploads: what each is, what it lacks, what comes of it."""
 
+import base64
 import io
+import json
 import sqlite3
 import tempfile
 import zipfile
@@ -9,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from log_examples import CSV, HARNESSES, dropped, lone_samples, loose, lying_zip, zipped
+from log_examples import CSV, HARNESSES, LOGS, dropped, lone_samples, loose, lying_zip, zipped
+from pictured_runs import png
+from PIL import Image
 
 from evalui.access import Person
 from evalui.app.datasets import read_upload, store_upload
@@ -75,6 +79,20 @@ def test_a_model_that_no_file_states_is_asked_for(desk: AppService):
     run = import_log(desk, upload, LogChoices("Mine", models=(" qwen ",)))
     assert run.name == "Mine"
     assert models_of(desk, run.run_id) == {"qwen"}
+
+
+def test_tables_of_figures_marks_and_questions_are_parts_of_their_run(desk: AppService):
+    folder = LOGS.parent / "vlmevalkit/mmbench/seeded-vlm"
+    paths = [*folder.glob("*AI2D*"), folder.parent / "AI2D_SEEDED.tsv"]
+    upload = store_upload(desk, [(path.name, path.read_bytes()) for path in paths])
+    view = desk.files.log(upload)
+    assert view
+    assert (view.apart, view.beside) == ((), ())
+    assert [(run.model, run.dataset) for run in view.runs] == [("seeded-vlm", "AI2D_SEEDED")]
+    assert view.unnamed == ()
+    ((_, source),) = import_log(desk, upload).sources
+    assert source.figures[0].confirmed
+    assert "pictures" not in source.missing
 
 
 def test_a_name_for_a_model_that_has_one_is_refused(desk: AppService):
@@ -156,6 +174,18 @@ def test_questions_beside_a_log_are_not_left_out_in_silence(desk: AppService):
         import_log(desk, upload, LogChoices(without=("others.csv",)))
     assert read_runs(desk.database) == []
     assert import_log(desk, upload, LogChoices(without=("capitals.csv",))).sources
+
+
+def test_no_picture_is_decoded_to_know_that_there_are_questions(
+    desk: AppService, monkeypatch: pytest.MonkeyPatch
+):
+    uri = f"data:image/png;base64,{base64.b64encode(png('red')).decode()}"
+    row = {"question": uri, "A": "x", "B": "y", "answer": "A"}
+    upload = store_upload(desk, [*loose("lmeval"), ("questions.json", json.dumps([row]).encode())])
+    monkeypatch.delattr(Image, "open")
+    view = desk.files.log(upload)
+    assert view
+    assert view.apart == ("questions.json",)
 
 
 def test_questions_under_the_name_of_a_file_of_the_log_are_noticed(desk: AppService):

@@ -1,7 +1,6 @@
 """Workbooks: what a spreadsheet program puts into them, and what an attacker would."""
 
 import io
-import re
 import zipfile
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, time
@@ -230,45 +229,6 @@ def test_days_count_from_1904_where_the_workbook_says_so(tmp_path: Path) -> None
     pair = b"<workbookPr/>", b'<workbookPr date1904="1"/>'
     altered(path, "xl/workbook.xml", lambda xml: xml.replace(*pair))
     assert first_row(path) == ("1904-01-01",)
-
-
-# Pictures
-
-
-def png() -> io.BytesIO:
-    from PIL import Image
-
-    stream = io.BytesIO()
-    Image.new("RGB", (4, 4)).save(stream, "PNG")
-    return stream
-
-
-def test_a_picture_pasted_on_a_row_is_a_fault_of_it(tmp_path: Path) -> None:
-    from openpyxl.drawing.image import Image
-
-    def edit(sheet: Any) -> None:
-        sheet.add_image(Image(png()), "B3")
-        sheet.add_image(Image(png()), "H1")  # a logo beside the names
-
-    rows = [["question", "A", "B", "answer"], ["Which?", "a", "b", "A"], ["What?", "a", "b", "B"]]
-    loaded = load([book(tmp_path / "s.xlsx", *rows, edit=edit)])
-    assert [(fault.line, fault.column, fault.rule) for fault in loaded.faults] == [
-        (3, "A", "picture")
-    ]
-    assert len(loaded.dataset.samples) == 1
-
-
-def test_a_picture_that_is_the_value_of_a_cell_is_a_fault(tmp_path: Path) -> None:
-    rows = [["question", "A", "B", "answer"], ["Which?", "a", "b", "A"], ["What?", "x", "b", "B"]]
-    path = book(tmp_path / "s.xlsx", *rows)
-
-    def place(xml: bytes) -> bytes:
-        return re.sub(rb'<c r="B3"[^>]*>.*?</c>', b'<c r="B3" t="e" vm="1"><v>#VALUE!</v></c>', xml)
-
-    altered(path, SHEET, place)
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("xl/richData/richValueRel.xml", "<richValueRels/>")
-    assert [(f.line, f.column, f.rule) for f in load([path]).faults] == [(3, "A", "picture")]
 
 
 # What other programs write

@@ -357,8 +357,10 @@ def test_a_model_that_thinks_is_requested_in_the_manner_it_takes():
         body = server.posts("chat/completions")[-1]
         assert set(body) == {"model", "messages", "max_completion_tokens"}
         assert body["max_completion_tokens"] == 50
-        told = "two for each refusal, two more, the whole reply, turns, a schema, the request"
-        assert len(server.posts("chat/completions")) == 12, told
+        told = (
+            "two for each refusal, two more, a whole reply, turns, a schema, a square, the request"
+        )
+        assert len(server.posts("chat/completions")) == 13, told
         assert ["sets the temperature itself" in note for note in model.notes] == [True]
 
 

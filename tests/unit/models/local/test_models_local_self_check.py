@@ -169,7 +169,7 @@ def test_a_result_is_kept_in_the_data_folder(tmp_path: Path, monkeypatch: pytest
         patch.setattr(self_check, "check_paths", lambda _: pytest.fail("it is known"))
         assert stored_paths(tmp_path, "a model", causal) == checked
     again: list[LoadedModel] = []
-    monkeypatch.setattr(self_check, "check_paths", lambda each: again.append(each) or checked)
+    monkeypatch.setattr(self_check, "check_paths", lambda each, _: again.append(each) or checked)
     stored_paths(tmp_path, "the same model in another version", causal)
     assert again == [causal]
 

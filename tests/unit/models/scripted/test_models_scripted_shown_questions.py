@@ -12,10 +12,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evalui.errors import ModelError
+from evalui.generation import GenerationSettings
 from evalui.models import ModelEntry
 from evalui.models.scripted import ScriptedModel, shown_questions
 from evalui.models.scripted.shown_questions import KnownSamples, SubstringFinder, read_slots
-from evalui.modes import MODES, ModeSettings
+from evalui.modes import MODES, ModeSettings, plan_requests
+from evalui.pictures import Mark
 from evalui.types import LETTERS, Request, Sample, Variant
 
 # Few letters, so that questions equal, begin, end and contain one another.
@@ -266,3 +268,35 @@ def test_only_places_after_a_last_character_are_searched(monkeypatch: pytest.Mon
     ended, first = next(SubstringFinder(questions).occurrences(prompt))
     assert (prompt[:ended].endswith(first), first) == (True, questions[-1])
     assert len(searched) == 1
+
+
+PICTURE = str(Mark("0" * 32))
+
+
+@pytest.mark.parametrize(
+    "question", [f"{PICTURE}\nWhich?", f"Which?\n{PICTURE}", f"See {PICTURE}?"]
+)
+@pytest.mark.parametrize("mode", ["multiple_choice", "generation"])
+def test_a_question_is_found_with_its_picture_and_without(question: str, mode: str):
+    samples = [
+        Sample("other", f"{question} And then?", ("a", "b"), 0),
+        Sample("own", question, ("a", f"b {PICTURE}"), 1),
+    ]
+    model = ScriptedModel(ModelEntry("m", "scripted", options={"rule": "perfect"}), samples)
+    for shown in (GenerationSettings(), GenerationSettings(pictures="none")):
+        setting = ModeSettings(shots={}, generation=shown)
+        for order in ((0, 1), (1, 0)):
+            variant = Variant(order)
+            requests = plan_requests(MODES[mode], samples[1], variant, setting)
+            responses = [response for _, response in model.answer(requests)]
+            assert MODES[mode].grade(samples[1], variant, responses, setting).correct
+
+
+def test_an_open_question_is_found_without_its_picture():
+    known = KnownSamples(
+        [Sample("own", f"{PICTURE}\nWho?", target=("x",)), Sample("b", "Whom?", target=("y",))]
+    )
+    for asked in (f"{PICTURE}\nWho?", "Who?"):
+        found = known.find_open_turn(f"Now: {asked}")
+        assert found is not None
+        assert (found[0].id, [*known.other_references(found[0])]) == ("own", ["y"])

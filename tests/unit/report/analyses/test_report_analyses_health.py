@@ -1,9 +1,12 @@
 """Dataset health: what the questions give away, with and without a model."""
 
+from dataclasses import replace
+
 import pytest
 
 from evalui.datasets.health import check_choices
-from evalui.report.analyses.health import choices_only_blocks, health_blocks, health_findings
+from evalui.report.analyses.health import baseline_blocks, health_blocks, health_findings
+from evalui.report.analyses.verdict import with_question
 from evalui.report.blocks import (
     BarCell,
     Block,
@@ -37,7 +40,7 @@ def samples(n: int, *, subjects: int = 1, right: str = "wxyz", gold: int | None 
     ]
 
 
-def summary(mode: str, right: int, n: int) -> Summary:
+def summary(mode: str, right: int, n: int, *, without: str = "") -> Summary:
     """A cell that got the first `right` of `n` questions, whose answers take turns."""
     trials = tuple(
         Trial(
@@ -49,7 +52,7 @@ def summary(mode: str, right: int, n: int) -> Summary:
         )
         for place in range(n)
     )
-    cell = Cell("colours", "small", mode, mode, "origin", f"colours|n:{n}")
+    cell = Cell("colours", "small", mode, mode, "origin", f"colours|n:{n}{without}|model:small")
     return summarise(CellResult(cell, {each.id: each for each in samples(n)}, trials, n))
 
 
@@ -59,7 +62,7 @@ def reading(place: int, *, is_right: bool) -> Reading:
 
 def blind(right: int, whole: int, n: int = 200) -> Details:
     cells = [summary("multiple_choice", whole, n), summary("choices_only", right, n)]
-    (section,) = choices_only_blocks(cells, "colours", "en", markers=MARKERS)
+    (section,) = baseline_blocks(cells, "colours", samples(4), "en", markers=MARKERS)
     assert isinstance(section, Details)
     return section
 
@@ -157,8 +160,8 @@ def test_of_few_questions_no_balance_is_stated(n: int):
 
 
 def test_a_run_with_the_question_only_shows_what_is_missing():
-    (section,) = choices_only_blocks(
-        [summary("multiple_choice", 9, 20)], "colours", "en", markers=Markers(())
+    (section,) = baseline_blocks(
+        [summary("multiple_choice", 9, 20)], "colours", samples(20), "en", markers=Markers(())
     )
     assert isinstance(section, Details)
     assert section.finding == "Not tested: no model ran with the options alone."
@@ -168,7 +171,7 @@ def test_a_run_with_the_question_only_shows_what_is_missing():
 def test_better_than_guessing_without_the_question_is_reported():
     section = blind(right=90, whole=150)
     assert (section.finding, section.kind) == ("Yes, for small.", "warn")
-    assert row(section)[-1] == StateCell("warn", "answerable without the question")
+    assert row(section)[-1] == StateCell("warn", "above guessing")
     notes = section.blocks[-1]
     assert isinstance(notes, Notes)
     assert "45 % right from the options alone" in notes.lines[0].text
@@ -188,3 +191,41 @@ def test_what_reading_is_worth_is_paired_by_question():
 
 def test_few_questions_give_no_verdict():
     assert row(blind(right=15, whole=16, n=20))[-1] == StateCell("na", "too few questions to tell")
+
+
+# ---------------------------------------------------------------- without the pictures
+
+
+def unseen(*cells: Summary) -> Details:
+    asked = [
+        replace(each, question=f"<picture:{'0' * 32}>\n{each.question}") for each in samples(4)
+    ]
+    _, section = baseline_blocks(list(cells), "colours", asked, "en", markers=MARKERS)
+    assert isinstance(section, Details)
+    return section
+
+
+def test_what_needs_no_picture_is_compared_with_the_same_mode_that_shows_them():
+    section = unseen(
+        summary("multiple_choice", 150, 200),
+        summary("multiple_choice", 90, 200, without='|pictures:"none"'),
+    )
+    assert (section.finding, section.kind) == ("Some are, for small.", "warn")
+    _, blind, seen, gained, verdict = row(section)
+    assert cell_text(blind).startswith("45 %")
+    assert cell_text(seen).startswith("75 %")
+    assert cell_text(gained).startswith("30 (")
+    assert cell_text(verdict) == "above guessing"
+    assert "45 % right with the pictures left out" in str(section.blocks)
+
+
+def test_a_run_that_left_out_no_picture_says_how_to():
+    section = unseen(summary("multiple_choice", 150, 200))
+    assert section.finding == "Not tested: no model ran with the pictures left out."
+    assert "shown, and once more without" in str(section.blocks)
+
+
+def test_a_baseline_is_no_result_of_its_own():
+    seen = summary("multiple_choice", 150, 200)
+    blind = summary("multiple_choice", 90, 200, without='|pictures:"none"')
+    assert with_question([seen, blind]) == [seen]

@@ -43,6 +43,7 @@ def reason(figure: PrintedFigure, **log: object) -> str:
         (replace(SAME, ours=0.25, differing=1, unread=1), "In 1 of them evalui reads no option"),
         (replace(SAME, ours=0.375, differing=1, tied=1), "In 1 of them options tie"),
         (replace(SAME, marked=None, ours=0.25), "The log has no marks"),
+        (replace(SAME, ours=0.25), "marks all orders of a question together"),
     ],
 )
 def test_every_difference_has_its_reason(figure: PrintedFigure, words: str):

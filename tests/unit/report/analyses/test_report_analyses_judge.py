@@ -160,6 +160,16 @@ def test_a_judge_that_is_a_candidate_is_told(calm):
     assert _rules(replace(calm, judges=("judge-local", "weak"), by=PANEL_NAME)) == ["self-judge"]
 
 
+def test_a_judge_that_is_shown_no_pictures_is_told(calm):
+    blind = replace(calm, signature=f'{calm.signature}|pictures:"none"|seed:0')
+    assert _rules(blind) == []  # its questions have none
+    key, sample = next(iter(blind.samples.items()))
+    pictured = replace(sample, question=f"<picture:{'0' * 32}> {sample.question}")
+    samples = {**blind.samples, key: pictured}
+    assert _rules(replace(blind, samples=samples)) == ["blind-judge"]
+    assert _rules(replace(calm, samples=samples)) == []
+
+
 def test_a_rule_that_judges_is_called_one(calm):
     assert _rules(calm, "judge-local") == ["rule-judge"]
     assert judge_name("judge-local", _ruled("judge-local", language="zh")) == "judge-local（规则）"

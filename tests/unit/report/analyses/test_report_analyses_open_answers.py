@@ -359,3 +359,33 @@ def test_the_title_names_no_winner_where_the_pair_has_none():
     other = [replace(pair, p=0.01, metric=MAIN)]
     with pytest.raises(AssertionError, match="the figure that leads"):
         text_title([first, second], OpenContext("en"), other)
+
+
+def _without_pictures(given: CellResult, figures: Sequence[float]) -> CellResult:
+    """The same cell with the pictures left out, and other figures for each answer."""
+    name = f"{given.cell.label} pictures"
+    signature = f'{given.cell.signature}|pictures:"none"'
+    trials = tuple(
+        replace(trial, scores=dict.fromkeys(trial.scores, (figure,)))
+        for trial, figure in zip(given.trials, figures, strict=True)
+    )
+    return replace(given, cell=replace(given.cell, label=name, signature=signature), trials=trials)
+
+
+def test_what_needs_no_picture_is_compared_with_the_answers_that_saw_them():
+    late = answers_result("late")
+    blind = _without_pictures(late, [0.3 + n / 100 for n in range(len(late.trials))])
+    report = _run([late, answers_result("early"), blind])
+    (part,) = open_parts(report)
+    blocks = list(part_blocks(report, part, OpenContext("en", ("late", "early"))))
+    (section,) = (b for b in blocks if isinstance(b, Details) and b.key == "without-pictures")
+    assert section.finding.startswith("late with pictures beats late without by 0.55 of ROUGE-L")
+    lead = next(b for card in blocks if isinstance(card, Card) for b in card.blocks)
+    assert isinstance(lead, Table)
+    names = [cell.name for row in lead.rows for cell in row if isinstance(cell, ModelCell)]
+    assert names == ["late", "early"]  # a baseline takes no place
+
+
+def test_a_run_without_a_baseline_has_no_such_section():
+    keys = [block.key for block in page("references alone", "en") if isinstance(block, Details)]
+    assert "without-pictures" not in keys

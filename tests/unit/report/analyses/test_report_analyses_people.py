@@ -1,18 +1,21 @@
 """People's votes in report.md and report.html."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 from open_examples import DATASET, MODELS, answers_result, judged_run, votes
+from pictured_runs import RED, RED_MARK
 
+from evalui.pictures import Picture
 from evalui.report.analyses.arena import standings_title
-from evalui.report.analyses.base import OpenContext, Report
+from evalui.report.analyses.base import OpenContext, Report, no_pictures
 from evalui.report.analyses.people import people_blocks
 from evalui.report.blocks import Card, Details, ModelCell, PlotCell, Table
 from evalui.report.compile import compile_report, markdown
 from evalui.report.numbers import format_value
 from evalui.report.render.markdown import as_markdown
+from evalui.report.render.page import render_blocks
 from evalui.report.write.files import write
 from evalui.scoring.arena.people import PeopleFigures
 from evalui.types import CastVote, Duel, Language, Outcome, Verdict
@@ -258,6 +261,26 @@ def test_what_folds_has_its_finding_and_a_place_of_its_own(report: Report):
     keys = [block.key for block in folded]
     assert len(keys) == len(set(keys))
     assert {"agreement", "powered", "parting", "agreement-2"} <= set(keys)
+
+
+def test_a_disputed_question_stands_beside_its_picture_in_files(report: Report):
+    (first, *others) = report.people
+    question = f"{RED_MARK} What is it?"
+    samples = {key: replace(one, question=question) for key, one in first.judged.samples.items()}
+    people = (replace(first, judged=replace(first.judged, samples=samples)), *others)
+
+    def kept_of(wanted: Iterable[str]) -> Mapping[str, Picture]:
+        return {each: Picture(each, RED) for each in wanted if each == RED_MARK.id}
+
+    for context in (OpenContext("en", small_pictures=kept_of), OpenContext("en")):
+        text = as_markdown(tuple(people_blocks(people, context)))
+        assert "[picture\\] What is it?" in text
+        assert ("(Picture of question" in text) == (context.small_pictures is not no_pictures)
+    page = render_blocks(
+        people_blocks(people, OpenContext("zh", small_pictures=kept_of)), filed=True
+    )
+    assert '<img src="data:image/png;base64,' in page
+    assert "题的图片" in page
 
 
 def _second(report: Report) -> tuple[PeopleFigures, ...]:

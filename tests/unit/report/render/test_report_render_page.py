@@ -7,13 +7,22 @@ from html.parser import HTMLParser
 import pytest
 from judged_examples import report_of
 from open_examples import judge_result, judged_run
+from pictured_runs import RED_MARK
 
+from evalui.pictures import Picture
 from evalui.report.analyses.base import OpenContext
 from evalui.report.analyses.open_answers import open_blocks
-from evalui.report.blocks import Bullets, Heading
+from evalui.report.blocks import Bullets, Heading, PictureCell, Table, text_table
 from evalui.report.compile import compile_report
 from evalui.report.figures import theme
-from evalui.report.render.page import CHART_SCRIPTS, as_page, render_blocks
+from evalui.report.render.json import as_json
+from evalui.report.render.markdown import as_markdown
+from evalui.report.render.page import (
+    CHART_SCRIPTS,
+    PAGE_PICTURE_BYTES,
+    as_page,
+    render_blocks,
+)
 from evalui.report.write.files import files, write
 from evalui.scoring.arena.figures import arena
 from evalui.shipped_files import ASSETS
@@ -168,3 +177,35 @@ def test_signatures_stand_in_one_line_that_opens_to_all_of_them():
     assert line.endswith(expected)
     assert all(f"<li>{each}</li>" in rest for each in block.texts)
     assert "<details" not in render_blocks([block], filed=True)
+
+
+def _png(size: int) -> bytes:
+    return b"\x89PNG".ljust(size)
+
+
+def _pictured(n: int, size: int) -> Table:
+    """A table of so many small pictures, each a file of so many bytes."""
+    picture = Picture(RED_MARK.id, _png(size))
+    cells = [PictureCell(f"q{at} · Why?", picture, f'Picture of <{at}> "') for at in range(n)]
+    return text_table(["Question"], [[cell] for cell in cells])
+
+
+def test_a_page_has_small_pictures_inside_itself():
+    page = as_page([Heading(1, "Run"), _pictured(1, 100)], "en").decode()
+    assert f'src="data:image/png;base64,{b64encode(_png(100)).decode()}"' in page
+    assert 'alt="Picture of &lt;0&gt; &#34;"' in page
+
+
+def test_beyond_its_limit_a_page_has_words_for_pictures():
+    fit = PAGE_PICTURE_BYTES // 400_150  # base64 takes a third more
+    page = as_page([Heading(1, "Run"), _pictured(fit + 2, 300_000)], "en")
+    assert page.count(b"<img") == fit
+    assert f"q{fit + 1} · Why? (Picture of &lt;{fit + 1}&gt; &#34;)".encode() in page
+    assert set(_Page(page).tags) <= {*_Page(as_page([Heading(1, "Run")], "en")).tags, "img"} | {
+        *("table", "thead", "tbody", "tr", "th", "td", "div", "span")
+    }
+
+
+def test_files_of_words_name_pictures():
+    assert 'Picture of &lt;0&gt; "' in as_markdown([_pictured(1, 100)])
+    assert as_json([_pictured(1, 100)])[0]["rows"][0][0]["picture"] == RED_MARK.id

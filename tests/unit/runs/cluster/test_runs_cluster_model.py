@@ -1,5 +1,6 @@
 """A model on a cluster that is played by one object."""
 
+import pickle
 from typing import Any
 
 import pytest
@@ -19,10 +20,16 @@ from evalui.errors import ModelError, RequestRejected, Unreachable
 from evalui.messages import Sentence, sentence
 from evalui.models import ModelEntry
 from evalui.models.base import Stoppable
+from evalui.pictures import Picture, mark_of
 from evalui.runs.cluster import actor as holder
 from evalui.runs.cluster import model as cluster
 from evalui.runs.cluster.actor import ModelActor, RemoteFailure, ShardResult
 from evalui.runs.cluster.model import MAX_LOSSES, actor_slots, shards
+from evalui.types import Generate, Loglik, Message, NextToken, Request
+
+BODY = b"\x89PNG and so on"
+SEEN = mark_of(BODY)
+PICTURE = Picture(SEEN.id, BODY)
 
 
 def test_every_request_is_answered_once_under_its_own_place(ray: FakeRay):
@@ -30,6 +37,20 @@ def test_every_request_is_answered_once_under_its_own_place(ray: FakeRay):
     prompts = [f"prompt {number}" for number in range(100)]
     assert answers(model, asked(*prompts)) == dict(enumerate(prompts))
     assert (model.fingerprint, model.abilities, ray.made) == ("echo", {"generate"}, 2)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        NextToken(str(SEEN), ("A", "B"), (PICTURE,)),
+        Loglik(str(SEEN), " A", (PICTURE,)),
+        Generate((Message("user", str(SEEN)),), 1, pictures=(PICTURE,)),
+    ],
+)
+def test_pictures_travel_with_their_request(request_: Request):
+    there = pickle.loads(pickle.dumps(request_))  # as Ray sends it
+    assert there == request_
+    assert there.pictures[0].body == PICTURE.body
 
 
 def test_the_portions_of_lost_actors_go_to_others(ray: FakeRay):

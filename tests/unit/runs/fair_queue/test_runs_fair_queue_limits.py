@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from pictured_runs import RED, give_pictures
 from queue_examples import add_owned, add_person, take
 from runs_examples import trial
 
@@ -95,6 +96,19 @@ def test_what_is_stored_is_uploads_and_answers(database: Database) -> None:
     _check(database, "ada", UserLimits(stored_bytes=stored + 1))
     with pytest.raises(SpecError, match="Delete runs or uploads"):
         _check(database, "ada", UserLimits(stored_bytes=stored))
+
+
+def test_pictures_are_stored_by_whoever_has_a_dataset_with_them(database: Database) -> None:
+    add_owned(database, "ada")
+    give_pictures(database, add_owned(database, "bob"), RED, small=b"small")
+    with database.writing() as connection:
+        connection.execute(
+            "INSERT INTO dataset_picture SELECT d.id, ids.name, p.picture FROM dataset d,"
+            " (SELECT 'one' AS name UNION SELECT 'two') ids, dataset_picture p"
+            " WHERE d.owner = 'ada'"
+        )
+        for owner, stored in (("ada", len(RED) + 5), ("bob", len(RED) + 5), ("eve", 0)):
+            assert stored_bytes(connection, owner) == stored
 
 
 def test_an_upload_that_fits_exactly_is_stored() -> None:

@@ -32,6 +32,9 @@ def folder(tmp_path: Path) -> Path:
     uploaded.write_text("id,question\n", encoding="utf-8")
     for name in ("model-keys.json", "secret-key", "models-added.toml", "access-token"):
         (data / name).write_text(name, encoding="utf-8")
+    found = data / "uploads" / ("a" * 16) / f"{'b' * 16}.pictures"
+    found.mkdir()
+    (found / "small").write_text("", encoding="utf-8")
     (data / "columns").mkdir()
     (data / "columns" / "x.json").write_text("{}", encoding="utf-8")
     (data / "gradio").mkdir()

@@ -135,6 +135,28 @@ def test_old_uploads_and_datasets_that_no_run_uses_go(
     assert not database.row("SELECT 1 FROM dataset")
 
 
+def test_pictures_found_in_an_upload_go_with_it(database: Database, tmp_path: Path):
+    used, unused = upload(tmp_path, ADA, "a" * 16, 1), upload(tmp_path, ADA, "b" * 16, 100)
+    of_used = upload(tmp_path, ADA, f"{used.name}.pictures", 100)
+    of_unused = upload(tmp_path, ADA, f"{unused.name}.pictures", 1)
+    of_none = upload(tmp_path, ADA, f"{'c' * 16}.pictures", 100)
+    found = find_prunable(database, tmp_path, 90)
+    assert set(found.uploads) == {unused, of_none}
+    assert prune(database, found) >= 3000
+    assert not of_unused.exists()
+    assert of_used.exists()
+
+
+def test_pictures_that_no_dataset_has_go(database: Database):
+    add_run(database)
+    with database.writing() as connection:
+        for name in ("linked", "left"):
+            connection.execute("INSERT INTO picture VALUES (?, x'00', x'00')", (name,))
+        connection.execute("INSERT INTO dataset_picture SELECT id, 'x', 'linked' FROM dataset")
+    prune(database, find_prunable(database, Path("none"), 90))
+    assert [row["sha256"] for row in database.rows("SELECT sha256 FROM picture")] == ["linked"]
+
+
 def test_a_dataset_that_is_submitted_again_counts_as_new(database: Database):
     add_run(database)
     with database.writing() as connection:

@@ -1,4 +1,4 @@
-from evalui.messages import messages
+from evalui.messages import messages, sentence
 from evalui.types import Fault
 from evalui.ui.components.format import fault_text
 
@@ -13,3 +13,12 @@ def test_a_chinese_page_says_how_long_a_cell_is():
 def test_a_chinese_page_keeps_what_a_fault_quotes():
     fault = Fault("x.csv", 2, "answer", "answer-not-an-option", "“E”", "one of A, B")
     assert fault_text(messages("zh"), fault)[0] == "答案不是选项之一：“E”"
+
+
+def test_a_fault_that_is_a_sentence_is_translated_as_a_whole():
+    reason = sentence("error.picture-missing", name="1.png")
+    fault = Fault("x.csv", 2, "image", "picture", reason, sentence("fault.picture.expected"))
+    actual, expected = fault_text(messages("zh"), fault)
+    assert actual == "上传的文件里没有这张图片，或有多张同名图片：“1.png”"
+    assert expected.startswith("随文件上传的 PNG")
+    assert fault_text(messages("en"), fault) == (fault.actual, fault.expected)

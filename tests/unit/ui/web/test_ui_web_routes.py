@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import pytest
 from fastapi import FastAPI
+from pictured_runs import RED, RED_MARK, SMALL, give_pictures
 from starlette.requests import ClientDisconnect
 from starlette.testclient import TestClient
 from starlette.types import Message
@@ -16,6 +17,7 @@ from ui_examples import FAULTY, GOOD
 from evalui.app.datasets import store_upload
 from evalui.app.exports import ExportFailed
 from evalui.app.service import AppService
+from evalui.pictures import mark_of
 from evalui.report.write.formats import FORMATS
 from evalui.ui.web.routes import add_routes
 from evalui.web.downloads import ExportResponse
@@ -58,6 +60,28 @@ def test_an_upload_says_how_far_its_reading_is(
     upload = store_upload(desk, [("a.csv", GOOD.encode())])
     monkeypatch.setattr(desk.files.runner, "rows_read", lambda *_: rows)
     assert client.get(f"/upload/{upload}").json() == {"status": told}
+
+
+def test_a_picture_is_kept_by_the_browser_of_who_may_see_it(
+    client: TestClient, desk: AppService, finished: Callable[..., str]
+):
+    run_id = finished()
+    give_pictures(desk.database, run_id, RED)
+    whole = client.get(f"/pictures/{run_id}/{RED_MARK.id}")
+    assert (whole.content, whole.headers["content-type"]) == (RED, "image/png")
+    assert whole.headers["cache-control"] == "private, max-age=604800, immutable"
+    assert whole.headers["vary"] == "Cookie, Authorization"
+    assert client.get(f"/pictures/{run_id}/{RED_MARK.id}?small").content == SMALL
+    assert client.get(f"/pictures/{run_id}/{'0' * 32}").status_code == 404
+
+
+def test_what_is_no_picture_is_not_sent_as_one(
+    client: TestClient, desk: AppService, finished: Callable[..., str]
+):
+    run_id = finished()
+    page = b"<script>"
+    give_pictures(desk.database, run_id, page)
+    assert client.get(f"/pictures/{run_id}/{mark_of(page).id}").status_code == 404
 
 
 def test_an_upload_over_the_limit_is_refused_in_the_language_of_the_page(

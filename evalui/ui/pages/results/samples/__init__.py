@@ -16,6 +16,7 @@ from evalui.app.run_view import RunView
 from evalui.report.html import Html
 from evalui.store.question_pages import QuestionFilter
 from evalui.store.runs import CellRow
+from evalui.ui.components.pictures import Pictures
 from evalui.ui.components.templates import fill
 from evalui.ui.pages.results.list_and_reader import Filter, ListAndReader
 from evalui.ui.pages.results.samples.address import OF_A_CELL, read_address
@@ -103,12 +104,13 @@ class _Samples:
     def _opened(self, sample_id: str) -> Html:
         address = self.address.to(question=sample_id)
         opened = self.reader.open(self.row, self.models, sample_id, address.order)
+        pictures = Pictures.of_run(self.t, self.view.service, self.view.run.id, sample_id)
         if self.row.cell.gives == "answers":
             judged = self.reader.judged(self.row, sample_id)
             arenas = arena_places(self.view.cells)
-            content = answer_in_full(self.t, opened, address, judged, arenas)
+            content = answer_in_full(self.t, opened, address, pictures, judged, arenas)
         else:
-            content = question_in_full(self.t, opened, address)
+            content = question_in_full(self.t, opened, address, pictures)
         return fill(
             "questions/reader.html",
             alone=self.is_alone,

@@ -7,10 +7,12 @@ from evalui.app.questions import OpenedQuestion
 from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.report.numbers import format_fraction
+from evalui.report.words import in_words
 from evalui.scoring.texts.metrics import BLEUS, MAIN, ROUGES
 from evalui.store.question_pages import JudgedQuestion
 from evalui.types import Sample, Trial
 from evalui.ui.components.option_table import thoughts_of
+from evalui.ui.components.pictures import Pictures
 from evalui.ui.components.templates import fill
 from evalui.ui.components.texts import closest_reference, diff_texts, marked
 from evalui.ui.components.widgets import model_name
@@ -19,7 +21,17 @@ from evalui.ui.pages.results.samples.prompt import sent_prompt
 from evalui.ui.pages.results.samples.question import model_menu, question_head
 from evalui.ui.pages.results.samples.verdicts import verdict_section
 
-_KINDS = {"answered": "ok", "empty": "bad", "cut": "warn"}
+_KINDS = {
+    "answered": "ok",
+    "empty": "bad",
+    "cut": "warn",
+    # of a program
+    "passed": "ok",
+    "failed": "bad",
+    "error": "bad",
+    "timeout": "bad",
+    "stopped": "bad",
+}
 _OTHERS = ("exact_match", "token_f1")
 
 
@@ -65,6 +77,7 @@ def answer_in_full(
     t: Messages,
     opened: OpenedQuestion,
     address: SamplesAddress,
+    pictures: Pictures,
     judged: Sequence[JudgedQuestion],
     arenas: Mapping[int, int],
 ) -> Html:
@@ -80,6 +93,7 @@ def answer_in_full(
         "questions/answer.html",
         t=t,
         sample=sample,
+        pictures=pictures,
         head=question_head(t, sample, address),
         guidance=sample.metadata.get("guidance", ""),
         picker=model_menu(t, opened, address),
@@ -90,7 +104,7 @@ def answer_in_full(
         rouge=rouge,
         others=others,
         parts=[t(f"answer.part_{part}") for part in "rpf"],
-        prompt=sent_prompt(t, opened.sent, opened.mode.shots, sample.subject)
+        prompt=sent_prompt(t, opened.sent, opened.mode.shots, sample.subject, pictures)
         if opened.sent
         else "",
     )
@@ -99,12 +113,12 @@ def answer_in_full(
 def _answer(t: Messages, sample: Sample, trial: Trial) -> _Answer:
     last = max(len(trial.turns) - 1, 0)
     earlier = [
-        _turn(_references(sample, trial, place), reply, question)
+        _turn(t, _references(sample, trial, place), reply, question)
         for place, (reply, question) in enumerate(
             zip(trial.turns[:-1], sample.follow_ups, strict=False)
         )
     ]
-    turns = [*earlier, _turn(_references(sample, trial, last), trial.reply or "")]
+    turns = [*earlier, _turn(t, _references(sample, trial, last), trial.reply or "")]
     return _Answer(*_state(t, trial), turns, trial.truncated)
 
 
@@ -116,7 +130,8 @@ def _state(t: Messages, trial: Trial) -> tuple[str, str, str]:
     return _KINDS[state], t(f"outcome.{state}"), closeness
 
 
-def _turn(references: Sequence[str], reply: str, following: str = "") -> _Turn:
+def _turn(t: Messages, references: Sequence[str], reply: str, following: str = "") -> _Turn:
+    references = [in_words(text, t.language) for text in references]
     if not references:
         return _Turn(reply, following)
     place = closest_reference(references, reply)

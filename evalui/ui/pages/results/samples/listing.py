@@ -6,11 +6,14 @@ from functools import cache, partial
 
 from evalui.app.questions import AnsweringModel, QuestionList
 from evalui.messages import Messages
+from evalui.modes import traits_of
 from evalui.report.html import Html
 from evalui.report.numbers import format_fraction
+from evalui.scoring.texts.metrics import MAIN
 from evalui.store.question_pages import ListedQuestion, TrialMark, TrialOutcome
 from evalui.ui.components.format import short_id
 from evalui.ui.components.option_table import marks
+from evalui.ui.components.pictures import list_line, run_address
 from evalui.ui.components.templates import fill, macro
 from evalui.ui.pages.results.list_and_reader import pager
 from evalui.ui.pages.results.samples.address import SamplesAddress
@@ -24,7 +27,7 @@ class _Line:
 
     id: str
     href: str
-    question: str
+    question: Html
     short_id: str
     about: str
     marks: Sequence[Html]
@@ -46,7 +49,7 @@ def listed_lines(
         _Line(
             row.sample.id,
             href,
-            row.sample.question,
+            list_line(t, run_address(address.run), row.sample.question),
             short_id(row.sample.id),
             _about(row, subject=subjects),
             [
@@ -56,7 +59,8 @@ def listed_lines(
         )
         for row, href in zip(listed.rows, hrefs, strict=True)
     ]
-    written = models[0].is_written
+    written, credit = models[0].is_written, traits_of(models[0].row.cell.mode).credit
+    names_another = credit and credit != MAIN
     return fill(
         "questions/list.html",
         t=t,
@@ -66,6 +70,7 @@ def listed_lines(
         rows=rows,
         opened=opened,
         pager=pager(t, listed.page, listed.n, lambda page: address.to(page=page).href),
+        legend=t("samples.own_legend", name=credit) if names_another else t("samples.open_legend"),
         signs=() if written else [(marks(t, [each]), t(f"samples.sign_{each}")) for each in _SIGNS],
         models=models,
     )

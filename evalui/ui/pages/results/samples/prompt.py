@@ -2,14 +2,18 @@
 
 from evalui.messages import Messages
 from evalui.report.html import Html
+from evalui.report.words import in_words
 from evalui.runs.results import SentPrompt
 from evalui.types import Generate, Loglik, Prompt, Request
+from evalui.ui.components.pictures import Pictures
 from evalui.ui.components.templates import fill
 
 _END = 24  # characters of a prompt before what a model is asked to continue it with
 
 
-def sent_prompt(t: Messages, sent: SentPrompt, shots: int, subject: str) -> Html:
+def sent_prompt(
+    t: Messages, sent: SentPrompt, shots: int, subject: str, pictures: Pictures
+) -> Html:
     """The requests of one order; of several that differ in their end, the prompt stands once."""
     prompt, scored = _prompt_of(sent.requests[0]), _prompt_of(sent.scored[0])
     before, shown = split_prompt(prompt, scored)
@@ -18,6 +22,7 @@ def sent_prompt(t: Messages, sent: SentPrompt, shots: int, subject: str) -> Html
     return fill(
         "questions/prompt.html",
         t=t,
+        pictures=pictures,
         fold=fold if _text(before).strip() else "",
         size=t("question.fold_subject", n=n, subject=subject)
         if subject
@@ -25,11 +30,15 @@ def sent_prompt(t: Messages, sent: SentPrompt, shots: int, subject: str) -> Html
         before=before,
         shown=shown,
         continuations=[
-            (each.context[-_END:] if isinstance(each.context, str) else "", each.continuation)
+            (_end(t, each.context), each.continuation)
             for each in sent.requests
             if isinstance(each, Loglik)
         ],
     )
+
+
+def _end(t: Messages, prompt: Prompt) -> str:
+    return in_words(prompt, t.language)[-_END:] if isinstance(prompt, str) else ""
 
 
 def split_prompt(prompt: Prompt, scored: Prompt) -> tuple[Prompt, Prompt]:

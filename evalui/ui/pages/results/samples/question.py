@@ -26,6 +26,7 @@ from evalui.ui.components.option_table import (
     reply_cell,
     rule_columns,
 )
+from evalui.ui.components.pictures import Pictures
 from evalui.ui.components.templates import fill, macro
 from evalui.ui.components.widgets import model_name
 from evalui.ui.pages.results.samples.address import MAX_ORDERS, Columns, SamplesAddress
@@ -56,7 +57,9 @@ class _EveryModel:
     is_wide: bool
 
 
-def question_in_full(t: Messages, opened: OpenedQuestion, address: SamplesAddress) -> Html:
+def question_in_full(
+    t: Messages, opened: OpenedQuestion, address: SamplesAddress, pictures: Pictures
+) -> Html:
     """What the reader shows of a question; `address` is its own."""
     sample, labels = opened.sample, _order_labels(t, opened)
     by_models = address.by == "models"
@@ -76,16 +79,17 @@ def question_in_full(t: Messages, opened: OpenedQuestion, address: SamplesAddres
         "questions/question.html",
         t=t,
         sample=sample,
+        pictures=pictures,
         head=question_head(t, sample, address),
         note=fixed_note(t, sample),
         tools=_tools(t, address, picker, finding),
         other_orders="" if by_models else _other_orders(t, opened, address),
-        table=option_table(t, sample, columns, feet),
+        table=option_table(t, sample, pictures, columns, feet),
         legend=option_legend(t, columns, models=by_models),
         replies=long_replies(t, columns),
         every_model=every_model,
         explanation=sample.metadata.get("explanation", ""),
-        prompt=sent_prompt(t, opened.sent, opened.mode.shots, sample.subject)
+        prompt=sent_prompt(t, opened.sent, opened.mode.shots, sample.subject, pictures)
         if opened.sent
         else "",
         prompt_orders="" if by_models else _prompt_orders(t, opened, address, labels),

@@ -99,6 +99,7 @@ class LLMEngine:
         return SimpleNamespace(
             request_id=name,
             finished=True,
+            prompt_token_ids=tokens,
             num_cached_tokens=hit,
             prompt_logprobs=prompt,
             outputs=[_look(tokens, given) if given.max_tokens == 1 else _write(tokens, given)],

@@ -53,6 +53,18 @@ def test_a_form_survives_the_way_through_a_specification():
     assert spec_to_form(form_to_spec(FORM)) == FORM
 
 
+def test_a_baseline_is_each_mode_once_more_without_pictures():
+    form = {**FORM, "shots": "0", "pictures": "both"}
+    spec = form_to_spec(form)
+    assert [(mode.mode, mode.pictures) for mode in spec.modes] == [
+        ("multiple_choice", ""),
+        ("multiple_choice", "none"),
+        ("cloze", ""),
+        ("cloze", "none"),
+    ]
+    assert spec_to_form(spec) == form
+
+
 def test_what_becomes_of_equal_options_and_of_clusters_is_chosen_for_each_file():
     form = {name: value for name, value in FORM.items() if not name.startswith("datasets.")}
     form |= {"uploads": ["a", "b.2"], "datasets.b-2.duplicate_options": "skip"}

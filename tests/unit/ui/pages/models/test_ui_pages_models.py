@@ -125,6 +125,25 @@ def test_a_backend_tells_better_reasons(desk: AppService):
     assert "No texts: it drops echo." in row(desk, "gpt")
 
 
+@pytest.mark.usefixtures("far")
+def test_whether_a_model_sees_pictures_is_told_or_why_not(
+    desk: AppService, monkeypatch: pytest.MonkeyPatch
+):
+    def text_only(*_: object) -> dict[Ability, str]:
+        return {"generate": "it ignores them", "loglik": "it ignores them"}
+
+    def sees(*_: object) -> bool:
+        return True
+
+    assert "pictures" not in row(desk, "gpt")
+    monkeypatch.setattr(Far, "text_only", text_only)
+    assert row(desk, "gpt").count("No pictures: it ignores them.") == 1
+    monkeypatch.setattr(Far, "sees_pictures", sees)
+    told = row(desk, "gpt")
+    assert "replies · pictures" in told
+    assert "No pictures" not in told
+
+
 def test_a_model_in_a_folder_tells_its_size_and_whether_it_fits(
     desk: AppService, devices: SimpleNamespace
 ):

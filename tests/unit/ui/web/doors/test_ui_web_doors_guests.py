@@ -75,7 +75,7 @@ def test_the_page_of_a_ballot_and_what_it_fetches_are_a_guests(
 ):
     invite(database, browser, "k3f")
     old = "/zh/?tab=annotate&run=k3f"  # it leads to the page
-    for path in (BALLOT, BALLOT + "&lang=zh", old):
+    for path in (BALLOT, BALLOT + "&lang=zh", old, "/pictures/k3f/0a", "/pictures/k3f/0a?small"):
         assert browser.get(path).text == "<guest:Mia of k3f>"
     assert event(browser, BALLOT) == "<guest:Mia of k3f>"
     assert browser.get("/en/config").text == "<guest:Mia of k3f>"
@@ -102,6 +102,8 @@ def test_the_page_of_a_ballot_and_what_it_fetches_are_a_guests(
         "/en/models?run=k3f",
         "/r/k3f",
         "/export/k3f.json",
+        "/pictures/m4g/0a",
+        "/pictures/upload/k3f/0a",
         "/votes/k3f.jsonl",
         "/upload",
         "/api/v1/runs",

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from bubblewrap_here import needs_bubblewrap
 from ui_open_examples import finish, given, lines, open_desk, open_form
 from ui_samples_examples import listed, show, step
 
@@ -170,3 +171,19 @@ def test_further_replies_of_a_model_stand_below_the_first(desk: AppService):
     page = opened(show(desk, finish(desk, form), {}))
     further = page.partition("Further replies of this model")[2]
     assert re.findall(r"<b>(Reply \d)</b>", further) == ["Reply 2", "Reply 3"]
+
+
+@needs_bubblewrap
+def test_a_program_has_what_its_tests_made_of_it(desk: AppService, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("EVALUI_RUN_CODE", "true")
+    rows = [
+        {"id": "right", "query": "One.", "response": "x = 1", "python_tests": "assert x == 1"},
+        {"id": "wrong", "query": "Two.", "response": "x = 3", "python_tests": "assert x == 2"},
+    ]
+    modes = ["code_generation"]
+    form = open_form(desk, lines(rows), models=["perfect"], modes=modes, judging=[], kinds=["code"])
+    run = finish(desk, form)
+    page = show(desk, run)
+    assert "Figures: passed, 0 to 1." in page
+    assert "Tests passed" in opened(page)
+    assert "Test failed" in opened(show(desk, run, {"q": "talk/wrong"}))
