@@ -5,13 +5,13 @@
 Nothing here knows files, models, databases or screens.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, Self
 
-from evalui.pictures import Picture
+from evalui.pictures import Picture, has_marks
 
 MAX_REPEATS = 256  # replies to one question
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -126,6 +126,11 @@ class Sample:
     def references(self) -> tuple[str, ...]:
         """The reference texts; () for multiple choice."""
         return () if isinstance(self.target, int) else self.target
+
+
+def ask_with_pictures(samples: Iterable[Sample]) -> bool:
+    """Whether there are pictures in some questions, and not in explanations alone."""
+    return any(has_marks(text) for sample in samples for text in sample.texts_for_models)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from evalui.datasets.model import as_list, as_object
 from evalui.errors import DataError
@@ -68,15 +68,11 @@ def read_lm_eval(files: Sequence[Path]) -> tuple[LogPart, ...]:
         if results := next((path for path in files if _has_results(path)), None):
             raise DataError("log-lm-eval-results", file=results.name)
         return ()
-    groups: dict[tuple[Path, str, str, Evidence], list[_TaskLog]] = {}
-    for log in logs:
-        key = (log.path.parent, log.time, log.dataset, log.evidence)
-        groups.setdefault(key, []).append(log)
-    return tuple(_part(group) for group in groups.values())
+    return tuple(map(_part, by_part(logs)))
 
 
 @dataclass(frozen=True, slots=True)
-class _TaskLog:
+class TaskLog:
     """The samples of one task; `dataset` is the group that the task belongs to, or the task."""
 
     path: Path
@@ -85,6 +81,24 @@ class _TaskLog:
     dataset: str
     evidence: Evidence
     results: JsonObject
+
+
+_Log = TypeVar("_Log", bound=TaskLog)
+
+
+def by_part(logs: Iterable[_Log]) -> list[list[_Log]]:
+    """The logs of one moment, data set and kind of evidence together."""
+    groups: dict[tuple[Path, str, str, Evidence], list[_Log]] = {}
+    for log in logs:
+        key = (log.path.parent, log.time, log.dataset, log.evidence)
+        groups.setdefault(key, []).append(log)
+    return list(groups.values())
+
+
+class _TaskLog(TaskLog):
+    """The same, with what else a part is made of."""
+
+    __slots__ = ()
 
     @classmethod
     def of(cls, path: Path, files: Iterable[Path]) -> "_TaskLog":

@@ -7,7 +7,6 @@ of several filters has the lines of the first filter, then those of the next, wi
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,15 @@ from evalui.harnesses.files import (
     json_lines,
     json_object,
 )
-from evalui.harnesses.lm_eval import READINGS, figures_of, group_of, shots_of, subjects_of
+from evalui.harnesses.lm_eval import (
+    READINGS,
+    TaskLog,
+    by_part,
+    figures_of,
+    group_of,
+    shots_of,
+    subjects_of,
+)
 from evalui.harnesses.options import options_of, question_of, references_of, slot_of
 
 NAME = "lmms-eval"
@@ -53,23 +60,13 @@ def read_lmms_eval(files: Sequence[Path]) -> tuple[LogPart, ...]:
         if results := next((path for path in files if _has_results(path)), None):
             raise DataError("log-lmms-eval-results", file=results.name)
         return ()
-    groups: dict[tuple[Path, str, str, Evidence], list[_TaskLog]] = {}
-    for log in logs:
-        key = (log.path.parent, log.time, log.dataset, log.evidence)
-        groups.setdefault(key, []).append(log)
-    return read_logs(lambda group=group: [_part(group)] for group in groups.values())
+    return read_logs(lambda group=group: [_part(group)] for group in by_part(logs))
 
 
-@dataclass(frozen=True, slots=True)
-class _TaskLog:
-    """The samples of one task; `dataset` is the group that the task belongs to, or the task."""
+class _TaskLog(TaskLog):
+    """The samples of one task, and the filters of its replies."""
 
-    path: Path
-    task: str
-    time: str
-    dataset: str
-    evidence: Evidence
-    results: JsonObject
+    __slots__ = ()
 
     @classmethod
     def of(cls, path: Path, files: Iterable[Path]) -> "_TaskLog":

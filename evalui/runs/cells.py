@@ -14,7 +14,17 @@ from evalui.pictures import has_marks
 from evalui.runs.contest import presentations
 from evalui.runs.spec import ModeSpec
 from evalui.scoring.choice.options import variants
-from evalui.types import Ability, Cell, Contestant, Dataset, Generate, Pattern, Sample, Variant
+from evalui.types import (
+    Ability,
+    Cell,
+    Contestant,
+    Dataset,
+    Generate,
+    Pattern,
+    Sample,
+    Variant,
+    ask_with_pictures,
+)
 
 # Beyond this a pattern is a mistake: ten options have 3.6 million orders.
 MAX_TRIALS = 1_000_000
@@ -185,7 +195,7 @@ def blocking_reason(
 
 def _picture_reason(dataset: Dataset, state: ModelState, mode_spec: ModeSpec) -> str:
     """Why the model cannot be asked about the pictures of the dataset in the mode, "" if it can."""
-    if not _asks_with_pictures(dataset):
+    if not ask_with_pictures(chain(dataset.samples, dataset.shots)):
         return ""
     name, leaves_out = state.entry.name, mode_spec.pictures == "none"
     options = (option for sample in dataset.samples for option in sample.choices)
@@ -199,12 +209,6 @@ def _picture_reason(dataset: Dataset, state: ModelState, mode_spec: ModeSpec) ->
     if not state.sees_pictures:
         return sentence("error.sees-no-pictures", model=name)
     return ""
-
-
-def _asks_with_pictures(dataset: Dataset) -> bool:
-    """Whether there are pictures in its questions, and not in explanations alone."""
-    samples = chain(dataset.samples, dataset.shots)
-    return any(has_marks(text) for sample in samples for text in sample.texts_for_models)
 
 
 def _draws(dataset: Dataset, mode_spec: ModeSpec) -> bool:

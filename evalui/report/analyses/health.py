@@ -7,7 +7,6 @@ from typing import Literal
 from evalui.datasets.health import ChoiceHealth, LengthStatistics, check_choices
 from evalui.messages import add_messages, localized, messages
 from evalui.modes import whole_of
-from evalui.pictures import has_marks
 from evalui.report.analyses.verdict import format_points_range, omitted
 from evalui.report.analyses.warnings import CHOICES_ONLY_RULE, PICTURES_UNNEEDED_RULE, notes
 from evalui.report.blocks import (
@@ -43,7 +42,7 @@ from evalui.report.words import join_sentences
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Summary
 from evalui.scoring.statistics.tests import PairedTTest, paired_t_test
-from evalui.types import LETTERS, Interval, Language, Sample, differ_in_pictures
+from evalui.types import LETTERS, Interval, Language, Sample, ask_with_pictures, differ_in_pictures
 
 add_messages(Path(__file__).with_suffix(".toml"))
 
@@ -187,8 +186,7 @@ def baseline_blocks(
     out if no model ran without.
     """
     own = [summary for summary in summaries if summary.cell.dataset == dataset]
-    with_pictures = any(has_marks(text) for sample in samples for text in sample.texts_for_models)
-    parts: list[_Part] = ["question", "pictures"] if with_pictures else ["question"]
+    parts: list[_Part] = ["question", "pictures"] if ask_with_pictures(samples) else ["question"]
     return [_baseline(own, part, language, markers) for part in parts]
 
 
