@@ -33,6 +33,7 @@ def test_links_change_the_view_without_a_reload_and_history_goes_through_them(
     page = counted
     page.goto(f"/en/?run={run_id}&tab=results")
     expect(page.get_by_role("heading", level=1, name="steady").first).to_be_visible()
+    ready(page)  # until then a link is the browser's own
     before = loads(page)
     page.get_by_role("link", name="Bias", exact=True).click()
     page.wait_for_url("**sub=bias**")
